@@ -1,0 +1,2 @@
+//! The `batt` command.
+fn main() {}
