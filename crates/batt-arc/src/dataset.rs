@@ -1,0 +1,252 @@
+//! Many tasks under one roof, in an order that does not depend on the file system.
+
+use std::path::PathBuf;
+
+use crate::task::{Pair, PairRef, Task};
+
+/// Tasks sorted by id, each id once.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Dataset {
+    tasks: Vec<Task>,
+    skipped: Vec<Skipped>,
+}
+
+/// A JSON file of a folder that was left out because it holds no tasks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    /// The file.
+    pub path: PathBuf,
+    /// What it holds instead, for example `a submission file`.
+    pub holds: String,
+}
+
+/// Two tasks of one id that do not say the same.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("two different tasks are called {id}")]
+pub struct DuplicateTask {
+    /// The id they share.
+    pub id: String,
+}
+
+impl Dataset {
+    /// A dataset of these tasks, sorted by id.
+    ///
+    /// Tasks of one id are merged when they agree: a competition's test file repeats tasks of its
+    /// evaluation file without the answers, and the answers are what one wants to keep.
+    pub fn new(mut tasks: Vec<Task>) -> Result<Dataset, DuplicateTask> {
+        tasks.sort_by(|a, b| a.id.cmp(&b.id));
+        let mut merged: Vec<Task> = Vec::with_capacity(tasks.len());
+        for task in tasks {
+            match merged.last_mut() {
+                Some(last) if last.id == task.id => {
+                    if !merge(last, task) {
+                        return Err(DuplicateTask {
+                            id: last.id.clone(),
+                        });
+                    }
+                }
+                _ => merged.push(task),
+            }
+        }
+        Ok(Dataset {
+            tasks: merged,
+            skipped: Vec::new(),
+        })
+    }
+
+    /// For the loader, which has merged already.
+    pub(crate) fn sorted(mut tasks: Vec<Task>, skipped: Vec<Skipped>) -> Dataset {
+        tasks.sort_by(|a, b| a.id.cmp(&b.id));
+        Dataset { tasks, skipped }
+    }
+
+    /// The tasks, sorted by id.
+    pub fn tasks(&self) -> &[Task] {
+        &self.tasks
+    }
+
+    /// The tasks themselves, to keep.
+    pub fn into_tasks(self) -> Vec<Task> {
+        self.tasks
+    }
+
+    /// The task of that id.
+    pub fn get(&self, id: &str) -> Option<&Task> {
+        let at = self
+            .tasks
+            .binary_search_by(|task| task.id.as_str().cmp(id))
+            .ok()?;
+        Some(&self.tasks[at])
+    }
+
+    /// How many tasks there are.
+    pub fn len(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.tasks.is_empty()
+    }
+
+    /// The tasks, sorted by id.
+    pub fn iter(&self) -> std::slice::Iter<'_, Task> {
+        self.tasks.iter()
+    }
+
+    /// Every pair of every task, in task order, demonstrations before tests.
+    pub fn pairs(&self) -> impl Iterator<Item = (&Task, PairRef, &Pair)> {
+        self.tasks
+            .iter()
+            .flat_map(|task| task.pairs().map(move |(name, pair)| (task, name, pair)))
+    }
+
+    /// How many pairs there are in all tasks together.
+    pub fn pair_count(&self) -> usize {
+        self.tasks.iter().map(Task::pair_count).sum()
+    }
+
+    /// JSON files found in the folder that hold no tasks: worth a warning, not an error.
+    pub fn skipped(&self) -> &[Skipped] {
+        &self.skipped
+    }
+
+    /// Keeps the tasks whose id passes.
+    pub fn retain(&mut self, mut keep: impl FnMut(&str) -> bool) {
+        self.tasks.retain(|task| keep(&task.id));
+    }
+
+    /// A number that two datasets share when they hold the same ids and the same grids.
+    ///
+    /// Published copies of one dataset differ in a few tasks, so results should say which they
+    /// are about. The number is stable between versions and machines; it is not cryptographic.
+    pub fn content_hash(&self) -> u64 {
+        let mut hash = Fnv::new();
+        for task in &self.tasks {
+            hash.length(task.id.len());
+            hash.bytes(task.id.as_bytes());
+            for list in [&task.train, &task.test] {
+                hash.length(list.len());
+                for pair in list {
+                    for grid in [Some(&pair.input), pair.output.as_ref()] {
+                        let Some(grid) = grid else {
+                            hash.bytes(&[0]);
+                            continue;
+                        };
+                        hash.bytes(&[grid.height() as u8, grid.width() as u8]);
+                        hash.bytes(grid.cells());
+                    }
+                }
+            }
+        }
+        hash.0
+    }
+}
+
+impl<'a> IntoIterator for &'a Dataset {
+    type Item = &'a Task;
+    type IntoIter = std::slice::Iter<'a, Task>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// Adds to `kept` the outputs only `other` knows; false when the two contradict each other.
+pub(crate) fn merge(kept: &mut Task, other: Task) -> bool {
+    let same_shape = kept.train == other.train && kept.test.len() == other.test.len();
+    let agree = |a: &Pair, b: &Pair| {
+        a.input == b.input && (a.output == b.output || a.output.is_none() || b.output.is_none())
+    };
+    if !same_shape || !kept.test.iter().zip(&other.test).all(|(a, b)| agree(a, b)) {
+        return false;
+    }
+    for (a, b) in kept.test.iter_mut().zip(other.test) {
+        a.output = a.output.take().or(b.output);
+    }
+    kept.name = kept.name.take().or(other.name);
+    kept.description = kept.description.take().or(other.description);
+    true
+}
+
+/// 64-bit FNV-1a: std's hasher may change between Rust versions, this one may not.
+struct Fnv(u64);
+
+impl Fnv {
+    fn new() -> Fnv {
+        Fnv(0xcbf2_9ce4_8422_2325)
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn length(&mut self, n: usize) {
+        self.bytes(&(n as u64).to_le_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Grid;
+
+    fn task(id: &str, output: Option<u8>) -> Task {
+        let grid = |colour: u8| Grid::from_rows(&[[colour]]).unwrap();
+        Task {
+            id: id.into(),
+            name: None,
+            description: None,
+            train: vec![Pair {
+                input: grid(0),
+                output: Some(grid(1)),
+            }],
+            test: vec![Pair {
+                input: grid(0),
+                output: output.map(grid),
+            }],
+        }
+    }
+
+    #[test]
+    fn tasks_are_sorted_and_found() {
+        let data = Dataset::new(vec![task("b", None), task("a", None), task("c", None)]).unwrap();
+        let ids: Vec<&str> = data.iter().map(|task| task.id.as_str()).collect();
+        assert_eq!(ids, ["a", "b", "c"]);
+        assert_eq!(data.get("b").unwrap().id, "b");
+        assert_eq!(data.get("bb"), None);
+        assert_eq!(
+            (data.len(), data.pair_count(), data.pairs().count()),
+            (3, 6, 6)
+        );
+    }
+
+    #[test]
+    fn agreeing_duplicates_keep_the_answer() {
+        for pair in [[None, Some(1)], [Some(1), None], [Some(1), Some(1)]] {
+            let data = Dataset::new(pair.map(|output| task("a", output)).into()).unwrap();
+            assert_eq!(data.tasks(), [task("a", Some(1))]);
+        }
+    }
+
+    #[test]
+    fn contradicting_duplicates_are_refused() {
+        let error = Dataset::new(vec![task("a", Some(1)), task("a", Some(2))]).unwrap_err();
+        assert_eq!(error.to_string(), "two different tasks are called a");
+    }
+
+    #[test]
+    fn the_hash_sees_every_grid() {
+        let hash = |output| {
+            Dataset::new(vec![task("a", output)])
+                .unwrap()
+                .content_hash()
+        };
+        assert_ne!(hash(Some(1)), hash(Some(2)));
+        assert_ne!(hash(Some(1)), hash(None));
+        // Pinned: results stored under this number must stay findable.
+        assert_eq!(Dataset::default().content_hash(), 0xcbf2_9ce4_8422_2325);
+    }
+}

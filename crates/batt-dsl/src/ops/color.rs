@@ -1,0 +1,280 @@
+//! Colours of grids and objects.
+
+use std::cmp::Ordering;
+
+use crate::fault::{Fault, Outcome};
+use crate::op;
+use crate::run::Run;
+use crate::set::{Elems, Origin, Set};
+use crate::table::Op;
+use crate::value::{Cell, Value};
+
+use super::container::{Members, most_frequent};
+
+const FAMILY: &str = "color";
+
+pub(super) const OPS: &[&Op] = &[
+    &mostcolor::OP,
+    &leastcolor::OP,
+    &colorcount::OP,
+    &palette::OP,
+    &numcolors::OP,
+    &color::OP,
+    &colorfilter::OP,
+];
+
+op! {
+    /// The most frequent colour.
+    ///
+    /// Among equally frequent colours it is the first in the iteration order of the set of colours. Fails
+    /// when there are none.
+    pub mostcolor(element: Element) -> Integer;
+    ordered "several colours that are equally frequent";
+    example "mostcolor(((1, 2), (2, 3)))" => "2";
+    fails "mostcolor(())";
+    |run| { color_by_frequency(run, element, Ordering::Greater) }
+}
+
+op! {
+    /// The rarest colour.
+    ///
+    /// Among equally rare colours it is the first in the iteration order of the set of colours. Fails
+    /// when there are none.
+    pub leastcolor(element: Element) -> Integer;
+    ordered "several colours that are equally rare";
+    example "leastcolor(((1, 2), (2, 2)))" => "1";
+    fails "leastcolor(())";
+    |run| { color_by_frequency(run, element, Ordering::Less) }
+}
+
+/// How often each colour 0 to 255 occurs.
+type Counts = [u32; 256];
+
+fn count_bytes(cells: &[u8]) -> Counts {
+    // Four counters in turn: equal neighbours would otherwise wait for one another.
+    let mut counts = [[0u32; 256]; 4];
+    let mut chunks = cells.chunks_exact(4);
+    for chunk in &mut chunks {
+        for (lane, &c) in counts.iter_mut().zip(chunk) {
+            lane[c as usize] += 1;
+        }
+    }
+    for &c in chunks.remainder() {
+        counts[0][c as usize] += 1;
+    }
+    let [a, b, c, d] = counts;
+    std::array::from_fn(|k| a[k] + b[k] + c[k] + d[k])
+}
+
+/// The colours of an object's cells, counted; `None` when one does not fit a byte.
+fn count_cells(cells: &[Cell]) -> Option<Counts> {
+    let mut counts = [0; 256];
+    for cell in cells {
+        *counts.get_mut(usize::try_from(cell.color).ok()?)? += 1;
+    }
+    Some(counts)
+}
+
+/// The colour that alone is met most (or least) often.
+fn clear_winner(counts: &Counts, direction: Ordering) -> Option<u8> {
+    let present = || (0..=255u8).filter(|&c| counts[c as usize] > 0);
+    let key = |&c: &u8| counts[c as usize];
+    let winner = match direction {
+        Ordering::Greater => present().max_by_key(key),
+        _ => present().min_by_key(key),
+    }?;
+    let tie = present().any(|c| c != winner && key(&c) == key(&winner));
+    (!tie).then_some(winner)
+}
+
+fn color_by_frequency<'r>(
+    run: &mut Run<'r>,
+    element: Value<'r>,
+    direction: Ordering,
+) -> Outcome<Value<'r>> {
+    let counts = match element {
+        Value::Set(set) => match set.elems {
+            Elems::Cells(cells) => count_cells(cells),
+            _ => None,
+        },
+        _ => run.as_grid(element).map(|grid| count_bytes(grid.cells)),
+    };
+    if let Some(winner) = counts.and_then(|counts| clear_winner(&counts, direction)) {
+        run.spend(16)?;
+        return Ok(Value::Int(winner.into()));
+    }
+    let values = values(run, element)?;
+    most_frequent(run, &values, direction)
+}
+
+/// All values of a grid, row by row, or the first components of a set's elements, in order.
+fn values<'r>(run: &mut Run<'r>, element: Value<'r>) -> Outcome<Vec<Value<'r>>> {
+    let mut values = Vec::new();
+    if element.is_tuple() {
+        for &row in run.items(element)? {
+            values.extend_from_slice(run.items(row)?);
+        }
+    } else {
+        for &cell in run.items(element)? {
+            values.push(run.unpack2(cell)?.0);
+        }
+    }
+    Ok(values)
+}
+
+op! {
+    /// How many cells have a colour.
+    pub colorcount(element: Element, value: Integer) -> Integer;
+    example "colorcount(((1, 2), (2, 3)), TWO)" => "2";
+    fails "colorcount(THREE, TWO)";
+    |run| {
+        let wanted = value.as_int();
+        if let Some(grid) = run.as_grid(element) {
+            let wanted = wanted.and_then(|n| u8::try_from(n).ok());
+            run.spend(grid.cells.len() / 16)?;
+            let count = wanted.map_or(0, |w| grid.cells.iter().filter(|&&c| c == w).count());
+            return Ok(Value::Int(count as i64));
+        }
+        if let Value::Set(set) = element
+            && let Elems::Cells(cells) = set.elems
+        {
+            run.spend(cells.len() / 4)?;
+            let count = cells.iter().filter(|c| Some(i64::from(c.color)) == wanted).count();
+            return Ok(Value::Int(count as i64));
+        }
+        let mut count = 0;
+        let is_tuple = element.is_tuple();
+        for &member in run.items(element)? {
+            if is_tuple {
+                if !member.is_tuple() {
+                    return Err(Fault::Type);
+                }
+                for &v in run.items(member)? {
+                    count += i64::from(run.eq(v, value));
+                }
+            } else {
+                let (v, _) = run.unpack2(member)?;
+                count += i64::from(run.eq(v, value));
+            }
+        }
+        Ok(Value::Int(count))
+    }
+}
+
+op! {
+    /// The set of colours.
+    pub palette(element: Element) -> IntegerSet;
+    example "palette(((1, 2), (2, 3)))" => "frozenset({1, 2, 3})";
+    fails "palette(THREE)";
+    |run| { Ok(Value::Set(palette_set(run, element)?)) }
+}
+
+/// `palette` as a set.
+pub(super) fn palette_set<'r>(run: &mut Run<'r>, element: Value<'r>) -> Outcome<&'r Set<'r>> {
+    let present = match element {
+        Value::Set(set) => match set.elems {
+            Elems::Cells(cells) => small_colors(cells.iter().map(|c| c.color)),
+            _ => None,
+        },
+        _ => match run.as_grid(element) {
+            Some(grid) => small_colors(grid.cells.iter().map(|&c| c.into())),
+            None => None,
+        },
+    };
+    if let Some(present) = present.filter(|&p| insertion_order_is_moot(p)) {
+        run.spend(16)?;
+        let colors: Vec<Value<'r>> = (0..10)
+            .filter(|c| present >> c & 1 == 1)
+            .map(Value::Int)
+            .collect();
+        let colors = run.slice(&colors)?;
+        return run.set(Elems::Values(colors), Origin::Frozen);
+    }
+    let values = values(run, element)?;
+    run.build_frozen(&values)
+}
+
+/// The colours as bits, if all are 0 to 9 and there is at least one.
+fn small_colors(colors: impl Iterator<Item = i32>) -> Option<u16> {
+    let mut present = 0;
+    let mut beyond = 0;
+    for color in colors {
+        beyond |= u32::from(!(0..10).contains(&color));
+        present |= 1u16 << (color & 15);
+    }
+    (beyond == 0 && present != 0).then_some(present)
+}
+
+/// Does the table of these colours come out the same for every insertion order? Up to four colours
+/// live in eight slots, where 0 and 8 meet, and 1 and 9; five and more have a slot each.
+fn insertion_order_is_moot(present: u16) -> bool {
+    let both = |a: u32, b: u32| present >> a & present >> b & 1 == 1;
+    present.count_ones() > 4 || !(both(0, 8) || both(1, 9))
+}
+
+op! {
+    /// How many different colours there are.
+    pub numcolors(element: Element) -> IntegerSet;
+    example "numcolors(((1, 2), (2, 3)))" => "3";
+    fails "numcolors(THREE)";
+    |run| {
+        if let Value::Set(set) = element
+            && let Elems::Cells(cells) = set.elems
+            && let Some(counts) = count_cells(cells)
+        {
+            let count = counts.iter().filter(|&&n| n > 0).count();
+            return Ok(Value::Int(count as i64));
+        }
+        Ok(Value::Int(palette_set(run, element)?.len() as i64))
+    }
+}
+
+op! {
+    /// The colour of an object: that of its first cell.
+    ///
+    /// Of a grid it is the top left value. Fails on anything empty.
+    pub color(obj: Object) -> Integer;
+    ordered "an object of several colours";
+    example "color(recolor(THREE, initset(ORIGIN)))" => "3";
+    fails "color(())";
+    |run| { first_component(run, obj) }
+}
+
+/// The first component of the first element.
+fn first_component<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<Value<'r>> {
+    if let Value::Set(set) = container
+        && let Elems::Cells(cells) = set.elems
+        && cells.iter().all(|c| c.color == cells[0].color)
+    {
+        return Ok(Value::Int(cells[0].color.into()));
+    }
+    let first = super::container::first(run, container)?;
+    run.at(first, 0)
+}
+
+op! {
+    /// The objects of a colour, as a set.
+    ///
+    /// Only the first cell of each is looked at. Fails when an object is empty.
+    pub colorfilter(objs: Objects, value: Integer) -> Objects;
+    ordered "an object of several colours";
+    example "colorfilter(fgpartition(((1, 0), (0, 0))), ONE)" => "frozenset({frozenset({(1, (0, 0))})})";
+    fails "colorfilter(initset(()), ONE)";
+    |run| {
+        let members = Members::of(run, objs)?;
+        let mut kept = Vec::new();
+        for k in 0..members.len() {
+            let color = first_component(run, members.get(k)).map_err(Fault::through_generator)?;
+            if run.eq(color, value) {
+                kept.push(k as u32);
+            }
+        }
+        match members {
+            Members::Set(set) => Ok(Value::Set(run.set_filter(set, &kept)?)),
+            Members::Tuple(items) => {
+                let kept: Vec<_> = kept.iter().map(|&k| items[k as usize]).collect();
+                Ok(Value::Set(run.build(&kept)?))
+            }
+        }
+    }
+}

@@ -1,0 +1,945 @@
+//! Generic containers: tuples and frozensets of anything.
+
+use std::cmp::Ordering;
+
+use crate::fault::{Fault, Outcome};
+use crate::op;
+use crate::run::{Dialect, Run};
+use crate::set::{Elems, Set, Walk};
+use crate::table::Op;
+use crate::value::{Pair, Value};
+
+const FAMILY: &str = "container";
+
+pub(super) const OPS: &[&Op] = &[
+    &size::OP,
+    &totuple::OP,
+    &first::OP,
+    &last::OP,
+    &initset::OP,
+    &insert::OP,
+    &remove::OP,
+    &other::OP,
+    &combine::OP,
+    &intersection::OP,
+    &difference::OP,
+    &dedupe::OP,
+    &order::OP,
+    &repeat::OP,
+    &merge::OP,
+    &maximum::OP,
+    &minimum::OP,
+    &valmax::OP,
+    &valmin::OP,
+    &argmax::OP,
+    &argmin::OP,
+    &mostcommon::OP,
+    &leastcommon::OP,
+    &sfilter::OP,
+    &mfilter::OP,
+    &extract::OP,
+    &interval::OP,
+    &product::OP,
+    &pair::OP,
+    &sizefilter::OP,
+];
+
+/// The elements of a container by number, without asking a set for its order.
+#[derive(Clone, Copy)]
+pub(super) enum Members<'r> {
+    Tuple(&'r [Value<'r>]),
+    Set(&'r Set<'r>),
+}
+
+impl<'r> Members<'r> {
+    pub fn of(run: &mut Run<'r>, container: Value<'r>) -> Outcome<Members<'r>> {
+        Ok(match container {
+            Value::Set(set) => Members::Set(set),
+            tuple => Members::Tuple(run.items(tuple)?),
+        })
+    }
+
+    pub fn len(self) -> usize {
+        match self {
+            Members::Tuple(items) => items.len(),
+            Members::Set(set) => set.len(),
+        }
+    }
+
+    #[inline(always)]
+    pub fn get(self, k: usize) -> Value<'r> {
+        match self {
+            Members::Tuple(items) => items[k],
+            Members::Set(set) => set.elems.get(k),
+        }
+    }
+
+    /// Does going by number mean going in iteration order?
+    pub fn in_order(self) -> bool {
+        match self {
+            Members::Tuple(_) => true,
+            Members::Set(set) => set.len() <= 1,
+        }
+    }
+
+    /// Element numbers in iteration order.
+    pub fn order(self, run: &mut Run<'r>) -> Outcome<Vec<u32>> {
+        Ok(match self {
+            Members::Tuple(items) => (0..items.len() as u32).collect(),
+            Members::Set(set) => set.order(run)?.to_vec(),
+        })
+    }
+
+    /// The images of all elements under a function, by number.
+    pub fn map(self, run: &mut Run<'r>, function: Value<'r>) -> Outcome<&'r [Value<'r>]> {
+        let images = run.slice_filled(self.len(), Value::None)?;
+        for (k, image) in images.iter_mut().enumerate() {
+            *image = run.call1(function, self.get(k))?;
+        }
+        Ok(images)
+    }
+
+    /// The numbers of the elements that satisfy a condition.
+    fn select(self, run: &mut Run<'r>, condition: Value<'r>) -> Outcome<Vec<u32>> {
+        let mut kept = Vec::new();
+        for k in 0..self.len() {
+            let verdict = run
+                .call1(condition, self.get(k))
+                .map_err(Fault::through_generator)?;
+            if run.truth(verdict) {
+                kept.push(k as u32);
+            }
+        }
+        Ok(kept)
+    }
+
+    /// The elements with these ascending numbers, in a container of the same kind.
+    fn keep(self, run: &mut Run<'r>, kept: &[u32]) -> Outcome<Value<'r>> {
+        match self {
+            Members::Set(set) => Ok(Value::Set(run.set_filter(set, kept)?)),
+            Members::Tuple(items) => {
+                let kept: Vec<_> = kept.iter().map(|&k| items[k as usize]).collect();
+                run.tuple(&kept)
+            }
+        }
+    }
+}
+
+op! {
+    /// Number of elements.
+    pub size(container: Container) -> Integer;
+    example "size((7, 7, 7))" => "3";
+    fails "size(ONE)";
+    |run| { Ok(Value::Int(run.len(container)? as i64)) }
+}
+
+op! {
+    /// The elements as a tuple, a set's in its iteration order.
+    pub totuple(container: FrozenSet) -> Tuple;
+    ordered "a set of several";
+    example "totuple(initset(ONE))" => "(1,)";
+    fails "totuple(ONE)";
+    |run| {
+        match container {
+            Value::Set(set) => {
+                let values = set.values(run)?;
+                run.tuple_of(values)
+            }
+            _ if container.is_tuple() => Ok(container),
+            _ => Err(Fault::Type),
+        }
+    }
+}
+
+op! {
+    /// The first element in iteration order.
+    ///
+    /// Fails when there is none.
+    pub first(container: Container) -> Any;
+    ordered "a set of several";
+    example "first((7, 8, 9))" => "7";
+    fails "first(())";
+    |run| {
+        match container {
+            Value::Set(set) => set.first(run)?.ok_or(Fault::StopIteration),
+            _ => match run.len(container)? {
+                0 => Err(Fault::StopIteration),
+                _ => run.item(container, 0),
+            },
+        }
+    }
+}
+
+op! {
+    /// The last element in iteration order.
+    ///
+    /// Fails when there is none.
+    pub last(container: Container) -> Any;
+    ordered "a set of several";
+    example "last((7, 8, 9))" => "9";
+    fails "last(())";
+    |run| {
+        match container {
+            Value::Set(set) => match set.order(run)?.last() {
+                Some(&k) => Ok(set.elems.get(k as usize)),
+                None => Err(Fault::Value),
+            },
+            _ => match run.len(container)? {
+                0 => Err(Fault::Value),
+                n => run.item(container, n - 1),
+            },
+        }
+    }
+}
+
+op! {
+    /// The set that holds just this value.
+    ///
+    /// Never fails.
+    pub initset(value: Any) -> FrozenSet;
+    example "initset(THREE)" => "frozenset({3})";
+    |run| { Ok(Value::Set(run.build_frozen(&[value])?)) }
+}
+
+op! {
+    /// The set with one more value.
+    ///
+    /// Fails for a tuple.
+    pub insert(value: Any, container: FrozenSet) -> FrozenSet;
+    example "insert(ONE, initset(TWO))" => "frozenset({1, 2})";
+    fails "insert(ONE, (2, 3))";
+    |run| {
+        let Value::Set(set) = container else {
+            return Err(Fault::Type);
+        };
+        let single = run.build_frozen(&[value])?;
+        Ok(Value::Set(run.set_union(set, single)?))
+    }
+}
+
+op! {
+    /// The container without a value, wherever it occurs.
+    ///
+    /// A value that is not there changes nothing.
+    pub remove(value: Any, container: Container) -> Container;
+    example "remove(ONE, (1, 2, 1, 3))" => "(2, 3)";
+    fails "remove(ONE, TWO)";
+    |run| {
+        match container {
+            Value::Set(set) => {
+                let gone = set.find(run, value);
+                let kept: Vec<u32> = (0..set.len() as u32).filter(|&k| Some(k) != gone).collect();
+                Ok(Value::Set(run.set_filter(set, &kept)?))
+            }
+            _ => {
+                let items = run.items(container)?;
+                let mut kept = Vec::with_capacity(items.len());
+                for &item in items {
+                    if !run.eq(item, value) {
+                        kept.push(item);
+                    }
+                }
+                run.tuple(&kept)
+            }
+        }
+    }
+}
+
+op! {
+    /// The first element that is not the given value.
+    ///
+    /// Fails when nothing else is there.
+    pub other(container: Container, value: Any) -> Any;
+    ordered "a set with several other elements";
+    example "other((3, 5), THREE)" => "5";
+    fails "other((3, 3), THREE)";
+    |run| {
+        if let Value::Set(set) = container
+            && set.len() == 2
+            && let Some(gone) = set.find(run, value)
+        {
+            return Ok(set.elems.get(1 - gone as usize));
+        }
+        let rest = remove(run, value, container)?;
+        first(run, rest)
+    }
+}
+
+op! {
+    /// Both containers' elements, in a container of the first one's kind.
+    ///
+    /// Two tuples are joined; a set takes the other's elements in.
+    pub combine(a: Container, b: Container) -> Container;
+    ordered "a tuple combined with a set of several";
+    example "combine((1, 2), (2, 3))" => "(1, 2, 2, 3)";
+    fails "combine(ONE, (2, 3))";
+    |run| {
+        match a {
+            Value::Set(_) => {
+                let members = run.slice(&[a, b])?;
+                Ok(Value::Set(run.set_merge(Walk::Listed, members)?))
+            }
+            _ => {
+                let (a, b) = (run.items(a)?, run.items(b)?);
+                run.check_len(a.len() + b.len())?;
+                run.spend(a.len() + b.len())?;
+                run.tuple(&[a, b].concat())
+            }
+        }
+    }
+}
+
+op! {
+    /// The elements that two sets share.
+    ///
+    /// Two integers give their bitwise *and*. Tuples fail.
+    pub intersection(a: FrozenSet, b: FrozenSet) -> FrozenSet;
+    example "intersection(initset(ONE), insert(TWO, initset(ONE)))" => "frozenset({1})";
+    fails "intersection((1, 2), (2, 3))";
+    |run| {
+        match (a, b) {
+            (Value::Set(a), Value::Set(b)) => Ok(Value::Set(run.set_inter(a, b)?)),
+            (Value::Bool(a), Value::Bool(b)) => Ok(Value::Bool(a && b)),
+            _ => match (a.as_int(), b.as_int()) {
+                (Some(a), Some(b)) => Ok(Value::Int(a & b)),
+                _ => Err(Fault::Type),
+            },
+        }
+    }
+}
+
+op! {
+    /// The elements of the first container that are not in the second.
+    ///
+    /// The result is of the first one's kind. The second is not looked at when the first is empty.
+    pub difference(a: Container, b: Container) -> Container;
+    example "difference((1, 2, 3, 2), (2, 5))" => "(1, 3)";
+    fails "difference((1, 2), THREE)";
+    |run| {
+        let members = Members::of(run, a)?;
+        let mut kept = Vec::new();
+        for k in 0..members.len() {
+            if !run.contains(members.get(k), b)? {
+                kept.push(k as u32);
+            }
+        }
+        members.keep(run, &kept)
+    }
+}
+
+op! {
+    /// The tuple without repetitions: the first of equal elements stays.
+    ///
+    /// Fails for a non-empty set.
+    pub dedupe(tup: Tuple) -> Tuple;
+    example "dedupe((3, 1, 3, 2, 1))" => "(3, 1, 2)";
+    fails "dedupe(initset(ONE))";
+    |run| {
+        match tup {
+            Value::Set(set) if set.len() == 0 => Ok(Value::EMPTY_TUPLE),
+            Value::Set(_) => Err(Fault::Type),
+            _ => {
+                let items = run.items(tup)?;
+                let (kept, _) = run.distinct(items)?;
+                let kept: Vec<_> = (0..kept.len()).map(|k| kept.get(k)).collect();
+                run.tuple(&kept)
+            }
+        }
+    }
+}
+
+op! {
+    /// The elements as a tuple, sorted by what a function says of them.
+    ///
+    /// Ascending; equal keys keep their order. `None` as function sorts the elements themselves. Fails when
+    /// two keys cannot be compared.
+    pub order(container: Container, compfunc: Callable) -> Tuple;
+    ordered "a set in which two elements have the same key";
+    example "order(((1, 2, 3), (4,), (5, 6)), size)" => "((4,), (5, 6), (1, 2, 3))";
+    fails "order((1, (2, 3)), identity)";
+    |run| {
+        let members = Members::of(run, container)?;
+        let keys = keys(run, members, compfunc)?;
+        run.spend(keys.len())?;
+        let sorted = match int_keys(keys) {
+            Some(keys) => {
+                let mut numbers: Vec<u32> = (0..keys.len() as u32).collect();
+                numbers.sort_by_key(|&k| keys[k as usize]);
+                let ties = numbers.windows(2).any(|w| keys[w[0] as usize] == keys[w[1] as usize]);
+                if ties && !members.in_order() {
+                    numbers = members.order(run)?;
+                    numbers.sort_by_key(|&k| keys[k as usize]);
+                }
+                numbers
+            }
+            None => {
+                let numbers = members.order(run)?;
+                sort(run, numbers, keys)?
+            }
+        };
+        let items: Vec<_> = sorted.iter().map(|&k| members.get(k as usize)).collect();
+        run.tuple(&items)
+    }
+}
+
+/// The keys of all elements by number; a function of `None` means the elements themselves.
+fn keys<'r>(
+    run: &mut Run<'r>,
+    members: Members<'r>,
+    compfunc: Value<'r>,
+) -> Outcome<&'r [Value<'r>]> {
+    match compfunc {
+        Value::None => run.slice_from((0..members.len()).map(|k| members.get(k))),
+        _ => members.map(run, compfunc),
+    }
+}
+
+/// The keys as plain integers, if all are.
+fn int_keys(keys: &[Value<'_>]) -> Option<Vec<i64>> {
+    keys.iter()
+        .map(|key| match key {
+            Value::Int(n) => Some(*n),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Runs shorter than this are sorted by CPython with binary insertion alone.
+const MIN_MERGE: usize = 64;
+
+/// CPython's `list.sort`: the same comparisons in the same sequence for fewer than 64 elements,
+/// which shows when keys are only partly ordered.
+fn sort<'r>(run: &mut Run<'r>, numbers: Vec<u32>, keys: &[Value<'r>]) -> Outcome<Vec<u32>> {
+    if numbers.len() < 2 {
+        return Ok(numbers);
+    }
+    if numbers.len() >= MIN_MERGE {
+        return merge_sort(run, numbers, keys);
+    }
+    let mut sorted = numbers;
+    let mut less = |a: u32, b: u32| run.lt(keys[a as usize], keys[b as usize]);
+    let mut length = 2;
+    if less(sorted[1], sorted[0])? {
+        while length < sorted.len() && less(sorted[length], sorted[length - 1])? {
+            length += 1;
+        }
+        sorted[..length].reverse();
+    } else {
+        while length < sorted.len() && !less(sorted[length], sorted[length - 1])? {
+            length += 1;
+        }
+    }
+    for at in length..sorted.len() {
+        let pivot = sorted[at];
+        let (mut low, mut high) = (0, at);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if less(pivot, sorted[middle])? {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        sorted.copy_within(low..at, low + 1);
+        sorted[low] = pivot;
+    }
+    Ok(sorted)
+}
+
+/// A stable merge sort whose comparisons may fail.
+fn merge_sort<'r>(run: &mut Run<'r>, numbers: Vec<u32>, keys: &[Value<'r>]) -> Outcome<Vec<u32>> {
+    let mut from = numbers;
+    let mut to = vec![0; from.len()];
+    let mut width = 1;
+    while width < from.len() {
+        run.spend(from.len())?;
+        for start in (0..from.len()).step_by(2 * width) {
+            let middle = (start + width).min(from.len());
+            let end = (start + 2 * width).min(from.len());
+            let (mut a, mut b) = (start, middle);
+            for place in &mut to[start..end] {
+                let take_right = b < end
+                    && (a == middle || run.lt(keys[from[b] as usize], keys[from[a] as usize])?);
+                let side = if take_right { &mut b } else { &mut a };
+                *place = from[*side];
+                *side += 1;
+            }
+        }
+        std::mem::swap(&mut from, &mut to);
+        width *= 2;
+    }
+    Ok(from)
+}
+
+op! {
+    /// A tuple of the same item, so many times.
+    ///
+    /// Zero or less gives the empty tuple.
+    pub repeat(item: Any, num: Integer) -> Tuple;
+    example "repeat(SEVEN, THREE)" => "(7, 7, 7)";
+    fails "repeat(SEVEN, UNITY)";
+    |run| {
+        let count = num.as_int().ok_or(Fault::Type)?.max(0);
+        let count = usize::try_from(count).map_err(|_| Fault::Size)?;
+        run.check_len(count)?;
+        run.spend(count)?;
+        let items = run.slice_filled(count, item)?;
+        run.tuple_of(items)
+    }
+}
+
+op! {
+    /// All members' elements in one container of the outer one's kind.
+    ///
+    /// A tuple of sets gives a tuple, repetitions included; a set of tuples gives a set. Fails when a
+    /// member is no container.
+    pub merge(containers: ContainerContainer) -> Container;
+    ordered "a tuple that holds a set of several";
+    example "merge(((1, 2), (2, 3)))" => "(1, 2, 2, 3)";
+    fails "merge((1, 2))";
+    |run| {
+        match containers {
+            Value::Set(set) => {
+                let members = match set.elems {
+                    Elems::Values(values) => values,
+                    // Members are pairs or cells: short tuples.
+                    _ => run.slice_from((0..set.len()).map(|k| set.elems.get(k)))?,
+                };
+                Ok(Value::Set(run.set_merge(Walk::Of(set), members)?))
+            }
+            _ => {
+                let members = run.items(containers)?;
+                merge_tuple(run, members)
+            }
+        }
+    }
+}
+
+/// The elements of all members, one after the other, as a tuple.
+pub(super) fn merge_tuple<'r>(run: &mut Run<'r>, members: &[Value<'r>]) -> Outcome<Value<'r>> {
+    let mut merged = Vec::new();
+    for &member in members {
+        let items = run.items(member)?;
+        run.check_len(merged.len() + items.len())?;
+        run.spend(items.len())?;
+        merged.extend_from_slice(items);
+    }
+    run.tuple(&merged)
+}
+
+op! {
+    /// The largest element, 0 when there is none.
+    ///
+    /// Fails when two elements cannot be compared.
+    pub maximum(container: Container) -> Any;
+    ordered "elements that are sets, which compare by inclusion";
+    example "maximum((3, 9, 4))" => "9";
+    fails "maximum((1, (2, 3)))";
+    |run| { extreme_element(run, container, Ordering::Greater) }
+}
+
+op! {
+    /// The smallest element, 0 when there is none.
+    ///
+    /// Fails when two elements cannot be compared.
+    pub minimum(container: Container) -> Any;
+    ordered "elements that are sets, which compare by inclusion";
+    example "minimum((3, 9, 4))" => "3";
+    fails "minimum((1, (2, 3)))";
+    |run| { extreme_element(run, container, Ordering::Less) }
+}
+
+fn extreme_element<'r>(
+    run: &mut Run<'r>,
+    container: Value<'r>,
+    direction: Ordering,
+) -> Outcome<Value<'r>> {
+    if let Value::Row(row) = container {
+        let extreme = match direction {
+            Ordering::Greater => row.cells.iter().max(),
+            _ => row.cells.iter().min(),
+        };
+        return Ok(Value::Int(extreme.copied().unwrap_or_default().into()));
+    }
+    if let Value::Set(set) = container
+        && let Elems::Pairs(pairs) = set.elems
+        && !pairs.is_empty()
+    {
+        let extreme = match direction {
+            Ordering::Greater => pairs.iter().max(),
+            _ => pairs.iter().min(),
+        };
+        return Ok(extreme.map_or(Value::Int(0), |&p| Value::Pair(p)));
+    }
+    let members = Members::of(run, container)?;
+    Ok(match first_extreme(run, members, None, direction)? {
+        Some(k) => members.get(k),
+        None => Value::Int(0),
+    })
+}
+
+/// The number of the first extreme element in iteration order. Keys go by number; without keys
+/// the elements themselves are compared.
+fn first_extreme<'r>(
+    run: &mut Run<'r>,
+    members: Members<'r>,
+    keys: Option<&[Value<'r>]>,
+    direction: Ordering,
+) -> Outcome<Option<usize>> {
+    let key = |k: usize| keys.map_or_else(|| members.get(k), |keys| keys[k]);
+    let len = members.len();
+    if len == 0 {
+        return Ok(None);
+    }
+    // Plain integers need no order unless the extreme is met twice.
+    let mut best = 0;
+    let mut tie = false;
+    let mut plain = true;
+    for k in 0..len {
+        let (Value::Int(new), Value::Int(old)) = (key(k), key(best)) else {
+            plain = false;
+            break;
+        };
+        match new.cmp(&old) {
+            Ordering::Equal => tie |= k != best,
+            better if better == direction => (best, tie) = (k, false),
+            _ => {}
+        }
+    }
+    if plain && (!tie || members.in_order()) {
+        return Ok(Some(best));
+    }
+    let order = members.order(run)?;
+    let ordered: Vec<_> = order.iter().map(|&k| key(k as usize)).collect();
+    Ok(run
+        .extreme(&ordered, direction)?
+        .map(|at| order[at] as usize))
+}
+
+op! {
+    /// The largest value that a function takes on the elements.
+    ///
+    /// For an empty container it is the function's value on 0. Fails when two values cannot be compared.
+    pub valmax(container: Container, compfunc: Callable) -> Any;
+    ordered "values that are sets, which compare by inclusion";
+    example "valmax(((1, 2), (3,)), size)" => "2";
+    fails "valmax((), size)";
+    |run| { extreme_value(run, container, compfunc, Ordering::Greater) }
+}
+
+op! {
+    /// The smallest value that a function takes on the elements.
+    ///
+    /// For an empty container it is the function's value on 0. Fails when two values cannot be compared.
+    pub valmin(container: Container, compfunc: Callable) -> Any;
+    ordered "values that are sets, which compare by inclusion";
+    example "valmin(((1, 2), (3,)), size)" => "1";
+    fails "valmin((), size)";
+    |run| { extreme_value(run, container, compfunc, Ordering::Less) }
+}
+
+fn extreme_value<'r>(
+    run: &mut Run<'r>,
+    container: Value<'r>,
+    compfunc: Value<'r>,
+    direction: Ordering,
+) -> Outcome<Value<'r>> {
+    let members = Members::of(run, container)?;
+    if members.len() == 0 {
+        return run.call1(compfunc, Value::Int(0));
+    }
+    let keys = members.map(run, compfunc)?;
+    if let Some(ints) = int_keys(keys) {
+        // Python calls the function once more on the winner; it says the same again.
+        let extreme = match direction {
+            Ordering::Greater => ints.iter().max(),
+            _ => ints.iter().min(),
+        };
+        return Ok(Value::Int(extreme.copied().unwrap_or_default()));
+    }
+    match first_extreme(run, members, Some(keys), direction)? {
+        Some(k) => run.call1(compfunc, members.get(k)),
+        None => Err(Fault::Value),
+    }
+}
+
+op! {
+    /// The element on which a function is largest; the first of several.
+    ///
+    /// `None` as function compares the elements themselves. Fails on an empty container (in the re-arc
+    /// dialect that gives `None`) and when two values cannot be compared.
+    pub argmax(container: Container, compfunc: Callable) -> Any;
+    ordered "a set in which several elements tie";
+    example "argmax(((1,), (2, 3), (4,)), size)" => "(2, 3)";
+    fails "argmax((), size)";
+    |run| { extreme_argument(run, container, compfunc, Ordering::Greater) }
+}
+
+op! {
+    /// The element on which a function is smallest; the first of several.
+    ///
+    /// `None` as function compares the elements themselves. Fails on an empty container (in the re-arc
+    /// dialect that gives `None`) and when two values cannot be compared.
+    pub argmin(container: Container, compfunc: Callable) -> Any;
+    ordered "a set in which several elements tie";
+    example "argmin(((1,), (2, 3), (4,)), size)" => "(1,)";
+    fails "argmin((), size)";
+    |run| { extreme_argument(run, container, compfunc, Ordering::Less) }
+}
+
+fn extreme_argument<'r>(
+    run: &mut Run<'r>,
+    container: Value<'r>,
+    compfunc: Value<'r>,
+    direction: Ordering,
+) -> Outcome<Value<'r>> {
+    let members = Members::of(run, container)?;
+    if members.len() == 0 && run.dialect == Dialect::ReArc {
+        return Ok(Value::None);
+    }
+    let keys = keys(run, members, compfunc)?;
+    match first_extreme(run, members, Some(keys), direction)? {
+        Some(k) => Ok(members.get(k)),
+        None => Err(Fault::Value),
+    }
+}
+
+op! {
+    /// The most frequent element of a tuple.
+    ///
+    /// Among equally frequent ones it is the first in the iteration order of the set of elements, not in the
+    /// tuple. Fails for a set and for an empty tuple.
+    pub mostcommon(container: Container) -> Any;
+    ordered "several elements that are equally frequent";
+    example "mostcommon((1, 2, 2, 3))" => "2";
+    fails "mostcommon(())";
+    |run| { by_frequency(run, container, Ordering::Greater) }
+}
+
+op! {
+    /// The rarest element of a tuple.
+    ///
+    /// Among equally rare ones it is the first in the iteration order of the set of elements, not in the
+    /// tuple. Fails for a set and for an empty tuple.
+    pub leastcommon(container: Container) -> Any;
+    ordered "several elements that are equally rare";
+    example "leastcommon((1, 2, 2, 1, 3))" => "3";
+    fails "leastcommon(())";
+    |run| { by_frequency(run, container, Ordering::Less) }
+}
+
+fn by_frequency<'r>(
+    run: &mut Run<'r>,
+    container: Value<'r>,
+    direction: Ordering,
+) -> Outcome<Value<'r>> {
+    if !container.is_tuple() {
+        return Err(Fault::Type);
+    }
+    let items = run.items(container)?;
+    most_frequent(run, items, direction)
+}
+
+/// The value that occurs most (or least) often; ties go by the table order of the set of values.
+pub(super) fn most_frequent<'r>(
+    run: &mut Run<'r>,
+    items: &[Value<'r>],
+    direction: Ordering,
+) -> Outcome<Value<'r>> {
+    if items.is_empty() {
+        return Err(Fault::Value);
+    }
+    let set = run.build(items)?;
+    let counts = run.slice_filled(set.len(), 0i64)?;
+    for &item in items {
+        if let Some(k) = set.find(run, item) {
+            counts[k as usize] += 1;
+        }
+    }
+    let keys = run.slice_from(counts.iter().map(|&n| Value::Int(n)))?;
+    match first_extreme(run, Members::Set(set), Some(keys), direction)? {
+        Some(k) => Ok(set.elems.get(k)),
+        None => Err(Fault::Value),
+    }
+}
+
+op! {
+    /// The elements that satisfy a condition, in a container of the same kind.
+    pub sfilter(container: Container, condition: Callable) -> Container;
+    example "sfilter((1, 2, 3, 4), even)" => "(2, 4)";
+    fails "sfilter((1, 2), THREE)";
+    |run| {
+        let members = Members::of(run, container)?;
+        let kept = members.select(run, condition)?;
+        members.keep(run, &kept)
+    }
+}
+
+op! {
+    /// The elements of all members that satisfy a condition, merged.
+    ///
+    /// The result is of the outer container's kind.
+    pub mfilter(container: Container, function: Callable) -> FrozenSet;
+    ordered "a tuple that holds a set of several";
+    example "mfilter(((1, 2), (3,), (4, 5)), matcher(size, TWO))" => "(1, 2, 4, 5)";
+    fails "mfilter((1, 2), even)";
+    |run| {
+        let kept = sfilter(run, container, function)?;
+        merge(run, kept)
+    }
+}
+
+op! {
+    /// The first element that satisfies a condition.
+    ///
+    /// Later elements are not looked at. Fails when none does.
+    pub extract(container: Container, condition: Callable) -> Any;
+    ordered "a set in which several elements satisfy the condition";
+    example "extract((1, 2, 3, 4), even)" => "2";
+    fails "extract((1, 3), even)";
+    |run| {
+        let members = Members::of(run, container)?;
+        // Without order: if just one element satisfies the condition and none fails, it is the one.
+        if let Members::Set(set) = members
+            && !set.is_ordered()
+            && let Ok(kept) = members.select(run, condition)
+        {
+            match *kept {
+                [] => return Err(Fault::StopIteration),
+                [k] => return Ok(set.elems.get(k as usize)),
+                _ => {
+                    for &k in set.order(run)? {
+                        if kept.contains(&k) {
+                            return Ok(set.elems.get(k as usize));
+                        }
+                    }
+                }
+            }
+        }
+        for k in members.order(run)? {
+            let element = members.get(k as usize);
+            let verdict = run.call1(condition, element).map_err(Fault::through_generator)?;
+            if run.truth(verdict) {
+                return Ok(element);
+            }
+        }
+        Err(Fault::StopIteration)
+    }
+}
+
+op! {
+    /// The integers from a start up to, not including, a stop, in steps.
+    ///
+    /// Fails for a step of zero.
+    pub interval(start: Integer, stop: Integer, step: Integer) -> Tuple;
+    example "interval(ONE, SEVEN, TWO)" => "(1, 3, 5)";
+    fails "interval(ONE, SEVEN, ZERO)";
+    |run| {
+        let bounds = (start.as_int(), stop.as_int(), step.as_int());
+        let (Some(start), Some(stop), Some(step)) = bounds else {
+            return Err(Fault::Type);
+        };
+        if step == 0 {
+            return Err(Fault::Value);
+        }
+        let span = i128::from(stop) - i128::from(start);
+        let step_wide = i128::from(step);
+        let count = if (span > 0) == (step > 0) && span != 0 {
+            (span.abs() + step_wide.abs() - 1) / step_wide.abs()
+        } else {
+            0
+        };
+        let count = usize::try_from(count).map_err(|_| Fault::Size)?;
+        run.check_len(count)?;
+        run.spend(count)?;
+        let numbers = run.slice_from(
+            (0..count).map(|k| Value::Int(start.wrapping_add((k as i64).wrapping_mul(step)))),
+        )?;
+        run.tuple_of(numbers)
+    }
+}
+
+op! {
+    /// All pairs of an element of the first and an element of the second container.
+    pub product(a: Container, b: Container) -> FrozenSet;
+    example "product((0, 1), (5,))" => "frozenset({(1, 5), (0, 5)})";
+    fails "product((0, 1), FIVE)";
+    |run| {
+        let outer = run.items(b)?;
+        if outer.is_empty() {
+            return Ok(Value::Set(run.empty_set()?));
+        }
+        let inner = run.items(a)?;
+        let len = inner.len().checked_mul(outer.len()).ok_or(Fault::Size)?;
+        run.check_len(len)?;
+        run.spend(len)?;
+        let small = |v: &Value<'_>| match v {
+            Value::Int(n) => i16::try_from(*n).ok(),
+            _ => None,
+        };
+        let narrow = |items: &[Value<'_>]| items.iter().map(small).collect::<Option<Vec<i16>>>();
+        if let (Some(rows), Some(columns)) = (narrow(inner), narrow(outer)) {
+            let mut pairs = std::mem::take(&mut run.scratch.pairs);
+            pairs.clear();
+            for &j in &columns {
+                pairs.extend(rows.iter().map(|&i| Pair::new(i, j)));
+            }
+            run.scratch.index.dedupe(&mut pairs, |p| p.key());
+            let set = run.build_distinct_pairs(&pairs);
+            run.scratch.pairs = pairs;
+            return Ok(Value::Set(set?));
+        }
+        let mut pairs = Vec::with_capacity(len);
+        for &y in outer {
+            for &x in inner {
+                pairs.push(run.pair(x, y)?);
+            }
+        }
+        Ok(Value::Set(run.build(&pairs)?))
+    }
+}
+
+op! {
+    /// The elements of two containers side by side, as a tuple of pairs.
+    ///
+    /// The longer container's surplus is dropped.
+    pub pair(a: Tuple, b: Tuple) -> TupleTuple;
+    ordered "a set of several";
+    example "pair((1, 2, 3), (7, 8))" => "((1, 7), (2, 8))";
+    fails "pair((1, 2), THREE)";
+    |run| {
+        let (a, b) = (run.items(a)?, run.items(b)?);
+        let mut pairs = Vec::with_capacity(a.len().min(b.len()));
+        run.spend(pairs.capacity())?;
+        for (&x, &y) in a.iter().zip(b) {
+            pairs.push(run.pair(x, y)?);
+        }
+        run.tuple(&pairs)
+    }
+}
+
+op! {
+    /// The members with just so many elements, as a set.
+    ///
+    /// Fails when a member has no size.
+    pub sizefilter(container: Container, n: Integer) -> FrozenSet;
+    example "sizefilter(((1, 2), (3,), (4, 5)), ONE)" => "frozenset({(3,)})";
+    fails "sizefilter((1, 2), ONE)";
+    |run| {
+        let members = Members::of(run, container)?;
+        let mut kept = Vec::new();
+        for k in 0..members.len() {
+            let size = Value::Int(run.len(members.get(k))? as i64);
+            if run.eq(size, n) {
+                kept.push(k as u32);
+            }
+        }
+        match members {
+            Members::Set(set) => Ok(Value::Set(run.set_filter(set, &kept)?)),
+            Members::Tuple(items) => {
+                let kept: Vec<_> = kept.iter().map(|&k| items[k as usize]).collect();
+                Ok(Value::Set(run.build(&kept)?))
+            }
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Functions that take or make functions.
+
+use crate::fault::{Fault, Outcome};
+use crate::op;
+use crate::run::{MAX_DEPTH, Run};
+use crate::set::Walk;
+use crate::table::Op;
+use crate::value::{Form, Value};
+
+use super::container::{Members, merge_tuple};
+
+const FAMILY: &str = "higher order";
+
+pub(super) const OPS: &[&Op] = &[
+    &compose::OP,
+    &chain::OP,
+    &matcher::OP,
+    &rbind::OP,
+    &lbind::OP,
+    &power::OP,
+    &fork::OP,
+    &apply::OP,
+    &rapply::OP,
+    &mapply::OP,
+    &papply::OP,
+    &mpapply::OP,
+    &prapply::OP,
+];
+
+op! {
+    /// The function that applies the inner function, then the outer.
+    ///
+    /// Nothing is checked before the result is called.
+    pub compose(outer: Callable, inner: Callable) -> Callable;
+    example "compose(double, increment)(THREE)" => "8";
+    fails "compose(double, THREE)(ONE)";
+    |run| { run.closure(1, Form::Compose(outer, inner)) }
+}
+
+op! {
+    /// The function that applies three functions, the last one first.
+    ///
+    /// Nothing is checked before the result is called.
+    pub chain(h: Callable, g: Callable, f: Callable) -> Callable;
+    example "chain(invert, double, increment)(THREE)" => "-8";
+    fails "chain(invert, double, THREE)(ONE)";
+    |run| { run.closure(1, Form::Chain(h, g, f)) }
+}
+
+op! {
+    /// The condition that a function gives the target value.
+    ///
+    /// Nothing is checked before the result is called.
+    pub matcher(function: Callable, target: Any) -> Callable;
+    example "matcher(size, TWO)((7, 8))" => "True";
+    fails "matcher(size, TWO)(THREE)";
+    |run| { run.closure(1, Form::Matcher(function, target)) }
+}
+
+/// The arity of a function with one argument bound. Python's definition distinguishes only two
+/// and three parameters; everything else, one included, becomes three.
+fn bound_arity(arity: usize) -> u8 {
+    match arity {
+        2 => 1,
+        3 => 2,
+        _ => 3,
+    }
+}
+
+op! {
+    /// The function with its last argument fixed.
+    ///
+    /// A function of one argument can be bound, but the result cannot be called. Fails at once for a value
+    /// that is no function.
+    pub rbind(function: Callable, fixed: Any) -> Callable;
+    example "rbind(subtract, ONE)(THREE)" => "2";
+    fails "rbind(THREE, ONE)";
+    |run| {
+        let arity = run.arity(function)?;
+        run.closure(bound_arity(arity), Form::Rbind(function, fixed))
+    }
+}
+
+op! {
+    /// The function with its first argument fixed.
+    ///
+    /// A function of one argument can be bound, but the result cannot be called. Fails at once for a value
+    /// that is no function.
+    pub lbind(function: Callable, fixed: Any) -> Callable;
+    example "lbind(subtract, ONE)(THREE)" => "-2";
+    fails "lbind(THREE, ONE)";
+    |run| {
+        let arity = run.arity(function)?;
+        run.closure(bound_arity(arity), Form::Lbind(function, fixed))
+    }
+}
+
+op! {
+    /// The function applied over and over, so many times.
+    ///
+    /// Once gives the function itself. Fails for less than once, and for about a thousand times or more.
+    pub power(function: Callable, n: Integer) -> Callable;
+    example "power(double, THREE)(ONE)" => "8";
+    fails "power(double, ZERO)";
+    |run| {
+        let one = Value::Int(1);
+        if run.eq(n, one) {
+            return Ok(function);
+        }
+        match n.as_int() {
+            None => Err(Fault::Type),
+            Some(n) if n < 1 || n >= i64::from(MAX_DEPTH) => Err(Fault::Recursion),
+            Some(n) => run.closure(1, Form::Power(function, n as u32)),
+        }
+    }
+}
+
+op! {
+    /// The function that gives an outer function the values of two functions.
+    ///
+    /// Nothing is checked before the result is called.
+    pub fork(outer: Callable, a: Callable, b: Callable) -> Callable;
+    example "fork(add, double, increment)(THREE)" => "10";
+    fails "fork(add, double, THREE)(ONE)";
+    |run| { run.closure(1, Form::Fork(outer, a, b)) }
+}
+
+op! {
+    /// A function's values on all elements, in a container of the same kind.
+    ///
+    /// In a set equal values collapse.
+    pub apply(function: Callable, container: Container) -> Container;
+    example "apply(double, (1, 2, 3))" => "(2, 4, 6)";
+    fails "apply(double, THREE)";
+    |run| {
+        let members = Members::of(run, container)?;
+        let images = members
+            .map(run, function)
+            .map_err(Fault::through_generator)?;
+        match members {
+            Members::Set(set) => Ok(Value::Set(run.set_map(set, images)?)),
+            Members::Tuple(_) => run.tuple_of(images),
+        }
+    }
+}
+
+op! {
+    /// The values of several functions on one value, in a container of the functions' kind.
+    pub rapply(functions: Container, value: Any) -> Container;
+    example "rapply((double, increment), THREE)" => "(6, 4)";
+    fails "rapply(THREE, FOUR)";
+    |run| {
+        let members = Members::of(run, functions)?;
+        let images = run.slice_filled(members.len(), Value::None)?;
+        for (k, image) in images.iter_mut().enumerate() {
+            *image = run
+                .call1(members.get(k), value)
+                .map_err(Fault::through_generator)?;
+        }
+        match members {
+            Members::Set(set) => Ok(Value::Set(run.set_map(set, images)?)),
+            Members::Tuple(_) => run.tuple_of(images),
+        }
+    }
+}
+
+op! {
+    /// A function's values on all elements, merged.
+    ///
+    /// The result is of the container's kind. Fails when a value is no container.
+    pub mapply(function: Callable, container: ContainerContainer) -> FrozenSet;
+    ordered "a tuple, on whose elements the function gives sets of several";
+    example "mapply(lbind(repeat, SEVEN), (1, 2))" => "(7, 7, 7)";
+    fails "mapply(double, (1, 2))";
+    |run| {
+        let members = Members::of(run, container)?;
+        let images = members
+            .map(run, function)
+            .map_err(Fault::through_generator)?;
+        match members {
+            Members::Set(set) => Ok(Value::Set(run.set_merge(Walk::Mapped(set), images)?)),
+            Members::Tuple(_) => merge_tuple(run, images),
+        }
+    }
+}
+
+op! {
+    /// A function's values on the elements of two containers side by side, as a tuple.
+    ///
+    /// The longer container's surplus is dropped.
+    pub papply(function: Callable, a: Tuple, b: Tuple) -> Tuple;
+    ordered "a set of several";
+    example "papply(add, (1, 2), (3, 4))" => "(4, 6)";
+    fails "papply(add, THREE, (3, 4))";
+    |run| {
+        let images = side_by_side(run, function, a, b)?;
+        run.tuple(&images)
+    }
+}
+
+fn side_by_side<'r>(
+    run: &mut Run<'r>,
+    function: Value<'r>,
+    a: Value<'r>,
+    b: Value<'r>,
+) -> Outcome<Vec<Value<'r>>> {
+    let (a, b) = (run.items(a)?, run.items(b)?);
+    a.iter()
+        .zip(b)
+        .map(|(&x, &y)| run.call2(function, x, y).map_err(Fault::through_generator))
+        .collect()
+}
+
+op! {
+    /// A function's values on the elements of two containers side by side, merged into a tuple.
+    ///
+    /// The longer container's surplus is dropped. Fails when a value is no container.
+    pub mpapply(function: Callable, a: Tuple, b: Tuple) -> Tuple;
+    ordered "a set of several, given or produced";
+    example "mpapply(repeat, (7, 8), (1, 2))" => "(7, 8, 8)";
+    fails "mpapply(add, (1, 2), (3, 4))";
+    |run| {
+        let images = side_by_side(run, function, a, b)?;
+        merge_tuple(run, &images)
+    }
+}
+
+op! {
+    /// A function's values on all pairs of elements of two containers, as a set.
+    pub prapply(function: Callable, a: Container, b: Container) -> FrozenSet;
+    example "prapply(add, (1, 2), (3, 4))" => "frozenset({4, 5, 6})";
+    fails "prapply(add, THREE, (3, 4))";
+    |run| {
+        let outer = run.items(b)?;
+        if outer.is_empty() {
+            return Ok(Value::Set(run.empty_set()?));
+        }
+        let inner = run.items(a)?;
+        let mut images = Vec::new();
+        for &y in outer {
+            for &x in inner {
+                images.push(run.call2(function, x, y).map_err(Fault::through_generator)?);
+                run.check_len(images.len())?;
+            }
+        }
+        Ok(Value::Set(run.build(&images)?))
+    }
+}

@@ -1,0 +1,465 @@
+//! Patches: sets of locations (*Indices*) and of coloured cells (*Objects*).
+
+use crate::fault::{Fault, Outcome};
+use crate::op;
+use crate::run::Run;
+use crate::set::{Elems, Origin, Set};
+use crate::table::Op;
+use crate::value::{Cell, Pair, Value};
+
+const FAMILY: &str = "patch";
+
+pub(super) const OPS: &[&Op] = &[
+    &toindices::OP,
+    &asindices::OP,
+    &asobject::OP,
+    &toobject::OP,
+    &recolor::OP,
+    &shift::OP,
+    &normalize::OP,
+    &corners::OP,
+];
+
+op! {
+    /// The locations of a patch, without colours.
+    ///
+    /// The first element decides: if its second component is a tuple, the patch holds cells and
+    /// their locations are collected; otherwise the patch is returned as it is (a grid with two or
+    /// more columns, too). Anything empty gives the empty set. Fails when the first element is not a
+    /// tuple of at least two.
+    pub toindices(patch: Patch) -> Indices;
+    example "toindices(recolor(TWO, connect(ORIGIN, RIGHT)))" => "frozenset({(0, 1), (0, 0)})";
+    fails "toindices(THREE)";
+    |run| {
+        if let Value::Set(set) = patch {
+            return Ok(Value::Set(indices(run, set)?));
+        }
+        if run.len(patch)? == 0 {
+            return Ok(Value::Set(run.empty_set()?));
+        }
+        if !holds_cells(run, patch)? {
+            return Ok(patch);
+        }
+        let mut locations = Vec::new();
+        for &cell in run.items(patch)? {
+            locations.push(run.unpack2(cell)?.1);
+        }
+        Ok(Value::Set(run.build(&locations)?))
+    }
+}
+
+/// `toindices` of a set.
+pub(super) fn indices<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Outcome<&'r Set<'r>> {
+    match set.elems {
+        Elems::Pairs(_) => Ok(set),
+        Elems::Cells(cells) => {
+            run.spend(cells.len())?;
+            if set.one_color_each(run) {
+                let pairs = run.slice_from(cells.iter().map(|c| c.at))?;
+                let indices = run.set(Elems::Pairs(pairs), Origin::Map(set))?;
+                indices.with_bounds(set.bounds());
+                return Ok(indices);
+            }
+            let order = set.order(run)?;
+            let locations =
+                run.slice_from(order.iter().map(|&k| Value::Pair(cells[k as usize].at)))?;
+            run.build(locations)
+        }
+        Elems::Values(_) => {
+            let patch = Value::Set(set);
+            if !holds_cells(run, patch)? {
+                return Ok(set);
+            }
+            let mut locations = Vec::new();
+            for &cell in run.items(patch)? {
+                locations.push(run.unpack2(cell)?.1);
+            }
+            run.build(&locations)
+        }
+    }
+}
+
+/// Is the second component of the first element a tuple? Asked of non-empty containers.
+pub(super) fn holds_cells<'r>(run: &mut Run<'r>, patch: Value<'r>) -> Outcome<bool> {
+    let first = match patch {
+        Value::Set(set) => match set.elems {
+            Elems::Pairs(pairs) if !pairs.is_empty() => return Ok(false),
+            Elems::Cells(_) => return Ok(true),
+            _ => set.first(run)?.ok_or(Fault::StopIteration)?,
+        },
+        tuple => match tuple.tuple_len() {
+            None => return Err(Fault::Type),
+            Some(0) => return Err(Fault::StopIteration),
+            Some(_) => run.item(tuple, 0)?,
+        },
+    };
+    Ok(run.at(first, 1)?.is_tuple())
+}
+
+op! {
+    /// All locations of a grid.
+    ///
+    /// The width is that of the first row. An empty grid gives the empty set.
+    pub asindices(grid: Grid) -> Indices;
+    example "asindices(((1, 2), (3, 4)))" => "frozenset({(0, 1), (1, 0), (0, 0), (1, 1)})";
+    fails "asindices(THREE)";
+    |run| {
+        let height = run.len(grid)?;
+        if height == 0 {
+            return Ok(Value::Set(run.empty_set()?));
+        }
+        let width = match grid {
+            Value::Grid(grid) => grid.width,
+            _ => {
+                let first = run.at(grid, 0)?;
+                run.len(first)?
+            }
+        };
+        Ok(Value::Set(rectangle(run, 0, 0, height as i64 - 1, width as i64 - 1)?))
+    }
+}
+
+/// *Build* of all locations of a rectangle, row by row, both ends inclusive.
+pub(super) fn rectangle<'r>(
+    run: &mut Run<'r>,
+    top: i64,
+    left: i64,
+    bottom: i64,
+    right: i64,
+) -> Outcome<&'r Set<'r>> {
+    if top > bottom || left > right {
+        return run.empty_set();
+    }
+    let height = bottom
+        .checked_sub(top)
+        .ok_or(Fault::Size)?
+        .saturating_add(1);
+    let width = right
+        .checked_sub(left)
+        .ok_or(Fault::Size)?
+        .saturating_add(1);
+    let len = usize::try_from(height.saturating_mul(width)).map_err(|_| Fault::Size)?;
+    run.check_len(len)?;
+    run.spend(len)?;
+    if let (Some(from), Some(to)) = (Pair::fit(top, left), Pair::fit(bottom, right)) {
+        let pairs = run.slice_filled(len, from)?;
+        let mut next = pairs.iter_mut();
+        for i in from.i..=to.i {
+            for j in from.j..=to.j {
+                if let Some(place) = next.next() {
+                    *place = Pair::new(i, j);
+                }
+            }
+        }
+        let set = run.set(Elems::Pairs(pairs), Origin::Build)?;
+        set.with_bounds(Some(crate::set::Bounds {
+            top: from.i,
+            left: from.j,
+            bottom: to.i,
+            right: to.j,
+        }));
+        return Ok(set);
+    }
+    let mut locations = Vec::with_capacity(len);
+    for i in top..=bottom {
+        for j in left..=right {
+            locations.push(run.int_pair(i, j)?);
+        }
+    }
+    run.build(&locations)
+}
+
+op! {
+    /// All cells of a grid.
+    ///
+    /// Rows are walked to their own end, so ragged rows are included whole.
+    pub asobject(grid: Grid) -> Object;
+    example "asobject(((1, 2), (3, 4)))" => "frozenset({(4, (1, 1)), (3, (1, 0)), (1, (0, 0)), (2, (0, 1))})";
+    fails "asobject(THREE)";
+    |run| {
+        if let Some(grid) = run.as_grid(grid)
+            && Pair::fit(grid.height as i64, grid.width as i64).is_some()
+        {
+            run.spend(grid.cells.len())?;
+            let cells = run.slice_filled(grid.cells.len(), Cell::new(0, Pair::new(0, 0)))?;
+            let mut places = cells.iter_mut();
+            for (i, row) in grid.rows().enumerate() {
+                for (j, &color) in row.iter().enumerate() {
+                    if let Some(place) = places.next() {
+                        *place = Cell::new(color.into(), Pair::new(i as i16, j as i16));
+                    }
+                }
+            }
+            let set = run.set(Elems::Cells(cells), Origin::Build)?;
+            set.with_one_color_each(Some(true));
+            return Ok(Value::Set(set));
+        }
+        let mut cells = Vec::new();
+        for (i, &row) in run.items(grid)?.iter().enumerate() {
+            for (j, &v) in run.items(row)?.iter().enumerate() {
+                let at = run.int_pair(i as i64, j as i64)?;
+                cells.push(run.pair(v, at)?);
+            }
+        }
+        Ok(Value::Set(run.build(&cells)?))
+    }
+}
+
+op! {
+    /// The cells of a grid at the locations of a patch.
+    ///
+    /// Locations outside the grid are left out; negative ones do not wrap. Fails for an empty grid, and
+    /// for a location beyond the end of a short row.
+    pub toobject(patch: Patch, grid: Grid) -> Object;
+    example "toobject(connect(ORIGIN, RIGHT), ((1, 2), (3, 4)))" => "frozenset({(1, (0, 0)), (2, (0, 1))})";
+    fails "toobject(initset(ORIGIN), ())";
+    |run| {
+        if let Some(grid) = run.as_grid(grid)
+            && let Value::Set(set) = patch
+            && !matches!(set.elems, Elems::Values(_))
+        {
+            let set = indices(run, set)?;
+            let Elems::Pairs(pairs) = set.elems else {
+                return Err(Fault::Type);
+            };
+            run.spend(pairs.len())?;
+            let mut cells = std::mem::take(&mut run.scratch.cells);
+            let mut kept = Vec::new();
+            cells.clear();
+            for (k, &at) in pairs.iter().enumerate() {
+                if let Some(p) = grid.offset(at) {
+                    cells.push(Cell::new(grid.cells[p].into(), at));
+                    kept.push(k as u32);
+                }
+            }
+            let object = object_from(run, set, &cells, &kept);
+            run.scratch.cells = cells;
+            return Ok(Value::Set(object?));
+        }
+        let (height, width) = dims(run, grid)?;
+        let indices = toindices(run, patch)?;
+        let mut cells = Vec::new();
+        for &at in run.items(indices)? {
+            let (i, j) = run.unpack2(at)?;
+            if let Some((row, column)) = inside(i, j, height, width)? {
+                let v = cell_at(run, grid, row, column)?;
+                let at = run.pair(i, j)?;
+                cells.push(run.pair(v, at)?);
+            }
+        }
+        Ok(Value::Set(run.build(&cells)?))
+    }
+}
+
+/// Cells that stand for the elements `kept` of `source`.
+fn object_from<'r>(
+    run: &mut Run<'r>,
+    source: &'r Set<'r>,
+    cells: &[Cell],
+    kept: &[u32],
+) -> Outcome<&'r Set<'r>> {
+    if cells.is_empty() {
+        return run.empty_set();
+    }
+    let cells = run.slice(cells)?;
+    let origin = if kept.len() == source.len() {
+        Origin::Map(source)
+    } else {
+        Origin::Filter(source, run.slice(kept)?)
+    };
+    let set = run.set(Elems::Cells(cells), origin)?;
+    set.with_one_color_each(Some(true));
+    Ok(set)
+}
+
+/// Height, and width of the first row. An empty tuple, a set, or a first row that is no container
+/// is an error.
+pub(super) fn dims<'r>(run: &mut Run<'r>, grid: Value<'r>) -> Outcome<(i64, i64)> {
+    if let Value::Grid(grid) = grid {
+        return Ok((grid.height as i64, grid.width as i64));
+    }
+    let height = run.len(grid)?;
+    let first = run.at(grid, 0)?;
+    Ok((height as i64, run.len(first)? as i64))
+}
+
+/// `0 <= i < height and 0 <= j < width`, with Python's short circuit.
+pub(super) fn inside<'r>(
+    i: Value<'r>,
+    j: Value<'r>,
+    height: i64,
+    width: i64,
+) -> Outcome<Option<(i64, i64)>> {
+    let i = i.as_int().ok_or(Fault::Type)?;
+    if !(0..height).contains(&i) {
+        return Ok(None);
+    }
+    let j = j.as_int().ok_or(Fault::Type)?;
+    Ok((0..width).contains(&j).then_some((i, j)))
+}
+
+/// `grid[i][j]`.
+pub(super) fn cell_at<'r>(
+    run: &mut Run<'r>,
+    grid: Value<'r>,
+    i: i64,
+    j: i64,
+) -> Outcome<Value<'r>> {
+    let row = run.at(grid, i)?;
+    run.at(row, j)
+}
+
+op! {
+    /// The patch in one colour: every location becomes a cell of that colour.
+    ///
+    /// The colour may be any value. An empty patch stays empty.
+    pub recolor(value: Integer, patch: Patch) -> Object;
+    example "recolor(THREE, connect(ORIGIN, RIGHT))" => "frozenset({(3, (0, 0)), (3, (0, 1))})";
+    fails "recolor(THREE, FOUR)";
+    |run| {
+        let locations = toindices(run, patch)?;
+        if let Value::Set(set) = locations
+            && let Elems::Pairs(pairs) = set.elems
+            && let Value::Int(color) = value
+            && let Ok(color) = i32::try_from(color)
+            && !pairs.is_empty()
+        {
+            run.spend(pairs.len())?;
+            let cells = run.slice_from(pairs.iter().map(|&at| Cell::new(color, at)))?;
+            let object = run.set(Elems::Cells(cells), Origin::Map(set))?;
+            object.with_one_color_each(Some(true));
+            object.with_bounds(set.bounds());
+            return Ok(Value::Set(object));
+        }
+        let mut cells = Vec::new();
+        for &at in run.items(locations)? {
+            cells.push(run.pair(value, at)?);
+        }
+        Ok(Value::Set(run.build(&cells)?))
+    }
+}
+
+op! {
+    /// The patch moved by a vector.
+    ///
+    /// An empty patch is returned as it is, whatever the vector. The result is a set even for a tuple of
+    /// cells. Fails for a vector that is not a pair of integers.
+    pub shift(patch: Patch, directions: Pair) -> Patch;
+    example "shift(connect(ORIGIN, RIGHT), DOWN)" => "frozenset({(1, 0), (1, 1)})";
+    fails "shift(initset(ORIGIN), THREE)";
+    |run| {
+        if let Value::Set(set) = patch
+            && let Value::Pair(d) = directions
+            && let Some(moved) = transform(run, set, |p| {
+                Some(Pair::new(p.i.checked_add(d.i)?, p.j.checked_add(d.j)?))
+            })?
+        {
+            return Ok(Value::Set(moved));
+        }
+        if run.len(patch)? == 0 {
+            return Ok(patch);
+        }
+        let (di, dj) = run.unpack2(directions)?;
+        let cells = holds_cells(run, patch)?;
+        let mut moved = Vec::new();
+        for &element in run.items(patch)? {
+            if cells {
+                let (v, i, j) = run.uncell(element)?;
+                let (i, j) = (run.add(i, di)?, run.add(j, dj)?);
+                let at = run.pair(i, j)?;
+                moved.push(run.pair(v, at)?);
+            } else {
+                let (i, j) = run.unpack2(element)?;
+                let (i, j) = (run.add(i, di)?, run.add(j, dj)?);
+                moved.push(run.pair(i, j)?);
+            }
+        }
+        Ok(Value::Set(run.build(&moved)?))
+    }
+}
+
+/// Moves every location of a patch by a one-to-one map, *building* in the order of the patch.
+/// `None` when the patch is not in compact form or a location leaves the compact range.
+pub(super) fn transform<'r>(
+    run: &mut Run<'r>,
+    set: &'r Set<'r>,
+    map: impl Fn(Pair) -> Option<Pair>,
+) -> Outcome<Option<&'r Set<'r>>> {
+    let Some(bounds) = set.bounds() else {
+        return Ok(None);
+    };
+    // The maps are affine: if the corners stay in range, so does everything between them.
+    let (Some(a), Some(b)) = (
+        map(Pair::new(bounds.top, bounds.left)),
+        map(Pair::new(bounds.bottom, bounds.right)),
+    ) else {
+        return Ok(None);
+    };
+    run.spend(set.len() / 4)?;
+    let image = |p: Pair| map(p).unwrap_or(p);
+    let moved = match set.elems {
+        Elems::Pairs(pairs) => {
+            let pairs = run.slice_from(pairs.iter().map(|&p| image(p)))?;
+            run.set(Elems::Pairs(pairs), Origin::Map(set))?
+        }
+        Elems::Cells(cells) => {
+            let cells = run.slice_from(cells.iter().map(|c| Cell::new(c.color, image(c.at))))?;
+            let moved = run.set(Elems::Cells(cells), Origin::Map(set))?;
+            moved.with_one_color_each(set.known_one_color_each());
+            moved
+        }
+        Elems::Values(_) => return Ok(None),
+    };
+    moved.with_bounds(Some(crate::set::Bounds {
+        top: a.i.min(b.i),
+        left: a.j.min(b.j),
+        bottom: a.i.max(b.i),
+        right: a.j.max(b.j),
+    }));
+    Ok(Some(moved))
+}
+
+op! {
+    /// The patch moved so that its bounding box starts at the origin.
+    ///
+    /// An empty patch is returned as it is.
+    pub normalize(patch: Patch) -> Patch;
+    example "normalize(initset((3, 4)))" => "frozenset({(0, 0)})";
+    fails "normalize(THREE)";
+    |run| {
+        if let Value::Set(set) = patch
+            && let Some(b) = set.bounds()
+            && let Some(moved) = transform(run, set, |p| {
+                Some(Pair::new(p.i.checked_sub(b.top)?, p.j.checked_sub(b.left)?))
+            })?
+        {
+            return Ok(Value::Set(moved));
+        }
+        if run.len(patch)? == 0 {
+            return Ok(patch);
+        }
+        let top = super::measure::uppermost(run, patch)?;
+        let left = super::measure::leftmost(run, patch)?;
+        let (top, left) = (run.neg(top)?, run.neg(left)?);
+        let offset = run.pair(top, left)?;
+        shift(run, patch, offset)
+    }
+}
+
+op! {
+    /// The four corners of the bounding box.
+    ///
+    /// An empty patch gives the set that holds the empty tuple.
+    pub corners(patch: Patch) -> Indices;
+    example "corners(connect(ORIGIN, TWO_BY_TWO))" => "frozenset({(0, 2), (2, 0), (0, 0), (2, 2)})";
+    fails "corners(THREE)";
+    |run| {
+        let corners = [
+            super::measure::ulcorner(run, patch)?,
+            super::measure::urcorner(run, patch)?,
+            super::measure::llcorner(run, patch)?,
+            super::measure::lrcorner(run, patch)?,
+        ];
+        Ok(Value::Set(run.build_frozen(&corners)?))
+    }
+}

@@ -1,0 +1,590 @@
+//! Taking grids apart: objects, partitions, occurrences, frontiers, periods.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::fault::{Fault, Outcome};
+use crate::hash;
+use crate::op;
+use crate::run::Run;
+use crate::set::{Elems, Flood, Origin, Set, Table, flood_sequence};
+use crate::table::Op;
+use crate::value::{Cell, Grid, Pair, Value};
+
+use super::color::{mostcolor, palette_set};
+use super::patch::{cell_at, dims, inside, normalize, shift};
+
+const FAMILY: &str = "segmentation";
+
+pub(super) const OPS: &[&Op] = &[
+    &ofcolor::OP,
+    &objects::OP,
+    &partition::OP,
+    &fgpartition::OP,
+    &occurrences::OP,
+    &frontiers::OP,
+    &hperiod::OP,
+    &vperiod::OP,
+];
+
+op! {
+    /// The locations of a colour in a grid.
+    pub ofcolor(grid: Grid, value: Integer) -> Indices;
+    example "ofcolor(((1, 2), (2, 3)), TWO)" => "frozenset({(0, 1), (1, 0)})";
+    fails "ofcolor(THREE, TWO)";
+    |run| {
+        if let Some(grid) = small_grid(run, grid) {
+            let Some(wanted) = value.as_int().and_then(|n| u8::try_from(n).ok()) else {
+                return Ok(Value::Set(run.empty_set()?));
+            };
+            run.spend(grid.cells.len() / 8)?;
+            let mut pairs = std::mem::take(&mut run.scratch.pairs);
+            pairs.clear();
+            for (i, row) in grid.rows().enumerate() {
+                for (j, &c) in row.iter().enumerate() {
+                    if c == wanted {
+                        pairs.push(Pair::new(i as i16, j as i16));
+                    }
+                }
+            }
+            let set = run.build_distinct_pairs(&pairs);
+            run.scratch.pairs = pairs;
+            return Ok(Value::Set(set?));
+        }
+        let mut locations = Vec::new();
+        for (i, &row) in run.items(grid)?.iter().enumerate() {
+            for (j, &v) in run.items(row)?.iter().enumerate() {
+                if run.eq(v, value) {
+                    locations.push(run.int_pair(i as i64, j as i64)?);
+                }
+            }
+        }
+        Ok(Value::Set(run.build(&locations)?))
+    }
+}
+
+/// The value as a grid whose locations are all compact pairs.
+fn small_grid<'r>(run: &mut Run<'r>, grid: Value<'r>) -> Option<&'r Grid<'r>> {
+    run.as_grid(grid)
+        .filter(|g| Pair::fit(g.height as i64, g.width as i64).is_some())
+}
+
+op! {
+    /// The connected objects of a grid.
+    ///
+    /// `univalued`: an object is of one colour. `diagonal`: diagonal neighbours are connected.
+    /// `without_bg`: the most frequent colour is background and belongs to no object. Fails for an empty grid.
+    pub objects(grid: Grid, univalued: Boolean, diagonal: Boolean, without_bg: Boolean) -> Objects;
+    ordered "several colours that are equally frequent, without background";
+    example "objects(((1, 0), (0, 0)), T, F, T)" => "frozenset({frozenset({(1, (0, 0))})})";
+    fails "objects((), T, F, T)";
+    |run| {
+        let univalued = run.truth(univalued);
+        let diagonal = run.truth(diagonal);
+        let without_bg = run.truth(without_bg);
+        let background = if without_bg { mostcolor(run, grid)? } else { Value::None };
+        if let Some(grid) = small_grid(run, grid)
+            && grid.cells.iter().all(|&c| c != BLOCKED)
+        {
+            let background = background.as_int().and_then(|c| u8::try_from(c).ok());
+            return compact_objects(run, grid, univalued, diagonal, background);
+        }
+        general_objects(run, grid, univalued, diagonal, background)
+    }
+}
+
+/// Marks what a flood fill does not enter: the border, the background, what it has visited.
+const BLOCKED: u8 = 255;
+
+fn compact_objects<'r>(
+    run: &mut Run<'r>,
+    grid: &'r Grid<'r>,
+    univalued: bool,
+    diagonal: bool,
+    background: Option<u8>,
+) -> Outcome<Value<'r>> {
+    run.spend(grid.cells.len() / 4)?;
+    // A border all around saves the bounds checks.
+    let stride = grid.width + 2;
+    let mut open = std::mem::take(&mut run.scratch.bytes);
+    open.clear();
+    open.resize(stride * (grid.height + 2), BLOCKED);
+    for (i, row) in grid.rows().enumerate() {
+        let start = (i + 1) * stride + 1;
+        open[start..start + grid.width].copy_from_slice(row);
+    }
+    if let Some(background) = background {
+        for cell in &mut open {
+            if *cell == background {
+                *cell = BLOCKED;
+            }
+        }
+    }
+    let around = [
+        stride.wrapping_neg(),
+        stride,
+        1usize.wrapping_neg(),
+        1,
+        stride.wrapping_neg() - 1,
+        stride.wrapping_neg() + 1,
+        stride - 1,
+        stride + 1,
+    ];
+    let around = if diagonal { &around[..] } else { &around[..4] };
+    let order = GridOrders::of(run, grid.height, grid.width);
+    let mut found: Vec<&'r [Cell]> = Vec::new();
+    let mut cells = std::mem::take(&mut run.scratch.cells);
+    let mut outcome = Ok(());
+    for &start in order.iter() {
+        let (i, j) = (start as usize / grid.width, start as usize % grid.width);
+        let at = (i + 1) * stride + j + 1;
+        let value = open[at];
+        if value == BLOCKED {
+            continue;
+        }
+        // The list of cells is at the same time the queue of the fill. The first cell is the one
+        // the replay of the construction starts from.
+        cells.clear();
+        open[at] = BLOCKED;
+        cells.push(Cell::new(value.into(), Pair::new(i as i16, j as i16)));
+        let mut next = 0;
+        while next < cells.len() {
+            let here = cells[next].at;
+            let at = (here.i as usize + 1) * stride + here.j as usize + 1;
+            for &step in around {
+                let there = at.wrapping_add(step);
+                let color = open[there];
+                if color != BLOCKED && (!univalued || color == value) {
+                    open[there] = BLOCKED;
+                    let place = Pair::new((there / stride) as i16 - 1, (there % stride) as i16 - 1);
+                    cells.push(Cell::new(color.into(), place));
+                }
+            }
+            next += 1;
+        }
+        match run.slice(&cells) {
+            Ok(cells) => found.push(cells),
+            Err(fault) => {
+                outcome = Err(fault);
+                break;
+            }
+        }
+    }
+    run.scratch.cells = cells;
+    run.scratch.bytes = open;
+    outcome?;
+    if found.is_empty() {
+        return Ok(Value::Set(run.empty_set()?));
+    }
+    let found = run.slice(&found)?;
+    let flood = run.alloc(Flood {
+        grid,
+        diagonal,
+        univalued,
+        background,
+        objects: found,
+    })?;
+    let objects = run.slice_filled(found.len(), Value::None)?;
+    for (k, (place, cells)) in objects.iter_mut().zip(found).enumerate() {
+        let object = run.set(Elems::Cells(cells), Origin::Flood(flood, k as u32))?;
+        object.with_one_color_each(Some(true));
+        *place = Value::Set(object);
+    }
+    Ok(Value::Set(run.set(Elems::Values(objects), Origin::Frozen)?))
+}
+
+/// Objects of any tuple of tuples, as Python finds them.
+fn general_objects<'r>(
+    run: &mut Run<'r>,
+    grid: Value<'r>,
+    univalued: bool,
+    diagonal: bool,
+    background: Value<'r>,
+) -> Outcome<Value<'r>> {
+    let (height, width) = dims(run, grid)?;
+    let (height, width) = (height as usize, width as usize);
+    let len = height.checked_mul(width).ok_or(Fault::Size)?;
+    run.check_len(len)?;
+    if Pair::fit(height as i64, width as i64).is_none() {
+        return Err(Fault::Size);
+    }
+    let order = GridOrders::of(run, height, width);
+    let mut occupied = vec![false; len];
+    let mut count = 0;
+    let mut found = Vec::new();
+    let value_at = |run: &mut Run<'r>, p: u32| {
+        cell_at(
+            run,
+            grid,
+            (p as usize / width) as i64,
+            (p as usize % width) as i64,
+        )
+    };
+    for &start in order.iter() {
+        if occupied[start as usize] {
+            continue;
+        }
+        let value = value_at(run, start.into())?;
+        if run.eq(value, background) {
+            continue;
+        }
+        let sequence = flood_sequence(
+            run,
+            (height, width),
+            diagonal,
+            start.into(),
+            &mut occupied,
+            &mut count,
+            |run, p| {
+                let v = value_at(run, p)?;
+                Ok(if univalued {
+                    run.eq(value, v)
+                } else {
+                    !run.eq(v, background)
+                })
+            },
+        )?;
+        let mut cells = Vec::with_capacity(sequence.len());
+        for p in sequence {
+            let v = value_at(run, p)?;
+            let at = run.int_pair((p as usize / width) as i64, (p as usize % width) as i64)?;
+            cells.push(run.pair(v, at)?);
+        }
+        found.push(Value::Set(run.build_frozen(&cells)?));
+    }
+    Ok(Value::Set(run.build_frozen(&found)?))
+}
+
+/// The iteration order of `asindices` for grids of a size, as positions row by row: `objects` looks for
+/// unclaimed cells in this order. Worked out once per size and thread.
+#[derive(Default)]
+pub(crate) struct GridOrders {
+    known: HashMap<(usize, usize), Rc<[u32]>>,
+}
+
+/// Grids up to this many cells have their order remembered; all sizes of ARC are below.
+const REMEMBERED_CELLS: usize = 30 * 30;
+
+impl GridOrders {
+    fn of(run: &mut Run<'_>, height: usize, width: usize) -> Rc<[u32]> {
+        if let Some(order) = run.scratch.grid_orders.known.get(&(height, width)) {
+            return order.clone();
+        }
+        let hashes: Vec<u64> = (0..height * width)
+            .map(|p| hash::pair((p / width) as i16, (p % width) as i16))
+            .collect();
+        let mut table = Table::default();
+        table.clear();
+        (0..hashes.len() as u32).for_each(|p| table.add(&hashes, p));
+        let order: Rc<[u32]> = table.iter().collect();
+        if hashes.len() <= REMEMBERED_CELLS {
+            let known = &mut run.scratch.grid_orders.known;
+            known.insert((height, width), order.clone());
+        }
+        order
+    }
+}
+
+op! {
+    /// The cells of a grid by colour: one object per colour.
+    pub partition(grid: Grid) -> Objects;
+    example "partition(((1, 0), (0, 0)))" => "frozenset({frozenset({(0, (1, 0)), (0, (0, 1)), (0, (1, 1))}), frozenset({(1, (0, 0))})})";
+    fails "partition(THREE)";
+    |run| {
+        let colors = palette_set(run, grid)?;
+        partition_by(run, grid, colors)
+    }
+}
+
+op! {
+    /// The cells of a grid by colour, without the most frequent one.
+    ///
+    /// Fails for an empty grid.
+    pub fgpartition(grid: Grid) -> Objects;
+    ordered "several colours that are equally frequent";
+    example "fgpartition(((1, 0), (0, 0)))" => "frozenset({frozenset({(1, (0, 0))})})";
+    fails "fgpartition(())";
+    |run| {
+        let colors = palette_set(run, grid)?;
+        let background = mostcolor(run, grid)?;
+        let background = run.build(&[background])?;
+        let colors = run.set_minus(colors, background)?;
+        partition_by(run, grid, colors)
+    }
+}
+
+/// *Build* of one object per colour, in the order of the set of colours.
+fn partition_by<'r>(run: &mut Run<'r>, grid: Value<'r>, colors: &'r Set<'r>) -> Outcome<Value<'r>> {
+    let images = run.slice_filled(colors.len(), Value::None)?;
+    if let Some(grid) = small_grid(run, grid) {
+        run.spend(grid.cells.len() * colors.len() / 8)?;
+        for (k, image) in images.iter_mut().enumerate() {
+            let color = colors.elems.get(k).as_int().unwrap_or(-1);
+            let mut cells = std::mem::take(&mut run.scratch.cells);
+            cells.clear();
+            for (i, row) in grid.rows().enumerate() {
+                for (j, &c) in row.iter().enumerate() {
+                    if i64::from(c) == color {
+                        cells.push(Cell::new(c.into(), Pair::new(i as i16, j as i16)));
+                    }
+                }
+            }
+            let object = run.build_distinct_cells(&cells);
+            run.scratch.cells = cells;
+            let object = object?;
+            object.with_one_color_each(Some(true));
+            *image = Value::Set(object);
+        }
+        // One object per colour: all different.
+        let elems = run.compact(images)?;
+        return Ok(Value::Set(run.set(elems, Origin::Map(colors))?));
+    }
+    for (k, image) in images.iter_mut().enumerate() {
+        let color = colors.elems.get(k);
+        let mut cells = Vec::new();
+        for (i, &row) in run.items(grid)?.iter().enumerate() {
+            for (j, &v) in run.items(row)?.iter().enumerate() {
+                if run.eq(v, color) {
+                    let at = run.int_pair(i as i64, j as i64)?;
+                    cells.push(run.pair(v, at)?);
+                }
+            }
+        }
+        *image = Value::Set(run.build(&cells)?);
+    }
+    Ok(Value::Set(run.set_map(colors, images)?))
+}
+
+op! {
+    /// Where an object occurs in a grid: the top left corners of its bounding box.
+    ///
+    /// Only the object's own cells are compared. An empty object occurs everywhere, one step beyond the last
+    /// row and column included. Fails for an empty grid, and for locations without colours.
+    pub occurrences(grid: Grid, obj: Object) -> Indices;
+    example "occurrences(((1, 2), (1, 2)), recolor(TWO, initset(ORIGIN)))" => "frozenset({(0, 1), (1, 1)})";
+    fails "occurrences((), initset(ORIGIN))";
+    |run| {
+        if let Some(grid) = small_grid(run, grid)
+            && let Value::Set(set) = obj
+            && let Elems::Cells(cells) = set.elems
+            && let Some(bounds) = set.bounds()
+        {
+            return compact_occurrences(run, grid, cells, bounds);
+        }
+        let normed = normalize(run, obj)?;
+        let (height, width) = dims(run, grid)?;
+        let shape = super::measure::shape(run, obj)?;
+        let (tall, wide) = run.unpack2(shape)?;
+        let (tall, wide) = (tall.as_int().ok_or(Fault::Type)?, wide.as_int().ok_or(Fault::Type)?);
+        let mut found = Vec::new();
+        for i in 0..height.saturating_sub(tall).saturating_add(1) {
+            for j in 0..width.saturating_sub(wide).saturating_add(1) {
+                run.spend(1)?;
+                let offset = run.int_pair(i, j)?;
+                let placed = shift(run, normed, offset)?;
+                let mut occurs = true;
+                for &cell in run.items(placed)? {
+                    let (v, a, b) = run.uncell(cell)?;
+                    let same = match inside(a, b, height, width)? {
+                        Some((a, b)) => {
+                            let there = cell_at(run, grid, a, b)?;
+                            run.eq(there, v)
+                        }
+                        None => false,
+                    };
+                    if !same {
+                        occurs = false;
+                        break;
+                    }
+                }
+                if occurs {
+                    found.push(offset);
+                }
+            }
+        }
+        Ok(Value::Set(run.build_frozen(&found)?))
+    }
+}
+
+fn compact_occurrences<'r>(
+    run: &mut Run<'r>,
+    grid: &'r Grid<'r>,
+    cells: &'r [Cell],
+    bounds: crate::set::Bounds,
+) -> Outcome<Value<'r>> {
+    let (tall, wide) = (bounds.height() as usize, bounds.width() as usize);
+    let mut found = std::mem::take(&mut run.scratch.pairs);
+    found.clear();
+    let mut work = cells.len() / 4;
+    if tall <= grid.height && wide <= grid.width {
+        // Cells as offsets from the corner; a colour beyond a byte occurs nowhere.
+        let offsets: Option<Vec<(u32, u8)>> = cells
+            .iter()
+            .map(|c| {
+                let a = (i32::from(c.at.i) - i32::from(bounds.top)) as usize;
+                let b = (i32::from(c.at.j) - i32::from(bounds.left)) as usize;
+                Some(((a * grid.width + b) as u32, u8::try_from(c.color).ok()?))
+            })
+            .collect();
+        if let Some(offsets) = offsets {
+            for i in 0..=grid.height - tall {
+                for j in 0..=grid.width - wide {
+                    let corner = &grid.cells[i * grid.width + j..];
+                    let miss = offsets.iter().position(|&(at, c)| corner[at as usize] != c);
+                    work += miss.unwrap_or(offsets.len()) / 4 + 1;
+                    if miss.is_none() {
+                        found.push(Pair::new(i as i16, j as i16));
+                    }
+                }
+            }
+        }
+    }
+    let pairs = run.slice(&found);
+    run.scratch.pairs = found;
+    run.spend(work)?;
+    Ok(Value::Set(run.set(Elems::Pairs(pairs?), Origin::Frozen)?))
+}
+
+op! {
+    /// The rows and columns of a single colour, each as an object.
+    ///
+    /// Fails for an empty grid.
+    pub frontiers(grid: Grid) -> Objects;
+    example "frontiers(((1, 1), (0, 2)))" => "frozenset({frozenset({(1, (0, 1)), (1, (0, 0))})})";
+    fails "frontiers(())";
+    |run| {
+        let (height, width) = dims(run, grid)?;
+        let mut rows = Vec::new();
+        for (i, &row) in run.items(grid)?.iter().enumerate() {
+            if uniform(run, row)? {
+                rows.push(line(run, grid, (0..width).map(|j| (i as i64, j)))?);
+            }
+        }
+        let mut columns = Vec::new();
+        let turned = super::mirror::dmirror(run, grid)?;
+        for (j, &column) in run.items(turned)?.iter().enumerate() {
+            if uniform(run, column)? {
+                columns.push(line(run, grid, (0..height).map(|i| (i, j as i64)))?);
+            }
+        }
+        let (rows, columns) = (run.build_frozen(&rows)?, run.build_frozen(&columns)?);
+        Ok(Value::Set(run.set_union(rows, columns)?))
+    }
+}
+
+/// Are all elements equal, and is there at least one?
+fn uniform<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<bool> {
+    if let Value::Row(row) = container {
+        return Ok(row
+            .cells
+            .first()
+            .is_some_and(|f| row.cells.iter().all(|c| c == f)));
+    }
+    let items = run.items(container)?;
+    Ok(match items.first() {
+        Some(&first) => items.iter().all(|&item| run.eq(first, item)),
+        None => false,
+    })
+}
+
+/// The cells of a grid at these locations, through a mutable set.
+fn line<'r>(
+    run: &mut Run<'r>,
+    grid: Value<'r>,
+    places: impl Iterator<Item = (i64, i64)>,
+) -> Outcome<Value<'r>> {
+    let mut cells = Vec::new();
+    for (i, j) in places {
+        let v = cell_at(run, grid, i, j)?;
+        let at = run.int_pair(i, j)?;
+        cells.push(run.pair(v, at)?);
+    }
+    Ok(Value::Set(run.build_frozen(&cells)?))
+}
+
+op! {
+    /// The horizontal period of an object: the smallest shift to the left that maps it into itself.
+    ///
+    /// What leaves on the left does not count. Without a period it is the width.
+    pub hperiod(obj: Object) -> Integer;
+    example "hperiod(asobject(((1, 2, 1, 2, 1),)))" => "2";
+    fails "hperiod(THREE)";
+    |run| { period(run, obj, Axis::Horizontal) }
+}
+
+op! {
+    /// The vertical period of an object: the smallest shift upward that maps it into itself.
+    ///
+    /// What leaves at the top does not count. Without a period it is the height.
+    pub vperiod(obj: Object) -> Integer;
+    example "vperiod(asobject(((1,), (1,))))" => "1";
+    fails "vperiod(THREE)";
+    |run| { period(run, obj, Axis::Vertical) }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Axis {
+    Horizontal,
+    Vertical,
+}
+
+fn period<'r>(run: &mut Run<'r>, obj: Value<'r>, axis: Axis) -> Outcome<Value<'r>> {
+    let normed = normalize(run, obj)?;
+    if let Value::Set(set) = normed
+        && let Elems::Cells(cells) = set.elems
+        && let Some(bounds) = set.bounds()
+    {
+        let extent = match axis {
+            Axis::Horizontal => bounds.width(),
+            Axis::Vertical => bounds.height(),
+        } as i16;
+        for p in 1..extent {
+            run.spend(cells.len() / 2)?;
+            let moved = |c: &Cell| match axis {
+                Axis::Horizontal => Cell::new(c.color, Pair::new(c.at.i, c.at.j - p)),
+                Axis::Vertical => Cell::new(c.color, Pair::new(c.at.i - p, c.at.j)),
+            };
+            let fits = cells
+                .iter()
+                .map(moved)
+                .all(|c| c.at.i < 0 || c.at.j < 0 || set.contains(run, Value::Cell(c)));
+            if fits {
+                return Ok(Value::Int(p.into()));
+            }
+        }
+        return Ok(Value::Int(extent.into()));
+    }
+    let extent = match axis {
+        Axis::Horizontal => super::measure::width(run, normed)?,
+        Axis::Vertical => super::measure::height(run, normed)?,
+    };
+    let extent_number = extent.as_int().ok_or(Fault::Type)?;
+    for p in 1..extent_number {
+        let offset = match axis {
+            Axis::Horizontal => run.int_pair(0, -p)?,
+            Axis::Vertical => run.int_pair(-p, 0)?,
+        };
+        let moved = shift(run, normed, offset)?;
+        let mut pruned = Vec::new();
+        for &cell in run.items(moved)? {
+            let (_, i, j) = run.uncell(cell)?;
+            let along = if axis == Axis::Horizontal { j } else { i };
+            if along.as_int().ok_or(Fault::Type)? >= 0 {
+                pruned.push(cell);
+            }
+        }
+        let pruned = run.build(&pruned)?;
+        let fits = match normed {
+            Value::Set(set) => pruned.is_subset(run, set),
+            _ => {
+                let whole = run.items(normed)?;
+                let whole = run.build(whole)?;
+                pruned.is_subset(run, whole)
+            }
+        };
+        if fits {
+            return Ok(Value::Int(p));
+        }
+    }
+    Ok(extent)
+}

@@ -1,0 +1,260 @@
+//! Values outside a run: results, arguments, what files hold.
+
+use std::fmt;
+
+use serde_json::Value as Json;
+
+use crate::fault::{Fault, Outcome};
+use crate::run::Run;
+use crate::set::Elems;
+use crate::value::{Grid, Value};
+
+/// A value that stands on its own.
+///
+/// Equality is strict: kinds and the order of sets count, `True` is not `1`. It says that two
+/// results cannot be told apart, which is more than Python's `==`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum OwnedValue {
+    /// `None`
+    None,
+    /// A bool
+    Bool(bool),
+    /// An integer
+    Int(i64),
+    /// A tuple
+    Tuple(Vec<OwnedValue>),
+    /// A frozenset, in iteration order
+    Set(Vec<OwnedValue>),
+    /// A function; which one cannot be told outside its run
+    Function,
+}
+
+/// Why a JSON text is not a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DecodeError(String);
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for DecodeError {}
+
+impl OwnedValue {
+    /// A grid as the tuple of tuples it is.
+    pub fn grid<'a>(rows: impl IntoIterator<Item = &'a [u8]>) -> OwnedValue {
+        let int = |&c: &u8| OwnedValue::Int(c.into());
+        let row = |row: &[u8]| OwnedValue::Tuple(row.iter().map(int).collect());
+        OwnedValue::Tuple(rows.into_iter().map(row).collect())
+    }
+
+    /// The rows, if it is a tuple of equally long, non-empty tuples of plain integers 0 to 9.
+    pub fn as_grid(&self) -> Option<Vec<Vec<u8>>> {
+        let OwnedValue::Tuple(rows) = self else {
+            return None;
+        };
+        let rows: Option<Vec<Vec<u8>>> = rows.iter().map(OwnedValue::digits).collect();
+        rows.filter(|rows| {
+            rows.first().is_some_and(|first| {
+                !first.is_empty() && rows.iter().all(|row| row.len() == first.len())
+            })
+        })
+    }
+
+    fn digits(&self) -> Option<Vec<u8>> {
+        let OwnedValue::Tuple(items) = self else {
+            return None;
+        };
+        items
+            .iter()
+            .map(|item| match item {
+                OwnedValue::Int(n @ 0..=9) => Some(*n as u8),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// The JSON encoding: numbers, bools, `null`, `{"g": rows}` for grids, `{"t": ...}` for other
+    /// tuples, `{"s": ...}` for sets in iteration order.
+    pub fn to_json(&self) -> Json {
+        match self {
+            OwnedValue::None => Json::Null,
+            OwnedValue::Bool(b) => Json::Bool(*b),
+            OwnedValue::Int(n) => Json::from(*n),
+            OwnedValue::Set(items) => wrap("s", items),
+            OwnedValue::Function => serde_json::json!({"f": "<function>"}),
+            OwnedValue::Tuple(items) => match self.as_grid() {
+                Some(rows) => {
+                    let text = |row: &Vec<u8>| row.iter().map(|&c| (b'0' + c) as char).collect();
+                    let rows: Vec<String> = rows.iter().map(text).collect();
+                    serde_json::json!({ "g": rows })
+                }
+                None => wrap("t", items),
+            },
+        }
+    }
+
+    /// Reads the encoding that [`to_json`](OwnedValue::to_json) writes. Functions are not values.
+    pub fn from_json(json: &Json) -> Result<OwnedValue, DecodeError> {
+        let bad = || DecodeError(format!("not a value: {json}"));
+        Ok(match json {
+            Json::Null => OwnedValue::None,
+            Json::Bool(b) => OwnedValue::Bool(*b),
+            Json::Number(n) => OwnedValue::Int(n.as_i64().ok_or_else(bad)?),
+            Json::Object(object) => {
+                let (tag, inner) = object.iter().next().ok_or_else(bad)?;
+                let items = inner.as_array().ok_or_else(bad)?;
+                match tag.as_str() {
+                    "g" => {
+                        OwnedValue::Tuple(items.iter().map(decode_row).collect::<Result<_, _>>()?)
+                    }
+                    "t" | "s" => {
+                        let items = items
+                            .iter()
+                            .map(OwnedValue::from_json)
+                            .collect::<Result<_, _>>()?;
+                        if tag == "t" {
+                            OwnedValue::Tuple(items)
+                        } else {
+                            OwnedValue::Set(items)
+                        }
+                    }
+                    _ => return Err(bad()),
+                }
+            }
+            _ => return Err(bad()),
+        })
+    }
+}
+
+fn wrap(tag: &str, items: &[OwnedValue]) -> Json {
+    let items: Vec<Json> = items.iter().map(OwnedValue::to_json).collect();
+    serde_json::json!({ tag: items })
+}
+
+fn decode_row(row: &Json) -> Result<OwnedValue, DecodeError> {
+    let bad = || DecodeError(format!("not a row of digits: {row}"));
+    let digits = row.as_str().ok_or_else(bad)?.chars().map(|c| {
+        let digit = c.to_digit(10).ok_or_else(bad)?;
+        Ok(OwnedValue::Int(digit.into()))
+    });
+    Ok(OwnedValue::Tuple(digits.collect::<Result<_, _>>()?))
+}
+
+/// As Python's `repr` writes it.
+impl fmt::Display for OwnedValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |f: &mut fmt::Formatter<'_>, items: &[OwnedValue]| {
+            for (k, item) in items.iter().enumerate() {
+                if k > 0 {
+                    f.write_str(", ")?;
+                }
+                write!(f, "{item}")?;
+            }
+            Ok(())
+        };
+        match self {
+            OwnedValue::None => f.write_str("None"),
+            OwnedValue::Bool(true) => f.write_str("True"),
+            OwnedValue::Bool(false) => f.write_str("False"),
+            OwnedValue::Int(n) => write!(f, "{n}"),
+            OwnedValue::Function => f.write_str("<function>"),
+            OwnedValue::Set(items) if items.is_empty() => f.write_str("frozenset()"),
+            OwnedValue::Set(items) => {
+                f.write_str("frozenset({")?;
+                list(f, items)?;
+                f.write_str("})")
+            }
+            OwnedValue::Tuple(items) => {
+                f.write_str("(")?;
+                list(f, items)?;
+                f.write_str(if items.len() == 1 { ",)" } else { ")" })
+            }
+        }
+    }
+}
+
+/// The border between runs and the world.
+impl<'r> Run<'r> {
+    /// A copy of a value that outlives the run. Sets are put in order for it.
+    pub fn to_owned(&mut self, v: Value<'r>) -> Outcome<OwnedValue> {
+        let int = |n: i64| OwnedValue::Int(n);
+        Ok(match v {
+            Value::None => OwnedValue::None,
+            Value::Bool(b) => OwnedValue::Bool(b),
+            Value::Int(n) => int(n),
+            Value::Op(_) | Value::Closure(_) => OwnedValue::Function,
+            Value::Row(row) => {
+                OwnedValue::Tuple(row.cells.iter().map(|&c| int(c.into())).collect())
+            }
+            Value::Grid(grid) => OwnedValue::grid(grid.rows()),
+            Value::Set(set) => {
+                let order = set.order(self)?;
+                let items = order
+                    .iter()
+                    .map(|&k| self.to_owned(set.elems.get(k as usize)));
+                OwnedValue::Set(items.collect::<Outcome<_>>()?)
+            }
+            _ => {
+                let items = self.items(v)?;
+                let items = items.iter().map(|&item| self.to_owned(item));
+                OwnedValue::Tuple(items.collect::<Outcome<_>>()?)
+            }
+        })
+    }
+
+    /// The value in this run. Sets are built by inserting their elements in the order given.
+    /// Functions cannot come from outside.
+    pub fn from_owned(&mut self, v: &OwnedValue) -> Outcome<Value<'r>> {
+        let many = |run: &mut Run<'r>, items: &[OwnedValue]| {
+            items
+                .iter()
+                .map(|item| run.from_owned(item))
+                .collect::<Outcome<Vec<_>>>()
+        };
+        Ok(match v {
+            OwnedValue::None => Value::None,
+            OwnedValue::Bool(b) => Value::Bool(*b),
+            OwnedValue::Int(n) => Value::Int(*n),
+            OwnedValue::Function => return Err(Fault::Type),
+            OwnedValue::Tuple(items) => {
+                let items = many(self, items)?;
+                self.tuple(&items)?
+            }
+            OwnedValue::Set(items) => {
+                let items = many(self, items)?;
+                Value::Set(self.build(&items)?)
+            }
+        })
+    }
+
+    /// The value as a grid, if it is a rectangle of plain integers 0 to 255.
+    pub fn view_grid(&mut self, v: Value<'r>) -> Option<&'r Grid<'r>> {
+        self.as_grid(v)
+    }
+
+    /// The elements of a set in no particular order: cheaper than asking for the order.
+    pub fn unordered(&self, v: Value<'r>) -> Option<Vec<Value<'r>>> {
+        let set = v.as_set()?;
+        Some(match set.elems {
+            Elems::Values(values) => values.to_vec(),
+            elems => (0..elems.len()).map(|k| elems.get(k)).collect(),
+        })
+    }
+
+    /// Python's `==`.
+    pub fn equal(&mut self, a: Value<'r>, b: Value<'r>) -> bool {
+        self.eq(a, b)
+    }
+
+    /// A tuple of these values.
+    pub fn make_tuple(&mut self, items: &[Value<'r>]) -> Outcome<Value<'r>> {
+        self.tuple(items)
+    }
+
+    /// A set built by inserting these values one after the other.
+    pub fn make_set(&mut self, items: &[Value<'r>]) -> Outcome<Value<'r>> {
+        Ok(Value::Set(self.build(items)?))
+    }
+}

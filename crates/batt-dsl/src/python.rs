@@ -1,0 +1,547 @@
+//! The operations of Python that primitives are made of: equality, order, truth, arithmetic,
+//! indexing, iteration, calls. Names follow the specification's primitive operations.
+
+use std::cmp::Ordering;
+
+use crate::fault::{Fault, Outcome};
+use crate::hash;
+use crate::run::{MAX_DEPTH, Run};
+use crate::table::Code;
+use crate::value::{Closure, Form, Value};
+
+impl<'r> Run<'r> {
+    /// `hash(v)`.
+    pub(crate) fn hash(&mut self, v: Value<'r>) -> u64 {
+        match v {
+            // Addresses in CPython; any stable number does.
+            Value::None => 0x5bd1_e995,
+            Value::Op(id) => 0x9747_b28c + 64 * id.index() as u64,
+            Value::Closure(closure) => 0x1b87_3593 + 64 * closure.id,
+            Value::Bool(b) => hash::int(b.into()),
+            Value::Int(n) => hash::int(n),
+            Value::Pair(p) => hash::pair(p.i, p.j),
+            Value::Cell(c) => hash::cell(c.color, c.at.i, c.at.j),
+            Value::Row(row) => hash::tuple(row.cells.iter().map(|&c| c.into())),
+            Value::Grid(grid) => hash::tuple(
+                grid.rows()
+                    .map(|row| hash::tuple(row.iter().map(|&c| c.into()))),
+            ),
+            Value::Tuple(tuple) => {
+                if let Some(hash) = tuple.hash.get() {
+                    return hash;
+                }
+                let hash = hash::tuple(tuple.items.iter().map(|&item| self.hash(item)));
+                tuple.hash.set(Some(hash));
+                hash
+            }
+            Value::Set(set) => set.hash(self),
+        }
+    }
+
+    /// `a == b`.
+    #[inline]
+    pub(crate) fn eq(&mut self, a: Value<'r>, b: Value<'r>) -> bool {
+        match (a, b) {
+            (Value::Int(a), Value::Int(b)) => a == b,
+            (Value::Pair(a), Value::Pair(b)) => a == b,
+            (Value::Cell(a), Value::Cell(b)) => a == b,
+            _ => self.eq_general(a, b),
+        }
+    }
+
+    fn eq_general(&mut self, a: Value<'r>, b: Value<'r>) -> bool {
+        match (a, b) {
+            (Value::None, Value::None) => true,
+            (Value::Op(a), Value::Op(b)) => a == b,
+            (Value::Closure(a), Value::Closure(b)) => std::ptr::eq(a, b),
+            (Value::Set(a), Value::Set(b)) => a.eq(self, b),
+            (Value::Row(a), Value::Row(b)) => a.cells == b.cells,
+            (Value::Grid(a), Value::Grid(b)) => a.height == b.height && a.cells == b.cells,
+            _ => {
+                if let (Some(a), Some(b)) = (a.as_int(), b.as_int()) {
+                    return a == b;
+                }
+                match (a.tuple_len(), b.tuple_len()) {
+                    (Some(n), Some(m)) if n == m => {
+                        // Out of memory here leaves two equal tuples unequal, but the run is at its
+                        // limit then and its next allocation says so.
+                        let (Ok(a), Ok(b)) = (self.items(a), self.items(b)) else {
+                            return false;
+                        };
+                        a.iter().zip(b).all(|(&a, &b)| self.eq(a, b))
+                    }
+                    _ => false,
+                }
+            }
+        }
+    }
+
+    /// `a < b`: numbers, tuples lexicographically, sets by proper inclusion.
+    pub(crate) fn lt(&mut self, a: Value<'r>, b: Value<'r>) -> Outcome<bool> {
+        if let (Some(a), Some(b)) = (a.as_int(), b.as_int()) {
+            return Ok(a < b);
+        }
+        match (a, b) {
+            (Value::Pair(a), Value::Pair(b)) => Ok(a < b),
+            (Value::Row(a), Value::Row(b)) => Ok(a.cells < b.cells),
+            (Value::Set(a), Value::Set(b)) => Ok(a.len() < b.len() && a.is_subset(self, b)),
+            _ if a.is_tuple() && b.is_tuple() => {
+                let (a, b) = (self.items(a)?, self.items(b)?);
+                for (&x, &y) in a.iter().zip(b) {
+                    if !self.eq(x, y) {
+                        return self.lt(x, y);
+                    }
+                }
+                Ok(a.len() < b.len())
+            }
+            _ => Err(Fault::Type),
+        }
+    }
+
+    /// `bool(v)`.
+    #[inline]
+    pub(crate) fn truth(&self, v: Value<'r>) -> bool {
+        match v {
+            Value::None => false,
+            Value::Bool(b) => b,
+            Value::Int(n) => n != 0,
+            Value::Row(row) => !row.cells.is_empty(),
+            Value::Tuple(tuple) => !tuple.items.is_empty(),
+            Value::Set(set) => set.len() > 0,
+            _ => true,
+        }
+    }
+
+    /// `len(v)`.
+    #[inline]
+    pub(crate) fn len(&self, v: Value<'r>) -> Outcome<usize> {
+        match v {
+            Value::Set(set) => Ok(set.len()),
+            _ => v.tuple_len().ok_or(Fault::Type),
+        }
+    }
+
+    /// `v[k]` for a position in range.
+    #[inline]
+    pub(crate) fn item(&mut self, v: Value<'r>, k: usize) -> Outcome<Value<'r>> {
+        match v {
+            Value::Pair(p) => Ok(Value::Int(if k == 0 { p.i } else { p.j }.into())),
+            Value::Cell(c) if k == 0 => Ok(Value::Int(c.color.into())),
+            Value::Cell(c) => Ok(Value::Pair(c.at)),
+            Value::Row(row) => Ok(Value::Int(row.cells[k].into())),
+            Value::Grid(grid) => self.row(grid.row(k)),
+            Value::Tuple(tuple) => Ok(tuple.items[k]),
+            _ => Err(Fault::Type),
+        }
+    }
+
+    /// `v[k]` with Python's rules: negative positions count from the end.
+    pub(crate) fn at(&mut self, v: Value<'r>, k: i64) -> Outcome<Value<'r>> {
+        let len = v.tuple_len().ok_or(Fault::Type)? as i64;
+        let k = if k < 0 { k.saturating_add(len) } else { k };
+        if (0..len).contains(&k) {
+            self.item(v, k as usize)
+        } else {
+            Err(Fault::Index)
+        }
+    }
+
+    /// `v[0]` and `v[1]`; what follows is ignored.
+    pub(crate) fn at01(&mut self, v: Value<'r>) -> Outcome<(Value<'r>, Value<'r>)> {
+        Ok((self.at(v, 0)?, self.at(v, 1)?))
+    }
+
+    /// `v[k]` where `k` is a value.
+    pub(crate) fn at_value(&mut self, v: Value<'r>, k: Value<'r>) -> Outcome<Value<'r>> {
+        if !v.is_tuple() {
+            return Err(Fault::Type);
+        }
+        self.at(v, k.as_int().ok_or(Fault::Type)?)
+    }
+
+    /// The elements of a tuple in order, of a set in table order.
+    pub(crate) fn items(&mut self, v: Value<'r>) -> Outcome<&'r [Value<'r>]> {
+        let items = match v {
+            Value::Tuple(tuple) => return Ok(tuple.items),
+            Value::Set(set) => return set.values(self),
+            Value::Pair(p) => self.slice(&[Value::Int(p.i.into()), Value::Int(p.j.into())])?,
+            Value::Cell(c) => self.slice(&[Value::Int(c.color.into()), Value::Pair(c.at)])?,
+            Value::Row(row) => self.slice_from(row.cells.iter().map(|&c| Value::Int(c.into())))?,
+            Value::Grid(grid) => {
+                let rows = self.slice_filled(grid.height, Value::None)?;
+                for (place, row) in rows.iter_mut().zip(grid.rows()) {
+                    *place = self.row(row)?;
+                }
+                rows
+            }
+            _ => return Err(Fault::Type),
+        };
+        self.spend(items.len())?;
+        Ok(items)
+    }
+
+    /// `a, b = v`.
+    #[inline]
+    pub(crate) fn unpack2(&mut self, v: Value<'r>) -> Outcome<(Value<'r>, Value<'r>)> {
+        match v {
+            Value::Pair(p) => Ok((Value::Int(p.i.into()), Value::Int(p.j.into()))),
+            Value::Cell(c) => Ok((Value::Int(c.color.into()), Value::Pair(c.at))),
+            _ => match *self.items(v)? {
+                [a, b] => Ok((a, b)),
+                _ => Err(Fault::Value),
+            },
+        }
+    }
+
+    /// `v, (i, j) = cell`.
+    pub(crate) fn uncell(&mut self, cell: Value<'r>) -> Outcome<(Value<'r>, Value<'r>, Value<'r>)> {
+        let (v, at) = self.unpack2(cell)?;
+        let (i, j) = self.unpack2(at)?;
+        Ok((v, i, j))
+    }
+
+    /// A container like `kind`: a tuple of the values for a tuple, a set built of them for a set.
+    pub(crate) fn like(&mut self, kind: Value<'r>, values: &[Value<'r>]) -> Outcome<Value<'r>> {
+        match kind {
+            Value::Set(_) => Ok(Value::Set(self.build(values)?)),
+            _ if kind.is_tuple() => self.tuple(values),
+            _ => Err(Fault::Type),
+        }
+    }
+
+    /// `a + b`.
+    pub(crate) fn add(&mut self, a: Value<'r>, b: Value<'r>) -> Outcome<Value<'r>> {
+        if let (Some(a), Some(b)) = (a.as_int(), b.as_int()) {
+            return a.checked_add(b).map(Value::Int).ok_or(Fault::Overflow);
+        }
+        if let (Value::Row(a), Value::Row(b)) = (a, b) {
+            self.check_len(a.cells.len() + b.cells.len())?;
+            self.spend(a.cells.len() + b.cells.len())?;
+            let joined = self.slice(&[a.cells, b.cells].concat())?;
+            return self.row(joined);
+        }
+        if a.is_tuple() && b.is_tuple() {
+            let (a, b) = (self.items(a)?, self.items(b)?);
+            self.check_len(a.len() + b.len())?;
+            return self.tuple(&[a, b].concat());
+        }
+        Err(Fault::Type)
+    }
+
+    /// `a - b`.
+    pub(crate) fn sub(&mut self, a: Value<'r>, b: Value<'r>) -> Outcome<Value<'r>> {
+        if let (Some(a), Some(b)) = (a.as_int(), b.as_int()) {
+            return a.checked_sub(b).map(Value::Int).ok_or(Fault::Overflow);
+        }
+        match (a, b) {
+            (Value::Set(a), Value::Set(b)) => Ok(Value::Set(self.set_minus(a, b)?)),
+            _ => Err(Fault::Type),
+        }
+    }
+
+    /// `a * b`.
+    pub(crate) fn mul(&mut self, a: Value<'r>, b: Value<'r>) -> Outcome<Value<'r>> {
+        match (a.as_int(), b.as_int()) {
+            (Some(a), Some(b)) => a.checked_mul(b).map(Value::Int).ok_or(Fault::Overflow),
+            (None, Some(n)) if a.is_tuple() => self.repeat(a, n),
+            (Some(n), None) if b.is_tuple() => self.repeat(b, n),
+            _ => Err(Fault::Type),
+        }
+    }
+
+    fn repeat(&mut self, tuple: Value<'r>, n: i64) -> Outcome<Value<'r>> {
+        let items = self.items(tuple)?;
+        let n = usize::try_from(n.max(0)).map_err(|_| Fault::Size)?;
+        let len = items.len().checked_mul(n).ok_or(Fault::Size)?;
+        self.check_len(len)?;
+        self.spend(len)?;
+        self.tuple(&items.repeat(n))
+    }
+
+    /// `a // b`.
+    pub(crate) fn fdiv(&mut self, a: Value<'r>, b: Value<'r>) -> Outcome<Value<'r>> {
+        let (a, b) = (
+            a.as_int().ok_or(Fault::Type)?,
+            b.as_int().ok_or(Fault::Type)?,
+        );
+        floor_div(a, b).map(Value::Int)
+    }
+
+    /// `-a`.
+    pub(crate) fn neg(&mut self, a: Value<'r>) -> Outcome<Value<'r>> {
+        let a = a.as_int().ok_or(Fault::Type)?;
+        a.checked_neg().map(Value::Int).ok_or(Fault::Overflow)
+    }
+
+    /// `v in container`.
+    pub(crate) fn contains(&mut self, v: Value<'r>, container: Value<'r>) -> Outcome<bool> {
+        match container {
+            Value::Set(set) => Ok(set.contains(self, v)),
+            Value::Row(row) => {
+                let wanted = v.as_int();
+                Ok(row.cells.iter().any(|&c| Some(i64::from(c)) == wanted))
+            }
+            _ if container.is_tuple() => {
+                let items = self.items(container)?;
+                self.spend(items.len())?;
+                Ok(items.iter().any(|&item| self.eq(item, v)))
+            }
+            _ => Err(Fault::Type),
+        }
+    }
+
+    /// `v[a:b]`; an absent bound is `None`.
+    pub(crate) fn slice_tuple(
+        &mut self,
+        v: Value<'r>,
+        from: Option<i64>,
+        to: Option<i64>,
+    ) -> Outcome<Value<'r>> {
+        let len = v.tuple_len().ok_or(Fault::Type)?;
+        let (from, to) = slice_bounds(len, from, to);
+        match v {
+            Value::Grid(grid) => {
+                let cells = &grid.cells[from * grid.width..to * grid.width];
+                self.grid(to - from, grid.width, cells)
+            }
+            Value::Row(row) => self.row(&row.cells[from..to]),
+            _ => {
+                let items = self.items(v)?;
+                self.tuple_of(&items[from..to])
+            }
+        }
+    }
+
+    /// The columns of `zip(*v)`: cut to the shortest row.
+    pub(crate) fn columns(&mut self, v: Value<'r>) -> Outcome<Vec<Vec<Value<'r>>>> {
+        let mut rows = Vec::new();
+        for &row in self.items(v)? {
+            rows.push(self.items(row)?);
+        }
+        let width = rows.iter().map(|row| row.len()).min().unwrap_or_default();
+        self.spend(width * rows.len())?;
+        Ok((0..width)
+            .map(|j| rows.iter().map(|row| row[j]).collect())
+            .collect())
+    }
+
+    /// `max(items, key)` or `min(items, key)`: position of the first extreme item.
+    pub(crate) fn extreme(
+        &mut self,
+        keys: &[Value<'r>],
+        direction: Ordering,
+    ) -> Outcome<Option<usize>> {
+        let mut best = 0;
+        for at in 1..keys.len() {
+            let better = if direction == Ordering::Greater {
+                self.lt(keys[best], keys[at])?
+            } else {
+                self.lt(keys[at], keys[best])?
+            };
+            if better {
+                best = at;
+            }
+        }
+        Ok((!keys.is_empty()).then_some(best))
+    }
+
+    /// Calls a function value with one argument.
+    #[inline]
+    pub fn call1(&mut self, f: Value<'r>, a: Value<'r>) -> Outcome<Value<'r>> {
+        self.spend(1)?;
+        match f {
+            Value::Op(id) => match id.op().code {
+                Code::One(code) => code(self, a),
+                _ => Err(Fault::Type),
+            },
+            Value::Closure(closure) => self.nested(|run| run.call_closure1(closure, a)),
+            _ => Err(Fault::Type),
+        }
+    }
+
+    /// Calls a function value with two arguments.
+    #[inline]
+    pub fn call2(&mut self, f: Value<'r>, a: Value<'r>, b: Value<'r>) -> Outcome<Value<'r>> {
+        self.spend(1)?;
+        match f {
+            Value::Op(id) => match id.op().code {
+                Code::Two(code) => code(self, a, b),
+                _ => Err(Fault::Type),
+            },
+            Value::Closure(closure) if closure.arity == 2 => {
+                self.nested(|run| match closure.form {
+                    Form::Lbind(f, fixed) => run.call3(f, fixed, a, b),
+                    Form::Rbind(f, fixed) => run.call3(f, a, b, fixed),
+                    _ => Err(Fault::Type),
+                })
+            }
+            _ => Err(Fault::Type),
+        }
+    }
+
+    /// Calls a function value with three arguments.
+    pub fn call3(
+        &mut self,
+        f: Value<'r>,
+        a: Value<'r>,
+        b: Value<'r>,
+        c: Value<'r>,
+    ) -> Outcome<Value<'r>> {
+        self.spend(1)?;
+        match f {
+            Value::Op(id) => match id.op().code {
+                Code::Three(code) => code(self, a, b, c),
+                _ => Err(Fault::Type),
+            },
+            Value::Closure(closure) if closure.arity == 3 => {
+                self.nested(|run| match closure.form {
+                    Form::Lbind(f, fixed) => run.call4(f, fixed, a, b, c),
+                    Form::Rbind(f, fixed) => run.call4(f, a, b, c, fixed),
+                    _ => Err(Fault::Type),
+                })
+            }
+            _ => Err(Fault::Type),
+        }
+    }
+
+    /// Calls a function value with four arguments. No closure takes four.
+    pub fn call4(
+        &mut self,
+        f: Value<'r>,
+        a: Value<'r>,
+        b: Value<'r>,
+        c: Value<'r>,
+        d: Value<'r>,
+    ) -> Outcome<Value<'r>> {
+        self.spend(1)?;
+        match f {
+            Value::Op(id) => match id.op().code {
+                Code::Four(code) => code(self, a, b, c, d),
+                _ => Err(Fault::Type),
+            },
+            _ => Err(Fault::Type),
+        }
+    }
+
+    /// Calls a function value with any number of arguments.
+    pub fn call(&mut self, f: Value<'r>, args: &[Value<'r>]) -> Outcome<Value<'r>> {
+        match *args {
+            [a] => self.call1(f, a),
+            [a, b] => self.call2(f, a, b),
+            [a, b, c] => self.call3(f, a, b, c),
+            [a, b, c, d] => self.call4(f, a, b, c, d),
+            _ => Err(Fault::Type),
+        }
+    }
+
+    /// Counts the depth of calls: closures nest as deeply as a program makes them.
+    #[inline(always)]
+    fn nested(
+        &mut self,
+        call: impl FnOnce(&mut Run<'r>) -> Outcome<Value<'r>>,
+    ) -> Outcome<Value<'r>> {
+        if self.depth >= MAX_DEPTH {
+            return Err(Fault::Recursion);
+        }
+        self.depth += 1;
+        let outcome = call(self);
+        self.depth -= 1;
+        outcome
+    }
+
+    fn call_closure1(&mut self, closure: &'r Closure<'r>, x: Value<'r>) -> Outcome<Value<'r>> {
+        if closure.arity != 1 {
+            return Err(Fault::Type);
+        }
+        match closure.form {
+            Form::Compose(outer, inner) => {
+                let y = self.call1(inner, x)?;
+                self.call1(outer, y)
+            }
+            Form::Chain(h, g, f) => {
+                let y = self.call1(f, x)?;
+                let z = self.call1(g, y)?;
+                self.call1(h, z)
+            }
+            Form::Matcher(f, target) => {
+                let y = self.call1(f, x)?;
+                Ok(Value::Bool(self.eq(y, target)))
+            }
+            Form::Fork(outer, a, b) => {
+                let a = self.call1(a, x)?;
+                let b = self.call1(b, x)?;
+                self.call2(outer, a, b)
+            }
+            Form::Lbind(f, fixed) => self.call2(f, fixed, x),
+            Form::Rbind(f, fixed) => self.call2(f, x, fixed),
+            Form::Power(f, n) => {
+                let mut y = x;
+                for _ in 0..n {
+                    y = self.call1(f, y)?;
+                }
+                Ok(y)
+            }
+        }
+    }
+
+    /// The number of arguments a function value takes.
+    pub(crate) fn arity(&self, f: Value<'r>) -> Outcome<usize> {
+        match f {
+            Value::Op(id) => Ok(id.op().arity()),
+            Value::Closure(closure) => Ok(closure.arity.into()),
+            _ => Err(Fault::Type),
+        }
+    }
+
+    /// A new function. Each is equal only to itself.
+    pub(crate) fn closure(&mut self, arity: u8, form: Form<'r>) -> Outcome<Value<'r>> {
+        self.closures += 1;
+        Ok(Value::Closure(self.alloc(Closure {
+            arity,
+            id: self.closures,
+            form,
+        })?))
+    }
+}
+
+/// `a // b` for integers.
+pub(crate) fn floor_div(a: i64, b: i64) -> Outcome<i64> {
+    if b == 0 {
+        return Err(Fault::ZeroDivision);
+    }
+    let quotient = a.checked_div(b).ok_or(Fault::Overflow)?;
+    Ok(if a % b != 0 && ((a < 0) != (b < 0)) {
+        quotient - 1
+    } else {
+        quotient
+    })
+}
+
+/// `a % b` for integers.
+pub(crate) fn floor_mod(a: i64, b: i64) -> Outcome<i64> {
+    if b == 0 {
+        return Err(Fault::ZeroDivision);
+    }
+    let remainder = a.wrapping_rem(b);
+    Ok(if remainder != 0 && ((remainder < 0) != (b < 0)) {
+        remainder + b
+    } else {
+        remainder
+    })
+}
+
+/// The half-open range of positions that `[from:to]` selects among `len`.
+pub(crate) fn slice_bounds(len: usize, from: Option<i64>, to: Option<i64>) -> (usize, usize) {
+    let n = len as i64;
+    let clamp = |bound: i64| {
+        let bound = if bound < 0 {
+            bound.saturating_add(n)
+        } else {
+            bound
+        };
+        bound.clamp(0, n) as usize
+    };
+    let from = from.map_or(0, clamp);
+    let to = to.map_or(len, clamp);
+    (from, to.max(from))
+}

@@ -1,0 +1,421 @@
+//! A run: one program on one input, with its memory and its limits.
+
+use bumpalo::Bump;
+
+use crate::fault::{Fault, Outcome};
+use crate::set::{KeyIndex, Table};
+use crate::table::Literal;
+use crate::value::{Cell, Grid, Pair, Row, Tuple, Value};
+
+/// What the functions mean where dialects of the DSL differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// The original arc-dsl.
+    #[default]
+    ArcDsl,
+    /// RE-ARC's copy of it: `argmax` and `argmin` of an empty container give `None`.
+    ReArc,
+}
+
+impl Dialect {
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Dialect::ArcDsl => "arc-dsl",
+            Dialect::ReArc => "re-arc",
+        }
+    }
+}
+
+/// What one run may use. Exceeding a limit ends the run with a fault of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Units of work: a call, or about one element touched.
+    pub steps: u64,
+    /// Elements in one container, cells in one grid.
+    pub size: usize,
+    /// Bytes of values alive together; values live until the run ends.
+    pub memory: usize,
+}
+
+impl Default for Limits {
+    /// Generous for solvers (the heaviest known one needs a tenth), tight for runaways: about a
+    /// second and a quarter of a gigabyte.
+    fn default() -> Limits {
+        Limits {
+            steps: 200_000_000,
+            size: 4_000_000,
+            memory: 256 << 20,
+        }
+    }
+}
+
+/// How deeply containers and calls may nest, as in CPython's default recursion limit.
+pub(crate) const MAX_DEPTH: u32 = 990;
+
+/// Buffers that operations borrow from one another; empty between operations.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    pub pairs: Vec<Pair>,
+    pub cells: Vec<Cell>,
+    pub bytes: Vec<u8>,
+    pub hashes: Vec<u64>,
+    pub index: KeyIndex,
+    pub value_index: KeyIndex,
+    pub table: Table,
+    pub spare_table: Table,
+    pub grid_orders: crate::ops::GridOrders,
+}
+
+/// Where runs happen, one after the other: an arena and buffers that are reused.
+///
+/// One workspace per thread. A run's values borrow from it, so they cannot outlive the run.
+#[derive(Default)]
+pub struct Workspace {
+    arena: Bump,
+    scratch: Scratch,
+}
+
+/// An arena larger than this is given back to the system after the run.
+const KEEP_ARENA: usize = 8 << 20;
+
+impl Workspace {
+    /// A new workspace.
+    pub fn new() -> Workspace {
+        Workspace::default()
+    }
+
+    /// Runs `body` with fresh memory and limits. What it returns may not borrow from the run.
+    pub fn run<T>(
+        &mut self,
+        dialect: Dialect,
+        limits: &Limits,
+        body: impl for<'r> FnOnce(&mut Run<'r>) -> T,
+    ) -> T {
+        if self.arena.allocated_bytes() > KEEP_ARENA {
+            self.arena = Bump::new();
+        } else {
+            self.arena.reset();
+        }
+        self.arena.set_allocation_limit(Some(limits.memory));
+        let mut run = Run {
+            arena: &self.arena,
+            scratch: std::mem::take(&mut self.scratch),
+            fuel: limits.steps,
+            granted: limits.steps,
+            depth: 0,
+            closures: 0,
+            max_len: limits.size,
+            dialect,
+        };
+        let result = body(&mut run);
+        self.scratch = run.scratch;
+        result
+    }
+}
+
+/// One run in progress. Primitives take it first.
+pub struct Run<'r> {
+    arena: &'r Bump,
+    pub(crate) scratch: Scratch,
+    fuel: u64,
+    granted: u64,
+    pub(crate) depth: u32,
+    /// Closures made so far: a stable stand-in for their addresses.
+    pub(crate) closures: u64,
+    max_len: usize,
+    pub(crate) dialect: Dialect,
+}
+
+impl<'r> Run<'r> {
+    /// Takes `work` units from the step budget.
+    #[inline(always)]
+    pub(crate) fn spend(&mut self, work: usize) -> Outcome<()> {
+        match self.fuel.checked_sub(work as u64) {
+            Some(left) => {
+                self.fuel = left;
+                Ok(())
+            }
+            None => {
+                self.fuel = 0;
+                Err(Fault::Steps)
+            }
+        }
+    }
+
+    /// Units of work spent so far.
+    pub fn spent(&self) -> u64 {
+        self.granted - self.fuel
+    }
+
+    /// Fails when a container would be too large. Call it before building.
+    #[inline(always)]
+    pub(crate) fn check_len(&self, len: usize) -> Outcome<()> {
+        if len > self.max_len {
+            return Err(Fault::Size);
+        }
+        Ok(())
+    }
+
+    /// Fails when containers would nest too deeply to be walked on the stack.
+    #[inline(always)]
+    pub(crate) fn check_depth(&self, depth: u32) -> Outcome<()> {
+        if depth > MAX_DEPTH {
+            return Err(Fault::Recursion);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    pub(crate) fn alloc<T>(&self, value: T) -> Outcome<&'r T> {
+        const { assert!(!std::mem::needs_drop::<T>()) };
+        match self.arena.try_alloc(value) {
+            Ok(value) => Ok(value),
+            Err(_) => Err(Fault::Memory),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn slice<T: Copy>(&self, items: &[T]) -> Outcome<&'r [T]> {
+        self.check_len(items.len())?;
+        match self.arena.try_alloc_slice_copy(items) {
+            Ok(items) => Ok(items),
+            Err(_) => Err(Fault::Memory),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn slice_from<T: Copy>(
+        &self,
+        mut items: impl ExactSizeIterator<Item = T>,
+    ) -> Outcome<&'r [T]> {
+        let len = items.len();
+        self.check_len(len)?;
+        // An iterator that ends early leaves the slice shorter; the first item fills the rest.
+        let Some(first) = items.next() else {
+            return Ok(&[]);
+        };
+        let slice = match self.arena.try_alloc_slice_fill_copy(len, first) {
+            Ok(slice) => slice,
+            Err(_) => return Err(Fault::Memory),
+        };
+        for (place, item) in slice[1..].iter_mut().zip(items) {
+            *place = item;
+        }
+        Ok(slice)
+    }
+
+    #[inline(always)]
+    pub(crate) fn slice_filled<T: Copy>(&self, len: usize, item: T) -> Outcome<&'r mut [T]> {
+        // Tables of a set hold up to five slots an element.
+        self.check_len(len / 8)?;
+        match self.arena.try_alloc_slice_fill_copy(len, item) {
+            Ok(slice) => Ok(slice),
+            Err(_) => Err(Fault::Memory),
+        }
+    }
+
+    /// A tuple of these values, in its canonical form.
+    pub(crate) fn tuple(&mut self, items: &[Value<'r>]) -> Outcome<Value<'r>> {
+        if let [a, b] = *items {
+            return self.pair(a, b);
+        }
+        let items = self.slice(items)?;
+        self.tuple_of(items)
+    }
+
+    /// A tuple of values that are in the arena already. Not for two values: see [`Run::pair`].
+    pub(crate) fn tuple_of(&mut self, items: &'r [Value<'r>]) -> Outcome<Value<'r>> {
+        if items.is_empty() {
+            return Ok(Value::EMPTY_TUPLE);
+        }
+        if let [a, b] = *items {
+            return self.pair(a, b);
+        }
+        self.general_tuple(items)
+    }
+
+    fn general_tuple(&mut self, items: &'r [Value<'r>]) -> Outcome<Value<'r>> {
+        let depth = 1 + items.iter().map(|v| v.depth()).max().unwrap_or_default();
+        self.check_depth(depth)?;
+        Ok(Value::Tuple(self.alloc(Tuple {
+            items,
+            depth,
+            hash: None.into(),
+            grid: None.into(),
+        })?))
+    }
+
+    /// `(a, b)`.
+    #[inline]
+    pub(crate) fn pair(&mut self, a: Value<'r>, b: Value<'r>) -> Outcome<Value<'r>> {
+        match (a, b) {
+            (Value::Int(i), Value::Int(j)) => {
+                if let Some(pair) = Pair::fit(i, j) {
+                    return Ok(Value::Pair(pair));
+                }
+            }
+            (Value::Int(color), Value::Pair(at)) => {
+                if let Ok(color) = color.try_into() {
+                    return Ok(Value::Cell(Cell::new(color, at)));
+                }
+            }
+            _ => {}
+        }
+        let items = self.slice(&[a, b])?;
+        self.general_tuple(items)
+    }
+
+    /// `(i, j)` for any two numbers.
+    #[inline]
+    pub(crate) fn int_pair(&mut self, i: i64, j: i64) -> Outcome<Value<'r>> {
+        match Pair::fit(i, j) {
+            Some(pair) => Ok(Value::Pair(pair)),
+            None => self.pair(Value::Int(i), Value::Int(j)),
+        }
+    }
+
+    /// A tuple of plain integers 0 to 255.
+    #[inline]
+    pub(crate) fn row(&mut self, cells: &'r [u8]) -> Outcome<Value<'r>> {
+        if let [a, b] = *cells {
+            return Ok(Value::Pair(Pair::new(a.into(), b.into())));
+        }
+        Ok(Value::Row(self.alloc(Row { cells })?))
+    }
+
+    /// A grid of these cells, or the tuple of empty tuples that an empty one is in Python.
+    pub(crate) fn grid(
+        &mut self,
+        height: usize,
+        width: usize,
+        cells: &'r [u8],
+    ) -> Outcome<Value<'r>> {
+        if height == 0 {
+            return Ok(Value::EMPTY_TUPLE);
+        }
+        if width == 0 {
+            self.check_len(height)?;
+            let rows = self.slice_from((0..height).map(|_| Value::EMPTY_TUPLE))?;
+            return self.tuple_of(rows);
+        }
+        Ok(Value::Grid(self.alloc(Grid {
+            height,
+            width,
+            cells,
+        })?))
+    }
+
+    /// A grid whose cell at `(i, j)` is `cell(i, j)`.
+    #[inline(always)]
+    pub(crate) fn grid_from(
+        &mut self,
+        height: usize,
+        width: usize,
+        mut cell: impl FnMut(usize, usize) -> u8,
+    ) -> Outcome<Value<'r>> {
+        let len = height.checked_mul(width).ok_or(Fault::Size)?;
+        self.check_len(len)?;
+        self.spend(len / 8)?;
+        let cells = self.slice_filled(len, 0u8)?;
+        if len > 0 {
+            for (i, row) in cells.chunks_exact_mut(width).enumerate() {
+                for (j, place) in row.iter_mut().enumerate() {
+                    *place = cell(i, j);
+                }
+            }
+        }
+        self.grid(height, width, cells)
+    }
+
+    /// Room for a program's inputs and the values of its steps.
+    pub fn slots(&mut self, len: usize) -> Outcome<&'r mut [Value<'r>]> {
+        self.spend(len)?;
+        self.slice_filled(len, Value::None)
+    }
+
+    /// The value of a literal in a program's text.
+    pub fn literal(&mut self, literal: &Literal) -> Outcome<Value<'r>> {
+        Ok(match literal {
+            Literal::None => Value::None,
+            Literal::Bool(b) => Value::Bool(*b),
+            Literal::Int(n) => Value::Int(*n),
+            Literal::Tuple(items) => {
+                let mut values = Vec::with_capacity(items.len());
+                for item in items {
+                    values.push(self.literal(item)?);
+                }
+                self.tuple(&values)?
+            }
+        })
+    }
+
+    /// A grid of a task as a value. `cells` holds `height * width` colours, row by row.
+    pub fn input(&mut self, height: usize, width: usize, cells: &[u8]) -> Outcome<Value<'r>> {
+        let cells = self.slice(cells)?;
+        self.grid(height, width, cells)
+    }
+
+    /// The value as a grid, if it is one.
+    #[inline(always)]
+    pub(crate) fn as_grid(&mut self, v: Value<'r>) -> Option<&'r Grid<'r>> {
+        match v {
+            Value::Grid(grid) => Some(grid),
+            Value::Tuple(tuple) => self.tuple_as_grid(tuple),
+            _ => None,
+        }
+    }
+
+    fn tuple_as_grid(&mut self, tuple: &'r Tuple<'r>) -> Option<&'r Grid<'r>> {
+        if let Some(known) = tuple.grid.get() {
+            return known;
+        }
+        let grid = self.gather_grid(tuple.items);
+        tuple.grid.set(Some(grid));
+        grid
+    }
+
+    /// Copies rows of equal length and plain small integers together.
+    fn gather_grid(&mut self, rows: &'r [Value<'r>]) -> Option<&'r Grid<'r>> {
+        let width = rows.first()?.tuple_len()?;
+        if width == 0 {
+            return None;
+        }
+        let mut bytes = std::mem::take(&mut self.scratch.bytes);
+        bytes.clear();
+        let complete = rows
+            .iter()
+            .all(|&row| row.tuple_len() == Some(width) && append_bytes(&mut bytes, row));
+        let grid = if complete {
+            self.slice(&bytes).ok().and_then(|cells| {
+                self.alloc(Grid {
+                    height: rows.len(),
+                    width,
+                    cells,
+                })
+                .ok()
+            })
+        } else {
+            None
+        };
+        self.scratch.bytes = bytes;
+        grid
+    }
+}
+
+/// Appends the elements of a tuple if all are plain integers 0 to 255.
+fn append_bytes(bytes: &mut Vec<u8>, tuple: Value<'_>) -> bool {
+    let mut push = |n: i64| u8::try_from(n).map(|b| bytes.push(b)).is_ok();
+    match tuple {
+        Value::Pair(p) => push(p.i.into()) && push(p.j.into()),
+        Value::Row(row) => {
+            bytes.extend_from_slice(row.cells);
+            true
+        }
+        Value::Tuple(tuple) => tuple.items.iter().all(|v| match v {
+            Value::Int(n) => push(*n),
+            _ => false,
+        }),
+        _ => false,
+    }
+}

@@ -1,0 +1,258 @@
+//! Union, intersection, difference, filter and map of sets: elements now, layout later.
+
+use super::origin::{Merge, Walk, walk_order};
+use super::{Elems, Origin, Set};
+use crate::fault::Outcome;
+use crate::run::Run;
+use crate::value::{Cell, Pair, Value};
+
+/// The distinct elements of several containers.
+struct Flat<'r> {
+    elems: Elems<'r>,
+    /// For each element of each container its number among `elems`.
+    rename: &'r [u32],
+    /// Were there equal elements that can be told apart, as `1` and `True`?
+    equals_met: bool,
+}
+
+/// Are two equal values also indistinguishable? Equal sets may be laid out differently and bools
+/// equal integers, at any depth.
+fn same_form<'r>(a: Value<'r>, b: Value<'r>) -> bool {
+    match (a, b) {
+        (Value::Int(_), Value::Int(_))
+        | (Value::Bool(_), Value::Bool(_))
+        | (Value::Pair(_), Value::Pair(_))
+        | (Value::Cell(_), Value::Cell(_))
+        | (Value::Row(_), Value::Row(_))
+        | (Value::Grid(_), Value::Grid(_)) => true,
+        (Value::Set(a), Value::Set(b)) => std::ptr::eq(a, b),
+        (Value::Tuple(a), Value::Tuple(b)) => std::ptr::eq(a, b),
+        _ => false,
+    }
+}
+
+impl<'r> Run<'r> {
+    /// *Copy*: a new set with the same elements, laid out as a copy is.
+    pub(crate) fn set_copy(&mut self, a: &'r Set<'r>) -> Outcome<&'r Set<'r>> {
+        self.set(a.elems, Origin::Copy(a))
+    }
+
+    /// The elements with these numbers, *built* in the order of the set they come from.
+    pub(crate) fn set_filter(&mut self, a: &'r Set<'r>, kept: &[u32]) -> Outcome<&'r Set<'r>> {
+        self.select(a, kept, Origin::Filter)
+    }
+
+    fn select(
+        &mut self,
+        a: &'r Set<'r>,
+        kept: &[u32],
+        origin: fn(&'r Set<'r>, &'r [u32]) -> Origin<'r>,
+    ) -> Outcome<&'r Set<'r>> {
+        self.spend(kept.len())?;
+        let kept = self.slice(kept)?;
+        let numbers = kept.iter().map(|&k| k as usize);
+        let elems = match a.elems {
+            Elems::Pairs(pairs) => Elems::Pairs(self.slice_from(numbers.map(|k| pairs[k]))?),
+            Elems::Cells(_) if kept.is_empty() => Elems::Pairs(&[]),
+            Elems::Cells(cells) => Elems::Cells(self.slice_from(numbers.map(|k| cells[k]))?),
+            Elems::Values(values) => {
+                let values = self.slice_from(numbers.map(|k| values[k]))?;
+                self.compact(values)?
+            }
+        };
+        let set = self.set(elems, origin(a, kept))?;
+        if a.known_one_color_each() == Some(true) {
+            set.with_one_color_each(Some(true));
+        }
+        Ok(set)
+    }
+
+    /// Images of a set's elements, one per element and in the same sequence. *Build* in the order
+    /// of the source; equal images collapse and the first in that order stays.
+    pub(crate) fn set_map(
+        &mut self,
+        source: &'r Set<'r>,
+        images: &'r [Value<'r>],
+    ) -> Outcome<&'r Set<'r>> {
+        let (elems, all_distinct) = self.distinct(images)?;
+        if all_distinct {
+            return self.set(elems, Origin::Map(source));
+        }
+        // Which of several equal images stays depends on the source's order.
+        let order = source.order(self)?;
+        let images: Vec<_> = order.iter().map(|&k| images[k as usize]).collect();
+        self.build(&images)
+    }
+
+    /// *Union*.
+    pub(crate) fn set_union(&mut self, a: &'r Set<'r>, b: &'r Set<'r>) -> Outcome<&'r Set<'r>> {
+        if std::ptr::eq(a, b) {
+            return self.set_copy(a);
+        }
+        let total = a.len() + b.len();
+        self.check_len(total)?;
+        self.spend(total)?;
+        let members = [Value::Set(a), Value::Set(b)];
+        let Flat { elems, rename, .. } = self.flatten(&members)?;
+        let rename = &rename[a.len()..];
+        self.set(elems, Origin::Union(a, b, rename))
+    }
+
+    /// *Inter*.
+    pub(crate) fn set_inter(&mut self, a: &'r Set<'r>, b: &'r Set<'r>) -> Outcome<&'r Set<'r>> {
+        if std::ptr::eq(a, b) {
+            return self.set_copy(a);
+        }
+        // CPython walks the smaller operand, on equal sizes the right one.
+        let (walked, other) = if a.len() < b.len() { (a, b) } else { (b, a) };
+        self.spend(walked.len())?;
+        let kept: Vec<u32> = (0..walked.len())
+            .filter(|&k| other.contains(self, walked.elems.get(k)))
+            .map(|k| k as u32)
+            .collect();
+        self.set_filter(walked, &kept)
+    }
+
+    /// *Diff*: `a - b`.
+    pub(crate) fn set_minus(&mut self, a: &'r Set<'r>, b: &'r Set<'r>) -> Outcome<&'r Set<'r>> {
+        self.spend(a.len())?;
+        let kept: Vec<u32> = (0..a.len())
+            .filter(|&k| !b.contains(self, a.elems.get(k)))
+            .map(|k| k as u32)
+            .collect();
+        // CPython copies and deletes when there is little to delete.
+        let origin = if a.len() / 4 > b.len() {
+            Origin::Minus
+        } else {
+            Origin::Filter
+        };
+        self.select(a, &kept, origin)
+    }
+
+    /// *Build* of the members of the members, walked as `walk` says.
+    pub(crate) fn set_merge(
+        &mut self,
+        walk: Walk<'r>,
+        members: &'r [Value<'r>],
+    ) -> Outcome<&'r Set<'r>> {
+        let flat = self.flatten(members)?;
+        if flat.equals_met && !matches!(walk, Walk::Listed) {
+            // Which of two equal elements stays depends on the walk, so it has to be done now.
+            let order = walk_order(self, walk, members)?;
+            let members = self.slice_from(order.iter().map(|&m| members[m as usize]))?;
+            return self.set_merge(Walk::Listed, members);
+        }
+        let merge = self.alloc(Merge {
+            walk,
+            members,
+            rename: flat.rename,
+        })?;
+        self.set(flat.elems, Origin::Merge(merge))
+    }
+
+    /// The distinct elements of all members, and for each element of each member its number.
+    fn flatten(&mut self, members: &[Value<'r>]) -> Outcome<Flat<'r>> {
+        let mut total = 0;
+        let (mut pairs_only, mut cells_only) = (true, true);
+        for &member in members {
+            total += self.len(member)?;
+            match member {
+                Value::Set(set) if set.len() == 0 => {}
+                Value::Set(set) => match set.elems {
+                    Elems::Pairs(_) => cells_only = false,
+                    Elems::Cells(_) => pairs_only = false,
+                    Elems::Values(_) => (pairs_only, cells_only) = (false, false),
+                },
+                _ => (pairs_only, cells_only) = (false, false),
+            }
+        }
+        self.check_len(total)?;
+        self.spend(total)?;
+        let rename = self.slice_filled(total, 0u32)?;
+        let mut equals_met = false;
+        let elems = if pairs_only {
+            let lists = members.iter().filter_map(|m| match m.as_set()?.elems {
+                Elems::Pairs(pairs) => Some(pairs),
+                _ => None,
+            });
+            Elems::Pairs(self.flatten_compact(lists, rename, Pair::key)?)
+        } else if cells_only {
+            let lists = members.iter().filter_map(|m| match m.as_set()?.elems {
+                Elems::Cells(cells) => Some(cells),
+                _ => None,
+            });
+            Elems::Cells(self.flatten_compact(lists, rename, Cell::key)?)
+        } else {
+            self.flatten_values(members, rename, &mut equals_met)?
+        };
+        Ok(Flat {
+            elems,
+            rename,
+            equals_met,
+        })
+    }
+
+    fn flatten_compact<'a, T: Copy + 'r>(
+        &mut self,
+        lists: impl Iterator<Item = &'r [T]> + 'a,
+        rename: &mut [u32],
+        key: impl Fn(T) -> u64,
+    ) -> Outcome<&'r [T]> {
+        let total = rename.len();
+        let mut lists = lists.filter(|list| !list.is_empty());
+        let Some(first) = lists.next() else {
+            return Ok(&[]);
+        };
+        let elements: &'r mut [T] = self.slice_filled(total, first[0])?;
+        let index = &mut self.scratch.index;
+        index.clear(total);
+        let mut count = 0;
+        let mut at = 0;
+        for list in std::iter::once(first).chain(lists) {
+            for &element in list {
+                let number = index.find_or_insert(key(element), count as u32, |_| true);
+                if number as usize == count {
+                    elements[count] = element;
+                    count += 1;
+                }
+                rename[at] = number;
+                at += 1;
+            }
+        }
+        Ok(&elements[..count])
+    }
+
+    fn flatten_values(
+        &mut self,
+        members: &[Value<'r>],
+        rename: &mut [u32],
+        equals_met: &mut bool,
+    ) -> Outcome<Elems<'r>> {
+        let mut index = std::mem::take(&mut self.scratch.value_index);
+        index.clear(rename.len());
+        let mut elements: Vec<Value<'r>> = Vec::new();
+        let mut at = 0;
+        for &member in members {
+            let items: Vec<Value<'r>> = match member {
+                Value::Set(set) => (0..set.len()).map(|k| set.elems.get(k)).collect(),
+                tuple => self.items(tuple)?.to_vec(),
+            };
+            for v in items {
+                let hash = self.hash(v);
+                let number = elements.len() as u32;
+                let found =
+                    index.find_or_insert(hash, number, |k| self.eq(elements[k as usize], v));
+                if found == number {
+                    elements.push(v);
+                } else {
+                    *equals_met |= !same_form(elements[found as usize], v);
+                }
+                rename[at] = found;
+                at += 1;
+            }
+        }
+        self.scratch.value_index = index;
+        let elements = self.slice(&elements)?;
+        self.compact(elements)
+    }
+}

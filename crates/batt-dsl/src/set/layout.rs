@@ -1,0 +1,259 @@
+//! CPython's set table, simulated slot by slot.
+//!
+//! The simulation works on element *numbers*: a set keeps its distinct elements in an array, and the
+//! table holds positions in that array. Elements are equal exactly when their numbers are, so no
+//! key is ever compared, and the hashes are looked up by number.
+
+/// A slot that never held anything.
+pub(crate) const EMPTY: u32 = u32::MAX;
+/// A slot whose element was removed. Lookups step over it and it is never used again.
+pub(crate) const DUMMY: u32 = u32::MAX - 1;
+
+/// How many neighbouring slots CPython tries before it jumps.
+const LINEAR_PROBES: usize = 9;
+
+/// A finished table.
+pub(crate) struct Layout<'r> {
+    /// Live elements and dummies.
+    pub fill: u32,
+    /// Element numbers, [`EMPTY`] or [`DUMMY`].
+    pub slots: &'r [u32],
+    /// Element numbers in iteration order.
+    pub order: &'r [u32],
+}
+
+impl Layout<'_> {
+    fn has_dummies(&self) -> bool {
+        self.fill as usize != self.order.len()
+    }
+}
+
+/// A table under construction. Its buffers are reused from one construction to the next.
+#[derive(Default)]
+pub(crate) struct Table {
+    pub slots: Vec<u32>,
+    pub fill: usize,
+    pub used: usize,
+    spare: Vec<u32>,
+}
+
+impl Table {
+    /// A new set: 8 empty slots.
+    pub fn clear(&mut self) {
+        self.slots.clear();
+        self.slots.resize(8, EMPTY);
+        self.fill = 0;
+        self.used = 0;
+    }
+
+    #[inline(always)]
+    fn mask(&self) -> usize {
+        self.slots.len() - 1
+    }
+
+    /// Follows the probe sequence to `element` or to the empty slot that ends it.
+    #[inline(always)]
+    fn probe(slots: &[u32], hash: u64, element: u32) -> usize {
+        let mask = slots.len() - 1;
+        let mut perturb = hash;
+        let mut i = hash as usize & mask;
+        loop {
+            let last = if i + LINEAR_PROBES <= mask {
+                i + LINEAR_PROBES
+            } else {
+                i
+            };
+            for (at, &slot) in slots[..=last].iter().enumerate().skip(i) {
+                if slot == EMPTY || slot == element {
+                    return at;
+                }
+            }
+            perturb >>= 5;
+            i = i
+                .wrapping_mul(5)
+                .wrapping_add(1)
+                .wrapping_add(perturb as usize)
+                & mask;
+        }
+    }
+
+    /// Is the element in the table?
+    pub fn contains(&self, hashes: &[u64], element: u32) -> bool {
+        self.slots[Table::probe(&self.slots, hashes[element as usize], element)] == element
+    }
+
+    /// Adds an element if it is not there yet, growing like CPython.
+    #[inline(always)]
+    pub fn add(&mut self, hashes: &[u64], element: u32) {
+        let at = Table::probe(&self.slots, hashes[element as usize], element);
+        if self.slots[at] == element {
+            return;
+        }
+        self.slots[at] = element;
+        self.fill += 1;
+        self.used += 1;
+        if self.fill * 5 >= self.mask() * 3 {
+            let wanted = if self.used > 50_000 {
+                self.used * 2
+            } else {
+                self.used * 4
+            };
+            self.resize(hashes, wanted);
+        }
+    }
+
+    /// Places an element known to be absent, without growing.
+    #[inline(always)]
+    fn insert_clean(slots: &mut [u32], hash: u64, element: u32) {
+        let at = Table::probe(slots, hash, EMPTY);
+        slots[at] = element;
+    }
+
+    fn resize(&mut self, hashes: &[u64], wanted: usize) {
+        let mut size = 8;
+        while size <= wanted {
+            size *= 2;
+        }
+        if size == 8 && self.slots.len() == 8 && self.fill == self.used {
+            return;
+        }
+        std::mem::swap(&mut self.slots, &mut self.spare);
+        self.slots.clear();
+        self.slots.resize(size, EMPTY);
+        for &element in self.spare.iter().filter(|&&e| e < DUMMY) {
+            Table::insert_clean(&mut self.slots, hashes[element as usize], element);
+        }
+        self.fill = self.used;
+    }
+
+    /// CPython's `set_merge`: takes in another table, whose element `e` is our `rename(e)`.
+    pub fn merge(&mut self, hashes: &[u64], other: &Layout<'_>, rename: impl Fn(u32) -> u32) {
+        let incoming = other.order.len();
+        if incoming == 0 {
+            return;
+        }
+        if (self.fill + incoming) * 5 >= self.mask() * 3 {
+            self.resize(hashes, (self.used + incoming) * 2);
+        }
+        if self.fill == 0 {
+            if self.slots.len() == other.slots.len() && !other.has_dummies() {
+                for (ours, &theirs) in self.slots.iter_mut().zip(other.slots) {
+                    *ours = if theirs == EMPTY {
+                        EMPTY
+                    } else {
+                        rename(theirs)
+                    };
+                }
+            } else {
+                for &e in other.order {
+                    let e = rename(e);
+                    Table::insert_clean(&mut self.slots, hashes[e as usize], e);
+                }
+            }
+            self.fill = incoming;
+            self.used = incoming;
+        } else {
+            for &e in other.order {
+                self.add(hashes, rename(e));
+            }
+        }
+    }
+
+    /// Takes in another table under construction, as [`merge`](Table::merge) does a finished one.
+    pub fn merge_table(&mut self, hashes: &[u64], other: &Table) {
+        if other.used == 0 {
+            return;
+        }
+        if (self.fill + other.used) * 5 >= self.mask() * 3 {
+            self.resize(hashes, (self.used + other.used) * 2);
+        }
+        if self.fill == 0 {
+            if self.slots.len() == other.slots.len() && other.fill == other.used {
+                self.slots.copy_from_slice(&other.slots);
+            } else {
+                for e in other.iter() {
+                    Table::insert_clean(&mut self.slots, hashes[e as usize], e);
+                }
+            }
+            self.fill = other.used;
+            self.used = other.used;
+        } else {
+            for e in other.iter() {
+                self.add(hashes, e);
+            }
+        }
+    }
+
+    /// Removes an element if it is there, leaving a dummy.
+    pub fn discard(&mut self, hashes: &[u64], element: u32) {
+        let at = Table::probe(&self.slots, hashes[element as usize], element);
+        if self.slots[at] == element {
+            self.slots[at] = DUMMY;
+            self.used -= 1;
+        }
+    }
+
+    /// Live elements in iteration order.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        self.slots.iter().copied().filter(|&e| e < DUMMY)
+    }
+
+    /// `frozenset(set)`: a copy of the table in the size a copy gets.
+    pub fn freeze(&mut self, hashes: &[u64], scratch: &mut Table) {
+        scratch.clear();
+        scratch.merge_table(hashes, self);
+        std::mem::swap(&mut self.slots, &mut scratch.slots);
+        self.fill = scratch.fill;
+        self.used = scratch.used;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash;
+
+    /// Builds a table of these integers and shows it as the specification's examples do.
+    fn build(items: &[i64]) -> (Table, Vec<u64>) {
+        let hashes: Vec<u64> = items.iter().map(|&n| hash::int(n)).collect();
+        let mut table = Table::default();
+        table.clear();
+        for k in 0..items.len() {
+            table.add(&hashes, k as u32);
+        }
+        (table, hashes)
+    }
+
+    fn order(table: &Table, items: &[i64]) -> Vec<i64> {
+        table.iter().map(|e| items[e as usize]).collect()
+    }
+
+    #[test]
+    fn insertion_order_decides_collisions() {
+        let items = [8, 0, 16, 1];
+        assert_eq!(order(&build(&items).0, &items), [8, 0, 16, 1]);
+        let items = [0, 8, 16, 1];
+        assert_eq!(order(&build(&items).0, &items), [0, 8, 16, 1]);
+        let items = [-1, -2, 5];
+        assert_eq!(order(&build(&items).0, &items), [5, -1, -2]);
+    }
+
+    #[test]
+    fn a_copy_may_iterate_differently() {
+        let items = [33, 1, 9, 17, 64];
+        let (mut table, hashes) = build(&items);
+        assert_eq!(table.slots.len(), 32);
+        assert_eq!(order(&table, &items), [64, 33, 1, 9, 17]);
+        table.freeze(&hashes, &mut Table::default());
+        assert_eq!(table.slots.len(), 16);
+        assert_eq!(order(&table, &items), [64, 33, 1, 17, 9]);
+    }
+
+    #[test]
+    fn growth() {
+        for (n, size) in [(4, 8), (5, 32), (18, 32), (19, 128), (76, 128), (77, 512)] {
+            let items: Vec<i64> = (0..n).collect();
+            assert_eq!(build(&items).0.slots.len(), size, "{n} elements");
+        }
+    }
+}

@@ -1,0 +1,598 @@
+//! Frozensets: elements now, iteration order when somebody looks.
+//!
+//! CPython's iteration order follows from the hashes and from how a set came about. Most sets are
+//! never looked at in order, so a [`Set`] keeps its distinct elements in any convenient sequence,
+//! together with its [`Origin`]: enough to replay the construction on a simulated table. The replay
+//! happens at the first order-sensitive look and is remembered.
+//!
+//! ```text
+//!   elements (distinct, any sequence) ──┐
+//!                                       ├─ force ─> Layout: slots, iteration order
+//!   origin (Build, map, filter, ...) ───┘
+//! ```
+
+mod algebra;
+mod index;
+mod layout;
+mod origin;
+
+use std::cell::Cell as Slot;
+
+use crate::fault::{Fault, Outcome};
+use crate::hash;
+use crate::run::Run;
+use crate::value::{Cell, Pair, Value};
+
+pub(crate) use index::KeyIndex;
+pub(crate) use layout::{EMPTY, Layout, Table};
+pub(crate) use origin::{Flood, Origin, Walk, flood_sequence};
+
+/// The distinct elements of a set, in the compact form they allow.
+#[derive(Clone, Copy)]
+pub(crate) enum Elems<'r> {
+    /// Locations only (an *Indices*), or nothing.
+    Pairs(&'r [Pair]),
+    /// Coloured cells only (an *Object*).
+    Cells(&'r [Cell]),
+    /// Anything else.
+    Values(&'r [Value<'r>]),
+}
+
+impl<'r> Elems<'r> {
+    pub fn len(self) -> usize {
+        match self {
+            Elems::Pairs(pairs) => pairs.len(),
+            Elems::Cells(cells) => cells.len(),
+            Elems::Values(values) => values.len(),
+        }
+    }
+
+    #[inline(always)]
+    pub fn get(self, k: usize) -> Value<'r> {
+        match self {
+            Elems::Pairs(pairs) => Value::Pair(pairs[k]),
+            Elems::Cells(cells) => Value::Cell(cells[k]),
+            Elems::Values(values) => values[k],
+        }
+    }
+}
+
+/// The bounding box of a patch, all ends inclusive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Smallest row.
+    pub top: i16,
+    /// Smallest column.
+    pub left: i16,
+    /// Largest row.
+    pub bottom: i16,
+    /// Largest column.
+    pub right: i16,
+}
+
+impl Bounds {
+    fn of(mut pairs: impl Iterator<Item = Pair>) -> Option<Bounds> {
+        let first = pairs.next()?;
+        let start = Bounds {
+            top: first.i,
+            left: first.j,
+            bottom: first.i,
+            right: first.j,
+        };
+        Some(pairs.fold(start, |b, p| Bounds {
+            top: b.top.min(p.i),
+            left: b.left.min(p.j),
+            bottom: b.bottom.max(p.i),
+            right: b.right.max(p.j),
+        }))
+    }
+
+    /// Number of rows.
+    pub fn height(self) -> i64 {
+        i64::from(self.bottom) - i64::from(self.top) + 1
+    }
+
+    /// Number of columns.
+    pub fn width(self) -> i64 {
+        i64::from(self.right) - i64::from(self.left) + 1
+    }
+}
+
+/// A frozenset.
+pub struct Set<'r> {
+    pub(crate) elems: Elems<'r>,
+    pub(crate) origin: Origin<'r>,
+    /// How deeply containers nest, this one included.
+    pub(crate) depth: u32,
+    layout: Slot<Option<&'r Layout<'r>>>,
+    hash: Slot<Option<u64>>,
+    hashes: Slot<Option<&'r [u64]>>,
+    ordered: Slot<Option<&'r [Value<'r>]>>,
+    lookup: Slot<Option<&'r [u32]>>,
+    bounds: Slot<Option<Bounds>>,
+    /// For cells: does every location occur once? `None` when nobody has checked.
+    one_color_each: Slot<Option<bool>>,
+}
+
+/// Sets up to this size are searched one element after the other.
+const LINEAR_SEARCH: usize = 12;
+
+impl<'r> Set<'r> {
+    /// Number of elements.
+    #[inline(always)]
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.elems.len()
+    }
+
+    /// CPython's hash of the set.
+    pub(crate) fn hash(&self, run: &mut Run<'r>) -> u64 {
+        if let Some(hash) = self.hash.get() {
+            return hash;
+        }
+        let hash = match self.elems {
+            Elems::Pairs(pairs) => hash::set(pairs.iter().map(|p| hash::pair(p.i, p.j))),
+            Elems::Cells(cells) => {
+                hash::set(cells.iter().map(|c| hash::cell(c.color, c.at.i, c.at.j)))
+            }
+            Elems::Values(values) => match self.hashes.get() {
+                Some(hashes) => hash::set(hashes.iter().copied()),
+                None => hash::set(values.iter().map(|&v| run.hash(v))),
+            },
+        };
+        self.hash.set(Some(hash));
+        hash
+    }
+
+    /// The hashes of the elements, by element number.
+    fn element_hashes(&self, run: &mut Run<'r>) -> Outcome<&'r [u64]> {
+        if let Some(hashes) = self.hashes.get() {
+            return Ok(hashes);
+        }
+        let mut buffer = std::mem::take(&mut run.scratch.hashes);
+        buffer.clear();
+        match self.elems {
+            Elems::Pairs(pairs) => buffer.extend(pairs.iter().map(|p| hash::pair(p.i, p.j))),
+            Elems::Cells(cells) => {
+                buffer.extend(cells.iter().map(|c| hash::cell(c.color, c.at.i, c.at.j)));
+            }
+            Elems::Values(values) => {
+                for &v in values {
+                    let hash = run.hash(v);
+                    buffer.push(hash);
+                }
+            }
+        }
+        let hashes = run.slice(&buffer);
+        run.scratch.hashes = buffer;
+        self.hashes.set(Some(hashes?));
+        hashes
+    }
+
+    /// The simulated table; replays the construction at the first call.
+    pub(crate) fn layout(&'r self, run: &mut Run<'r>) -> Outcome<&'r Layout<'r>> {
+        if self.layout.get().is_none() {
+            origin::force(run, self)?;
+        }
+        // `force` sets the layout of the set it is given.
+        self.layout.get().ok_or(Fault::Memory)
+    }
+
+    /// Has the iteration order been worked out already?
+    pub(crate) fn is_ordered(&self) -> bool {
+        self.len() <= 1 || self.layout.get().is_some()
+    }
+
+    /// Element numbers in iteration order.
+    pub(crate) fn order(&'r self, run: &mut Run<'r>) -> Outcome<&'r [u32]> {
+        match self.len() {
+            0 => Ok(&[]),
+            1 => Ok(&[0]),
+            _ => Ok(self.layout(run)?.order),
+        }
+    }
+
+    /// The elements in iteration order.
+    pub(crate) fn values(&'r self, run: &mut Run<'r>) -> Outcome<&'r [Value<'r>]> {
+        if let Some(values) = self.ordered.get() {
+            return Ok(values);
+        }
+        let order = self.order(run)?;
+        let values = run.slice_from(order.iter().map(|&k| self.elems.get(k as usize)))?;
+        self.ordered.set(Some(values));
+        Ok(values)
+    }
+
+    /// The first element in iteration order.
+    pub(crate) fn first(&'r self, run: &mut Run<'r>) -> Outcome<Option<Value<'r>>> {
+        Ok(self
+            .order(run)?
+            .first()
+            .map(|&k| self.elems.get(k as usize)))
+    }
+
+    /// Element number of the element equal to `v`.
+    pub(crate) fn find(&self, run: &mut Run<'r>, v: Value<'r>) -> Option<u32> {
+        match self.elems {
+            Elems::Pairs(pairs) => {
+                let wanted = numeric_pair(v)?;
+                self.find_by(
+                    run,
+                    wanted.key(),
+                    |k| pairs[k] == wanted,
+                    |k| pairs[k].key(),
+                )
+            }
+            Elems::Cells(cells) => {
+                let wanted = numeric_cell(v)?;
+                self.find_by(
+                    run,
+                    wanted.key(),
+                    |k| cells[k] == wanted,
+                    |k| cells[k].key(),
+                )
+            }
+            Elems::Values(values) => {
+                if values.len() <= LINEAR_SEARCH && v.as_int().is_some() {
+                    let wanted = v.as_int();
+                    return values
+                        .iter()
+                        .position(|v| v.as_int() == wanted)
+                        .map(|k| k as u32);
+                }
+                let hash = run.hash(v);
+                let hashes = self.element_hashes(run).ok()?;
+                let mut at = 0;
+                if values.len() > LINEAR_SEARCH {
+                    return self.find_hashed(run, hash, hashes, values, v);
+                }
+                while at < values.len() {
+                    if hashes[at] == hash && run.eq(values[at], v) {
+                        return Some(at as u32);
+                    }
+                    at += 1;
+                }
+                None
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn find_by(
+        &self,
+        run: &mut Run<'r>,
+        key: u64,
+        same: impl Fn(usize) -> bool,
+        key_of: impl Fn(usize) -> u64,
+    ) -> Option<u32> {
+        let n = self.len();
+        if n <= LINEAR_SEARCH {
+            return (0..n).find(|&k| same(k)).map(|k| k as u32);
+        }
+        let table = self.lookup_table(run, key_of)?;
+        let mask = table.len() - 1;
+        let mut at = spread(key, table.len());
+        loop {
+            match table[at] {
+                EMPTY => return None,
+                k if same(k as usize) => return Some(k),
+                _ => at = (at + 1) & mask,
+            }
+        }
+    }
+
+    fn find_hashed(
+        &self,
+        run: &mut Run<'r>,
+        hash: u64,
+        hashes: &'r [u64],
+        values: &'r [Value<'r>],
+        v: Value<'r>,
+    ) -> Option<u32> {
+        let table = self.lookup_table(run, |k| hashes[k])?;
+        let mask = table.len() - 1;
+        let mut at = spread(hash, table.len());
+        loop {
+            match table[at] {
+                EMPTY => return None,
+                k if hashes[k as usize] == hash && run.eq(values[k as usize], v) => return Some(k),
+                _ => at = (at + 1) & mask,
+            }
+        }
+    }
+
+    /// An open-addressing table over the elements; `None` only when memory is exhausted, which
+    /// the next allocation of the run reports.
+    fn lookup_table(&self, run: &mut Run<'r>, key_of: impl Fn(usize) -> u64) -> Option<&'r [u32]> {
+        if let Some(table) = self.lookup.get() {
+            return Some(table);
+        }
+        let size = (self.len() * 2).next_power_of_two();
+        let table = run.slice_filled(size, EMPTY).ok()?;
+        for k in 0..self.len() {
+            let mut at = spread(key_of(k), size);
+            while table[at] != EMPTY {
+                at = (at + 1) & (size - 1);
+            }
+            table[at] = k as u32;
+        }
+        self.lookup.set(Some(table));
+        Some(table)
+    }
+
+    /// Does the set contain an element equal to `v`?
+    pub(crate) fn contains(&self, run: &mut Run<'r>, v: Value<'r>) -> bool {
+        self.find(run, v).is_some()
+    }
+
+    /// Is every element of this set in the other?
+    pub(crate) fn is_subset(&self, run: &mut Run<'r>, other: &Set<'r>) -> bool {
+        self.len() <= other.len() && (0..self.len()).all(|k| other.contains(run, self.elems.get(k)))
+    }
+
+    /// The same elements?
+    pub(crate) fn eq(&self, run: &mut Run<'r>, other: &Set<'r>) -> bool {
+        if std::ptr::eq(self, other) {
+            return true;
+        }
+        if self.len() != other.len() {
+            return false;
+        }
+        match (self.elems, other.elems) {
+            (Elems::Pairs(a), Elems::Pairs(b)) if a == b => return true,
+            (Elems::Cells(a), Elems::Cells(b)) if a == b => return true,
+            _ => {}
+        }
+        self.hash(run) == other.hash(run) && self.is_subset(run, other)
+    }
+
+    /// The bounding box of a non-empty patch in compact form.
+    #[inline]
+    pub(crate) fn bounds(&self) -> Option<Bounds> {
+        if let Some(bounds) = self.bounds.get() {
+            return Some(bounds);
+        }
+        let bounds = match self.elems {
+            Elems::Pairs(pairs) => Bounds::of(pairs.iter().copied()),
+            Elems::Cells(cells) => Bounds::of(cells.iter().map(|c| c.at)),
+            Elems::Values(_) => None,
+        };
+        self.bounds.set(bounds);
+        bounds
+    }
+
+    /// Remembers bounds that the maker knows already.
+    pub(crate) fn with_bounds(&self, bounds: Option<Bounds>) {
+        self.bounds.set(bounds);
+    }
+
+    /// For cells: does every location occur only once?
+    pub(crate) fn one_color_each(&self, run: &mut Run<'r>) -> bool {
+        if let Some(known) = self.one_color_each.get() {
+            return known;
+        }
+        let known = match self.elems {
+            Elems::Cells(cells) => {
+                let index = &mut run.scratch.index;
+                index.clear(cells.len());
+                cells.iter().enumerate().all(|(k, c)| {
+                    let k = k as u32;
+                    index.find_or_insert(c.at.key(), k, |_| true) == k
+                })
+            }
+            _ => true,
+        };
+        self.one_color_each.set(Some(known));
+        known
+    }
+
+    /// What is known so far about locations occurring once.
+    pub(crate) fn known_one_color_each(&self) -> Option<bool> {
+        self.one_color_each.get()
+    }
+
+    /// Remembers that every location occurs once, as the maker knows.
+    pub(crate) fn with_one_color_each(&self, known: Option<bool>) {
+        self.one_color_each.set(known);
+    }
+
+    fn set_layout(&self, layout: &'r Layout<'r>) {
+        self.layout.set(Some(layout));
+    }
+}
+
+#[inline(always)]
+fn spread(key: u64, size: usize) -> usize {
+    (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - size.trailing_zeros())) as usize
+}
+
+/// The pair a tuple equals, if it equals one: bools count as numbers here.
+pub(crate) fn numeric_pair(v: Value<'_>) -> Option<Pair> {
+    match v {
+        Value::Pair(p) => Some(p),
+        Value::Tuple(t) => match t.items {
+            [i, j] => Pair::fit(i.as_int()?, j.as_int()?),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The cell a tuple equals, if it equals one.
+pub(crate) fn numeric_cell(v: Value<'_>) -> Option<Cell> {
+    match v {
+        Value::Cell(c) => Some(c),
+        Value::Tuple(t) => match t.items {
+            [color, at] => Some(Cell::new(
+                color.as_int()?.try_into().ok()?,
+                numeric_pair(*at)?,
+            )),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// How sets are made.
+impl<'r> Run<'r> {
+    pub(crate) fn set(&mut self, elems: Elems<'r>, origin: Origin<'r>) -> Outcome<&'r Set<'r>> {
+        let depth = match elems {
+            Elems::Pairs(_) => 2,
+            Elems::Cells(_) => 3,
+            Elems::Values(values) => 1 + values.iter().map(|v| v.depth()).max().unwrap_or_default(),
+        };
+        self.check_depth(depth)?;
+        self.alloc(Set {
+            elems,
+            origin,
+            depth,
+            layout: Slot::new(None),
+            hash: Slot::new(None),
+            hashes: Slot::new(None),
+            ordered: Slot::new(None),
+            lookup: Slot::new(None),
+            bounds: Slot::new(None),
+            one_color_each: Slot::new(None),
+        })
+    }
+
+    /// The empty set.
+    pub(crate) fn empty_set(&mut self) -> Outcome<&'r Set<'r>> {
+        self.set(Elems::Pairs(&[]), Origin::Build)
+    }
+
+    /// *Build* of locations known to be distinct, in this insertion order.
+    pub(crate) fn build_distinct_pairs(&mut self, pairs: &[Pair]) -> Outcome<&'r Set<'r>> {
+        let pairs = self.slice(pairs)?;
+        self.set(Elems::Pairs(pairs), Origin::Build)
+    }
+
+    /// *Build* of cells known to be distinct, in this insertion order.
+    pub(crate) fn build_distinct_cells(&mut self, cells: &[Cell]) -> Outcome<&'r Set<'r>> {
+        if cells.is_empty() {
+            return self.empty_set();
+        }
+        let cells = self.slice(cells)?;
+        self.set(Elems::Cells(cells), Origin::Build)
+    }
+
+    /// *Build*: inserts the values one after the other into an empty set.
+    pub(crate) fn build(&mut self, values: &[Value<'r>]) -> Outcome<&'r Set<'r>> {
+        self.spend(values.len())?;
+        let (elems, _) = self.distinct(values)?;
+        self.set(elems, Origin::Build)
+    }
+
+    /// *Freeze(Build)*: the same through a mutable set, whose copy may be laid out differently.
+    pub(crate) fn build_frozen(&mut self, values: &[Value<'r>]) -> Outcome<&'r Set<'r>> {
+        self.spend(values.len())?;
+        let (elems, _) = self.distinct(values)?;
+        self.set(elems, Origin::Frozen)
+    }
+
+    /// The distinct values, the first of equals kept, and whether all were distinct.
+    pub(crate) fn distinct(&mut self, values: &[Value<'r>]) -> Outcome<(Elems<'r>, bool)> {
+        let total = values.len();
+        let Some(first) = values.first() else {
+            return Ok((Elems::Pairs(&[]), true));
+        };
+        match first {
+            Value::Pair(_) if values.iter().all(|v| matches!(v, Value::Pair(_))) => {
+                let mut pairs = std::mem::take(&mut self.scratch.pairs);
+                pairs.clear();
+                pairs.extend(values.iter().filter_map(|v| match v {
+                    Value::Pair(p) => Some(*p),
+                    _ => None,
+                }));
+                self.scratch.index.dedupe(&mut pairs, |p| p.key());
+                let slice = self.slice(&pairs);
+                self.scratch.pairs = pairs;
+                let slice = slice?;
+                Ok((Elems::Pairs(slice), slice.len() == total))
+            }
+            Value::Cell(_) if values.iter().all(|v| matches!(v, Value::Cell(_))) => {
+                let mut cells = std::mem::take(&mut self.scratch.cells);
+                cells.clear();
+                cells.extend(values.iter().filter_map(|v| match v {
+                    Value::Cell(c) => Some(*c),
+                    _ => None,
+                }));
+                self.scratch.index.dedupe(&mut cells, |c| c.key());
+                let slice = self.slice(&cells);
+                self.scratch.cells = cells;
+                let slice = slice?;
+                Ok((Elems::Cells(slice), slice.len() == total))
+            }
+            _ => self.distinct_values(values),
+        }
+    }
+
+    fn distinct_values(&mut self, values: &[Value<'r>]) -> Outcome<(Elems<'r>, bool)> {
+        // The index is taken out while elements are compared: comparing sets uses it too.
+        let mut index = std::mem::take(&mut self.scratch.value_index);
+        index.clear(values.len());
+        let mut kept: Vec<Value<'r>> = Vec::with_capacity(values.len());
+        for &v in values {
+            let hash = self.hash(v);
+            let number = kept.len() as u32;
+            let found = index.find_or_insert(hash, number, |k| self.eq(kept[k as usize], v));
+            if found == number {
+                kept.push(v);
+            }
+        }
+        self.scratch.value_index = index;
+        let all = kept.len() == values.len();
+        let kept = self.slice(&kept)?;
+        Ok((self.compact(kept)?, all))
+    }
+
+    /// Distinct values in the form they allow. The form depends on the elements alone.
+    pub(crate) fn compact(&mut self, values: &'r [Value<'r>]) -> Outcome<Elems<'r>> {
+        let origin = Pair::new(0, 0);
+        if values.iter().all(|v| matches!(v, Value::Pair(_))) {
+            let pairs = values.iter().map(|v| match v {
+                Value::Pair(p) => *p,
+                _ => origin,
+            });
+            return Ok(Elems::Pairs(self.slice_from(pairs)?));
+        }
+        if values.iter().all(|v| matches!(v, Value::Cell(_))) {
+            let cells = values.iter().map(|v| match v {
+                Value::Cell(c) => *c,
+                _ => Cell::new(0, origin),
+            });
+            return Ok(Elems::Cells(self.slice_from(cells)?));
+        }
+        Ok(Elems::Values(values))
+    }
+}
+
+impl KeyIndex {
+    /// Keeps the first of equal items, in place and in order.
+    pub(crate) fn dedupe<T: Copy>(&mut self, items: &mut Vec<T>, key: impl Fn(T) -> u64) {
+        // Quadratic comparison beats filling a table for a handful of items.
+        if items.len() <= 8 {
+            let mut kept = 0;
+            for at in 0..items.len() {
+                let item = items[at];
+                if !items[..kept].iter().any(|&other| key(other) == key(item)) {
+                    items[kept] = item;
+                    kept += 1;
+                }
+            }
+            items.truncate(kept);
+            return;
+        }
+        self.clear(items.len());
+        let mut kept = 0;
+        for at in 0..items.len() {
+            let item = items[at];
+            let number = kept as u32;
+            if self.find_or_insert(key(item), number, |_| true) == number {
+                items[kept] = item;
+                kept += 1;
+            }
+        }
+        items.truncate(kept);
+    }
+}

@@ -1,0 +1,465 @@
+//! How a set came about, and the replay of that construction on a simulated table.
+
+use super::layout::{DUMMY, EMPTY, Layout, Table};
+use super::{Elems, Set};
+use crate::fault::{Fault, Outcome};
+use crate::hash;
+use crate::run::Run;
+use crate::value::{Cell, Grid, Pair, Value};
+
+/// The construction of a set, in the words of the specification. Where it says *elements*, the
+/// set's own array of distinct elements is meant.
+#[derive(Clone, Copy)]
+pub(crate) enum Origin<'r> {
+    /// *Build* of the elements, in the sequence of the array.
+    Build,
+    /// *Freeze(Build)* of the elements.
+    Frozen,
+    /// *Build* of the images of the source's elements, in the source's iteration order.
+    /// Element `k` is the image of element `k` of the source.
+    Map(&'r Set<'r>),
+    /// *Build* of some elements of the source, in its order. Element `k` was number `kept[k]`.
+    Filter(&'r Set<'r>, &'r [u32]),
+    /// *Copy* of a set with the same element numbers.
+    Copy(&'r Set<'r>),
+    /// *Copy* of the source with all but the kept elements turned to dummies.
+    Minus(&'r Set<'r>, &'r [u32]),
+    /// *Union*: element `k` of the left set is number `k`, of the right set `rename[k]`.
+    Union(&'r Set<'r>, &'r Set<'r>, &'r [u32]),
+    /// *Build* of the members of the members.
+    Merge(&'r Merge<'r>),
+    /// Four direct and four diagonal neighbours, in that sequence: the union of two frozen sets.
+    Neighbors,
+    /// The frame of a rectangle: `box`, `inbox`, `outbox`.
+    Frame { from: Pair, to: Pair },
+    /// An object found by the flood fill of `objects`.
+    Flood(&'r Flood<'r>, u32),
+}
+
+/// A set flattened from the members of several containers.
+pub(crate) struct Merge<'r> {
+    /// In which order the members are walked.
+    pub walk: Walk<'r>,
+    /// Containers; sets are walked in their own iteration order.
+    pub members: &'r [Value<'r>],
+    /// Our number of each element of each member, member after member.
+    pub rename: &'r [u32],
+}
+
+/// The order in which members are merged.
+#[derive(Clone, Copy)]
+pub(crate) enum Walk<'r> {
+    /// As listed.
+    Listed,
+    /// In the iteration order of a set with the same element numbers.
+    Of(&'r Set<'r>),
+    /// As the results of mapping a set: collected into a set of their own (in which equal results
+    /// collapse) and walked in its order.
+    Mapped(&'r Set<'r>),
+}
+
+/// What the flood fill of `objects` leaves behind, shared by the objects it found.
+pub(crate) struct Flood<'r> {
+    pub grid: &'r Grid<'r>,
+    pub diagonal: bool,
+    pub univalued: bool,
+    /// Background colour, if cells of it are left out.
+    pub background: Option<u8>,
+    /// The objects in the order in which they were found; the first cell of each is the one the
+    /// fill started from.
+    pub objects: &'r [&'r [Cell]],
+}
+
+/// Works out the layout of `set` and of all it was made from.
+///
+/// Chains of origins can be as long as a program makes them, so this walks them with a stack of
+/// its own instead of recursing.
+pub(crate) fn force<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Outcome<()> {
+    let mut stack = vec![set];
+    while let Some(&top) = stack.last() {
+        if top.layout.get().is_some() {
+            stack.pop();
+            continue;
+        }
+        let waiting = stack.len();
+        push_sources(top, &mut stack);
+        if stack.len() == waiting {
+            replay(run, top)?;
+            stack.pop();
+        }
+    }
+    Ok(())
+}
+
+fn push_sources<'r>(set: &'r Set<'r>, stack: &mut Vec<&'r Set<'r>>) {
+    let mut need = |source: &'r Set<'r>| {
+        if source.layout.get().is_none() {
+            stack.push(source);
+        }
+    };
+    match set.origin {
+        Origin::Build
+        | Origin::Frozen
+        | Origin::Neighbors
+        | Origin::Frame { .. }
+        | Origin::Flood(..) => {}
+        Origin::Map(source)
+        | Origin::Filter(source, _)
+        | Origin::Copy(source)
+        | Origin::Minus(source, _) => need(source),
+        Origin::Union(left, right, _) => {
+            need(left);
+            need(right);
+        }
+        Origin::Merge(merge) => {
+            if let Walk::Of(outer) | Walk::Mapped(outer) = merge.walk {
+                need(outer);
+            }
+            for member in merge.members {
+                if let Value::Set(member) = member
+                    && member.len() > 1
+                {
+                    need(member);
+                }
+            }
+        }
+    }
+}
+
+fn replay<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Outcome<()> {
+    run.spend(set.len())?;
+    let hashes = set.element_hashes(run)?;
+    let mut table = std::mem::take(&mut run.scratch.table);
+    let mut spare = std::mem::take(&mut run.scratch.spare_table);
+    let outcome = construct(run, set, hashes, &mut table, &mut spare);
+    let layout = outcome.and_then(|()| finish(run, &table));
+    run.scratch.table = table;
+    run.scratch.spare_table = spare;
+    set.set_layout(layout?);
+    Ok(())
+}
+
+fn construct<'r>(
+    run: &mut Run<'r>,
+    set: &'r Set<'r>,
+    hashes: &'r [u64],
+    table: &mut Table,
+    spare: &mut Table,
+) -> Outcome<()> {
+    // `force` has given every source its layout.
+    let known = |source: &'r Set<'r>| source.layout.get().ok_or(Fault::Memory);
+    table.clear();
+    match set.origin {
+        Origin::Build => (0..set.len() as u32).for_each(|e| table.add(hashes, e)),
+        Origin::Frozen => {
+            (0..set.len() as u32).for_each(|e| table.add(hashes, e));
+            table.freeze(hashes, spare);
+        }
+        Origin::Map(source) => known(source)?
+            .order
+            .iter()
+            .for_each(|&e| table.add(hashes, e)),
+        Origin::Filter(source, kept) => {
+            let mut renamed = vec![EMPTY; source.len()];
+            for (k, &e) in kept.iter().enumerate() {
+                renamed[e as usize] = k as u32;
+            }
+            for &e in known(source)?.order {
+                if renamed[e as usize] != EMPTY {
+                    table.add(hashes, renamed[e as usize]);
+                }
+            }
+        }
+        Origin::Copy(source) => table.merge(hashes, known(source)?, |e| e),
+        Origin::Minus(source, kept) => {
+            // Copy the source under its own numbers, then rename; what was not kept is a dummy.
+            let source_hashes = source.element_hashes(run)?;
+            table.merge(source_hashes, known(source)?, |e| e);
+            let mut renamed = vec![DUMMY; source.len()];
+            for (k, &e) in kept.iter().enumerate() {
+                renamed[e as usize] = k as u32;
+            }
+            for slot in &mut table.slots {
+                if *slot != EMPTY {
+                    *slot = renamed[*slot as usize];
+                }
+            }
+            table.used = kept.len();
+        }
+        Origin::Union(left, right, rename) => {
+            table.merge(hashes, known(left)?, |e| e);
+            table.merge(hashes, known(right)?, |e| rename[e as usize]);
+        }
+        Origin::Merge(merge) => return construct_merge(run, merge, hashes, table),
+        Origin::Neighbors => {
+            // Both halves have four elements: their frozen copies keep all slots in place.
+            (0..4).for_each(|e| table.add(hashes, e));
+            spare.clear();
+            spare.merge_table(hashes, table);
+            table.clear();
+            (4..8).for_each(|e| table.add(hashes, e));
+            spare.merge_table(hashes, table);
+            std::mem::swap(table, spare);
+        }
+        Origin::Frame { from, to } => return construct_frame(run, set, from, to, hashes, table),
+        Origin::Flood(flood, label) => return construct_flood(run, flood, label, hashes, table),
+    }
+    Ok(())
+}
+
+fn construct_merge<'r>(
+    run: &mut Run<'r>,
+    merge: &'r Merge<'r>,
+    hashes: &[u64],
+    table: &mut Table,
+) -> Outcome<()> {
+    let mut starts = Vec::with_capacity(merge.members.len());
+    let mut start = 0;
+    for &member in merge.members {
+        starts.push(start);
+        start += match member {
+            Value::Set(set) => set.len(),
+            tuple => tuple.tuple_len().unwrap_or_default(),
+        };
+    }
+    let mut add_member = |run: &mut Run<'r>, m: usize| -> Outcome<()> {
+        let names = &merge.rename[starts[m]..];
+        match merge.members[m] {
+            Value::Set(set) => {
+                for &e in set.order(run)? {
+                    table.add(hashes, names[e as usize]);
+                }
+            }
+            tuple => {
+                for &name in &names[..tuple.tuple_len().unwrap_or_default()] {
+                    table.add(hashes, name);
+                }
+            }
+        }
+        Ok(())
+    };
+    for m in walk_order(run, merge.walk, merge.members)? {
+        add_member(run, m as usize)?;
+    }
+    Ok(())
+}
+
+/// The order in which members are merged, as positions among them.
+pub(super) fn walk_order<'r>(
+    run: &mut Run<'r>,
+    walk: Walk<'r>,
+    members: &[Value<'r>],
+) -> Outcome<Vec<u32>> {
+    Ok(match walk {
+        Walk::Listed => (0..members.len() as u32).collect(),
+        Walk::Of(outer) => outer.order(run)?.to_vec(),
+        Walk::Mapped(source) => {
+            let order = source.order(run)?;
+            let results: Vec<_> = order.iter().map(|&m| members[m as usize]).collect();
+            let kept = build_nested(run, &results)?;
+            kept.into_iter().map(|k| order[k as usize]).collect()
+        }
+    })
+}
+
+/// The iteration order of *Build(values)*, as positions in `values`, with tables of its own: the
+/// shared ones are in use when this is called.
+fn build_nested<'r>(run: &mut Run<'r>, values: &[Value<'r>]) -> Outcome<Vec<u32>> {
+    run.spend(values.len())?;
+    let mut index = super::KeyIndex::default();
+    index.clear(values.len());
+    let mut hashes = Vec::with_capacity(values.len());
+    let mut table = Table::default();
+    table.clear();
+    for (k, &v) in values.iter().enumerate() {
+        let hash = run.hash(v);
+        hashes.push(hash);
+        let k = k as u32;
+        if index.find_or_insert(hash, k, |other| run.eq(values[other as usize], v)) == k {
+            table.add(&hashes, k);
+        }
+    }
+    Ok(table.iter().collect())
+}
+
+fn construct_frame<'r>(
+    run: &mut Run<'r>,
+    set: &'r Set<'r>,
+    from: Pair,
+    to: Pair,
+    hashes: &[u64],
+    table: &mut Table,
+) -> Outcome<()> {
+    let Elems::Pairs(elements) = set.elems else {
+        return Ok(());
+    };
+    run.spend(elements.len() * 4)?;
+    let mut index = std::mem::take(&mut run.scratch.index);
+    index.clear(elements.len());
+    for (k, p) in elements.iter().enumerate() {
+        index.find_or_insert(p.key(), k as u32, |_| true);
+    }
+    let number = |p: Pair| index.get(p.key()).unwrap_or(EMPTY);
+    let line = |pairs: &mut dyn Iterator<Item = Pair>| {
+        let mut line = Table::default();
+        line.clear();
+        pairs.for_each(|p| line.add(hashes, number(p)));
+        line
+    };
+    let union = |a: &Table, b: &Table| {
+        let mut both = Table::default();
+        both.clear();
+        both.merge_table(hashes, a);
+        both.merge_table(hashes, b);
+        both
+    };
+    let column = |j: i16| line(&mut (from.i..=to.i).map(|i| Pair::new(i, j)));
+    let row = |i: i16| line(&mut (from.j..=to.j).map(|j| Pair::new(i, j)));
+    let vertical = union(&column(from.j), &column(to.j));
+    let horizontal = union(&row(from.i), &row(to.i));
+    let frame = union(&vertical, &horizontal);
+    table.merge_table(hashes, &frame);
+    run.scratch.index = index;
+    Ok(())
+}
+
+/// Replays the layered flood fill that made one object, tables and all.
+fn construct_flood<'r>(
+    run: &mut Run<'r>,
+    flood: &'r Flood<'r>,
+    object: u32,
+    hashes: &[u64],
+    table: &mut Table,
+) -> Outcome<()> {
+    let grid = flood.grid;
+    let position = |c: &Cell| c.at.i as usize * grid.width + c.at.j as usize;
+    let (earlier, cells) = (
+        &flood.objects[..object as usize],
+        flood.objects[object as usize],
+    );
+    let mut occupied = vec![false; grid.cells.len()];
+    let mut count = 0;
+    for cell in earlier.iter().copied().flatten() {
+        occupied[position(cell)] = true;
+        count += 1;
+    }
+    let mut number = vec![EMPTY; grid.cells.len()];
+    for (k, cell) in cells.iter().enumerate() {
+        number[position(cell)] = k as u32;
+    }
+    let start = position(&cells[0]) as u32;
+    let value = grid.cells[start as usize];
+    let sequence = flood_sequence(
+        run,
+        (grid.height, grid.width),
+        flood.diagonal,
+        start,
+        &mut occupied,
+        &mut count,
+        |_, p| {
+            let color = grid.cells[p as usize];
+            Ok(if flood.univalued {
+                color == value
+            } else {
+                Some(color) != flood.background
+            })
+        },
+    )?;
+    for p in sequence {
+        table.add(hashes, number[p as usize]);
+    }
+    table.freeze(hashes, &mut Table::default());
+    Ok(())
+}
+
+/// The positions that the flood fill of `objects` accepts, in its order: layer by layer, each layer
+/// in the iteration order of a set. Marks them as occupied.
+pub(crate) fn flood_sequence<'r>(
+    run: &mut Run<'r>,
+    (height, width): (usize, usize),
+    diagonal: bool,
+    start: u32,
+    occupied: &mut [bool],
+    occupied_count: &mut usize,
+    mut accept: impl FnMut(&mut Run<'r>, u32) -> Outcome<bool>,
+) -> Outcome<Vec<u32>> {
+    let place = |p: usize| Pair::new((p / width) as i16, (p % width) as i16);
+    let places: Vec<u64> = (0..height * width)
+        .map(|p| hash::pair((p / width) as i16, (p % width) as i16))
+        .collect();
+    let (mut candidates, mut reach, mut around, mut spare) = (
+        Table::default(),
+        Table::default(),
+        Table::default(),
+        Table::default(),
+    );
+    let mut sequence = Vec::new();
+    candidates.clear();
+    candidates.add(&places, start);
+    while candidates.used > 0 {
+        run.spend(candidates.used * 4)?;
+        reach.clear();
+        for at in 0..candidates.slots.len() {
+            let c = candidates.slots[at];
+            if c >= DUMMY || !accept(run, c)? {
+                continue;
+            }
+            sequence.push(c);
+            occupied[c as usize] = true;
+            *occupied_count += 1;
+            around.clear();
+            for p in neighbor_order(place(c as usize), diagonal, &mut spare) {
+                let (i, j) = (p.i as usize, p.j as usize);
+                if i < height && j < width {
+                    around.add(&places, (i * width + j) as u32);
+                }
+            }
+            reach.merge_table(&places, &around);
+        }
+        // candidates = reach - occupied
+        candidates.clear();
+        if reach.used / 4 > *occupied_count {
+            candidates.merge_table(&places, &reach);
+            // Discarding in any order leaves the same dummies behind.
+            for p in reach.iter().filter(|&p| occupied[p as usize]) {
+                candidates.discard(&places, p);
+            }
+        } else {
+            for p in reach.iter().filter(|&p| !occupied[p as usize]) {
+                candidates.add(&places, p);
+            }
+        }
+    }
+    Ok(sequence)
+}
+
+/// The neighbours of a location in the iteration order of `dneighbors` or `neighbors`.
+fn neighbor_order(at: Pair, diagonal: bool, spare: &mut Table) -> impl Iterator<Item = Pair> {
+    let around = crate::ops::neighborhood(at);
+    let hashes = around.map(|p| hash::pair(p.i, p.j));
+    let mut table = std::mem::take(spare);
+    table.clear();
+    (0..4).for_each(|e| table.add(&hashes, e));
+    if diagonal {
+        let mut corners = Table::default();
+        corners.clear();
+        (4..8).for_each(|e| corners.add(&hashes, e));
+        table.merge_table(&hashes, &corners);
+    }
+    let order: Vec<u32> = table.iter().collect();
+    *spare = table;
+    order.into_iter().map(move |e| around[e as usize])
+}
+
+fn finish<'r>(run: &mut Run<'r>, table: &Table) -> Outcome<&'r Layout<'r>> {
+    let slots = run.slice(&table.slots)?;
+    let order = run.slice_filled(table.used, 0)?;
+    for (at, e) in table.iter().enumerate() {
+        order[at] = e;
+    }
+    run.alloc(Layout {
+        fill: table.fill as u32,
+        slots,
+        order,
+    })
+}

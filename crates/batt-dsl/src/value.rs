@@ -1,0 +1,245 @@
+//! Values: the six kinds a program can see, and the compact forms we keep them in.
+//!
+//! A program sees `None`, bools, ints, tuples, frozensets and functions, nothing else. Inside, the
+//! common tuples have forms of their own ([`Pair`], [`Cell`], [`Grid`], rows); which form a value
+//! has is never observable. Two forms are canonical, so that they can be tested by variant:
+//! two plain integers that fit 16 bits are always a `Pair`, and a plain 32-bit integer with such a
+//! pair is always a `Cell`. Booleans are not plain: `(True, 0)` equals `(1, 0)` but is a general tuple.
+//!
+//! Values are `Copy` and live in the arena of the run that made them.
+
+use std::cell::Cell as Slot;
+
+use crate::set::Set;
+use crate::table::OpId;
+
+/// A location or vector: `(i, j)`, row first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Pair {
+    /// Row, growing downward.
+    pub i: i16,
+    /// Column.
+    pub j: i16,
+}
+
+impl Pair {
+    /// `(i, j)`.
+    #[inline(always)]
+    pub const fn new(i: i16, j: i16) -> Pair {
+        Pair { i, j }
+    }
+
+    /// The pair if both numbers fit.
+    #[inline(always)]
+    pub fn fit(i: i64, j: i64) -> Option<Pair> {
+        Some(Pair::new(i.try_into().ok()?, j.try_into().ok()?))
+    }
+
+    #[inline(always)]
+    pub(crate) fn key(self) -> u64 {
+        u64::from(self.i as u16) << 16 | u64::from(self.j as u16)
+    }
+}
+
+/// A coloured cell: `(colour, (i, j))`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Cell {
+    /// The colour, or any other number an op has put there.
+    pub color: i32,
+    /// Where it is.
+    pub at: Pair,
+}
+
+impl Cell {
+    /// `(color, at)`.
+    #[inline(always)]
+    pub const fn new(color: i32, at: Pair) -> Cell {
+        Cell { color, at }
+    }
+
+    #[inline(always)]
+    pub(crate) fn key(self) -> u64 {
+        u64::from(self.color as u32) << 32 | self.at.key()
+    }
+}
+
+/// A tuple of equally long, non-empty tuples of plain integers 0 to 255: bytes, row by row.
+#[derive(Clone, Copy, Debug)]
+pub struct Grid<'r> {
+    /// Number of rows, at least 1.
+    pub height: usize,
+    /// Number of columns, at least 1.
+    pub width: usize,
+    /// `height * width` cells.
+    pub cells: &'r [u8],
+}
+
+impl<'r> Grid<'r> {
+    /// The row at `i`.
+    #[inline(always)]
+    pub fn row(&self, i: usize) -> &'r [u8] {
+        &self.cells[i * self.width..(i + 1) * self.width]
+    }
+
+    /// All rows, top to bottom.
+    #[inline]
+    pub fn rows(&self) -> std::slice::ChunksExact<'r, u8> {
+        self.cells.chunks_exact(self.width)
+    }
+
+    /// The value at a location inside the grid.
+    #[inline(always)]
+    pub fn get(&self, i: usize, j: usize) -> u8 {
+        self.cells[i * self.width + j]
+    }
+
+    /// The position in `cells` of a location, if it lies inside.
+    #[inline(always)]
+    pub fn offset(&self, at: Pair) -> Option<usize> {
+        // A negative coordinate becomes a huge unsigned one: one comparison does for both ends.
+        let (i, j) = (at.i as usize, at.j as usize);
+        (i < self.height && j < self.width).then(|| i * self.width + j)
+    }
+}
+
+/// A tuple in general form.
+pub struct Tuple<'r> {
+    pub(crate) items: &'r [Value<'r>],
+    /// How deeply containers nest, this one included.
+    pub(crate) depth: u32,
+    pub(crate) hash: Slot<Option<u64>>,
+    /// The same tuple as a grid, once somebody asked: `Some(None)` when it is not one.
+    pub(crate) grid: Slot<Option<Option<&'r Grid<'r>>>>,
+}
+
+/// A function made by a function. Equal only to itself.
+pub struct Closure<'r> {
+    /// How many arguments a call takes.
+    pub(crate) arity: u8,
+    /// Which closure of its run it is: a stable stand-in for its address.
+    pub(crate) id: u64,
+    pub(crate) form: Form<'r>,
+}
+
+/// What a closure does. Nothing is checked before the call, as in Python.
+pub(crate) enum Form<'r> {
+    /// `outer(inner(x))`
+    Compose(Value<'r>, Value<'r>),
+    /// `h(g(f(x)))`
+    Chain(Value<'r>, Value<'r>, Value<'r>),
+    /// `function(x) == target`
+    Matcher(Value<'r>, Value<'r>),
+    /// `outer(a(x), b(x))`
+    Fork(Value<'r>, Value<'r>, Value<'r>),
+    /// `function(fixed, ...)`
+    Lbind(Value<'r>, Value<'r>),
+    /// `function(..., fixed)`
+    Rbind(Value<'r>, Value<'r>),
+    /// `function` applied this many times
+    Power(Value<'r>, u32),
+}
+
+/// A value of a run.
+#[derive(Clone, Copy)]
+pub enum Value<'r> {
+    /// `None`
+    None,
+    /// `True`, `False`
+    Bool(bool),
+    /// An integer
+    Int(i64),
+    /// `(i, j)`: a tuple of two plain integers
+    Pair(Pair),
+    /// `(colour, (i, j))`
+    Cell(Cell),
+    /// A tuple of plain integers 0 to 255, usually a row of a grid. Never of length 2.
+    Row(&'r Row<'r>),
+    /// A grid
+    Grid(&'r Grid<'r>),
+    /// Any other tuple
+    Tuple(&'r Tuple<'r>),
+    /// A frozenset
+    Set(&'r Set<'r>),
+    /// A primitive
+    Op(OpId),
+    /// A closure
+    Closure(&'r Closure<'r>),
+}
+
+/// The cells of a row: a tuple of plain integers 0 to 255.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'r> {
+    pub(crate) cells: &'r [u8],
+}
+
+/// The nesting depth of the forms that are not nodes of their own.
+const PAIR_DEPTH: u32 = 1;
+const CELL_DEPTH: u32 = 2;
+
+impl<'r> Value<'r> {
+    /// The empty tuple.
+    pub const EMPTY_TUPLE: Value<'r> = Value::Row(&Row { cells: &[] });
+
+    /// The plain integer or bool as a number.
+    #[inline(always)]
+    pub fn as_int(self) -> Option<i64> {
+        match self {
+            Value::Int(n) => Some(n),
+            Value::Bool(b) => Some(b.into()),
+            _ => None,
+        }
+    }
+
+    /// The set, if it is one.
+    #[inline(always)]
+    pub fn as_set(self) -> Option<&'r Set<'r>> {
+        match self {
+            Value::Set(set) => Some(set),
+            _ => None,
+        }
+    }
+
+    /// Is it a tuple, in whatever form?
+    #[inline(always)]
+    pub fn is_tuple(self) -> bool {
+        matches!(
+            self,
+            Value::Pair(_) | Value::Cell(_) | Value::Row(_) | Value::Grid(_) | Value::Tuple(_)
+        )
+    }
+
+    /// Number of elements of a tuple.
+    #[inline(always)]
+    pub fn tuple_len(self) -> Option<usize> {
+        Some(match self {
+            Value::Pair(_) | Value::Cell(_) => 2,
+            Value::Row(row) => row.cells.len(),
+            Value::Grid(grid) => grid.height,
+            Value::Tuple(tuple) => tuple.items.len(),
+            _ => return None,
+        })
+    }
+
+    /// How deeply containers nest.
+    pub(crate) fn depth(self) -> u32 {
+        match self {
+            Value::Pair(_) | Value::Row(_) => PAIR_DEPTH,
+            Value::Cell(_) | Value::Grid(_) => CELL_DEPTH,
+            Value::Tuple(tuple) => tuple.depth,
+            Value::Set(set) => set.depth,
+            _ => 0,
+        }
+    }
+
+    /// What it is, in a word: for messages.
+    pub fn kind(self) -> &'static str {
+        match self {
+            Value::None => "None",
+            Value::Bool(_) => "bool",
+            Value::Int(_) => "int",
+            Value::Set(_) => "frozenset",
+            Value::Op(_) | Value::Closure(_) => "function",
+            _ => "tuple",
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! What is certain about the values of a program before it runs.
+
+use batt_dsl::{Literal, OpId};
+
+use super::kinds::{Kinds, Signature};
+use crate::program::{Operand, Program, Step, StepKind};
+
+/// What is known of one value, given that its step succeeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fact {
+    /// The kinds it can have.
+    pub kinds: Kinds,
+    /// The number of parameters, if it is a function.
+    pub arity: Option<u8>,
+    /// Bit n: a call with n arguments may succeed. The last bit stands for that many or more.
+    pub calls: u8,
+}
+
+const ALL_CALLS: u8 = u8::MAX;
+
+fn bit(args: usize) -> u8 {
+    1 << args.min(7)
+}
+
+impl Fact {
+    const UNKNOWN: Fact = Fact {
+        kinds: Kinds::ANY,
+        arity: None,
+        calls: ALL_CALLS,
+    };
+
+    /// A value of which only the kind is known. No kind at all is the value of a step that always
+    /// fails: that is reported there, and nothing must be concluded from it further on.
+    fn plain(kinds: Kinds) -> Fact {
+        if kinds == Kinds::NOTHING {
+            return Fact::UNKNOWN;
+        }
+        let callable = kinds.overlaps(Kinds::FUNCTION);
+        Fact {
+            kinds,
+            arity: None,
+            calls: if callable { ALL_CALLS } else { 0 },
+        }
+    }
+
+    /// A function of which only the arity is known, and whether a call can work.
+    fn function(arity: u8, works: bool) -> Fact {
+        Fact {
+            kinds: Kinds::FUNCTION,
+            arity: Some(arity),
+            calls: if works { bit(arity.into()) } else { 0 },
+        }
+    }
+
+    /// Can a call with this many arguments succeed?
+    pub(super) fn callable_with(self, args: usize) -> bool {
+        self.calls & bit(args) != 0
+    }
+
+    /// One or the other.
+    fn or(self, other: Fact) -> Fact {
+        Fact {
+            kinds: self.kinds | other.kinds,
+            arity: self.arity.filter(|_| self.arity == other.arity),
+            calls: self.calls | other.calls,
+        }
+    }
+}
+
+/// What is certain about the values of a program before it runs, whatever its inputs.
+///
+/// ```
+/// use batt_lang::SolverFile;
+/// use batt_lang::check::{Facts, Kinds};
+///
+/// let file = SolverFile::parse("def f(I):\n  x = lbind(fill, I)\n  return x", "f.py");
+/// let program = &file.programs[0];
+/// let facts = Facts::of(program);
+/// assert_eq!(facts.kinds(program.result()), Kinds::FUNCTION);
+/// assert_eq!(facts.arity(program.result()), Some(2));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Facts {
+    steps: Vec<Fact>,
+}
+
+impl Facts {
+    /// Works through the steps of a program.
+    pub fn of(program: &Program) -> Facts {
+        let mut facts = Facts {
+            steps: Vec::with_capacity(program.steps().len()),
+        };
+        for step in program.steps() {
+            let fact = facts.result(step);
+            facts.steps.push(fact);
+        }
+        facts
+    }
+
+    /// The kinds a value can have.
+    pub fn kinds(&self, operand: &Operand) -> Kinds {
+        self.fact(operand).kinds
+    }
+
+    /// The number of parameters of a function: a primitive, or a closure of one that is known.
+    pub fn arity(&self, operand: &Operand) -> Option<usize> {
+        self.fact(operand).arity.map(usize::from)
+    }
+
+    pub(super) fn fact(&self, operand: &Operand) -> Fact {
+        match operand {
+            Operand::Param(_) => Fact::UNKNOWN,
+            Operand::Step(id) => self.steps[id.index()],
+            Operand::Op(op) => Fact::function(op.op().params.len() as u8, true),
+            Operand::Const(constant) => Fact::plain(Kinds::of(&constant.value())),
+            Operand::Literal(literal) => Fact::plain(Kinds::of(literal)),
+        }
+    }
+
+    fn result(&self, step: &Step) -> Fact {
+        match &step.kind {
+            StepKind::Tuple(_) => Fact::plain(Kinds::TUPLE),
+            StepKind::Call {
+                callee: Operand::Op(op),
+                args,
+            } if op.op().params.len() == args.len() => self.result_of(*op, args),
+            StepKind::Call { .. } => Fact::UNKNOWN,
+        }
+    }
+
+    /// The result of a primitive; the closures follow the rules of the reference, odd ones included.
+    fn result_of(&self, op: OpId, args: &[Operand]) -> Fact {
+        let arg = |k: usize| self.fact(&args[k]);
+        match op.op().name {
+            "compose" | "chain" => {
+                let works = (0..args.len()).all(|k| arg(k).callable_with(1));
+                Fact::function(1, works)
+            }
+            "matcher" => Fact::function(1, arg(0).callable_with(1)),
+            "fork" => {
+                let inner = arg(1).callable_with(1) && arg(2).callable_with(1);
+                Fact::function(1, inner && arg(0).callable_with(2))
+            }
+            "lbind" | "rbind" => bound(arg(0)),
+            "power" => power(arg(0), args[1].literal()),
+            _ => {
+                let signature = Signature::of(op);
+                let same = signature.same.iter().map(|&k| {
+                    let fact = arg(k);
+                    let kinds = fact.kinds & signature.params[k];
+                    match kinds.overlaps(Kinds::FUNCTION) {
+                        true => Fact { kinds, ..fact },
+                        false => Fact::plain(kinds),
+                    }
+                });
+                let fact = same.reduce(Fact::or);
+                fact.unwrap_or(Fact::plain(signature.result))
+            }
+        }
+    }
+}
+
+/// `lbind` and `rbind`: a function of two or three parameters loses one, and any other, whatever it
+/// takes, becomes a function of three that passes on four.
+fn bound(function: Fact) -> Fact {
+    let after = |arity: u8| match arity {
+        2 => 1,
+        3 => 2,
+        _ => 3,
+    };
+    let works = |arity: u8| function.callable_with(usize::from(arity) + 1);
+    match function.arity.map(after) {
+        Some(arity) => Fact::function(arity, works(arity)),
+        None => Fact {
+            kinds: Kinds::FUNCTION,
+            arity: None,
+            calls: (1..=3)
+                .filter(|&arity| works(arity))
+                .fold(0, |calls, arity| calls | bit(arity.into())),
+        },
+    }
+}
+
+/// `power`: the function itself for 1, a composition for more.
+fn power(function: Fact, times: Option<Literal>) -> Fact {
+    let repeated = Fact::function(1, function.callable_with(1));
+    match times {
+        Some(Literal::Int(1) | Literal::Bool(true)) => function,
+        Some(_) => repeated,
+        None => function.or(repeated),
+    }
+}

@@ -1,0 +1,124 @@
+//! Steps whose value can depend on the iteration order of a set.
+
+use batt_dsl::{Literal, OpId};
+
+use super::facts::Facts;
+use super::kinds::Kinds;
+use crate::program::{Operand, StepKind};
+
+/// Primitives that depend on order only through the container in these positions: given a tuple
+/// there, they do not.
+const FINE_ON_TUPLES: &[(&str, &[usize])] = &[
+    ("first", &[0]),
+    ("last", &[0]),
+    ("totuple", &[0]),
+    ("other", &[0]),
+    ("extract", &[0]),
+    ("argmax", &[0]),
+    ("argmin", &[0]),
+    ("order", &[0]),
+    ("maximum", &[0]),
+    ("minimum", &[0]),
+    ("valmax", &[0]),
+    ("valmin", &[0]),
+    ("color", &[0]),
+    ("pair", &[0, 1]),
+    ("papply", &[1, 2]),
+    ("paint", &[1]),
+];
+
+/// Says how a step depends on order: by what it calls, and by functions it hands on.
+pub(super) fn dependences(kind: &StepKind, facts: &Facts) -> Vec<String> {
+    let StepKind::Call { callee, args } = kind else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    if let Operand::Op(op) = callee
+        && op.op().order_sensitive
+        && may_matter(*op, args, facts)
+    {
+        found.push(sentence(*op));
+    }
+    for arg in args {
+        if let Operand::Op(op) = arg
+            && op.op().order_sensitive
+        {
+            found.push(sentence(*op));
+        }
+    }
+    found.dedup();
+    found
+}
+
+fn sentence(op: OpId) -> String {
+    let (name, when) = (op.op().name, op.op().order);
+    if when.is_empty() {
+        format!("{name} can depend on the order of a set")
+    } else {
+        format!("{name} can depend on the order of a set: {when}")
+    }
+}
+
+/// Can the order matter for these arguments?
+fn may_matter(op: OpId, args: &[Operand], facts: &Facts) -> bool {
+    let kinds = |k: usize| args.get(k).map_or(Kinds::ANY, |arg| facts.kinds(arg));
+    let name = op.op().name;
+    match name {
+        // A set of containers merges to a set, whose order is not looked at.
+        "merge" | "mfilter" => kinds(0).overlaps(Kinds::TUPLE),
+        "mapply" => kinds(1).overlaps(Kinds::TUPLE),
+        "combine" => kinds(0).overlaps(Kinds::TUPLE) && kinds(1).overlaps(Kinds::SET),
+        // The background is looked up only when it is left out.
+        "objects" => args.get(3).and_then(Operand::literal) != Some(Literal::Bool(false)),
+        _ => match FINE_ON_TUPLES.iter().find(|(fine, _)| *fine == name) {
+            Some((_, positions)) => positions.iter().any(|&k| kinds(k).overlaps(Kinds::SET)),
+            None => true,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Code, SolverFile};
+
+    /// The primitives reported for `return ...`.
+    fn reported(expr: &str) -> Vec<String> {
+        let file = SolverFile::parse(&format!("def f(I):\n  return {expr}\n"), "f.py");
+        assert!(file.is_clean(), "{:?}", file.diagnostics);
+        let all = file.check();
+        let order = all.iter().filter(|d| d.code == Code::OrderDependent);
+        let name = |m: &str| m.split(' ').next().unwrap_or_default().to_owned();
+        order.map(|d| name(&d.message)).collect()
+    }
+
+    #[test]
+    fn sets_have_an_order_tuples_do_not_care() {
+        assert_eq!(reported("first(palette(I))"), ["first"]);
+        assert_eq!(reported("first((I, I))"), [""; 0]);
+        assert_eq!(reported("first(I)"), ["first"]);
+        assert_eq!(reported("mostcolor((I, I))"), ["mostcolor"]);
+        assert_eq!(reported("merge(partition(I))"), [""; 0]);
+        assert_eq!(reported("merge((palette(I), I))"), ["merge"]);
+        assert_eq!(reported("objects(I, T, T, F)"), [""; 0]);
+        assert_eq!(reported("objects(I, T, T, T)"), ["objects"]);
+        assert_eq!(reported("size(palette(I))"), [""; 0]);
+    }
+
+    #[test]
+    fn functions_handed_on_count() {
+        assert_eq!(reported("apply(first, I)"), ["first"]);
+        assert_eq!(
+            reported("compose(first, mostcolor)"),
+            ["first", "mostcolor"]
+        );
+    }
+
+    #[test]
+    fn the_list_names_primitives() {
+        for (name, positions) in super::FINE_ON_TUPLES {
+            let op = batt_dsl::OpId::named(name).expect(name).op();
+            assert!(op.order_sensitive, "{name}");
+            assert!(positions.iter().all(|&k| k < op.params.len()), "{name}");
+        }
+    }
+}

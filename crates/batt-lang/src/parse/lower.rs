@@ -1,0 +1,388 @@
+//! From the syntax tree of one function to a [`Program`].
+
+use std::cell::Cell;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use batt_dsl::{ConstId, Literal, OpId};
+use ruff_python_ast::{self as ast, Expr, Stmt};
+use ruff_text_size::Ranged;
+
+use super::globals::{Global, Globals};
+use super::literal::{NotLiteral, literal};
+use super::{names, unsupported};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::program::{Operand, Program, ProgramBuilder, StepKind};
+use crate::source::{LineRange, Locator};
+
+/// A function with more errors than this is not solver code at all; the first few say so.
+const ERROR_LIMIT: usize = 20;
+
+/// What lowering needs to know about the file.
+pub(super) struct FileContext<'f> {
+    pub locator: &'f Locator<'f>,
+    pub globals: &'f Globals,
+    /// Suggestions still to be made: each compares a name with the whole table, which a file of
+    /// nothing but unknown names must not be able to multiply.
+    pub suggestions: Cell<usize>,
+}
+
+/// Lowers one function, whose syntax tree counts bytes from `offset`.
+pub(super) fn function(
+    file: &FileContext<'_>,
+    def: &ast::StmtFunctionDef,
+    offset: usize,
+) -> Result<Program, Vec<Diagnostic>> {
+    let mut assigned = HashSet::new();
+    for stmt in &def.body {
+        assigned_names(stmt, &mut assigned);
+    }
+    let params: Vec<&str> = plain_parameters(def).map(|p| p.name().as_str()).collect();
+    let mut lowering = Lowering {
+        file,
+        offset,
+        function: def.name.as_str(),
+        variables: HashMap::new(),
+        assigned,
+        builder: ProgramBuilder::new(def.name.as_str(), params.iter().copied()),
+        target: "",
+        nested: 0,
+        diagnostics: Vec::new(),
+    };
+    let source = file.locator.source();
+    let bytes = lowering.bytes(def.range());
+    lowering.builder.set_lines(LineRange {
+        first: source.line_of(bytes.start),
+        last: source.line_of(bytes.end.saturating_sub(1).max(bytes.start)),
+    });
+    lowering.header(def);
+    for (position, name) in params.into_iter().enumerate() {
+        let operand = lowering.builder.param(position);
+        if lowering.variables.insert(name, Some(operand)).is_some() {
+            let message = format!("parameter '{name}' appears twice");
+            lowering.error(
+                Code::UnsupportedParameter,
+                message,
+                def.parameters.range(),
+                None,
+            );
+        }
+    }
+    let result = lowering.body(def);
+    match result {
+        Some(result) if lowering.diagnostics.is_empty() => Ok(lowering.builder.finish(result)),
+        _ => Err(lowering.diagnostics),
+    }
+}
+
+/// Names a statement of a straight-line function assigns. Python decides by these, for the whole
+/// function at once, which names are local variables.
+fn assigned_names<'a>(stmt: &'a Stmt, names: &mut HashSet<&'a str>) {
+    let targets = match stmt {
+        Stmt::Assign(assign) => assign.targets.as_slice(),
+        Stmt::AnnAssign(assign) => std::slice::from_ref(&*assign.target),
+        _ => return,
+    };
+    names.extend(
+        targets
+            .iter()
+            .filter_map(Expr::as_name_expr)
+            .map(|n| n.id.as_str()),
+    );
+}
+
+fn plain_parameters(
+    def: &ast::StmtFunctionDef,
+) -> impl Iterator<Item = &ast::ParameterWithDefault> {
+    def.parameters
+        .posonlyargs
+        .iter()
+        .chain(&def.parameters.args)
+}
+
+/// The state of lowering one function. Lowering goes on after an error, to report more than one;
+/// what depends on the place of an error is `None` and not reported again.
+pub(super) struct Lowering<'f> {
+    file: &'f FileContext<'f>,
+    offset: usize,
+    function: &'f str,
+    variables: HashMap<&'f str, Option<Operand>>,
+    /// Every name the function assigns anywhere.
+    assigned: HashSet<&'f str>,
+    builder: ProgramBuilder,
+    /// What the current statement assigns to, for naming its steps.
+    target: &'f str,
+    /// Nested calls of the current statement so far.
+    nested: usize,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl<'f> Lowering<'f> {
+    /// Complains about everything in the `def` line that is more than a name and parameters.
+    fn header(&mut self, def: &'f ast::StmtFunctionDef) {
+        if let Some(decorator) = def.decorator_list.first() {
+            let hint = "a solver is a plain function; remove the decorator";
+            let message = "decorated functions are not supported";
+            self.error(
+                Code::Decorator,
+                message,
+                decorator.range(),
+                Some(hint.into()),
+            );
+        }
+        if def.is_async {
+            let message = "async functions are not supported";
+            self.error(Code::UnsupportedStatement, message, def.name.range(), None);
+        }
+        if let Some(types) = &def.type_params {
+            let message = "type parameters are not supported";
+            self.error(Code::UnsupportedParameter, message, types.range(), None);
+        }
+        let params = &def.parameters;
+        let variadic = params.vararg.iter().chain(&params.kwarg).map(|p| p.range());
+        let keyword_only = params.kwonlyargs.iter().map(|p| p.range());
+        if let Some(range) = variadic.chain(keyword_only).next() {
+            let message = "only plain positional parameters are supported";
+            self.error(Code::UnsupportedParameter, message, range, None);
+        }
+        for param in plain_parameters(def) {
+            if let Some(default) = param.default() {
+                let message = format!("parameter '{}' has a default value", param.name());
+                self.error(Code::UnsupportedParameter, message, default.range(), None);
+            }
+        }
+    }
+
+    /// Lowers the statements and gives what is returned.
+    fn body(&mut self, def: &'f ast::StmtFunctionDef) -> Option<Operand> {
+        let mut result = None;
+        let mut returned = false;
+        for stmt in &def.body {
+            if self.diagnostics.len() >= ERROR_LIMIT {
+                return None;
+            }
+            if returned {
+                let message = "statement after 'return' is never reached";
+                self.error(Code::AfterReturn, message, stmt.range(), None);
+                return None;
+            }
+            match stmt {
+                Stmt::Return(ret) => {
+                    returned = true;
+                    match ret.value.as_deref() {
+                        Some(value) => result = self.value(value, "return"),
+                        None => {
+                            let message = "'return' without a value";
+                            self.error(Code::MissingReturn, message, stmt.range(), None);
+                        }
+                    }
+                }
+                _ => self.statement(stmt),
+            }
+        }
+        if !returned {
+            let message = format!("'{}' does not return a value", self.function);
+            let hint = "end the function with 'return O'";
+            self.error(
+                Code::MissingReturn,
+                message,
+                def.name.range(),
+                Some(hint.into()),
+            );
+        }
+        result
+    }
+
+    fn statement(&mut self, stmt: &'f Stmt) {
+        match stmt {
+            Stmt::Assign(assign) => {
+                let named = assign.targets.iter().find_map(Expr::as_name_expr);
+                let value = self.value(&assign.value, named.map_or("_", |n| n.id.as_str()));
+                for target in &assign.targets {
+                    self.bind(target, value.clone());
+                }
+            }
+            Stmt::AnnAssign(assign) => {
+                if let Some(value) = &assign.value {
+                    let named = assign.target.as_name_expr();
+                    let value = self.value(value, named.map_or("_", |n| n.id.as_str()));
+                    self.bind(&assign.target, value);
+                }
+            }
+            // Docstrings, and strings used as comments.
+            Stmt::Expr(expr) if expr.value.is_string_literal_expr() => {}
+            Stmt::Expr(expr) => {
+                self.value(&expr.value, "_");
+            }
+            Stmt::Pass(_) => {}
+            _ => {
+                let (what, hint) = unsupported::statement(stmt);
+                let message = format!("{what} not supported");
+                let hint = hint.map(str::to_owned);
+                self.error(Code::UnsupportedStatement, message, stmt.range(), hint);
+            }
+        }
+    }
+
+    fn bind(&mut self, target: &'f Expr, value: Option<Operand>) {
+        match target {
+            Expr::Name(name) => {
+                self.variables.insert(name.id.as_str(), value);
+            }
+            _ => {
+                let message = "only a single name can be assigned to";
+                let hint = target.is_tuple_expr().then(|| {
+                    "assign the tuple to one name, then take its parts with first and last".into()
+                });
+                self.error(Code::UnsupportedStatement, message, target.range(), hint);
+                // The parts have a value in Python: using them is not another mistake.
+                if let Expr::Tuple(tuple) = target {
+                    for name in tuple.elts.iter().filter_map(Expr::as_name_expr) {
+                        self.variables.insert(name.id.as_str(), None);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lowers the right side of a statement.
+    fn value(&mut self, expr: &'f Expr, target: &'f str) -> Option<Operand> {
+        (self.target, self.nested) = (target, 0);
+        self.expression(expr, true)
+    }
+
+    /// Lowers an expression in Python's order of evaluation. Its depth is bounded by the scan that
+    /// let the function be parsed.
+    pub(super) fn expression(&mut self, expr: &'f Expr, outermost: bool) -> Option<Operand> {
+        match expr {
+            Expr::Name(name) => self.name(name),
+            Expr::Call(call) => self.call(call, outermost),
+            Expr::Tuple(tuple) => {
+                let items: Vec<_> = tuple
+                    .elts
+                    .iter()
+                    .map(|e| self.expression(e, false))
+                    .collect();
+                let items: Vec<_> = items.into_iter().collect::<Option<_>>()?;
+                match items.iter().map(Operand::literal).collect() {
+                    Some(literals) => Some(Operand::Literal(Literal::Tuple(literals))),
+                    None => Some(self.push(StepKind::Tuple(items), expr.range(), outermost)),
+                }
+            }
+            _ => match literal(expr) {
+                Ok(literal) => Some(Operand::Literal(literal)),
+                Err(NotLiteral::TooLarge) => {
+                    let message = "integer does not fit 64 bits";
+                    self.error(Code::IntegerRange, message, expr.range(), None);
+                    None
+                }
+                Err(NotLiteral::Other) => {
+                    let (what, hint) = unsupported::expression(expr);
+                    let message = format!("{what} not supported");
+                    let hint = hint.map(str::to_owned);
+                    self.error(Code::UnsupportedExpression, message, expr.range(), hint);
+                    None
+                }
+            },
+        }
+    }
+
+    fn name(&mut self, name: &'f ast::ExprName) -> Option<Operand> {
+        let id = name.id.as_str();
+        if let Some(bound) = self.variables.get(id) {
+            return bound.clone();
+        }
+        if self.assigned.contains(id) {
+            let message = format!("variable '{id}' is used before it has a value");
+            let hint = (OpId::named(id).is_some() || ConstId::named(id).is_some()).then(|| {
+                format!("'{id}' is assigned in this function, which hides the '{id}' of the DSL")
+            });
+            self.error(Code::UnboundVariable, message, name.range(), hint);
+            return None;
+        }
+        match self.file.globals.get(id) {
+            Some(Global::Value(operand)) => return Some(operand.clone()),
+            Some(Global::Function(line)) => {
+                let message = format!("'{id}' is the function of line {line}, not a primitive");
+                let hint = "functions of the file cannot be used; write the steps out".to_owned();
+                self.error(Code::UnsupportedGlobal, message, name.range(), Some(hint));
+                return None;
+            }
+            Some(Global::Opaque(line)) => {
+                let message = format!("'{id}' is set in line {line} to something unsupported");
+                let hint = "only literals can be used from outside the function".to_owned();
+                self.error(Code::UnsupportedGlobal, message, name.range(), Some(hint));
+                return None;
+            }
+            None => {}
+        }
+        if let Some(op) = OpId::named(id) {
+            return Some(Operand::Op(op));
+        }
+        if let Some(constant) = ConstId::named(id) {
+            return Some(Operand::Const(constant));
+        }
+        let hint = self.suggestion(id);
+        self.error(
+            Code::UnknownName,
+            format!("unknown name '{id}'"),
+            name.range(),
+            hint,
+        );
+        None
+    }
+
+    fn suggestion(&mut self, name: &str) -> Option<String> {
+        let left = self.file.suggestions.get();
+        self.file.suggestions.set(left.saturating_sub(1));
+        if left == 0 {
+            return None;
+        }
+        // Sorted, since the order of a hash map would make ties come out differently every time.
+        let mut known: Vec<&str> = self.variables.keys().copied().collect();
+        known.extend(self.file.globals.values());
+        known.sort_unstable();
+        let near = names::nearest(name, known.into_iter())?;
+        Some(format!("did you mean '{near}'?"))
+    }
+
+    pub(super) fn push(
+        &mut self,
+        kind: StepKind,
+        range: ruff_text_size::TextRange,
+        outermost: bool,
+    ) -> Operand {
+        let name = if outermost {
+            self.target.to_owned()
+        } else {
+            // A dot cannot stand in a Python name, so this is never the name of something else.
+            self.nested += 1;
+            format!("{}.{}", self.target, self.nested)
+        };
+        let span = self.file.locator.span(self.bytes(range));
+        self.builder.push(kind, Some(name), span)
+    }
+
+    pub(super) fn error(
+        &mut self,
+        code: Code,
+        message: impl Into<String>,
+        range: ruff_text_size::TextRange,
+        hint: Option<String>,
+    ) {
+        if self.diagnostics.len() >= ERROR_LIMIT {
+            return;
+        }
+        let locator = self.file.locator;
+        let span = locator.span(self.bytes(range));
+        let mut diagnostic =
+            Diagnostic::new(Severity::Error, code, message, Some(locator.source()), span)
+                .in_function(self.function);
+        diagnostic.hint = hint;
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn bytes(&self, range: ruff_text_size::TextRange) -> Range<usize> {
+        self.offset + range.start().to_usize()..self.offset + range.end().to_usize()
+    }
+}

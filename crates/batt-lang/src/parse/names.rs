@@ -1,0 +1,124 @@
+//! Suggestions for names nobody knows.
+
+use batt_dsl::{ConstId, OpId};
+
+/// What the same thing is called here that Python, or another way of putting it, calls otherwise.
+const OTHER_WORDS: &[(&str, &str)] = &[
+    ("concat", "hconcat"),
+    ("filter", "sfilter"),
+    ("flatten", "merge"),
+    ("frozenset", "initset"),
+    ("len", "size"),
+    ("map", "apply"),
+    ("max", "maximum"),
+    ("min", "minimum"),
+    ("neg", "invert"),
+    ("negate", "invert"),
+    ("partial", "lbind"),
+    ("range", "interval"),
+    ("rotate", "rot90"),
+    ("set", "initset"),
+    ("sorted", "order"),
+    ("transpose", "dmirror"),
+    ("tuple", "totuple"),
+    ("unique", "dedupe"),
+    ("zip", "pair"),
+];
+
+/// Beyond this a name is not a slip of a known one, and comparing it would take long.
+const LENGTH_LIMIT: usize = 40;
+
+/// The known name closest to an unknown one, if any is close enough to be meant. The names of the
+/// function itself win ties, since a misspelt variable is the most common slip.
+pub(super) fn nearest<'n>(name: &str, local: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    if name.len() > LENGTH_LIMIT {
+        return None;
+    }
+    let other = |&&(word, _): &&(&str, &str)| word == name;
+    if let Some((_, here)) = OTHER_WORDS.iter().find(other) {
+        return Some(here);
+    }
+    let ops = OpId::all().map(|id| id.op().name);
+    let constants = ConstId::all().map(|id| id.name());
+    // A third of the letters may differ: `objcts` is `objects`, but `x9` is not `x1`.
+    let allowed = name.chars().count() / 3;
+    let mut best: Option<(usize, &str)> = None;
+    for known in local.chain(ops).chain(constants) {
+        let distance = if known.eq_ignore_ascii_case(name) {
+            0
+        } else {
+            distance(name, known)
+        };
+        if distance <= allowed && best.is_none_or(|(least, _)| distance < least) {
+            best = Some((distance, known));
+        }
+    }
+    best.map(|(_, known)| known)
+}
+
+/// Edits (insert, delete, replace, swap neighbours) that turn one word into the other.
+fn distance(a: &str, b: &str) -> usize {
+    if a.len().abs_diff(b.len()) > LENGTH_LIMIT {
+        return usize::MAX;
+    }
+    let a: Vec<char> = a.chars().collect();
+    let b: Vec<char> = b.chars().collect();
+    // Rows of the usual table: two back, one back, current.
+    let mut older: Vec<usize> = Vec::new();
+    let mut old: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let replace = old[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut least = replace.min(old[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(older[j - 2] + 1);
+            }
+            row.push(least);
+        }
+        older = std::mem::replace(&mut old, row);
+    }
+    old[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances() {
+        for (a, b, edits) in [
+            ("", "abc", 3),
+            ("objcts", "objects", 1),
+            ("hmirorr", "hmirror", 1),
+            ("same", "same", 0),
+            ("kitten", "sitting", 3),
+        ] {
+            assert_eq!(distance(a, b), edits, "{a} {b}");
+            assert_eq!(distance(b, a), edits, "{b} {a}");
+        }
+    }
+
+    #[test]
+    fn near_names_are_suggested_far_ones_are_not() {
+        let none = || std::iter::empty();
+        assert_eq!(nearest("objcts", none()), Some("objects"));
+        assert_eq!(nearest("three", none()), Some("THREE"));
+        assert_eq!(nearest("len", none()), Some("size"));
+        assert_eq!(
+            nearest("bakcground", ["background"].into_iter()),
+            Some("background")
+        );
+        assert_eq!(nearest("x9", ["x1"].into_iter()), None);
+        assert_eq!(nearest("something_else", none()), None);
+        assert_eq!(nearest(&"x".repeat(100_000), none()), None);
+    }
+
+    #[test]
+    fn other_words_lead_to_primitives() {
+        for (word, here) in OTHER_WORDS {
+            assert!(OpId::named(here).is_some(), "{here}");
+            assert!(OpId::named(word).is_none(), "{word} is a name already");
+        }
+    }
+}
