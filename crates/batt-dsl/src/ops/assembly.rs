@@ -44,9 +44,9 @@ op! {
     /// The part of a grid that starts at a location and has given dimensions.
     ///
     /// What lies beyond the lower or right border is cut off silently. A negative start counts from
-    /// the end, as in Python's slices: with a part that reaches past the end nothing remains. Fails
-    /// when the start or the dimensions are not pairs of integers; their second component is not
-    /// looked at when no row remains.
+    /// the end, as in Python's slices, and a part that runs from there across the border is empty.
+    /// Fails when the start or the dimensions are not pairs of integers; their second component is
+    /// not looked at when no row remains.
     pub crop(grid: Grid, start: Pair, dims: Pair) -> Grid;
     example "crop(((1, 2, 3), (4, 5, 6), (7, 8, 9)), RIGHT, TWO_BY_TWO)" => "((2, 3), (5, 6))";
     fails "crop(((1, 2), (3, 4)), ORIGIN, TWO)";
@@ -997,4 +997,45 @@ fn compress_compact<'r>(run: &mut Run<'r>, grid: &'r Grid<'r>) -> Outcome<Value<
         }
     }
     run.grid(height, width, cells)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{Dialect, Limits, Workspace};
+
+    fn fault(body: impl for<'r> FnOnce(&mut Run<'r>) -> Outcome<Value<'r>>) -> Option<Fault> {
+        Workspace::new().run(Dialect::ArcDsl, &Limits::default(), |run| body(run).err())
+    }
+
+    #[test]
+    fn sizes_are_checked_before_anything_is_built() {
+        let huge = 1_000_000_000;
+        for color in [0, -1] {
+            let size = fault(|run| {
+                let dims = run.int_pair(huge, huge)?;
+                canvas(run, Value::Int(color), dims)
+            });
+            assert_eq!(size, Some(Fault::Size));
+        }
+        for split in [hsplit, vsplit] {
+            assert_eq!(
+                fault(|run| {
+                    let grid = run.input(1, 2, &[1, 2])?;
+                    split(run, grid, Value::Int(huge))
+                }),
+                Some(Fault::Size)
+            );
+        }
+    }
+
+    #[test]
+    fn crop_reports_an_overflow() {
+        let overflow = fault(|run| {
+            let grid = run.input(1, 2, &[1, 2])?;
+            let far = run.int_pair(i64::MAX, 0)?;
+            crop(run, grid, far, far)
+        });
+        assert_eq!(overflow, Some(Fault::Overflow));
+    }
 }

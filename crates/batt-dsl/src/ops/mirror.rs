@@ -584,3 +584,35 @@ op! {
         run.tuple(&rows)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{Dialect, Limits, Workspace};
+
+    #[test]
+    fn factors_that_grow_past_the_limit_fail_at_once() {
+        Workspace::new()
+            .run(Dialect::ArcDsl, &Limits::default(), |run| {
+                let grid = run.input(1, 2, &[1, 2])?;
+                let ragged =
+                    run.tuple(&[Value::EMPTY_TUPLE, Value::Pair(Pair::new(1, 1)), grid])?;
+                let cell = Value::Cell(Cell::new(1, Pair::new(0, 0)));
+                let object = Value::Set(run.build(&[cell])?);
+                let odd = run.pair(Value::Bool(true), Value::Pair(Pair::new(0, 0)))?;
+                let odd = Value::Set(run.build(&[odd])?);
+                for factor in [1_000_000_000, i64::MAX] {
+                    let factor = Value::Int(factor);
+                    for v in [grid, ragged] {
+                        assert_eq!(hupscale(run, v, factor).err(), Some(Fault::Size));
+                        assert_eq!(vupscale(run, v, factor).err(), Some(Fault::Size));
+                    }
+                    for v in [grid, ragged, object, odd] {
+                        assert_eq!(upscale(run, v, factor).err(), Some(Fault::Size));
+                    }
+                }
+                Ok::<_, Fault>(())
+            })
+            .expect("the values fit");
+    }
+}

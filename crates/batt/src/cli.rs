@@ -1,0 +1,222 @@
+//! The command line: what can be said, and which command it is for.
+
+use std::num::NonZeroUsize;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use batt_dsl::{Dialect, Limits};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+
+use crate::commands::{bench, check, completions, conformance, demo, eval, fmt, ops, run};
+use crate::error;
+use crate::ui::{ColorWhen, Ui};
+
+/// Run ARC puzzle programs exactly like Python, only faster.
+#[derive(Parser)]
+#[command(
+    name = "batt",
+    version,
+    arg_required_else_help = true,
+    after_help = "\
+Examples:
+  batt demo                                  see it work, on puzzles that are built in
+  batt run solvers.py --tasks data/training  run every solver on its task
+  batt eval solvers.py::solve_1673c3ec --task data/1673c3ec.json --trace
+
+Exit codes: 0 all good, 1 findings (unsolved pairs, differences, errors in a solver),
+2 an error that kept the command from its work, 130 interrupted."
+)]
+pub struct Cli {
+    /// When to use colours; NO_COLOR is respected
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_possible_values = false
+    )]
+    color: ColorWhen,
+
+    /// Say less: no progress and no notes on stderr
+    #[arg(short, long, global = true)]
+    quiet: bool,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Demo(demo::DemoArgs),
+    Run(run::RunArgs),
+    Eval(eval::EvalArgs),
+    Check(check::CheckArgs),
+    Fmt(fmt::FmtArgs),
+    Ops(ops::OpsArgs),
+    Conformance(conformance::ConformanceArgs),
+    Bench(bench::BenchArgs),
+    Completions(completions::CompletionsArgs),
+}
+
+/// What a command came to when it did its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// All good.
+    Good,
+    /// It found something: unsolved pairs, differences, errors in a solver.
+    Findings,
+    /// Ctrl-C ended it early.
+    Interrupted,
+}
+
+impl Exit {
+    /// `Findings` if there are any.
+    pub fn findings(found: bool) -> Exit {
+        if found { Exit::Findings } else { Exit::Good }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(match exit {
+            Exit::Good => 0,
+            Exit::Findings => 1,
+            Exit::Interrupted => 130,
+        })
+    }
+}
+
+/// Parses the command line and runs the command.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let ui = Ui::new(cli.color, cli.quiet);
+    match dispatch(cli.command, &ui) {
+        Ok(exit) => exit.into(),
+        // Whoever read our output has seen enough: `batt ops | head`.
+        Err(error) if error::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            ui.report(&error);
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn dispatch(command: Command, ui: &Ui) -> Result<Exit> {
+    match command {
+        Command::Demo(args) => demo::main(&args, ui),
+        Command::Run(args) => run::main(&args, ui),
+        Command::Eval(args) => eval::main(&args, ui),
+        Command::Check(args) => check::main(&args, ui),
+        Command::Fmt(args) => fmt::main(&args, ui),
+        Command::Ops(args) => ops::main(&args, ui),
+        Command::Conformance(args) => conformance::main(&args, ui),
+        Command::Bench(args) => bench::main(&args, ui),
+        Command::Completions(args) => completions::main(&args, &mut Cli::command()),
+    }
+}
+
+/// The dialect, as it is called on the command line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum DialectName {
+    /// The original library
+    #[default]
+    ArcDsl,
+    /// RE-ARC's copy: argmax and argmin of nothing give None
+    ReArc,
+}
+
+impl From<DialectName> for Dialect {
+    fn from(name: DialectName) -> Dialect {
+        match name {
+            DialectName::ArcDsl => Dialect::ArcDsl,
+            DialectName::ReArc => Dialect::ReArc,
+        }
+    }
+}
+
+/// Options of every command that runs programs.
+#[derive(Args, Clone, Debug)]
+pub struct RunOptions {
+    /// Which library the solvers are written for
+    #[arg(long, value_name = "NAME", default_value = "arc-dsl")]
+    dialect: DialectName,
+
+    /// Steps one run may take (a call, or an element touched)
+    #[arg(long, value_name = "N", help_heading = "Limits of one run")]
+    max_steps: Option<u64>,
+
+    /// Elements one value may have
+    #[arg(long, value_name = "N", help_heading = "Limits of one run")]
+    max_size: Option<usize>,
+
+    /// Memory all values together may take; K, M and G are understood
+    #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = "Limits of one run")]
+    max_memory: Option<usize>,
+}
+
+impl RunOptions {
+    /// The options of the engine.
+    pub fn engine(&self, threads: Option<NonZeroUsize>) -> batt_engine::Options {
+        let mut limits = Limits::default();
+        limits.steps = self.max_steps.unwrap_or(limits.steps);
+        limits.size = self.max_size.unwrap_or(limits.size);
+        limits.memory = self.max_memory.unwrap_or(limits.memory);
+        batt_engine::Options {
+            dialect: self.dialect.into(),
+            limits,
+            threads,
+            ..batt_engine::Options::default()
+        }
+    }
+}
+
+/// `1024`, `64K`, `256M`, `1G`.
+fn bytes(text: &str) -> Result<usize, String> {
+    let upper = text.to_ascii_uppercase();
+    let upper = upper.strip_suffix('B').unwrap_or(&upper);
+    let (digits, shift) = match upper.as_bytes().last() {
+        Some(b'K') => (&upper[..upper.len() - 1], 10),
+        Some(b'M') => (&upper[..upper.len() - 1], 20),
+        Some(b'G') => (&upper[..upper.len() - 1], 30),
+        _ => (upper, 0),
+    };
+    let number: usize = digits
+        .parse()
+        .map_err(|_| "write a number of bytes, such as 1000000 or 256M".to_owned())?;
+    number
+        .checked_mul(1 << shift)
+        .ok_or_else(|| "more than the machine can address".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_has_examples() {
+        for command in Cli::command().get_subcommands() {
+            let help = command.get_after_help().map(ToString::to_string);
+            let name = command.get_name();
+            assert!(
+                help.is_some_and(|help| help.contains(&format!("batt {name}"))),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn byte_counts() {
+        assert_eq!(bytes("1000"), Ok(1000));
+        assert_eq!(bytes("64k"), Ok(65536));
+        assert_eq!(bytes("2MB"), Ok(2 << 20));
+        assert_eq!(bytes("1G"), Ok(1 << 30));
+        for bad in ["", "M", "-1", "many", "99999999999G"] {
+            assert!(bytes(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Where words go: data to stdout, everything else to stderr, colours where they are wanted.
+
+use std::fmt::{Display, Write as _};
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+use std::time::Duration;
+
+use anstream::AutoStream;
+use anstyle::{AnsiColor, Style};
+use anyhow::Error;
+use batt_arc::render::Color;
+use batt_lang::{Diagnostic, Severity};
+use clap::ValueEnum;
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ColorWhen {
+    /// On a terminal
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// Right answers.
+pub const GOOD: Style = AnsiColor::Green.on_default();
+/// Wrong answers and errors.
+pub const BAD: Style = AnsiColor::Red.on_default().bold();
+/// Warnings.
+pub const WARN: Style = AnsiColor::Yellow.on_default().bold();
+/// Advice and notes.
+pub const NOTE: Style = AnsiColor::Cyan.on_default();
+/// Names and headings.
+pub const STRONG: Style = Style::new().bold();
+/// What is there but matters less.
+pub const DIM: Style = Style::new().dimmed();
+
+/// The two streams of a command and how to write to them.
+pub struct Ui {
+    quiet: bool,
+    out: Color,
+    err: Color,
+}
+
+impl Ui {
+    /// Decides on colours once, for both streams.
+    pub fn new(when: ColorWhen, quiet: bool) -> Ui {
+        let color = |auto: bool| match when {
+            ColorWhen::Always => Color::Always,
+            ColorWhen::Auto if auto => Color::Always,
+            _ => Color::Never,
+        };
+        // NO_COLOR, CLICOLOR, TERM and whether it is a terminal at all.
+        let wanted = |choice| choice != anstream::ColorChoice::Never;
+        Ui {
+            quiet,
+            out: color(wanted(AutoStream::choice(&io::stdout()))),
+            err: color(wanted(AutoStream::choice(&io::stderr()))),
+        }
+    }
+
+    /// Whether stdout is in colour.
+    pub fn out_color(&self) -> Color {
+        self.out
+    }
+
+    /// Text for stdout, in a style if colours are on.
+    pub fn out(&self, style: Style, text: impl Display) -> String {
+        paint(self.out, style, text)
+    }
+
+    /// Text for stderr, in a style if colours are on.
+    pub fn err(&self, style: Style, text: impl Display) -> String {
+        paint(self.err, style, text)
+    }
+
+    /// Something the user may want to know, on stderr.
+    pub fn note(&self, text: impl Display) {
+        if !self.quiet {
+            say(format_args!("{} {text}", self.err(NOTE, "note:")));
+        }
+    }
+
+    /// Something the user should know, on stderr.
+    pub fn warn(&self, text: impl Display) {
+        say(format_args!("{} {text}", self.err(WARN, "warning:")));
+    }
+
+    /// A line of statistics, on stderr.
+    pub fn remark(&self, text: impl Display) {
+        if !self.quiet {
+            say(format_args!("{}", self.err(DIM, text)));
+        }
+    }
+
+    /// The error that ended the command.
+    pub fn report(&self, error: &Error) {
+        say(format_args!("{} {error:#}", self.err(BAD, "error:")));
+        if let Some(hint) = crate::error::hint(error) {
+            say(format_args!("{} {hint}", self.err(NOTE, "hint:")));
+        }
+    }
+
+    /// A progress bar on stderr, or nothing where nobody would see it move.
+    pub fn progress(&self, total: usize, what: &str) -> ProgressBar {
+        let bar = ProgressBar::new(total as u64);
+        if self.quiet || !io::stderr().is_terminal() {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        let template = "{msg} {wide_bar} {pos}/{len} {eta}";
+        bar.set_style(
+            ProgressStyle::with_template(template)
+                .unwrap_or_else(|_| ProgressStyle::default_bar()),
+        );
+        bar.set_message(what.to_owned());
+        bar.enable_steady_tick(Duration::from_millis(200));
+        bar
+    }
+
+    /// A finding in a solver file, its severity in colour.
+    pub fn diagnostic(&self, found: &Diagnostic, color: Color) -> String {
+        let text = found.render();
+        let tag = format!("{}[{}]", found.severity, found.code);
+        let style = match found.severity {
+            Severity::Error => BAD,
+            Severity::Warning => WARN,
+            Severity::Info => NOTE,
+        };
+        text.replacen(&tag, &paint(color, style, &tag), 1)
+            .trim_end()
+            .to_owned()
+    }
+
+    /// Whether stderr is in colour.
+    pub fn err_color(&self) -> Color {
+        self.err
+    }
+}
+
+/// Buffered stdout. Write errors come back as errors, so that a closed pipe ends us quietly.
+pub fn stdout() -> BufWriter<StdoutLock<'static>> {
+    BufWriter::with_capacity(1 << 16, io::stdout().lock())
+}
+
+/// A line on stderr. That it cannot be written is no reason to stop.
+pub fn say(text: impl Display) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+fn paint(color: Color, style: Style, text: impl Display) -> String {
+    match color {
+        Color::Always => format!("{style}{text}{style:#}"),
+        Color::Never => text.to_string(),
+    }
+}
+
+/// A table without lines, as wide as the terminal allows; the columns named are numbers.
+pub fn table(header: &[&str], numbers: &[usize]) -> Table {
+    let mut table = Table::new();
+    table
+        .load_preset(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_header(header.iter().copied());
+    for column in numbers {
+        if let Some(column) = table.column_mut(*column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
+
+/// The text of a table; no line ends in blanks.
+pub fn table_text(table: &Table) -> String {
+    let mut out = String::new();
+    for line in table.lines() {
+        let _ = writeln!(out, "{}", line.trim_end());
+    }
+    out
+}
+
+/// `1 task`, `2 tasks`.
+pub fn counted(n: usize, noun: &str) -> String {
+    match n {
+        1 => format!("1 {noun}"),
+        _ => format!("{} {noun}s", grouped(n)),
+    }
+}
+
+/// A number with its thousands apart: `687,200`.
+pub fn grouped(n: usize) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (k, digit) in digits.chars().enumerate() {
+        if k > 0 && (digits.len() - k) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// How many a second, as people say it.
+pub fn rate(n: usize, time: Duration) -> String {
+    let rate = n as f64 / time.as_secs_f64().max(1e-9);
+    grouped(rate.round() as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_for_people() {
+        for (n, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1234567, "1,234,567")] {
+            assert_eq!(grouped(n), text);
+        }
+        assert_eq!(counted(1, "pair"), "1 pair");
+        assert_eq!(counted(2000, "pair"), "2,000 pairs");
+    }
+
+    #[test]
+    fn tables_are_plain_text() {
+        let mut t = table(&["solver", "us"], &[1]);
+        t.add_row(["a", "1.5"]);
+        t.add_row(["longer", "12.0"]);
+        assert_eq!(table_text(&t), " solver    us\n a        1.5\n longer  12.0\n");
+    }
+}
