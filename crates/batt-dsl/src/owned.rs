@@ -178,7 +178,21 @@ impl fmt::Display for OwnedValue {
 /// The border between runs and the world.
 impl<'r> Run<'r> {
     /// A copy of a value that outlives the run. Sets are put in order for it.
+    ///
+    /// A value that contains another many times over is written out many times, so the copy as a
+    /// whole is held to the limit on the size of a value.
     pub fn to_owned(&mut self, v: Value<'r>) -> Outcome<OwnedValue> {
+        self.check_limits()?;
+        self.copy_out(v, &mut 0)
+    }
+
+    fn copy_out(&mut self, v: Value<'r>, copied: &mut usize) -> Outcome<OwnedValue> {
+        *copied += match v {
+            Value::Grid(grid) => grid.cells.len(),
+            Value::Row(row) => row.cells.len(),
+            _ => 1,
+        };
+        self.check_len(*copied)?;
         let int = |n: i64| OwnedValue::Int(n);
         Ok(match v {
             Value::None => OwnedValue::None,
@@ -193,12 +207,12 @@ impl<'r> Run<'r> {
                 let order = set.order(self)?;
                 let items = order
                     .iter()
-                    .map(|&k| self.to_owned(set.elems.get(k as usize)));
+                    .map(|&k| self.copy_out(set.elems.get(k as usize), copied));
                 OwnedValue::Set(items.collect::<Outcome<_>>()?)
             }
             _ => {
                 let items = self.items(v)?;
-                let items = items.iter().map(|&item| self.to_owned(item));
+                let items = items.iter().map(|&item| self.copy_out(item, copied));
                 OwnedValue::Tuple(items.collect::<Outcome<_>>()?)
             }
         })

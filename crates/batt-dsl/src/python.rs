@@ -30,7 +30,9 @@ impl<'r> Run<'r> {
                 if let Some(hash) = tuple.hash.get() {
                     return hash;
                 }
-                let hash = hash::tuple(tuple.items.iter().map(|&item| self.hash(item)));
+                // Out of memory here makes a wrong hash, but the run has noted it and fails.
+                let items = self.tuple_items(tuple).unwrap_or_default();
+                let hash = hash::tuple(items.iter().map(|&item| self.hash(item)));
                 tuple.hash.set(Some(hash));
                 hash
             }
@@ -38,7 +40,8 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// `a == b`.
+    /// `a == b`. Python's comparison never fails; when ours reaches a limit of the run it says
+    /// `false`, and the run as a whole fails ([`Run::check_limits`]).
     #[inline]
     pub(crate) fn eq(&mut self, a: Value<'r>, b: Value<'r>) -> bool {
         match (a, b) {
@@ -54,21 +57,23 @@ impl<'r> Run<'r> {
             (Value::None, Value::None) => true,
             (Value::Op(a), Value::Op(b)) => a == b,
             (Value::Closure(a), Value::Closure(b)) => std::ptr::eq(a, b),
-            (Value::Set(a), Value::Set(b)) => a.eq(self, b),
+            (Value::Set(a), Value::Set(b)) => self.spend(a.len() / 8).is_ok() && a.eq(self, b),
             (Value::Row(a), Value::Row(b)) => a.cells == b.cells,
-            (Value::Grid(a), Value::Grid(b)) => a.height == b.height && a.cells == b.cells,
+            (Value::Grid(a), Value::Grid(b)) => {
+                self.spend(a.cells.len() / 64).is_ok()
+                    && a.height == b.height
+                    && a.cells == b.cells
+            }
             _ => {
                 if let (Some(a), Some(b)) = (a.as_int(), b.as_int()) {
                     return a == b;
                 }
                 match (a.tuple_len(), b.tuple_len()) {
                     (Some(n), Some(m)) if n == m => {
-                        // Out of memory here leaves two equal tuples unequal, but the run is at its
-                        // limit then and its next allocation says so.
                         let (Ok(a), Ok(b)) = (self.items(a), self.items(b)) else {
                             return false;
                         };
-                        a.iter().zip(b).all(|(&a, &b)| self.eq(a, b))
+                        self.spend(n).is_ok() && a.iter().zip(b).all(|(&a, &b)| self.eq(a, b))
                     }
                     _ => false,
                 }
@@ -106,7 +111,7 @@ impl<'r> Run<'r> {
             Value::Bool(b) => b,
             Value::Int(n) => n != 0,
             Value::Row(row) => !row.cells.is_empty(),
-            Value::Tuple(tuple) => !tuple.items.is_empty(),
+            Value::Tuple(tuple) => tuple.len > 0,
             Value::Set(set) => set.len() > 0,
             _ => true,
         }
@@ -130,7 +135,7 @@ impl<'r> Run<'r> {
             Value::Cell(c) => Ok(Value::Pair(c.at)),
             Value::Row(row) => Ok(Value::Int(row.cells[k].into())),
             Value::Grid(grid) => self.row(grid.row(k)),
-            Value::Tuple(tuple) => Ok(tuple.items[k]),
+            Value::Tuple(tuple) => Ok(self.tuple_items(tuple)?[k]),
             _ => Err(Fault::Type),
         }
     }
@@ -162,7 +167,7 @@ impl<'r> Run<'r> {
     /// The elements of a tuple in order, of a set in table order.
     pub(crate) fn items(&mut self, v: Value<'r>) -> Outcome<&'r [Value<'r>]> {
         let items = match v {
-            Value::Tuple(tuple) => return Ok(tuple.items),
+            Value::Tuple(tuple) => return self.tuple_items(tuple),
             Value::Set(set) => return set.values(self),
             Value::Pair(p) => self.slice(&[Value::Int(p.i.into()), Value::Int(p.j.into())])?,
             Value::Cell(c) => self.slice(&[Value::Int(c.color.into()), Value::Pair(c.at)])?,
@@ -319,6 +324,7 @@ impl<'r> Run<'r> {
             rows.push(self.items(row)?);
         }
         let width = rows.iter().map(|row| row.len()).min().unwrap_or_default();
+        self.check_len(width * rows.len())?;
         self.spend(width * rows.len())?;
         Ok((0..width)
             .map(|j| rows.iter().map(|row| row[j]).collect())

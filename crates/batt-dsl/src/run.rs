@@ -3,7 +3,7 @@
 use bumpalo::Bump;
 
 use crate::fault::{Fault, Outcome};
-use crate::set::{KeyIndex, Table};
+use crate::set::{KeyIndex, Set, Table, Walk};
 use crate::table::Literal;
 use crate::value::{Cell, Grid, Pair, Row, Tuple, Value};
 
@@ -98,28 +98,27 @@ impl Workspace {
             self.arena.reset();
         }
         self.arena.set_allocation_limit(Some(limits.memory));
-        let mut run = Run {
+        body(&mut Run {
             arena: &self.arena,
-            scratch: std::mem::take(&mut self.scratch),
+            scratch: &mut self.scratch,
             fuel: limits.steps,
             granted: limits.steps,
+            reached: None,
             depth: 0,
             closures: 0,
             max_len: limits.size,
             dialect,
-        };
-        let result = body(&mut run);
-        self.scratch = run.scratch;
-        result
+        })
     }
 }
 
 /// One run in progress. Primitives take it first.
 pub struct Run<'r> {
     arena: &'r Bump,
-    pub(crate) scratch: Scratch,
+    pub(crate) scratch: &'r mut Scratch,
     fuel: u64,
     granted: u64,
+    reached: Option<Fault>,
     pub(crate) depth: u32,
     /// Closures made so far: a stable stand-in for their addresses.
     pub(crate) closures: u64,
@@ -136,11 +135,24 @@ impl<'r> Run<'r> {
                 self.fuel = left;
                 Ok(())
             }
-            None => {
-                self.fuel = 0;
-                Err(Fault::Steps)
-            }
+            None => Err(self.reach(Fault::Steps)),
         }
+    }
+
+    /// The limit that the run has reached, if any. Some operations cannot fail in Python and so go on
+    /// with a made-up value when they reach a limit; whoever finishes a run asks here.
+    pub fn check_limits(&self) -> Outcome<()> {
+        match self.reached {
+            Some(fault) => Err(fault),
+            None => Ok(()),
+        }
+    }
+
+    #[cold]
+    fn reach(&mut self, fault: Fault) -> Fault {
+        self.fuel = 0;
+        self.reached = Some(fault);
+        fault
     }
 
     /// Units of work spent so far.
@@ -167,26 +179,26 @@ impl<'r> Run<'r> {
     }
 
     #[inline(always)]
-    pub(crate) fn alloc<T>(&self, value: T) -> Outcome<&'r T> {
+    pub(crate) fn alloc<T>(&mut self, value: T) -> Outcome<&'r T> {
         const { assert!(!std::mem::needs_drop::<T>()) };
         match self.arena.try_alloc(value) {
             Ok(value) => Ok(value),
-            Err(_) => Err(Fault::Memory),
+            Err(_) => Err(self.reach(Fault::Memory)),
         }
     }
 
     #[inline(always)]
-    pub(crate) fn slice<T: Copy>(&self, items: &[T]) -> Outcome<&'r [T]> {
+    pub(crate) fn slice<T: Copy>(&mut self, items: &[T]) -> Outcome<&'r [T]> {
         self.check_len(items.len())?;
         match self.arena.try_alloc_slice_copy(items) {
             Ok(items) => Ok(items),
-            Err(_) => Err(Fault::Memory),
+            Err(_) => Err(self.reach(Fault::Memory)),
         }
     }
 
     #[inline(always)]
     pub(crate) fn slice_from<T: Copy>(
-        &self,
+        &mut self,
         mut items: impl ExactSizeIterator<Item = T>,
     ) -> Outcome<&'r [T]> {
         let len = items.len();
@@ -197,7 +209,7 @@ impl<'r> Run<'r> {
         };
         let slice = match self.arena.try_alloc_slice_fill_copy(len, first) {
             Ok(slice) => slice,
-            Err(_) => return Err(Fault::Memory),
+            Err(_) => return Err(self.reach(Fault::Memory)),
         };
         for (place, item) in slice[1..].iter_mut().zip(items) {
             *place = item;
@@ -206,12 +218,12 @@ impl<'r> Run<'r> {
     }
 
     #[inline(always)]
-    pub(crate) fn slice_filled<T: Copy>(&self, len: usize, item: T) -> Outcome<&'r mut [T]> {
+    pub(crate) fn slice_filled<T: Copy>(&mut self, len: usize, item: T) -> Outcome<&'r mut [T]> {
         // Tables of a set hold up to five slots an element.
         self.check_len(len / 8)?;
         match self.arena.try_alloc_slice_fill_copy(len, item) {
             Ok(slice) => Ok(slice),
-            Err(_) => Err(Fault::Memory),
+            Err(_) => Err(self.reach(Fault::Memory)),
         }
     }
 
@@ -239,11 +251,68 @@ impl<'r> Run<'r> {
         let depth = 1 + items.iter().map(|v| v.depth()).max().unwrap_or_default();
         self.check_depth(depth)?;
         Ok(Value::Tuple(self.alloc(Tuple {
-            items,
+            len: items.len(),
+            items: items.into(),
+            members: &[],
+            built: None.into(),
             depth,
             hash: None.into(),
             grid: None.into(),
         })?))
+    }
+
+    /// The tuple of the elements of several patches, one patch after the other.
+    pub(crate) fn concatenation(
+        &mut self,
+        len: usize,
+        members: &'r [Value<'r>],
+    ) -> Outcome<Value<'r>> {
+        self.check_len(len)?;
+        let depth = members.iter().map(|v| v.depth()).max().unwrap_or_default();
+        Ok(Value::Tuple(self.alloc(Tuple {
+            len,
+            items: (&[][..]).into(),
+            members,
+            built: None.into(),
+            depth,
+            hash: None.into(),
+            grid: None.into(),
+        })?))
+    }
+
+    /// The elements of a tuple in general form.
+    #[inline]
+    pub(crate) fn tuple_items(&mut self, tuple: &'r Tuple<'r>) -> Outcome<&'r [Value<'r>]> {
+        let items = tuple.items.get();
+        if items.len() == tuple.len {
+            return Ok(items);
+        }
+        let mut gathered = Vec::with_capacity(tuple.len);
+        for &member in tuple.members {
+            gathered.extend_from_slice(self.items(member)?);
+        }
+        let items = self.slice(&gathered)?;
+        tuple.items.set(items);
+        Ok(items)
+    }
+
+    /// *Build* of a tuple's elements, if all are locations or all are cells.
+    pub(crate) fn built(&mut self, tuple: &'r Tuple<'r>) -> Outcome<Option<&'r Set<'r>>> {
+        if let Some(known) = tuple.built.get() {
+            return Ok(known);
+        }
+        let items = tuple.items.get();
+        let built = if !tuple.members.is_empty() {
+            Some(self.set_merge(Walk::Listed, tuple.members)?)
+        } else if items.iter().all(|v| matches!(v, Value::Pair(_)))
+            || items.iter().all(|v| matches!(v, Value::Cell(_)))
+        {
+            Some(self.build(items)?)
+        } else {
+            None
+        };
+        tuple.built.set(Some(built));
+        Ok(built)
     }
 
     /// `(a, b)`.
@@ -370,7 +439,14 @@ impl<'r> Run<'r> {
         if let Some(known) = tuple.grid.get() {
             return known;
         }
-        let grid = self.gather_grid(tuple.items);
+        let grid = match tuple.members {
+            [] => self.gather_grid(tuple.items.get()),
+            // Rare: a list of locations used as a grid of two columns.
+            _ => {
+                let items = self.tuple_items(tuple).ok()?;
+                self.gather_grid(items)
+            }
+        };
         tuple.grid.set(Some(grid));
         grid
     }
@@ -412,7 +488,8 @@ fn append_bytes(bytes: &mut Vec<u8>, tuple: Value<'_>) -> bool {
             bytes.extend_from_slice(row.cells);
             true
         }
-        Value::Tuple(tuple) => tuple.items.iter().all(|v| match v {
+        Value::Tuple(tuple) if !tuple.members.is_empty() => false,
+        Value::Tuple(tuple) => tuple.items.get().iter().all(|v| match v {
             Value::Int(n) => push(*n),
             _ => false,
         }),

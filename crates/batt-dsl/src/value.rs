@@ -104,7 +104,14 @@ impl<'r> Grid<'r> {
 
 /// A tuple in general form.
 pub struct Tuple<'r> {
-    pub(crate) items: &'r [Value<'r>],
+    pub(crate) len: usize,
+    /// The elements; empty as long as they wait to be gathered from `members`.
+    pub(crate) items: Slot<&'r [Value<'r>]>,
+    /// For the concatenation of several sets: those sets. Their iteration order is not asked for
+    /// before somebody looks at the elements one by one.
+    pub(crate) members: &'r [Value<'r>],
+    /// *Build* of the elements, once somebody asked: `Some(None)` when they are no patch.
+    pub(crate) built: Slot<Option<Option<&'r Set<'r>>>>,
     /// How deeply containers nest, this one included.
     pub(crate) depth: u32,
     pub(crate) hash: Slot<Option<u64>>,
@@ -215,7 +222,7 @@ impl<'r> Value<'r> {
             Value::Pair(_) | Value::Cell(_) => 2,
             Value::Row(row) => row.cells.len(),
             Value::Grid(grid) => grid.height,
-            Value::Tuple(tuple) => tuple.items.len(),
+            Value::Tuple(tuple) => tuple.len,
             _ => return None,
         })
     }

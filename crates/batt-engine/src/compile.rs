@@ -126,6 +126,7 @@ impl Compiled {
             slots[self.params + k] = value;
             watch(run, step, value);
         }
+        run.check_limits().map_err(nowhere)?;
         self.result.get(run, slots).map_err(nowhere)
     }
 }

@@ -478,7 +478,7 @@ op! {
     fails "fill((), ZERO, initset(ORIGIN))";
     |run| {
         if let Some(color) = byte(value)
-            && let Some(set) = compact_patch(patch)
+            && let Some(set) = compact_patch(run, patch)?
             && let Some(grid) = run.as_grid(grid)
         {
             let cells = copy_cells(run, grid, set.len())?;
@@ -512,7 +512,7 @@ op! {
         let background = mostcolor(run, grid)?;
         if let Some(color) = byte(value)
             && let Some(under) = byte(background)
-            && let Some(set) = compact_patch(patch)
+            && let Some(set) = compact_patch(run, patch)?
             && let Some(grid) = compact
         {
             let cells = copy_cells(run, grid, set.len())?;
@@ -541,7 +541,7 @@ op! {
     example "paint(((1, 2), (3, 4)), recolor(ZERO, initset(UNITY)))" => "((1, 2), (3, 0))";
     fails "paint(((1, 2), (3, 4)), initset(ORIGIN))";
     |run| {
-        if let Value::Set(set) = obj
+        if let Some(set) = paintable(run, obj)?
             && let Some(grid) = run.as_grid(grid)
             && let Some(painted) = paint_compact(run, grid, set, None)?
         {
@@ -569,7 +569,7 @@ op! {
         }
         let background = mostcolor(run, grid)?;
         if let Some(under) = byte(background)
-            && let Value::Set(set) = obj
+            && let Some(set) = paintable(run, obj)?
             && let Some(grid) = compact
             && let Some(painted) = paint_compact(run, grid, set, Some(under))?
         {
@@ -579,12 +579,23 @@ op! {
     }
 }
 
-/// The patch if it is a set in compact form.
+/// The cells to paint as a set; of a tuple only if their sequence cannot matter.
+fn paintable<'r>(run: &mut Run<'r>, obj: Value<'r>) -> Outcome<Option<&'r Set<'r>>> {
+    let Some(set) = compact_patch(run, obj)? else {
+        return Ok(None);
+    };
+    let moot = matches!(obj, Value::Set(_)) || set.one_color_each(run);
+    Ok(moot.then_some(set))
+}
+
+/// The elements of a patch in compact form; those of a tuple as the set *built* of them.
 #[inline(always)]
-fn compact_patch<'r>(patch: Value<'r>) -> Option<&'r Set<'r>> {
-    patch
-        .as_set()
-        .filter(|set| !matches!(set.elems, Elems::Values(_)))
+fn compact_patch<'r>(run: &mut Run<'r>, patch: Value<'r>) -> Outcome<Option<&'r Set<'r>>> {
+    Ok(match patch {
+        Value::Set(set) if !matches!(set.elems, Elems::Values(_)) => Some(set),
+        Value::Tuple(tuple) => run.built(tuple)?,
+        _ => None,
+    })
 }
 
 /// Calls `visit` with every location of a patch in compact form, in no particular order.
@@ -759,7 +770,7 @@ op! {
         let background = mostcolor(run, grid)?;
         // `fill` takes the locations of cells itself; only the general path can tell that apart
         // from taking them twice.
-        let patch = match compact_patch(patch) {
+        let patch = match compact_patch(run, patch)? {
             Some(_) => patch,
             None => toindices(run, patch)?,
         };

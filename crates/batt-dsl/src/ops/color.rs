@@ -47,6 +47,15 @@ op! {
     |run| { color_by_frequency(run, element, Ordering::Less) }
 }
 
+/// Pays for one look at every cell.
+fn spend_for<'r>(run: &mut Run<'r>, element: Value<'r>) -> Outcome<()> {
+    run.spend(match element {
+        Value::Grid(grid) => grid.cells.len() / 16,
+        Value::Set(set) => set.len() / 4,
+        _ => 0,
+    })
+}
+
 /// How often each colour 0 to 255 occurs.
 type Counts = [u32; 256];
 
@@ -92,6 +101,7 @@ fn color_by_frequency<'r>(
     element: Value<'r>,
     direction: Ordering,
 ) -> Outcome<Value<'r>> {
+    spend_for(run, element)?;
     let counts = match element {
         Value::Set(set) => match set.elems {
             Elems::Cells(cells) => count_cells(cells),
@@ -100,7 +110,6 @@ fn color_by_frequency<'r>(
         _ => run.as_grid(element).map(|grid| count_bytes(grid.cells)),
     };
     if let Some(winner) = counts.and_then(|counts| clear_winner(&counts, direction)) {
-        run.spend(16)?;
         return Ok(Value::Int(winner.into()));
     }
     let values = values(run, element)?;
@@ -171,6 +180,7 @@ op! {
 
 /// `palette` as a set.
 pub(super) fn palette_set<'r>(run: &mut Run<'r>, element: Value<'r>) -> Outcome<&'r Set<'r>> {
+    spend_for(run, element)?;
     let present = match element {
         Value::Set(set) => match set.elems {
             Elems::Cells(cells) => small_colors(cells.iter().map(|c| c.color)),
@@ -182,7 +192,6 @@ pub(super) fn palette_set<'r>(run: &mut Run<'r>, element: Value<'r>) -> Outcome<
         },
     };
     if let Some(present) = present.filter(|&p| insertion_order_is_moot(p)) {
-        run.spend(16)?;
         let colors: Vec<Value<'r>> = (0..10)
             .filter(|c| present >> c & 1 == 1)
             .map(Value::Int)
@@ -222,6 +231,7 @@ op! {
             && let Elems::Cells(cells) = set.elems
             && let Some(counts) = count_cells(cells)
         {
+            run.spend(cells.len() / 4)?;
             let count = counts.iter().filter(|&&n| n > 0).count();
             return Ok(Value::Int(count as i64));
         }
@@ -242,6 +252,7 @@ op! {
 
 /// The first component of the first element.
 fn first_component<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<Value<'r>> {
+    spend_for(run, container)?;
     if let Value::Set(set) = container
         && let Elems::Cells(cells) = set.elems
         && cells.iter().all(|c| c.color == cells[0].color)

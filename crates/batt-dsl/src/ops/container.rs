@@ -54,7 +54,10 @@ pub(super) enum Members<'r> {
 impl<'r> Members<'r> {
     pub fn of(run: &mut Run<'r>, container: Value<'r>) -> Outcome<Members<'r>> {
         Ok(match container {
-            Value::Set(set) => Members::Set(set),
+            Value::Set(set) => {
+                run.spend(set.len() / 4)?;
+                Members::Set(set)
+            }
             tuple => Members::Tuple(run.items(tuple)?),
         })
     }
@@ -358,6 +361,15 @@ op! {
     example "order(((1, 2, 3), (4,), (5, 6)), size)" => "((4,), (5, 6), (1, 2, 3))";
     fails "order((1, (2, 3)), identity)";
     |run| {
+        if let Value::Row(row) = container
+            && is_identity(compfunc)
+        {
+            run.spend(row.cells.len())?;
+            let cells = run.slice_filled(row.cells.len(), 0)?;
+            cells.copy_from_slice(row.cells);
+            cells.sort_unstable();
+            return run.row(cells);
+        }
         let members = Members::of(run, container)?;
         let keys = keys(run, members, compfunc)?;
         run.spend(keys.len())?;
@@ -382,14 +394,26 @@ op! {
     }
 }
 
+/// Does a key function leave the elements as they are?
+fn is_identity(compfunc: Value<'_>) -> bool {
+    match compfunc {
+        Value::None => true,
+        Value::Op(id) => std::ptr::eq(id.op(), &super::logic::identity::OP),
+        _ => false,
+    }
+}
+
 /// The keys of all elements by number; a function of `None` means the elements themselves.
 fn keys<'r>(
     run: &mut Run<'r>,
     members: Members<'r>,
     compfunc: Value<'r>,
 ) -> Outcome<&'r [Value<'r>]> {
-    match compfunc {
-        Value::None => run.slice_from((0..members.len()).map(|k| members.get(k))),
+    match members {
+        Members::Tuple(items) if is_identity(compfunc) => Ok(items),
+        _ if is_identity(compfunc) => {
+            run.slice_from((0..members.len()).map(|k| members.get(k)))
+        }
         _ => members.map(run, compfunc),
     }
 }
@@ -516,7 +540,14 @@ op! {
 }
 
 /// The elements of all members, one after the other, as a tuple.
-pub(super) fn merge_tuple<'r>(run: &mut Run<'r>, members: &[Value<'r>]) -> Outcome<Value<'r>> {
+pub(super) fn merge_tuple<'r>(
+    run: &mut Run<'r>,
+    members: &'r [Value<'r>],
+) -> Outcome<Value<'r>> {
+    if let Some(len) = patches_len(members) {
+        run.spend(members.len())?;
+        return run.concatenation(len, members);
+    }
     let mut merged = Vec::new();
     for &member in members {
         let items = run.items(member)?;
@@ -525,6 +556,20 @@ pub(super) fn merge_tuple<'r>(run: &mut Run<'r>, members: &[Value<'r>]) -> Outco
         merged.extend_from_slice(items);
     }
     run.tuple(&merged)
+}
+
+/// The number of elements, if all members are sets of locations or all are sets of cells, and
+/// there are enough of them for waiting to pay.
+fn patches_len(members: &[Value<'_>]) -> Option<usize> {
+    let (mut pairs, mut cells) = (0, 0);
+    for member in members {
+        match member.as_set()?.elems {
+            Elems::Pairs(elements) => pairs += elements.len(),
+            Elems::Cells(elements) => cells += elements.len(),
+            Elems::Values(_) => return None,
+        }
+    }
+    (pairs + cells > 2 && (pairs == 0 || cells == 0)).then_some(pairs + cells)
 }
 
 op! {

@@ -221,7 +221,8 @@ op! {
     fails "mpapply(add, (1, 2), (3, 4))";
     |run| {
         let images = side_by_side(run, function, a, b)?;
-        merge_tuple(run, &images)
+        let images = run.slice(&images)?;
+        merge_tuple(run, images)
     }
 }
 

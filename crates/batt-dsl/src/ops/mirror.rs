@@ -48,7 +48,7 @@ op! {
         }
         if let Value::Set(set) = piece
             && let Some(b) = set.bounds()
-            && let Some(image) = transform(run, set, |p| {
+            && let Some(image) = transform(run, Value::Set(set), |p| {
                 Some(Pair::new(mirrored(p.i, b.top, b.bottom)?, p.j))
             })?
         {
@@ -84,7 +84,7 @@ op! {
         }
         if let Value::Set(set) = piece
             && let Some(b) = set.bounds()
-            && let Some(image) = transform(run, set, |p| {
+            && let Some(image) = transform(run, Value::Set(set), |p| {
                 Some(Pair::new(p.i, mirrored(p.j, b.left, b.right)?))
             })?
         {
@@ -114,7 +114,7 @@ op! {
         }
         if let Value::Set(set) = piece
             && let Some(b) = set.bounds()
-            && let Some(image) = transform(run, set, |p| {
+            && let Some(image) = transform(run, Value::Set(set), |p| {
                 Some(Pair::new(
                     moved(p.j, b.left, b.top)?,
                     moved(p.i, b.top, b.left)?,
@@ -507,7 +507,7 @@ fn scaled_object<'r>(
             p.j.checked_sub(bounds.left)?,
         ))
     };
-    let Some(normal) = transform(run, set, back)? else {
+    let Some(normal) = transform(run, Value::Set(set), back)? else {
         return Ok(None);
     };
     let Elems::Cells(cells) = normal.elems else {
@@ -536,7 +536,7 @@ fn scaled_object<'r>(
     // Different cells have different squares, so all of these are distinct.
     let frozen = run.set(Elems::Cells(squares), Origin::Frozen)?;
     frozen.with_one_color_each(set.known_one_color_each());
-    transform(run, frozen, |p| {
+    transform(run, Value::Set(frozen), |p| {
         Some(Pair::new(
             p.i.checked_add(bounds.top)?,
             p.j.checked_add(bounds.left)?,

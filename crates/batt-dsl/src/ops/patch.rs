@@ -37,6 +37,14 @@ op! {
         if run.len(patch)? == 0 {
             return Ok(Value::Set(run.empty_set()?));
         }
+        if let Some((set, origin)) = compact(run, patch)? {
+            let Elems::Cells(cells) = set.elems else {
+                return Ok(patch);
+            };
+            if set.one_color_each(run) {
+                return Ok(Value::Set(without_colors(run, set, cells, origin)?));
+            }
+        }
         if !holds_cells(run, patch)? {
             return Ok(patch);
         }
@@ -55,10 +63,7 @@ pub(super) fn indices<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Outcome<&'r Se
         Elems::Cells(cells) => {
             run.spend(cells.len())?;
             if set.one_color_each(run) {
-                let pairs = run.slice_from(cells.iter().map(|c| c.at))?;
-                let indices = run.set(Elems::Pairs(pairs), Origin::Map(set))?;
-                indices.with_bounds(set.bounds());
-                return Ok(indices);
+                return without_colors(run, set, cells, Origin::Map(set));
             }
             let order = set.order(run)?;
             let locations =
@@ -77,6 +82,32 @@ pub(super) fn indices<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Outcome<&'r Se
             run.build(&locations)
         }
     }
+}
+
+fn without_colors<'r>(
+    run: &mut Run<'r>,
+    set: &'r Set<'r>,
+    cells: &'r [Cell],
+    origin: Origin<'r>,
+) -> Outcome<&'r Set<'r>> {
+    let pairs = run.slice_from(cells.iter().map(|c| c.at))?;
+    let indices = run.set(Elems::Pairs(pairs), origin)?;
+    indices.with_bounds(set.bounds());
+    Ok(indices)
+}
+
+/// The elements of a non-empty patch in compact form, set or tuple, and the origin of a set *built* of
+/// one image per element: in a set's order, or in the sequence of the tuple.
+pub(super) fn compact<'r>(
+    run: &mut Run<'r>,
+    patch: Value<'r>,
+) -> Outcome<Option<(&'r Set<'r>, Origin<'r>)>> {
+    let found = match patch {
+        Value::Set(set) => Some((set, Origin::Map(set))),
+        Value::Tuple(tuple) => run.built(tuple)?.map(|set| (set, set.origin)),
+        _ => None,
+    };
+    Ok(found.filter(|(set, _)| !matches!(set.elems, Elems::Values(_)) && set.len() > 0))
 }
 
 /// Is the second component of the first element a tuple? Asked of non-empty containers.
@@ -318,15 +349,14 @@ op! {
     fails "recolor(THREE, FOUR)";
     |run| {
         let locations = toindices(run, patch)?;
-        if let Value::Set(set) = locations
-            && let Elems::Pairs(pairs) = set.elems
-            && let Value::Int(color) = value
+        if let Value::Int(color) = value
             && let Ok(color) = i32::try_from(color)
-            && !pairs.is_empty()
+            && let Some((set, origin)) = compact(run, locations)?
+            && let Elems::Pairs(pairs) = set.elems
         {
             run.spend(pairs.len())?;
             let cells = run.slice_from(pairs.iter().map(|&at| Cell::new(color, at)))?;
-            let object = run.set(Elems::Cells(cells), Origin::Map(set))?;
+            let object = run.set(Elems::Cells(cells), origin)?;
             object.with_one_color_each(Some(true));
             object.with_bounds(set.bounds());
             return Ok(Value::Set(object));
@@ -348,9 +378,8 @@ op! {
     example "shift(connect(ORIGIN, RIGHT), DOWN)" => "frozenset({(1, 0), (1, 1)})";
     fails "shift(initset(ORIGIN), THREE)";
     |run| {
-        if let Value::Set(set) = patch
-            && let Value::Pair(d) = directions
-            && let Some(moved) = transform(run, set, |p| {
+        if let Value::Pair(d) = directions
+            && let Some(moved) = transform(run, patch, |p| {
                 Some(Pair::new(p.i.checked_add(d.i)?, p.j.checked_add(d.j)?))
             })?
         {
@@ -382,9 +411,12 @@ op! {
 /// `None` when the patch is not in compact form or a location leaves the compact range.
 pub(super) fn transform<'r>(
     run: &mut Run<'r>,
-    set: &'r Set<'r>,
+    patch: Value<'r>,
     map: impl Fn(Pair) -> Option<Pair>,
 ) -> Outcome<Option<&'r Set<'r>>> {
+    let Some((set, origin)) = compact(run, patch)? else {
+        return Ok(None);
+    };
     let Some(bounds) = set.bounds() else {
         return Ok(None);
     };
@@ -400,11 +432,11 @@ pub(super) fn transform<'r>(
     let moved = match set.elems {
         Elems::Pairs(pairs) => {
             let pairs = run.slice_from(pairs.iter().map(|&p| image(p)))?;
-            run.set(Elems::Pairs(pairs), Origin::Map(set))?
+            run.set(Elems::Pairs(pairs), origin)?
         }
         Elems::Cells(cells) => {
             let cells = run.slice_from(cells.iter().map(|c| Cell::new(c.color, image(c.at))))?;
-            let moved = run.set(Elems::Cells(cells), Origin::Map(set))?;
+            let moved = run.set(Elems::Cells(cells), origin)?;
             moved.with_one_color_each(set.known_one_color_each());
             moved
         }
@@ -429,7 +461,7 @@ op! {
     |run| {
         if let Value::Set(set) = patch
             && let Some(b) = set.bounds()
-            && let Some(moved) = transform(run, set, |p| {
+            && let Some(moved) = transform(run, patch, |p| {
                 Some(Pair::new(p.i.checked_sub(b.top)?, p.j.checked_sub(b.left)?))
             })?
         {

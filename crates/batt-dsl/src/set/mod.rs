@@ -410,7 +410,7 @@ fn spread(key: u64, size: usize) -> usize {
 pub(crate) fn numeric_pair(v: Value<'_>) -> Option<Pair> {
     match v {
         Value::Pair(p) => Some(p),
-        Value::Tuple(t) => match t.items {
+        Value::Tuple(t) => match *t.items.get() {
             [i, j] => Pair::fit(i.as_int()?, j.as_int()?),
             _ => None,
         },
@@ -422,10 +422,10 @@ pub(crate) fn numeric_pair(v: Value<'_>) -> Option<Pair> {
 pub(crate) fn numeric_cell(v: Value<'_>) -> Option<Cell> {
     match v {
         Value::Cell(c) => Some(c),
-        Value::Tuple(t) => match t.items {
+        Value::Tuple(t) => match *t.items.get() {
             [color, at] => Some(Cell::new(
                 color.as_int()?.try_into().ok()?,
-                numeric_pair(*at)?,
+                numeric_pair(at)?,
             )),
             _ => None,
         },

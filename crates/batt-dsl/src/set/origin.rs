@@ -452,7 +452,8 @@ fn neighbor_order(at: Pair, diagonal: bool, spare: &mut Table) -> impl Iterator<
 }
 
 fn finish<'r>(run: &mut Run<'r>, table: &Table) -> Outcome<&'r Layout<'r>> {
-    let slots = run.slice(&table.slots)?;
+    let slots = run.slice_filled(table.slots.len(), EMPTY)?;
+    slots.copy_from_slice(&table.slots);
     let order = run.slice_filled(table.used, 0)?;
     for (at, e) in table.iter().enumerate() {
         order[at] = e;

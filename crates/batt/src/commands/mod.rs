@@ -1,0 +1,11 @@
+//! The commands, one module each: the arguments on top, then what it does with them.
+
+pub mod bench;
+pub mod check;
+pub mod completions;
+pub mod conformance;
+pub mod demo;
+pub mod eval;
+pub mod fmt;
+pub mod ops;
+pub mod run;

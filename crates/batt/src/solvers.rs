@@ -1,0 +1,101 @@
+//! Loading solver files, and finding the task a solver is for.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use batt_arc::{Dataset, Task};
+use batt_lang::{LoadError, Severity, SolverFile};
+
+use crate::error::{advised, bad_file, bad_tasks};
+use crate::ui::{Ui, counted, say};
+
+/// Findings of one file that are printed before we refer to `batt check`.
+const SHOWN: usize = 20;
+
+/// Reads a solver file.
+pub fn load(path: &Path) -> Result<SolverFile> {
+    SolverFile::load(path).map_err(|error| match &error {
+        LoadError::Read { path, source } => bad_file("read", path, source),
+        LoadError::NotUtf8 { .. } => advised(&error, "save the file as UTF-8"),
+    })
+}
+
+/// Reads solver files and prints what is wrong with them. At least one function has loaded.
+pub fn load_all(paths: &[PathBuf], ui: &Ui) -> Result<Vec<SolverFile>> {
+    let mut files = Vec::new();
+    for path in paths {
+        let file = load(path)?;
+        print_findings(&file, ui);
+        files.push(file);
+    }
+    if files.iter().all(|file| file.programs.is_empty()) {
+        let names: Vec<_> = files.iter().map(|file| file.source.name()).collect();
+        let hint = if files.iter().all(SolverFile::is_clean) {
+            "a solver is a function of one grid: def solve_<task id>(I): ... return O"
+        } else {
+            "mend what is reported above"
+        };
+        return Err(advised(
+            format_args!("no solver in {}", names.join(", ")),
+            hint,
+        ));
+    }
+    Ok(files)
+}
+
+/// Prints errors and warnings about a file on stderr.
+fn print_findings(file: &SolverFile, ui: &Ui) {
+    let findings = || {
+        let all = file.diagnostics.iter();
+        all.filter(|found| found.severity > Severity::Info)
+    };
+    for found in findings().take(SHOWN) {
+        say(ui.diagnostic(found, ui.err_color()));
+    }
+    let rest = findings().count().saturating_sub(SHOWN);
+    if rest > 0 {
+        let name = file.source.name();
+        ui.warn(format_args!(
+            "{} more in {name}; `batt check {name}` lists all",
+            counted(rest, "finding")
+        ));
+    }
+}
+
+/// Loads tasks, and mentions files that were left out.
+pub fn load_tasks(path: &Path, ui: &Ui) -> Result<Dataset> {
+    let data = Dataset::load(path).map_err(bad_tasks)?;
+    for skipped in data.skipped() {
+        let path = skipped.path.display();
+        ui.note(format_args!("{path} left out: it is {}", skipped.holds));
+    }
+    Ok(data)
+}
+
+/// The task a function is for: its name is the task's id, or ends in `_` and the id. Of several
+/// the longest counts, since an id may contain `_` itself.
+pub fn task_of<'d>(name: &str, data: &'d Dataset) -> Option<&'d Task> {
+    let ends = name.match_indices('_').map(|(at, _)| &name[at + 1..]);
+    std::iter::once(name).chain(ends).find_map(|id| data.get(id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_id_wins() {
+        let task = |id: &str| {
+            let json = br#"{"train": [{"input": [[1]], "output": [[2]]}], "test": []}"#;
+            let data = Dataset::from_json(format!("{id}.json"), json).unwrap();
+            data.into_tasks().remove(0)
+        };
+        let data = Dataset::new(vec![task("ab12"), task("x_ab12"), task("solve")]).unwrap();
+        let found = |name| task_of(name, &data).map(|task| task.id.as_str());
+        assert_eq!(found("solve_ab12"), Some("ab12"));
+        assert_eq!(found("solve_x_ab12"), Some("x_ab12"));
+        assert_eq!(found("solve"), Some("solve"));
+        assert_eq!(found("solveab12"), None);
+        assert_eq!(found("solve_ab1"), None);
+    }
+}
