@@ -6,6 +6,7 @@ use std::fmt;
 ///
 /// Small and `Copy` on purpose: a fault is an ordinary result of a search, produced by the million.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u64)] // a whole word, so that an outcome is copied like a value
 pub enum Fault {
     /// A value of the wrong kind, a call with the wrong number of arguments (`TypeError`).
     Type,

@@ -196,7 +196,7 @@ impl<'r> Run<'r> {
         let int = |n: i64| OwnedValue::Int(n);
         Ok(match v {
             Value::None => OwnedValue::None,
-            Value::Bool(b) => OwnedValue::Bool(b),
+            Value::Bool(b) => OwnedValue::Bool(b.get()),
             Value::Int(n) => int(n),
             Value::Op(_) | Value::Closure(_) => OwnedValue::Function,
             Value::Row(row) => {
@@ -229,7 +229,7 @@ impl<'r> Run<'r> {
         };
         Ok(match v {
             OwnedValue::None => Value::None,
-            OwnedValue::Bool(b) => Value::Bool(*b),
+            OwnedValue::Bool(b) => Value::bool(*b),
             OwnedValue::Int(n) => Value::Int(*n),
             OwnedValue::Function => return Err(Fault::Type),
             OwnedValue::Tuple(items) => {

@@ -17,10 +17,13 @@ impl<'r> Run<'r> {
             Value::None => 0x5bd1_e995,
             Value::Op(id) => 0x9747_b28c + 64 * id.index() as u64,
             Value::Closure(closure) => 0x1b87_3593 + 64 * closure.id,
-            Value::Bool(b) => hash::int(b.into()),
+            Value::Bool(b) => hash::int(b.get().into()),
             Value::Int(n) => hash::int(n),
-            Value::Pair(p) => hash::pair(p.i, p.j),
-            Value::Cell(c) => hash::cell(c.color, c.at.i, c.at.j),
+            Value::Pair(p) => hash::pair(p.get().i, p.get().j),
+            Value::Cell(c) => {
+                let c = c.get();
+                hash::cell(c.color, c.at.i, c.at.j)
+            }
             Value::Row(row) => hash::tuple(row.cells.iter().map(|&c| c.into())),
             Value::Grid(grid) => hash::tuple(
                 grid.rows()
@@ -87,7 +90,7 @@ impl<'r> Run<'r> {
             return Ok(a < b);
         }
         match (a, b) {
-            (Value::Pair(a), Value::Pair(b)) => Ok(a < b),
+            (Value::Pair(a), Value::Pair(b)) => Ok(a.get() < b.get()),
             (Value::Row(a), Value::Row(b)) => Ok(a.cells < b.cells),
             (Value::Set(a), Value::Set(b)) => Ok(a.len() < b.len() && a.is_subset(self, b)),
             _ if a.is_tuple() && b.is_tuple() => {
@@ -108,7 +111,7 @@ impl<'r> Run<'r> {
     pub(crate) fn truth(&self, v: Value<'r>) -> bool {
         match v {
             Value::None => false,
-            Value::Bool(b) => b,
+            Value::Bool(b) => b.get(),
             Value::Int(n) => n != 0,
             Value::Row(row) => !row.cells.is_empty(),
             Value::Tuple(tuple) => tuple.len > 0,
@@ -130,9 +133,12 @@ impl<'r> Run<'r> {
     #[inline]
     pub(crate) fn item(&mut self, v: Value<'r>, k: usize) -> Outcome<Value<'r>> {
         match v {
-            Value::Pair(p) => Ok(Value::Int(if k == 0 { p.i } else { p.j }.into())),
-            Value::Cell(c) if k == 0 => Ok(Value::Int(c.color.into())),
-            Value::Cell(c) => Ok(Value::Pair(c.at)),
+            Value::Pair(p) => {
+                let p = p.get();
+                Ok(Value::Int(if k == 0 { p.i } else { p.j }.into()))
+            },
+            Value::Cell(c) if k == 0 => Ok(Value::Int(c.get().color.into())),
+            Value::Cell(c) => Ok(Value::pair(c.get().at)),
             Value::Row(row) => Ok(Value::Int(row.cells[k].into())),
             Value::Grid(grid) => self.row(grid.row(k)),
             Value::Tuple(tuple) => Ok(self.tuple_items(tuple)?[k]),
@@ -169,8 +175,10 @@ impl<'r> Run<'r> {
         let items = match v {
             Value::Tuple(tuple) => return self.tuple_items(tuple),
             Value::Set(set) => return set.values(self),
-            Value::Pair(p) => self.slice(&[Value::Int(p.i.into()), Value::Int(p.j.into())])?,
-            Value::Cell(c) => self.slice(&[Value::Int(c.color.into()), Value::Pair(c.at)])?,
+            Value::Pair(_) | Value::Cell(_) => {
+                let (a, b) = self.unpack2(v)?;
+                self.slice(&[a, b])?
+            }
             Value::Row(row) => self.slice_from(row.cells.iter().map(|&c| Value::Int(c.into())))?,
             Value::Grid(grid) => {
                 let rows = self.slice_filled(grid.height, Value::None)?;
@@ -189,8 +197,14 @@ impl<'r> Run<'r> {
     #[inline]
     pub(crate) fn unpack2(&mut self, v: Value<'r>) -> Outcome<(Value<'r>, Value<'r>)> {
         match v {
-            Value::Pair(p) => Ok((Value::Int(p.i.into()), Value::Int(p.j.into()))),
-            Value::Cell(c) => Ok((Value::Int(c.color.into()), Value::Pair(c.at))),
+            Value::Pair(p) => {
+                let p = p.get();
+                Ok((Value::Int(p.i.into()), Value::Int(p.j.into())))
+            }
+            Value::Cell(c) => {
+                let c = c.get();
+                Ok((Value::Int(c.color.into()), Value::pair(c.at)))
+            }
             _ => match *self.items(v)? {
                 [a, b] => Ok((a, b)),
                 _ => Err(Fault::Value),
@@ -471,7 +485,7 @@ impl<'r> Run<'r> {
             }
             Form::Matcher(f, target) => {
                 let y = self.call1(f, x)?;
-                Ok(Value::Bool(self.eq(y, target)))
+                Ok(Value::bool(self.eq(y, target)))
             }
             Form::Fork(outer, a, b) => {
                 let a = self.call1(a, x)?;

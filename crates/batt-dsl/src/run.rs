@@ -321,12 +321,12 @@ impl<'r> Run<'r> {
         match (a, b) {
             (Value::Int(i), Value::Int(j)) => {
                 if let Some(pair) = Pair::fit(i, j) {
-                    return Ok(Value::Pair(pair));
+                    return Ok(Value::pair(pair));
                 }
             }
             (Value::Int(color), Value::Pair(at)) => {
                 if let Ok(color) = color.try_into() {
-                    return Ok(Value::Cell(Cell::new(color, at)));
+                    return Ok(Value::cell(Cell::new(color, at.get())));
                 }
             }
             _ => {}
@@ -339,7 +339,7 @@ impl<'r> Run<'r> {
     #[inline]
     pub(crate) fn int_pair(&mut self, i: i64, j: i64) -> Outcome<Value<'r>> {
         match Pair::fit(i, j) {
-            Some(pair) => Ok(Value::Pair(pair)),
+            Some(pair) => Ok(Value::pair(pair)),
             None => self.pair(Value::Int(i), Value::Int(j)),
         }
     }
@@ -348,7 +348,7 @@ impl<'r> Run<'r> {
     #[inline]
     pub(crate) fn row(&mut self, cells: &'r [u8]) -> Outcome<Value<'r>> {
         if let [a, b] = *cells {
-            return Ok(Value::Pair(Pair::new(a.into(), b.into())));
+            return Ok(Value::pair(Pair::new(a.into(), b.into())));
         }
         Ok(Value::Row(self.alloc(Row { cells })?))
     }
@@ -407,7 +407,7 @@ impl<'r> Run<'r> {
     pub fn literal(&mut self, literal: &Literal) -> Outcome<Value<'r>> {
         Ok(match literal {
             Literal::None => Value::None,
-            Literal::Bool(b) => Value::Bool(*b),
+            Literal::Bool(b) => Value::bool(*b),
             Literal::Int(n) => Value::Int(*n),
             Literal::Tuple(items) => {
                 let mut values = Vec::with_capacity(items.len());
@@ -483,7 +483,7 @@ impl<'r> Run<'r> {
 fn append_bytes(bytes: &mut Vec<u8>, tuple: Value<'_>) -> bool {
     let mut push = |n: i64| u8::try_from(n).map(|b| bytes.push(b)).is_ok();
     match tuple {
-        Value::Pair(p) => push(p.i.into()) && push(p.j.into()),
+        Value::Pair(p) => push(p.get().i.into()) && push(p.get().j.into()),
         Value::Row(row) => {
             bytes.extend_from_slice(row.cells);
             true

@@ -118,8 +118,9 @@ impl fmt::Debug for Op {
 }
 
 /// A primitive, by its number in the table. Numbers live only in memory; files use names.
+/// A whole word wide, as every part of a [`Value`] is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct OpId(u16);
+pub struct OpId(usize);
 
 impl OpId {
     /// Looks a primitive up by name.
@@ -133,18 +134,18 @@ impl OpId {
 
     /// All primitives, family by family.
     pub fn all() -> impl ExactSizeIterator<Item = OpId> {
-        (0..ops().len() as u16).map(OpId)
+        (0..ops().len()).map(OpId)
     }
 
     /// The table entry.
     #[inline]
     pub fn op(self) -> &'static Op {
-        ops()[self.0 as usize]
+        ops()[self.0]
     }
 
     /// The number in the table, for arrays indexed by op.
     pub fn index(self) -> usize {
-        self.0.into()
+        self.0
     }
 }
 

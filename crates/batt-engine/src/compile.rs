@@ -180,9 +180,9 @@ impl Source {
             Source::Slot(k) => slots[*k as usize],
             Source::Op(id) => Value::Op(*id),
             Source::None => Value::None,
-            Source::Bool(b) => Value::Bool(*b),
+            Source::Bool(b) => Value::bool(*b),
             Source::Int(n) => Value::Int(*n),
-            Source::Pair(pair) => Value::Pair(*pair),
+            Source::Pair(pair) => Value::pair(*pair),
             Source::Literal(value) => return run.literal(value),
         })
     }

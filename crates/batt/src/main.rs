@@ -9,6 +9,7 @@
 
 mod cli;
 mod commands;
+mod corpus;
 mod draw;
 mod error;
 mod interrupt;

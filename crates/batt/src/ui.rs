@@ -160,7 +160,7 @@ fn paint(color: Color, style: Style, text: impl Display) -> String {
 pub fn table(header: &[&str], numbers: &[usize]) -> Table {
     let mut table = Table::new();
     table
-        .load_preset(presets::NOTHING)
+        .load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_header(header.iter().copied());
     for column in numbers {

@@ -142,7 +142,7 @@ op! {
     pub even(n: Integer) -> Boolean;
     example "even(SIX)" => "True";
     fails "even(UNITY)";
-    |_run| { Ok(Value::Bool(number(n)? & 1 == 0)) }
+    |_run| { Ok(Value::bool(number(n)? & 1 == 0)) }
 }
 
 op! {
@@ -223,7 +223,7 @@ op! {
     pub positive(x: Integer) -> Boolean;
     example "positive(NEG_ONE)" => "False";
     fails "positive(UNITY)";
-    |_run| { Ok(Value::Bool(number(x)? > 0)) }
+    |_run| { Ok(Value::bool(number(x)? > 0)) }
 }
 
 op! {

@@ -51,8 +51,8 @@ op! {
     example "crop(((1, 2, 3), (4, 5, 6), (7, 8, 9)), RIGHT, TWO_BY_TWO)" => "((2, 3), (5, 6))";
     fails "crop(((1, 2), (3, 4)), ORIGIN, TWO)";
     |run| {
-        if let Value::Pair(start) = start
-            && let Value::Pair(dims) = dims
+        if let Some(start) = start.as_pair()
+            && let Some(dims) = dims.as_pair()
             && let Some(grid) = run.as_grid(grid)
         {
             let start = (start.i.into(), start.j.into());
@@ -790,7 +790,7 @@ op! {
     example "move(((0, 0), (3, 4)), recolor(FOUR, initset(UNITY)), UP)" => "((0, 4), (3, 0))";
     fails "move(((0, 0), (3, 4)), initset(ORIGIN), DOWN)";
     |run| {
-        if let Value::Pair(by) = offset
+        if let Some(by) = offset.as_pair()
             && let Value::Set(set) = obj
             && let Some(drawn) = compact_cells(set)
             && let Some(compact) = run.as_grid(grid)

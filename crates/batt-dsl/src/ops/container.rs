@@ -302,7 +302,7 @@ op! {
     |run| {
         match (a, b) {
             (Value::Set(a), Value::Set(b)) => Ok(Value::Set(run.set_inter(a, b)?)),
-            (Value::Bool(a), Value::Bool(b)) => Ok(Value::Bool(a && b)),
+            (Value::Bool(a), Value::Bool(b)) => Ok(Value::bool(a.get() && b.get())),
             _ => match (a.as_int(), b.as_int()) {
                 (Some(a), Some(b)) => Ok(Value::Int(a & b)),
                 _ => Err(Fault::Type),
@@ -614,7 +614,7 @@ fn extreme_element<'r>(
             Ordering::Greater => pairs.iter().max(),
             _ => pairs.iter().min(),
         };
-        return Ok(extreme.map_or(Value::Int(0), |&p| Value::Pair(p)));
+        return Ok(extreme.map_or(Value::Int(0), |&p| Value::pair(p)));
     }
     let members = Members::of(run, container)?;
     Ok(match first_extreme(run, members, None, direction)? {

@@ -52,7 +52,7 @@ pub(crate) fn neighborhood(at: Pair) -> [Pair; 8] {
 /// The neighbours of a location value, if they all have a compact form, and their bounding box.
 #[inline(always)]
 fn compact_neighborhood(loc: Value<'_>) -> Option<([Pair; 8], Bounds)> {
-    let Value::Pair(at) = loc else {
+    let Some(at) = loc.as_pair() else {
         return None;
     };
     let around = Bounds {
@@ -159,7 +159,7 @@ op! {
     example "connect((3, 0), (0, 3))" => "frozenset({(1, 2), (0, 3), (2, 1), (3, 0)})";
     fails "connect(ORIGIN, THREE)";
     |run| {
-        if let (Value::Pair(a), Value::Pair(b)) = (a, b) {
+        if let (Some(a), Some(b)) = (a.as_pair(), b.as_pair()) {
             return connect_pairs(run, a, b);
         }
         let (ai, aj) = run.unpack2(a)?;
@@ -243,7 +243,7 @@ op! {
     example "size(shoot(ORIGIN, DOWN))" => "43";
     fails "shoot(ORIGIN, THREE)";
     |run| {
-        if let (Value::Pair(from), Value::Pair(d)) = (start, direction)
+        if let (Some(from), Some(d)) = (start.as_pair(), direction.as_pair())
             && let (Some(di), Some(dj)) = (d.i.checked_mul(SHOT), d.j.checked_mul(SHOT))
             && let (Some(i), Some(j)) = (from.i.checked_add(di), from.j.checked_add(dj))
         {
@@ -273,7 +273,7 @@ op! {
     example "shape(vfrontier((9, 1)))" => "(30, 1)";
     fails "vfrontier(THREE)";
     |run| {
-        if let Value::Pair(at) = location {
+        if let Some(at) = location.as_pair() {
             let bounds = Bounds { top: 0, left: at.j, bottom: GRID - 1, right: at.j };
             let line: [Pair; GRID as usize] = std::array::from_fn(|i| Pair::new(i as i16, at.j));
             return compact_set(run, &line, bounds, Origin::Build);
@@ -296,7 +296,7 @@ op! {
     example "shape(hfrontier((9, 1)))" => "(1, 30)";
     fails "hfrontier(THREE)";
     |run| {
-        if let Value::Pair(at) = location {
+        if let Some(at) = location.as_pair() {
             let bounds = Bounds { top: at.i, left: 0, bottom: at.i, right: GRID - 1 };
             let line: [Pair; GRID as usize] = std::array::from_fn(|j| Pair::new(at.i, j as i16));
             return compact_set(run, &line, bounds, Origin::Build);
@@ -590,7 +590,7 @@ op! {
     example "index(((1, 2), (3, 4)), DOWN)" => "3";
     fails "index((), ORIGIN)";
     |run| {
-        if let (Value::Grid(grid), Value::Pair(at)) = (grid, loc) {
+        if let (Value::Grid(grid), Some(at)) = (grid, loc.as_pair()) {
             let place = grid.offset(at).and_then(|k| grid.cells.get(k));
             return Ok(place.map_or(Value::None, |&v| Value::Int(v.into())));
         }

@@ -33,7 +33,7 @@ op! {
     /// Never fails.
     pub flip(b: Boolean) -> Boolean;
     example "flip(F)" => "True";
-    |run| { Ok(Value::Bool(!run.truth(b))) }
+    |run| { Ok(Value::bool(!run.truth(b))) }
 }
 
 op! {
@@ -43,7 +43,7 @@ op! {
     /// zero; a function equals only itself. Values of different kinds are unequal. Never fails.
     pub equality(a: Any, b: Any) -> Boolean;
     example "equality(initset(ONE), initset(T))" => "True";
-    |run| { Ok(Value::Bool(run.eq(a, b))) }
+    |run| { Ok(Value::bool(run.eq(a, b))) }
 }
 
 op! {
@@ -53,7 +53,7 @@ op! {
     pub contained(value: Any, container: Container) -> Boolean;
     example "contained(TWO, (1, 2, 3))" => "True";
     fails "contained(ONE, ONE)";
-    |run| { Ok(Value::Bool(run.contains(value, container)?)) }
+    |run| { Ok(Value::bool(run.contains(value, container)?)) }
 }
 
 op! {
@@ -65,7 +65,7 @@ op! {
     pub greater(a: Integer, b: Integer) -> Boolean;
     example "greater(THREE, TWO)" => "True";
     fails "greater(ONE, UNITY)";
-    |run| { Ok(Value::Bool(run.lt(b, a)?)) }
+    |run| { Ok(Value::bool(run.lt(b, a)?)) }
 }
 
 op! {

@@ -245,7 +245,7 @@ op! {
     fails "ulcorner(THREE)";
     |run| {
         match bounds(patch) {
-            Some(b) => Ok(Value::Pair(Pair::new(b.top, b.left))),
+            Some(b) => Ok(Value::pair(Pair::new(b.top, b.left))),
             None => corner(run, patch, Ordering::Less, Ordering::Less),
         }
     }
@@ -260,7 +260,7 @@ op! {
     fails "urcorner(((1, 2, 3), (4, 5, 6)))";
     |run| {
         match bounds(patch) {
-            Some(b) => Ok(Value::Pair(Pair::new(b.top, b.right))),
+            Some(b) => Ok(Value::pair(Pair::new(b.top, b.right))),
             None => corner(run, patch, Ordering::Less, Ordering::Greater),
         }
     }
@@ -275,7 +275,7 @@ op! {
     fails "llcorner(((1, 2, 3), (4, 5, 6)))";
     |run| {
         match bounds(patch) {
-            Some(b) => Ok(Value::Pair(Pair::new(b.bottom, b.left))),
+            Some(b) => Ok(Value::pair(Pair::new(b.bottom, b.left))),
             None => corner(run, patch, Ordering::Greater, Ordering::Less),
         }
     }
@@ -291,7 +291,7 @@ op! {
     fails "lrcorner(THREE)";
     |run| {
         match bounds(patch) {
-            Some(b) => Ok(Value::Pair(Pair::new(b.bottom, b.right))),
+            Some(b) => Ok(Value::pair(Pair::new(b.bottom, b.right))),
             None => corner(run, patch, Ordering::Greater, Ordering::Greater),
         }
     }
@@ -382,7 +382,7 @@ op! {
     fails "portrait(THREE)";
     |run| {
         let height = height_of(run, piece)?;
-        Ok(Value::Bool(height > width_of(run, piece)?))
+        Ok(Value::bool(height > width_of(run, piece)?))
     }
 }
 
@@ -403,13 +403,13 @@ op! {
                     run.len(first)?
                 }
             };
-            return Ok(Value::Bool(height == width));
+            return Ok(Value::bool(height == width));
         }
         let (height, width) = (height_of(run, piece)?, width_of(run, piece)?);
         let len = run.len(piece)? as i64;
         // A product beyond 64 bits is not the size of anything.
         let full = height.checked_mul(width) == Some(len);
-        Ok(Value::Bool(full && height == width))
+        Ok(Value::bool(full && height == width))
     }
 }
 
@@ -424,7 +424,7 @@ op! {
     |run| {
         let height = height_of(run, patch)?;
         let full = height == run.len(patch)? as i64;
-        Ok(Value::Bool(full && width_of(run, patch)? == 1))
+        Ok(Value::bool(full && width_of(run, patch)? == 1))
     }
 }
 
@@ -439,7 +439,7 @@ op! {
     |run| {
         let width = width_of(run, patch)?;
         let full = width == run.len(patch)? as i64;
-        Ok(Value::Bool(full && height_of(run, patch)? == 1))
+        Ok(Value::bool(full && height_of(run, patch)? == 1))
     }
 }
 
@@ -581,7 +581,7 @@ op! {
     pub hmatching(a: Patch, b: Patch) -> Boolean;
     example "hmatching(initset(ORIGIN), initset((0, 5)))" => "True";
     fails "hmatching(THREE, initset(ORIGIN))";
-    |run| { matching(run, a, b, Axis::Row).map(Value::Bool) }
+    |run| { matching(run, a, b, Axis::Row).map(Value::bool) }
 }
 
 op! {
@@ -591,7 +591,7 @@ op! {
     pub vmatching(a: Patch, b: Patch) -> Boolean;
     example "vmatching(initset(ORIGIN), initset((0, 5)))" => "False";
     fails "vmatching(THREE, initset(ORIGIN))";
-    |run| { matching(run, a, b, Axis::Column).map(Value::Bool) }
+    |run| { matching(run, a, b, Axis::Column).map(Value::bool) }
 }
 
 /// Points are compared with this many others at a time.
@@ -721,7 +721,7 @@ op! {
             && let (Some(in_a), Some(in_b)) = (locations(set_a), locations(set_b))
         {
             if !reach(box_a, box_b) {
-                return Ok(Value::Bool(false));
+                return Ok(Value::bool(false));
             }
             if close(box_a, box_b) {
                 run.spend((set_a.len() + set_b.len()) / 8)?;
@@ -735,11 +735,11 @@ op! {
                 } else {
                     nearest(near_b, near_a)
                 };
-                return Ok(Value::Bool(steps == 1));
+                return Ok(Value::bool(steps == 1));
             }
         }
         let steps = manhattan(run, a, b)?;
-        Ok(Value::Bool(run.eq(steps, Value::Int(1))))
+        Ok(Value::bool(run.eq(steps, Value::Int(1))))
     }
 }
 
@@ -776,13 +776,13 @@ op! {
         for measure in [uppermost, leftmost] {
             let edge = measure(run, patch)?;
             if run.eq(edge, Value::Int(0)) {
-                return Ok(Value::Bool(true));
+                return Ok(Value::bool(true));
             }
         }
         let bottom = lowermost(run, patch)?;
         let height = run.len(grid)? as i64;
         if run.eq(bottom, Value::Int(height - 1)) {
-            return Ok(Value::Bool(true));
+            return Ok(Value::bool(true));
         }
         let right = rightmost(run, patch)?;
         let width = match grid {
@@ -792,7 +792,7 @@ op! {
                 run.len(first)?
             }
         };
-        Ok(Value::Bool(run.eq(right, Value::Int(width as i64 - 1))))
+        Ok(Value::bool(run.eq(right, Value::Int(width as i64 - 1))))
     }
 }
 
@@ -810,7 +810,7 @@ op! {
         let i = if ai == bi { 0 } else { towards(ai, bi) };
         // In the same row a step is made all the same.
         let j = if ai != bi && aj == bj { 0 } else { towards(aj, bj) };
-        Ok(Value::Pair(Pair::new(i, j)))
+        Ok(Value::pair(Pair::new(i, j)))
     }
 }
 
@@ -861,12 +861,12 @@ op! {
                         break;
                     }
                     moves += 1;
-                    source = shift(run, source, Value::Pair(step))?;
+                    source = shift(run, source, Value::pair(step))?;
                 }
                 moves
             }
         };
-        Ok(Value::Pair(Pair::new(
+        Ok(Value::pair(Pair::new(
             step.i * moves as i16,
             step.j * moves as i16,
         )))

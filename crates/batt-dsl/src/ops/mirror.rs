@@ -596,10 +596,10 @@ mod tests {
             .run(Dialect::ArcDsl, &Limits::default(), |run| {
                 let grid = run.input(1, 2, &[1, 2])?;
                 let ragged =
-                    run.tuple(&[Value::EMPTY_TUPLE, Value::Pair(Pair::new(1, 1)), grid])?;
-                let cell = Value::Cell(Cell::new(1, Pair::new(0, 0)));
+                    run.tuple(&[Value::EMPTY_TUPLE, Value::pair(Pair::new(1, 1)), grid])?;
+                let cell = Value::cell(Cell::new(1, Pair::new(0, 0)));
                 let object = Value::Set(run.build(&[cell])?);
-                let odd = run.pair(Value::Bool(true), Value::Pair(Pair::new(0, 0)))?;
+                let odd = run.pair(Value::bool(true), Value::pair(Pair::new(0, 0)))?;
                 let odd = Value::Set(run.build(&[odd])?);
                 for factor in [1_000_000_000, i64::MAX] {
                     let factor = Value::Int(factor);

@@ -67,7 +67,7 @@ pub(super) fn indices<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Outcome<&'r Se
             }
             let order = set.order(run)?;
             let locations =
-                run.slice_from(order.iter().map(|&k| Value::Pair(cells[k as usize].at)))?;
+                run.slice_from(order.iter().map(|&k| Value::pair(cells[k as usize].at)))?;
             run.build(locations)
         }
         Elems::Values(_) => {
@@ -378,7 +378,7 @@ op! {
     example "shift(connect(ORIGIN, RIGHT), DOWN)" => "frozenset({(1, 0), (1, 1)})";
     fails "shift(initset(ORIGIN), THREE)";
     |run| {
-        if let Value::Pair(d) = directions
+        if let Some(d) = directions.as_pair()
             && let Some(moved) = transform(run, patch, |p| {
                 Some(Pair::new(p.i.checked_add(d.i)?, p.j.checked_add(d.j)?))
             })?

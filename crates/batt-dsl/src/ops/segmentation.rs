@@ -547,7 +547,7 @@ fn period<'r>(run: &mut Run<'r>, obj: Value<'r>, axis: Axis) -> Outcome<Value<'r
             let fits = cells
                 .iter()
                 .map(moved)
-                .all(|c| c.at.i < 0 || c.at.j < 0 || set.contains(run, Value::Cell(c)));
+                .all(|c| c.at.i < 0 || c.at.j < 0 || set.contains(run, Value::cell(c)));
             if fits {
                 return Ok(Value::Int(p.into()));
             }

@@ -50,8 +50,8 @@ impl<'r> Elems<'r> {
     #[inline(always)]
     pub fn get(self, k: usize) -> Value<'r> {
         match self {
-            Elems::Pairs(pairs) => Value::Pair(pairs[k]),
-            Elems::Cells(cells) => Value::Cell(cells[k]),
+            Elems::Pairs(pairs) => Value::pair(pairs[k]),
+            Elems::Cells(cells) => Value::cell(cells[k]),
             Elems::Values(values) => values[k],
         }
     }
@@ -409,7 +409,7 @@ fn spread(key: u64, size: usize) -> usize {
 /// The pair a tuple equals, if it equals one: bools count as numbers here.
 pub(crate) fn numeric_pair(v: Value<'_>) -> Option<Pair> {
     match v {
-        Value::Pair(p) => Some(p),
+        Value::Pair(p) => Some(p.get()),
         Value::Tuple(t) => match *t.items.get() {
             [i, j] => Pair::fit(i.as_int()?, j.as_int()?),
             _ => None,
@@ -421,7 +421,7 @@ pub(crate) fn numeric_pair(v: Value<'_>) -> Option<Pair> {
 /// The cell a tuple equals, if it equals one.
 pub(crate) fn numeric_cell(v: Value<'_>) -> Option<Cell> {
     match v {
-        Value::Cell(c) => Some(c),
+        Value::Cell(c) => Some(c.get()),
         Value::Tuple(t) => match *t.items.get() {
             [color, at] => Some(Cell::new(
                 color.as_int()?.try_into().ok()?,
@@ -501,7 +501,7 @@ impl<'r> Run<'r> {
                 let mut pairs = std::mem::take(&mut self.scratch.pairs);
                 pairs.clear();
                 pairs.extend(values.iter().filter_map(|v| match v {
-                    Value::Pair(p) => Some(*p),
+                    Value::Pair(p) => Some(p.get()),
                     _ => None,
                 }));
                 self.scratch.index.dedupe(&mut pairs, |p| p.key());
@@ -514,7 +514,7 @@ impl<'r> Run<'r> {
                 let mut cells = std::mem::take(&mut self.scratch.cells);
                 cells.clear();
                 cells.extend(values.iter().filter_map(|v| match v {
-                    Value::Cell(c) => Some(*c),
+                    Value::Cell(c) => Some(c.get()),
                     _ => None,
                 }));
                 self.scratch.index.dedupe(&mut cells, |c| c.key());
@@ -551,14 +551,14 @@ impl<'r> Run<'r> {
         let origin = Pair::new(0, 0);
         if values.iter().all(|v| matches!(v, Value::Pair(_))) {
             let pairs = values.iter().map(|v| match v {
-                Value::Pair(p) => *p,
+                Value::Pair(p) => p.get(),
                 _ => origin,
             });
             return Ok(Elems::Pairs(self.slice_from(pairs)?));
         }
         if values.iter().all(|v| matches!(v, Value::Cell(_))) {
             let cells = values.iter().map(|v| match v {
-                Value::Cell(c) => *c,
+                Value::Cell(c) => c.get(),
                 _ => Cell::new(0, origin),
             });
             return Ok(Elems::Cells(self.slice_from(cells)?));
