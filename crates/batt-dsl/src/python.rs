@@ -24,19 +24,29 @@ impl<'r> Run<'r> {
                 let c = c.get();
                 hash::cell(c.color, c.at.i, c.at.j)
             }
+            Value::Segment(s) => {
+                let ends = s.get();
+                let hashes = [hash::pair(ends.0.i, ends.0.j), hash::pair(ends.1.i, ends.1.j)];
+                hash::tuple(hashes.into_iter())
+            }
+            Value::Concat(concat) => match self.concat_items(concat) {
+                Ok(tuple) => self.hash(Value::Tuple(tuple)),
+                Err(_) => 0,
+            },
             Value::Row(row) => hash::tuple(row.cells.iter().map(|&c| c.into())),
             Value::Grid(grid) => hash::tuple(
                 grid.rows()
                     .map(|row| hash::tuple(row.iter().map(|&c| c.into()))),
             ),
             Value::Tuple(tuple) => {
-                if let Some(hash) = tuple.hash.get() {
+                if let Some(hash) = tuple.known.get().and_then(|known| known.hash.get()) {
                     return hash;
                 }
-                // Out of memory here makes a wrong hash, but the run has noted it and fails.
-                let items = self.tuple_items(tuple).unwrap_or_default();
-                let hash = hash::tuple(items.iter().map(|&item| self.hash(item)));
-                tuple.hash.set(Some(hash));
+                let hash = hash::tuple(tuple.items.iter().map(|&item| self.hash(item)));
+                // Out of memory only loses the note; the run has noticed and will fail.
+                if let Ok(known) = self.tuple_known(tuple) {
+                    known.hash.set(Some(hash));
+                }
                 hash
             }
             Value::Set(set) => set.hash(self),
@@ -51,6 +61,7 @@ impl<'r> Run<'r> {
             (Value::Int(a), Value::Int(b)) => a == b,
             (Value::Pair(a), Value::Pair(b)) => a == b,
             (Value::Cell(a), Value::Cell(b)) => a == b,
+            (Value::Segment(a), Value::Segment(b)) => a == b,
             _ => self.eq_general(a, b),
         }
     }
@@ -91,6 +102,7 @@ impl<'r> Run<'r> {
         }
         match (a, b) {
             (Value::Pair(a), Value::Pair(b)) => Ok(a.get() < b.get()),
+            (Value::Segment(a), Value::Segment(b)) => Ok(a.get() < b.get()),
             (Value::Row(a), Value::Row(b)) => Ok(a.cells < b.cells),
             (Value::Set(a), Value::Set(b)) => Ok(a.len() < b.len() && a.is_subset(self, b)),
             _ if a.is_tuple() && b.is_tuple() => {
@@ -114,7 +126,7 @@ impl<'r> Run<'r> {
             Value::Bool(b) => b.get(),
             Value::Int(n) => n != 0,
             Value::Row(row) => !row.cells.is_empty(),
-            Value::Tuple(tuple) => tuple.len > 0,
+            Value::Tuple(tuple) => !tuple.items.is_empty(),
             Value::Set(set) => set.len() > 0,
             _ => true,
         }
@@ -141,7 +153,12 @@ impl<'r> Run<'r> {
             Value::Cell(c) => Ok(Value::pair(c.get().at)),
             Value::Row(row) => Ok(Value::Int(row.cells[k].into())),
             Value::Grid(grid) => self.row(grid.row(k)),
-            Value::Tuple(tuple) => Ok(self.tuple_items(tuple)?[k]),
+            Value::Tuple(tuple) => Ok(tuple.items[k]),
+            Value::Segment(s) => {
+                let ends = s.get();
+                Ok(Value::pair(if k == 0 { ends.0 } else { ends.1 }))
+            }
+            Value::Concat(concat) => Ok(self.concat_items(concat)?.items[k]),
             _ => Err(Fault::Type),
         }
     }
@@ -173,9 +190,10 @@ impl<'r> Run<'r> {
     /// The elements of a tuple in order, of a set in table order.
     pub(crate) fn items(&mut self, v: Value<'r>) -> Outcome<&'r [Value<'r>]> {
         let items = match v {
-            Value::Tuple(tuple) => return self.tuple_items(tuple),
+            Value::Tuple(tuple) => return Ok(tuple.items),
+            Value::Concat(concat) => return Ok(self.concat_items(concat)?.items),
             Value::Set(set) => return set.values(self),
-            Value::Pair(_) | Value::Cell(_) => {
+            Value::Pair(_) | Value::Cell(_) | Value::Segment(_) => {
                 let (a, b) = self.unpack2(v)?;
                 self.slice(&[a, b])?
             }
@@ -204,6 +222,10 @@ impl<'r> Run<'r> {
             Value::Cell(c) => {
                 let c = c.get();
                 Ok((Value::Int(c.color.into()), Value::pair(c.at)))
+            }
+            Value::Segment(s) => {
+                let ends = s.get();
+                Ok((Value::pair(ends.0), Value::pair(ends.1)))
             }
             _ => match *self.items(v)? {
                 [a, b] => Ok((a, b)),

@@ -5,7 +5,7 @@ use bumpalo::Bump;
 use crate::fault::{Fault, Outcome};
 use crate::set::{KeyIndex, Set, Table, Walk};
 use crate::table::Literal;
-use crate::value::{Cell, Grid, Pair, Row, Tuple, Value};
+use crate::value::{Cell, Concat, Grid, Pair, Row, Tuple, TupleKnown, Value};
 
 /// What the functions mean where dialects of the DSL differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -60,6 +60,7 @@ pub(crate) struct Scratch {
     pub cells: Vec<Cell>,
     pub bytes: Vec<u8>,
     pub hashes: Vec<u64>,
+    pub numbers: Vec<u32>,
     pub index: KeyIndex,
     pub value_index: KeyIndex,
     pub table: Table,
@@ -251,14 +252,20 @@ impl<'r> Run<'r> {
         let depth = 1 + items.iter().map(|v| v.depth()).max().unwrap_or_default();
         self.check_depth(depth)?;
         Ok(Value::Tuple(self.alloc(Tuple {
-            len: items.len(),
-            items: items.into(),
-            members: &[],
-            built: None.into(),
+            items,
             depth,
-            hash: None.into(),
-            grid: None.into(),
+            known: None.into(),
         })?))
+    }
+
+    /// The notes about a tuple.
+    pub(crate) fn tuple_known(&mut self, tuple: &'r Tuple<'r>) -> Outcome<&'r TupleKnown<'r>> {
+        if let Some(known) = tuple.known.get() {
+            return Ok(known);
+        }
+        let known = self.alloc(TupleKnown::default())?;
+        tuple.known.set(Some(known));
+        Ok(known)
     }
 
     /// The tuple of the elements of several patches, one patch after the other.
@@ -268,51 +275,64 @@ impl<'r> Run<'r> {
         members: &'r [Value<'r>],
     ) -> Outcome<Value<'r>> {
         self.check_len(len)?;
-        let depth = members.iter().map(|v| v.depth()).max().unwrap_or_default();
-        Ok(Value::Tuple(self.alloc(Tuple {
+        Ok(Value::Concat(self.alloc(Concat {
             len,
-            items: (&[][..]).into(),
             members,
+            items: None.into(),
             built: None.into(),
-            depth,
-            hash: None.into(),
-            grid: None.into(),
         })?))
     }
 
-    /// The elements of a tuple in general form.
-    #[inline]
-    pub(crate) fn tuple_items(&mut self, tuple: &'r Tuple<'r>) -> Outcome<&'r [Value<'r>]> {
-        let items = tuple.items.get();
-        if items.len() == tuple.len {
+    /// The elements of a concatenation one by one.
+    pub(crate) fn concat_items(&mut self, concat: &'r Concat<'r>) -> Outcome<&'r Tuple<'r>> {
+        if let Some(items) = concat.items.get() {
             return Ok(items);
         }
-        let mut gathered = Vec::with_capacity(tuple.len);
-        for &member in tuple.members {
+        let mut gathered = Vec::with_capacity(concat.len);
+        for &member in concat.members {
             gathered.extend_from_slice(self.items(member)?);
         }
         let items = self.slice(&gathered)?;
-        tuple.items.set(items);
-        Ok(items)
+        let tuple = self.alloc(Tuple {
+            items,
+            depth: Value::Concat(concat).depth(),
+            known: None.into(),
+        })?;
+        concat.items.set(Some(tuple));
+        Ok(tuple)
     }
 
     /// *Build* of a tuple's elements, if all are locations or all are cells.
-    pub(crate) fn built(&mut self, tuple: &'r Tuple<'r>) -> Outcome<Option<&'r Set<'r>>> {
-        if let Some(known) = tuple.built.get() {
-            return Ok(known);
+    pub(crate) fn built(&mut self, tuple: Value<'r>) -> Outcome<Option<&'r Set<'r>>> {
+        match tuple {
+            Value::Concat(concat) => {
+                if concat.built.get().is_none() {
+                    let built = self.set_merge(Walk::Listed, concat.members)?;
+                    concat.built.set(Some(built));
+                }
+                Ok(concat.built.get())
+            }
+            Value::Segment(_) => {
+                let (a, b) = self.unpack2(tuple)?;
+                Ok(Some(self.build(&[a, b])?))
+            }
+            Value::Tuple(tuple) => {
+                let known = self.tuple_known(tuple)?;
+                if let Some(built) = known.built.get() {
+                    return Ok(built);
+                }
+                let of_one_kind = tuple.items.iter().all(|v| matches!(v, Value::Pair(_)))
+                    || tuple.items.iter().all(|v| matches!(v, Value::Cell(_)));
+                let built = if of_one_kind {
+                    Some(self.build(tuple.items)?)
+                } else {
+                    None
+                };
+                known.built.set(Some(built));
+                Ok(built)
+            }
+            _ => Ok(None),
         }
-        let items = tuple.items.get();
-        let built = if !tuple.members.is_empty() {
-            Some(self.set_merge(Walk::Listed, tuple.members)?)
-        } else if items.iter().all(|v| matches!(v, Value::Pair(_)))
-            || items.iter().all(|v| matches!(v, Value::Cell(_)))
-        {
-            Some(self.build(items)?)
-        } else {
-            None
-        };
-        tuple.built.set(Some(built));
-        Ok(built)
     }
 
     /// `(a, b)`.
@@ -324,6 +344,7 @@ impl<'r> Run<'r> {
                     return Ok(Value::pair(pair));
                 }
             }
+            (Value::Pair(a), Value::Pair(b)) => return Ok(Value::segment(a.get(), b.get())),
             (Value::Int(color), Value::Pair(at)) => {
                 if let Ok(color) = color.try_into() {
                     return Ok(Value::cell(Cell::new(color, at.get())));
@@ -403,6 +424,18 @@ impl<'r> Run<'r> {
         self.slice_filled(len, Value::None)
     }
 
+    /// An empty list of numbers; give it back when done.
+    pub(crate) fn take_numbers(&mut self) -> Vec<u32> {
+        let mut numbers = std::mem::take(&mut self.scratch.numbers);
+        numbers.clear();
+        numbers
+    }
+
+    /// Gives a list back for the next to use.
+    pub(crate) fn give_numbers(&mut self, numbers: Vec<u32>) {
+        self.scratch.numbers = numbers;
+    }
+
     /// The value of a literal in a program's text.
     pub fn literal(&mut self, literal: &Literal) -> Outcome<Value<'r>> {
         Ok(match literal {
@@ -431,28 +464,30 @@ impl<'r> Run<'r> {
         match v {
             Value::Grid(grid) => Some(grid),
             Value::Tuple(tuple) => self.tuple_as_grid(tuple),
+            Value::Segment(_) => {
+                let (a, b) = self.unpack2(v).ok()?;
+                self.gather_grid(&[a, b])
+            }
+            Value::Concat(concat) => {
+                let tuple = self.concat_items(concat).ok()?;
+                self.tuple_as_grid(tuple)
+            }
             _ => None,
         }
     }
 
     fn tuple_as_grid(&mut self, tuple: &'r Tuple<'r>) -> Option<&'r Grid<'r>> {
-        if let Some(known) = tuple.grid.get() {
-            return known;
+        let known = self.tuple_known(tuple).ok()?;
+        if let Some(grid) = known.grid.get() {
+            return grid;
         }
-        let grid = match tuple.members {
-            [] => self.gather_grid(tuple.items.get()),
-            // Rare: a list of locations used as a grid of two columns.
-            _ => {
-                let items = self.tuple_items(tuple).ok()?;
-                self.gather_grid(items)
-            }
-        };
-        tuple.grid.set(Some(grid));
+        let grid = self.gather_grid(tuple.items);
+        known.grid.set(Some(grid));
         grid
     }
 
     /// Copies rows of equal length and plain small integers together.
-    fn gather_grid(&mut self, rows: &'r [Value<'r>]) -> Option<&'r Grid<'r>> {
+    fn gather_grid(&mut self, rows: &[Value<'r>]) -> Option<&'r Grid<'r>> {
         let width = rows.first()?.tuple_len()?;
         if width == 0 {
             return None;
@@ -488,8 +523,7 @@ fn append_bytes(bytes: &mut Vec<u8>, tuple: Value<'_>) -> bool {
             bytes.extend_from_slice(row.cells);
             true
         }
-        Value::Tuple(tuple) if !tuple.members.is_empty() => false,
-        Value::Tuple(tuple) => tuple.items.get().iter().all(|v| match v {
+        Value::Tuple(tuple) => tuple.items.iter().all(|v| match v {
             Value::Int(n) => push(*n),
             _ => false,
         }),

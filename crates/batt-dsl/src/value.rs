@@ -1,8 +1,8 @@
 //! Values: the six kinds a program can see, and the compact forms we keep them in.
 //!
 //! A program sees `None`, bools, ints, tuples, frozensets and functions, nothing else. Inside, the
-//! common tuples have forms of their own ([`Pair`], [`Cell`], [`Grid`], rows); which form a value
-//! has is never observable. Two forms are canonical, so that they can be tested by variant:
+//! common tuples have forms of their own ([`Pair`], [`Cell`], [`Segment`], [`Grid`], rows); which form
+//! a value has is never observable. Two forms are canonical, so that they can be tested by variant:
 //! two plain integers that fit 16 bits are always a `Pair`, and a plain 32-bit integer with such a
 //! pair is always a `Cell`. Booleans are not plain: `(True, 0)` equals `(1, 0)` but is a general tuple.
 //!
@@ -104,19 +104,32 @@ impl<'r> Grid<'r> {
 
 /// A tuple in general form.
 pub struct Tuple<'r> {
-    pub(crate) len: usize,
-    /// The elements; empty as long as they wait to be gathered from `members`.
-    pub(crate) items: Slot<&'r [Value<'r>]>,
-    /// For the concatenation of several sets: those sets. Their iteration order is not asked for
-    /// before somebody looks at the elements one by one.
-    pub(crate) members: &'r [Value<'r>],
-    /// *Build* of the elements, once somebody asked: `Some(None)` when they are no patch.
-    pub(crate) built: Slot<Option<Option<&'r Set<'r>>>>,
+    pub(crate) items: &'r [Value<'r>],
     /// How deeply containers nest, this one included.
     pub(crate) depth: u32,
-    pub(crate) hash: Slot<Option<u64>>,
-    /// The same tuple as a grid, once somebody asked: `Some(None)` when it is not one.
-    pub(crate) grid: Slot<Option<Option<&'r Grid<'r>>>>,
+    pub(crate) known: Slot<Option<&'r TupleKnown<'r>>>,
+}
+
+/// What somebody has found out about a tuple.
+#[derive(Default)]
+pub(crate) struct TupleKnown<'r> {
+    pub hash: Slot<Option<u64>>,
+    /// The same tuple as a grid: `Some(None)` when it is not one.
+    pub grid: Slot<Option<Option<&'r Grid<'r>>>>,
+    /// *Build* of the elements: `Some(None)` when they are no patch.
+    pub built: Slot<Option<Option<&'r Set<'r>>>>,
+}
+
+/// The tuple of the elements of several patches, one patch after the other. Their iteration order is
+/// not asked for before somebody looks at the elements one by one.
+pub struct Concat<'r> {
+    pub(crate) len: usize,
+    /// Sets of locations, or sets of cells.
+    pub(crate) members: &'r [Value<'r>],
+    /// The elements as a tuple, once somebody looked.
+    pub(crate) items: Slot<Option<&'r Tuple<'r>>>,
+    /// *Build* of the elements, once somebody asked.
+    pub(crate) built: Slot<Option<&'r Set<'r>>>,
 }
 
 /// A function made by a function. Equal only to itself.
@@ -171,6 +184,24 @@ impl Word<Pair> {
     }
 }
 
+impl Word<Segment> {
+    /// The two pairs.
+    #[inline(always)]
+    pub fn get(self) -> Segment {
+        let pair = |bits: u64| Pair::new((bits >> 16) as i16, bits as i16);
+        Segment(pair(self.0 >> 32), pair(self.0))
+    }
+
+    #[inline(always)]
+    pub(crate) fn key(self) -> u64 {
+        self.0
+    }
+}
+
+/// `((i, j), (k, l))`: two locations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Segment(pub Pair, pub Pair);
+
 impl Word<Cell> {
     /// The cell.
     #[inline(always)]
@@ -193,10 +224,14 @@ pub enum Value<'r> {
     Pair(Word<Pair>),
     /// `(colour, (i, j))`
     Cell(Word<Cell>),
+    /// `((i, j), (k, l))`: a tuple of two pairs
+    Segment(Word<Segment>),
     /// A tuple of plain integers 0 to 255, usually a row of a grid. Never of length 2.
     Row(&'r Row<'r>),
     /// A grid
     Grid(&'r Grid<'r>),
+    /// The elements of several patches
+    Concat(&'r Concat<'r>),
     /// Any other tuple
     Tuple(&'r Tuple<'r>),
     /// A frozenset
@@ -216,6 +251,7 @@ pub struct Row<'r> {
 /// The nesting depth of the forms that are not nodes of their own.
 const PAIR_DEPTH: u32 = 1;
 const CELL_DEPTH: u32 = 2;
+const CONCAT_DEPTH: u32 = 3;
 
 impl<'r> Value<'r> {
     /// The empty tuple.
@@ -231,6 +267,12 @@ impl<'r> Value<'r> {
     #[inline(always)]
     pub fn pair(pair: Pair) -> Value<'r> {
         Value::Pair(Word(pair.key(), std::marker::PhantomData))
+    }
+
+    /// Two locations.
+    #[inline(always)]
+    pub fn segment(a: Pair, b: Pair) -> Value<'r> {
+        Value::Segment(Word(a.key() << 32 | b.key(), std::marker::PhantomData))
     }
 
     /// A coloured cell.
@@ -272,7 +314,13 @@ impl<'r> Value<'r> {
     pub fn is_tuple(self) -> bool {
         matches!(
             self,
-            Value::Pair(_) | Value::Cell(_) | Value::Row(_) | Value::Grid(_) | Value::Tuple(_)
+            Value::Pair(_)
+                | Value::Cell(_)
+                | Value::Segment(_)
+                | Value::Row(_)
+                | Value::Grid(_)
+                | Value::Concat(_)
+                | Value::Tuple(_)
         )
     }
 
@@ -280,10 +328,11 @@ impl<'r> Value<'r> {
     #[inline(always)]
     pub fn tuple_len(self) -> Option<usize> {
         Some(match self {
-            Value::Pair(_) | Value::Cell(_) => 2,
+            Value::Pair(_) | Value::Cell(_) | Value::Segment(_) => 2,
             Value::Row(row) => row.cells.len(),
             Value::Grid(grid) => grid.height,
-            Value::Tuple(tuple) => tuple.len,
+            Value::Concat(concat) => concat.len,
+            Value::Tuple(tuple) => tuple.items.len(),
             _ => return None,
         })
     }
@@ -292,9 +341,10 @@ impl<'r> Value<'r> {
     pub(crate) fn depth(self) -> u32 {
         match self {
             Value::Pair(_) | Value::Row(_) => PAIR_DEPTH,
-            Value::Cell(_) | Value::Grid(_) => CELL_DEPTH,
+            Value::Cell(_) | Value::Segment(_) | Value::Grid(_) => CELL_DEPTH,
+            Value::Concat(_) => CONCAT_DEPTH,
             Value::Tuple(tuple) => tuple.depth,
-            Value::Set(set) => set.depth,
+            Value::Set(set) => set.depth.into(),
             _ => 0,
         }
     }

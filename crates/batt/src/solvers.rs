@@ -79,6 +79,21 @@ pub fn task_of<'d>(name: &str, data: &'d Dataset) -> Option<&'d Task> {
     std::iter::once(name).chain(ends).find_map(|id| data.get(id))
 }
 
+/// The name closest to one that nobody knows, if any is close enough to be meant.
+pub fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    // Beyond this a name is not a slip, and comparing it would take long.
+    if name.len() > 60 {
+        return None;
+    }
+    // A third of the letters may differ.
+    let allowed = name.chars().count() / 3;
+    known
+        .map(|known| (strsim::damerau_levenshtein(name, known), known))
+        .filter(|(distance, _)| *distance <= allowed)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, known)| known)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

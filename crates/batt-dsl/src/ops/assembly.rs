@@ -593,8 +593,7 @@ fn paintable<'r>(run: &mut Run<'r>, obj: Value<'r>) -> Outcome<Option<&'r Set<'r
 fn compact_patch<'r>(run: &mut Run<'r>, patch: Value<'r>) -> Outcome<Option<&'r Set<'r>>> {
     Ok(match patch {
         Value::Set(set) if !matches!(set.elems, Elems::Values(_)) => Some(set),
-        Value::Tuple(tuple) => run.built(tuple)?,
-        _ => None,
+        tuple => run.built(tuple)?,
     })
 }
 

@@ -59,20 +59,43 @@ fn spend_for<'r>(run: &mut Run<'r>, element: Value<'r>) -> Outcome<()> {
 /// How often each colour 0 to 255 occurs.
 type Counts = [u32; 256];
 
-fn count_bytes(cells: &[u8]) -> Counts {
+/// Counts colours below [`FEW`]; `None` when there is another.
+fn count_few(cells: &[u8]) -> Option<[u32; FEW]> {
     // Four counters in turn: equal neighbours would otherwise wait for one another.
-    let mut counts = [[0u32; 256]; 4];
+    let mut counts = [[0u32; FEW]; 4];
+    let mut seen = 0;
     let mut chunks = cells.chunks_exact(4);
     for chunk in &mut chunks {
         for (lane, &c) in counts.iter_mut().zip(chunk) {
-            lane[c as usize] += 1;
+            lane[c as usize % FEW] += 1;
+            seen |= c;
         }
     }
     for &c in chunks.remainder() {
-        counts[0][c as usize] += 1;
+        counts[0][c as usize % FEW] += 1;
+        seen |= c;
     }
     let [a, b, c, d] = counts;
-    std::array::from_fn(|k| a[k] + b[k] + c[k] + d[k])
+    ((seen as usize) < FEW).then(|| std::array::from_fn(|k| a[k] + b[k] + c[k] + d[k]))
+}
+
+/// More than the colours of ARC, and a power of two.
+const FEW: usize = 16;
+
+fn count_bytes(cells: &[u8]) -> Counts {
+    let mut counts = [0; 256];
+    for &c in cells {
+        counts[c as usize] += 1;
+    }
+    counts
+}
+
+/// The byte that alone is met most (or least) often.
+pub(super) fn clear_winner_of(cells: &[u8], direction: Ordering) -> Option<u8> {
+    match count_few(cells) {
+        Some(counts) => clear_winner(&counts, direction),
+        None => clear_winner(&count_bytes(cells), direction),
+    }
 }
 
 /// The colours of an object's cells, counted; `None` when one does not fit a byte.
@@ -85,15 +108,17 @@ fn count_cells(cells: &[Cell]) -> Option<Counts> {
 }
 
 /// The colour that alone is met most (or least) often.
-fn clear_winner(counts: &Counts, direction: Ordering) -> Option<u8> {
-    let present = || (0..=255u8).filter(|&c| counts[c as usize] > 0);
-    let key = |&c: &u8| counts[c as usize];
-    let winner = match direction {
-        Ordering::Greater => present().max_by_key(key),
-        _ => present().min_by_key(key),
-    }?;
-    let tie = present().any(|c| c != winner && key(&c) == key(&winner));
-    (!tie).then_some(winner)
+fn clear_winner(counts: &[u32], direction: Ordering) -> Option<u8> {
+    let mut winner = None;
+    let mut tie = false;
+    for (c, &n) in counts.iter().enumerate().filter(|&(_, &n)| n > 0) {
+        match winner {
+            Some((_, best)) if n == best => tie = true,
+            Some((_, best)) if n.cmp(&best) != direction => {}
+            _ => (winner, tie) = (Some((c as u8, n)), false),
+        }
+    }
+    winner.filter(|_| !tie).map(|(c, _)| c)
 }
 
 fn color_by_frequency<'r>(
@@ -102,14 +127,18 @@ fn color_by_frequency<'r>(
     direction: Ordering,
 ) -> Outcome<Value<'r>> {
     spend_for(run, element)?;
-    let counts = match element {
+    let winner = match element {
         Value::Set(set) => match set.elems {
-            Elems::Cells(cells) => count_cells(cells),
+            Elems::Cells(cells) => {
+                count_cells(cells).and_then(|counts| clear_winner(&counts, direction))
+            }
             _ => None,
         },
-        _ => run.as_grid(element).map(|grid| count_bytes(grid.cells)),
+        _ => run
+            .as_grid(element)
+            .and_then(|grid| clear_winner_of(grid.cells, direction)),
     };
-    if let Some(winner) = counts.and_then(|counts| clear_winner(&counts, direction)) {
+    if let Some(winner) = winner {
         return Ok(Value::Int(winner.into()));
     }
     let values = values(run, element)?;

@@ -104,7 +104,7 @@ impl<'r> Members<'r> {
 
     /// The numbers of the elements that satisfy a condition.
     fn select(self, run: &mut Run<'r>, condition: Value<'r>) -> Outcome<Vec<u32>> {
-        let mut kept = Vec::new();
+        let mut kept = run.take_numbers();
         for k in 0..self.len() {
             let verdict = run
                 .call1(condition, self.get(k))
@@ -231,8 +231,11 @@ op! {
         match container {
             Value::Set(set) => {
                 let gone = set.find(run, value);
-                let kept: Vec<u32> = (0..set.len() as u32).filter(|&k| Some(k) != gone).collect();
-                Ok(Value::Set(run.set_filter(set, &kept)?))
+                let mut kept = run.take_numbers();
+                kept.extend((0..set.len() as u32).filter(|&k| Some(k) != gone));
+                let left = run.set_filter(set, &kept);
+                run.give_numbers(kept);
+                Ok(Value::Set(left?))
             }
             _ => {
                 let items = run.items(container)?;
@@ -319,14 +322,22 @@ op! {
     example "difference((1, 2, 3, 2), (2, 5))" => "(1, 3)";
     fails "difference((1, 2), THREE)";
     |run| {
+        if let (Value::Set(a), Value::Set(b)) = (a, b) {
+            let kept = run.numbers_not_in(a, b);
+            let left = run.set_filter(a, &kept);
+            run.give_numbers(kept);
+            return Ok(Value::Set(left?));
+        }
         let members = Members::of(run, a)?;
-        let mut kept = Vec::new();
+        let mut kept = run.take_numbers();
         for k in 0..members.len() {
             if !run.contains(members.get(k), b)? {
                 kept.push(k as u32);
             }
         }
-        members.keep(run, &kept)
+        let left = members.keep(run, &kept);
+        run.give_numbers(kept);
+        left
     }
 }
 
@@ -781,6 +792,12 @@ fn by_frequency<'r>(
     if !container.is_tuple() {
         return Err(Fault::Type);
     }
+    if let Value::Row(row) = container
+        && let Some(winner) = super::color::clear_winner_of(row.cells, direction)
+    {
+        run.spend(row.cells.len() / 16)?;
+        return Ok(Value::Int(winner.into()));
+    }
     let items = run.items(container)?;
     most_frequent(run, items, direction)
 }
@@ -816,7 +833,9 @@ op! {
     |run| {
         let members = Members::of(run, container)?;
         let kept = members.select(run, condition)?;
-        members.keep(run, &kept)
+        let left = members.keep(run, &kept);
+        run.give_numbers(kept);
+        left
     }
 }
 

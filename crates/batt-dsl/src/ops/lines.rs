@@ -9,7 +9,7 @@ use super::patch::{cell_at, dims, inside, rectangle, toindices};
 use crate::fault::{Fault, Outcome};
 use crate::op;
 use crate::run::Run;
-use crate::set::{Bounds, Elems, Origin, Set};
+use crate::set::{Bounds, Elems, Origin, Selection, Set};
 use crate::table::Op;
 use crate::value::{Cell, Pair, Value};
 
@@ -414,11 +414,12 @@ fn uncovered<'r>(
     run.scratch.bytes = bytes;
     let kept = run.slice(&kept)?;
     let left = run.slice_from(kept.iter().map(|&k| places[k as usize]))?;
+    let selection = run.alloc(Selection { source: full, kept })?;
     // CPython copies and deletes when there is little to delete.
     let origin = if full.len() / 4 > covered {
-        Origin::Minus(full, kept)
+        Origin::Minus(selection)
     } else {
-        Origin::Filter(full, kept)
+        Origin::Filter(selection)
     };
     run.set(Elems::Pairs(left), origin)
 }

@@ -3,7 +3,7 @@
 use crate::fault::{Fault, Outcome};
 use crate::op;
 use crate::run::Run;
-use crate::set::{Elems, Origin, Set};
+use crate::set::{Elems, Origin, Selection, Set};
 use crate::table::Op;
 use crate::value::{Cell, Pair, Value};
 
@@ -104,8 +104,7 @@ pub(super) fn compact<'r>(
 ) -> Outcome<Option<(&'r Set<'r>, Origin<'r>)>> {
     let found = match patch {
         Value::Set(set) => Some((set, Origin::Map(set))),
-        Value::Tuple(tuple) => run.built(tuple)?.map(|set| (set, set.origin)),
-        _ => None,
+        tuple => run.built(tuple)?.map(|set| (set, set.origin)),
     };
     Ok(found.filter(|(set, _)| !matches!(set.elems, Elems::Values(_)) && set.len() > 0))
 }
@@ -296,7 +295,8 @@ fn object_from<'r>(
     let origin = if kept.len() == source.len() {
         Origin::Map(source)
     } else {
-        Origin::Filter(source, run.slice(kept)?)
+        let kept = run.slice(kept)?;
+        Origin::Filter(run.alloc(Selection { source, kept })?)
     };
     let set = run.set(Elems::Cells(cells), origin)?;
     set.with_one_color_each(Some(true));

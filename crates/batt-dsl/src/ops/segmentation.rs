@@ -7,7 +7,7 @@ use crate::fault::{Fault, Outcome};
 use crate::hash;
 use crate::op;
 use crate::run::Run;
-use crate::set::{Elems, Flood, Origin, Set, Table, flood_sequence};
+use crate::set::{Elems, Flood, FloodPart, Origin, Set, Table, flood_sequence};
 use crate::table::Op;
 use crate::value::{Cell, Grid, Pair, Value};
 
@@ -186,7 +186,11 @@ fn compact_objects<'r>(
     })?;
     let objects = run.slice_filled(found.len(), Value::None)?;
     for (k, (place, cells)) in objects.iter_mut().zip(found).enumerate() {
-        let object = run.set(Elems::Cells(cells), Origin::Flood(flood, k as u32))?;
+        let part = run.alloc(FloodPart {
+            flood,
+            object: k as u32,
+        })?;
+        let object = run.set(Elems::Cells(cells), Origin::Flood(part))?;
         object.with_one_color_each(Some(true));
         *place = Value::Set(object);
     }

@@ -1,6 +1,6 @@
 //! Union, intersection, difference, filter and map of sets: elements now, layout later.
 
-use super::origin::{Merge, Walk, walk_order};
+use super::origin::{Merge, Selection, Union, Walk, walk_order};
 use super::{Elems, Origin, Set};
 use crate::fault::Outcome;
 use crate::run::Run;
@@ -23,6 +23,7 @@ fn same_form<'r>(a: Value<'r>, b: Value<'r>) -> bool {
         | (Value::Bool(_), Value::Bool(_))
         | (Value::Pair(_), Value::Pair(_))
         | (Value::Cell(_), Value::Cell(_))
+        | (Value::Segment(_), Value::Segment(_))
         | (Value::Row(_), Value::Row(_))
         | (Value::Grid(_), Value::Grid(_)) => true,
         (Value::Set(a), Value::Set(b)) => std::ptr::eq(a, b),
@@ -46,7 +47,7 @@ impl<'r> Run<'r> {
         &mut self,
         a: &'r Set<'r>,
         kept: &[u32],
-        origin: fn(&'r Set<'r>, &'r [u32]) -> Origin<'r>,
+        origin: fn(&'r Selection<'r>) -> Origin<'r>,
     ) -> Outcome<&'r Set<'r>> {
         self.spend(kept.len())?;
         let kept = self.slice(kept)?;
@@ -60,7 +61,8 @@ impl<'r> Run<'r> {
                 self.compact(values)?
             }
         };
-        let set = self.set(elems, origin(a, kept))?;
+        let selection = self.alloc(Selection { source: a, kept })?;
+        let set = self.set(elems, origin(selection))?;
         if a.known_one_color_each() == Some(true) {
             set.with_one_color_each(Some(true));
         }
@@ -95,7 +97,12 @@ impl<'r> Run<'r> {
         let members = [Value::Set(a), Value::Set(b)];
         let Flat { elems, rename, .. } = self.flatten(&members)?;
         let rename = &rename[a.len()..];
-        self.set(elems, Origin::Union(a, b, rename))
+        let union = self.alloc(Union {
+            left: a,
+            right: b,
+            rename,
+        })?;
+        self.set(elems, Origin::Union(union))
     }
 
     /// *Inter*.
@@ -116,17 +123,39 @@ impl<'r> Run<'r> {
     /// *Diff*: `a - b`.
     pub(crate) fn set_minus(&mut self, a: &'r Set<'r>, b: &'r Set<'r>) -> Outcome<&'r Set<'r>> {
         self.spend(a.len())?;
-        let kept: Vec<u32> = (0..a.len())
-            .filter(|&k| !b.contains(self, a.elems.get(k)))
-            .map(|k| k as u32)
-            .collect();
+        let kept = self.numbers_not_in(a, b);
         // CPython copies and deletes when there is little to delete.
         let origin = if a.len() / 4 > b.len() {
             Origin::Minus
         } else {
             Origin::Filter
         };
-        self.select(a, &kept, origin)
+        let left = self.select(a, &kept, origin);
+        self.give_numbers(kept);
+        left
+    }
+
+    /// The numbers of the elements of `a` that are not in `b`.
+    pub(crate) fn numbers_not_in(&mut self, a: &'r Set<'r>, b: &'r Set<'r>) -> Vec<u32> {
+        let mut kept = self.take_numbers();
+        // A large `b` may be searched again and gets its table; one of the size of `a` is walked.
+        if b.is_searchable() || !a.is_searchable() || b.len() > 2 * a.len() {
+            for k in 0..a.len() {
+                if !b.contains(self, a.elems.get(k)) {
+                    kept.push(k as u32);
+                }
+            }
+        } else {
+            // The other way round: strike out what `b` has.
+            kept.extend(0..a.len() as u32);
+            for k in 0..b.len() {
+                if let Some(at) = a.find(self, b.elems.get(k)) {
+                    kept[at as usize] = u32::MAX;
+                }
+            }
+            kept.retain(|&k| k != u32::MAX);
+        }
+        kept
     }
 
     /// *Build* of the members of the members, walked as `walk` says.

@@ -25,7 +25,7 @@ use crate::value::{Cell, Pair, Value};
 
 pub(crate) use index::KeyIndex;
 pub(crate) use layout::{EMPTY, Layout, Table};
-pub(crate) use origin::{Flood, Origin, Walk, flood_sequence};
+pub(crate) use origin::{Flood, FloodPart, Origin, Selection, Walk, flood_sequence};
 
 /// The distinct elements of a set, in the compact form they allow.
 #[derive(Clone, Copy)]
@@ -99,19 +99,33 @@ impl Bounds {
 }
 
 /// A frozenset.
+///
+/// One cache line: programs make sets by the thousand and look closely at few of them. What is only
+/// known after a closer look is kept apart.
 pub struct Set<'r> {
     pub(crate) elems: Elems<'r>,
     pub(crate) origin: Origin<'r>,
-    /// How deeply containers nest, this one included.
-    pub(crate) depth: u32,
-    layout: Slot<Option<&'r Layout<'r>>>,
-    hash: Slot<Option<u64>>,
-    hashes: Slot<Option<&'r [u64]>>,
-    ordered: Slot<Option<&'r [Value<'r>]>>,
-    lookup: Slot<Option<&'r [u32]>>,
+    known: Slot<Option<&'r Known<'r>>>,
     bounds: Slot<Option<Bounds>>,
+    /// How deeply containers nest, this one included.
+    pub(crate) depth: u16,
     /// For cells: does every location occur once? `None` when nobody has checked.
     one_color_each: Slot<Option<bool>>,
+}
+
+const _: () = assert!(size_of::<Set<'_>>() <= 64);
+
+/// What somebody has found out about a set.
+#[derive(Default)]
+struct Known<'r> {
+    layout: Slot<Option<&'r Layout<'r>>>,
+    hash: Slot<Option<u64>>,
+    /// Hashes of the elements, by number.
+    hashes: Slot<Option<&'r [u64]>>,
+    /// The elements in iteration order.
+    ordered: Slot<Option<&'r [Value<'r>]>>,
+    /// A table for finding elements.
+    lookup: Slot<Option<&'r [u32]>>,
 }
 
 /// Sets up to this size are searched one element after the other.
@@ -125,9 +139,25 @@ impl<'r> Set<'r> {
         self.elems.len()
     }
 
+    /// The notes about this set.
+    fn known(&self, run: &mut Run<'r>) -> Outcome<&'r Known<'r>> {
+        if let Some(known) = self.known.get() {
+            return Ok(known);
+        }
+        let known = run.alloc(Known::default())?;
+        self.known.set(Some(known));
+        Ok(known)
+    }
+
+    /// A note about this set, if it has been made.
+    #[inline(always)]
+    fn noted<T>(&self, note: impl FnOnce(&'r Known<'r>) -> Option<T>) -> Option<T> {
+        self.known.get().and_then(note)
+    }
+
     /// CPython's hash of the set.
     pub(crate) fn hash(&self, run: &mut Run<'r>) -> u64 {
-        if let Some(hash) = self.hash.get() {
+        if let Some(hash) = self.noted(|known| known.hash.get()) {
             return hash;
         }
         let hash = match self.elems {
@@ -135,18 +165,22 @@ impl<'r> Set<'r> {
             Elems::Cells(cells) => {
                 hash::set(cells.iter().map(|c| hash::cell(c.color, c.at.i, c.at.j)))
             }
-            Elems::Values(values) => match self.hashes.get() {
+            Elems::Values(values) => match self.noted(|known| known.hashes.get()) {
                 Some(hashes) => hash::set(hashes.iter().copied()),
                 None => hash::set(values.iter().map(|&v| run.hash(v))),
             },
         };
-        self.hash.set(Some(hash));
+        // Out of memory only loses the note; the run has noticed and will fail.
+        if let Ok(known) = self.known(run) {
+            known.hash.set(Some(hash));
+        }
         hash
     }
 
     /// The hashes of the elements, by element number.
     fn element_hashes(&self, run: &mut Run<'r>) -> Outcome<&'r [u64]> {
-        if let Some(hashes) = self.hashes.get() {
+        let known = self.known(run)?;
+        if let Some(hashes) = known.hashes.get() {
             return Ok(hashes);
         }
         let mut buffer = std::mem::take(&mut run.scratch.hashes);
@@ -165,22 +199,27 @@ impl<'r> Set<'r> {
         }
         let hashes = run.slice(&buffer);
         run.scratch.hashes = buffer;
-        self.hashes.set(Some(hashes?));
+        known.hashes.set(Some(hashes?));
         hashes
     }
 
     /// The simulated table; replays the construction at the first call.
     pub(crate) fn layout(&'r self, run: &mut Run<'r>) -> Outcome<&'r Layout<'r>> {
-        if self.layout.get().is_none() {
+        if self.known_layout().is_none() {
             origin::force(run, self)?;
         }
         // `force` sets the layout of the set it is given.
-        self.layout.get().ok_or(Fault::Memory)
+        self.known_layout().ok_or(Fault::Memory)
     }
 
     /// Has the iteration order been worked out already?
     pub(crate) fn is_ordered(&self) -> bool {
-        self.len() <= 1 || self.layout.get().is_some()
+        self.len() <= 1 || self.known_layout().is_some()
+    }
+
+    #[inline(always)]
+    fn known_layout(&self) -> Option<&'r Layout<'r>> {
+        self.noted(|known| known.layout.get())
     }
 
     /// Element numbers in iteration order.
@@ -194,12 +233,12 @@ impl<'r> Set<'r> {
 
     /// The elements in iteration order.
     pub(crate) fn values(&'r self, run: &mut Run<'r>) -> Outcome<&'r [Value<'r>]> {
-        if let Some(values) = self.ordered.get() {
+        if let Some(values) = self.noted(|known| known.ordered.get()) {
             return Ok(values);
         }
         let order = self.order(run)?;
         let values = run.slice_from(order.iter().map(|&k| self.elems.get(k as usize)))?;
-        self.ordered.set(Some(values));
+        self.known(run)?.ordered.set(Some(values));
         Ok(values)
     }
 
@@ -304,7 +343,7 @@ impl<'r> Set<'r> {
     /// An open-addressing table over the elements; `None` only when memory is exhausted, which
     /// the next allocation of the run reports.
     fn lookup_table(&self, run: &mut Run<'r>, key_of: impl Fn(usize) -> u64) -> Option<&'r [u32]> {
-        if let Some(table) = self.lookup.get() {
+        if let Some(table) = self.noted(|known| known.lookup.get()) {
             return Some(table);
         }
         let size = (self.len() * 2).next_power_of_two();
@@ -316,7 +355,7 @@ impl<'r> Set<'r> {
             }
             table[at] = k as u32;
         }
-        self.lookup.set(Some(table));
+        self.known(run).ok()?.lookup.set(Some(table));
         Some(table)
     }
 
@@ -396,8 +435,14 @@ impl<'r> Set<'r> {
         self.one_color_each.set(known);
     }
 
-    fn set_layout(&self, layout: &'r Layout<'r>) {
-        self.layout.set(Some(layout));
+    fn set_layout(&self, run: &mut Run<'r>, layout: &'r Layout<'r>) -> Outcome<()> {
+        self.known(run)?.layout.set(Some(layout));
+        Ok(())
+    }
+
+    /// Is finding an element quick, without preparation?
+    fn is_searchable(&self) -> bool {
+        self.len() <= LINEAR_SEARCH || self.noted(|known| known.lookup.get()).is_some()
     }
 }
 
@@ -410,7 +455,7 @@ fn spread(key: u64, size: usize) -> usize {
 pub(crate) fn numeric_pair(v: Value<'_>) -> Option<Pair> {
     match v {
         Value::Pair(p) => Some(p.get()),
-        Value::Tuple(t) => match *t.items.get() {
+        Value::Tuple(t) => match *t.items {
             [i, j] => Pair::fit(i.as_int()?, j.as_int()?),
             _ => None,
         },
@@ -422,7 +467,7 @@ pub(crate) fn numeric_pair(v: Value<'_>) -> Option<Pair> {
 pub(crate) fn numeric_cell(v: Value<'_>) -> Option<Cell> {
     match v {
         Value::Cell(c) => Some(c.get()),
-        Value::Tuple(t) => match *t.items.get() {
+        Value::Tuple(t) => match *t.items {
             [color, at] => Some(Cell::new(
                 color.as_int()?.try_into().ok()?,
                 numeric_pair(at)?,
@@ -445,12 +490,8 @@ impl<'r> Run<'r> {
         self.alloc(Set {
             elems,
             origin,
-            depth,
-            layout: Slot::new(None),
-            hash: Slot::new(None),
-            hashes: Slot::new(None),
-            ordered: Slot::new(None),
-            lookup: Slot::new(None),
+            known: Slot::new(None),
+            depth: depth as u16,
             bounds: Slot::new(None),
             one_color_each: Slot::new(None),
         })
@@ -522,6 +563,15 @@ impl<'r> Run<'r> {
                 self.scratch.cells = cells;
                 let slice = slice?;
                 Ok((Elems::Cells(slice), slice.len() == total))
+            }
+            Value::Segment(_) if values.iter().all(|v| matches!(v, Value::Segment(_))) => {
+                let mut kept = values.to_vec();
+                self.scratch.index.dedupe(&mut kept, |v| match v {
+                    Value::Segment(s) => s.key(),
+                    _ => 0,
+                });
+                let kept = self.slice(&kept)?;
+                Ok((Elems::Values(kept), kept.len() == total))
             }
             _ => self.distinct_values(values),
         }

@@ -19,13 +19,13 @@ pub(crate) enum Origin<'r> {
     /// Element `k` is the image of element `k` of the source.
     Map(&'r Set<'r>),
     /// *Build* of some elements of the source, in its order. Element `k` was number `kept[k]`.
-    Filter(&'r Set<'r>, &'r [u32]),
+    Filter(&'r Selection<'r>),
     /// *Copy* of a set with the same element numbers.
     Copy(&'r Set<'r>),
     /// *Copy* of the source with all but the kept elements turned to dummies.
-    Minus(&'r Set<'r>, &'r [u32]),
+    Minus(&'r Selection<'r>),
     /// *Union*: element `k` of the left set is number `k`, of the right set `rename[k]`.
-    Union(&'r Set<'r>, &'r Set<'r>, &'r [u32]),
+    Union(&'r Union<'r>),
     /// *Build* of the members of the members.
     Merge(&'r Merge<'r>),
     /// Four direct and four diagonal neighbours, in that sequence: the union of two frozen sets.
@@ -33,7 +33,28 @@ pub(crate) enum Origin<'r> {
     /// The frame of a rectangle: `box`, `inbox`, `outbox`.
     Frame { from: Pair, to: Pair },
     /// An object found by the flood fill of `objects`.
-    Flood(&'r Flood<'r>, u32),
+    Flood(&'r FloodPart<'r>),
+}
+
+/// Some elements of a set.
+pub(crate) struct Selection<'r> {
+    pub source: &'r Set<'r>,
+    /// Their numbers in the source, ascending.
+    pub kept: &'r [u32],
+}
+
+/// Two sets united.
+pub(crate) struct Union<'r> {
+    pub left: &'r Set<'r>,
+    pub right: &'r Set<'r>,
+    /// Our numbers of the right set's elements.
+    pub rename: &'r [u32],
+}
+
+/// One object of a flood fill.
+pub(crate) struct FloodPart<'r> {
+    pub flood: &'r Flood<'r>,
+    pub object: u32,
 }
 
 /// A set flattened from the members of several containers.
@@ -77,7 +98,7 @@ pub(crate) struct Flood<'r> {
 pub(crate) fn force<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Outcome<()> {
     let mut stack = vec![set];
     while let Some(&top) = stack.last() {
-        if top.layout.get().is_some() {
+        if top.known_layout().is_some() {
             stack.pop();
             continue;
         }
@@ -93,7 +114,7 @@ pub(crate) fn force<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Outcome<()> {
 
 fn push_sources<'r>(set: &'r Set<'r>, stack: &mut Vec<&'r Set<'r>>) {
     let mut need = |source: &'r Set<'r>| {
-        if source.layout.get().is_none() {
+        if source.known_layout().is_none() {
             stack.push(source);
         }
     };
@@ -103,13 +124,11 @@ fn push_sources<'r>(set: &'r Set<'r>, stack: &mut Vec<&'r Set<'r>>) {
         | Origin::Neighbors
         | Origin::Frame { .. }
         | Origin::Flood(..) => {}
-        Origin::Map(source)
-        | Origin::Filter(source, _)
-        | Origin::Copy(source)
-        | Origin::Minus(source, _) => need(source),
-        Origin::Union(left, right, _) => {
-            need(left);
-            need(right);
+        Origin::Map(source) | Origin::Copy(source) => need(source),
+        Origin::Filter(selection) | Origin::Minus(selection) => need(selection.source),
+        Origin::Union(union) => {
+            need(union.left);
+            need(union.right);
         }
         Origin::Merge(merge) => {
             if let Walk::Of(outer) | Walk::Mapped(outer) = merge.walk {
@@ -135,8 +154,7 @@ fn replay<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Outcome<()> {
     let layout = outcome.and_then(|()| finish(run, &table));
     run.scratch.table = table;
     run.scratch.spare_table = spare;
-    set.set_layout(layout?);
-    Ok(())
+    set.set_layout(run, layout?)
 }
 
 fn construct<'r>(
@@ -147,7 +165,7 @@ fn construct<'r>(
     spare: &mut Table,
 ) -> Outcome<()> {
     // `force` has given every source its layout.
-    let known = |source: &'r Set<'r>| source.layout.get().ok_or(Fault::Memory);
+    let known = |source: &'r Set<'r>| source.known_layout().ok_or(Fault::Memory);
     table.clear();
     match set.origin {
         Origin::Build => (0..set.len() as u32).for_each(|e| table.add(hashes, e)),
@@ -159,7 +177,7 @@ fn construct<'r>(
             .order
             .iter()
             .for_each(|&e| table.add(hashes, e)),
-        Origin::Filter(source, kept) => {
+        Origin::Filter(&Selection { source, kept }) => {
             let mut renamed = vec![EMPTY; source.len()];
             for (k, &e) in kept.iter().enumerate() {
                 renamed[e as usize] = k as u32;
@@ -171,7 +189,7 @@ fn construct<'r>(
             }
         }
         Origin::Copy(source) => table.merge(hashes, known(source)?, |e| e),
-        Origin::Minus(source, kept) => {
+        Origin::Minus(&Selection { source, kept }) => {
             // Copy the source under its own numbers, then rename; what was not kept is a dummy.
             let source_hashes = source.element_hashes(run)?;
             table.merge(source_hashes, known(source)?, |e| e);
@@ -186,7 +204,11 @@ fn construct<'r>(
             }
             table.used = kept.len();
         }
-        Origin::Union(left, right, rename) => {
+        Origin::Union(&Union {
+            left,
+            right,
+            rename,
+        }) => {
             table.merge(hashes, known(left)?, |e| e);
             table.merge(hashes, known(right)?, |e| rename[e as usize]);
         }
@@ -202,7 +224,9 @@ fn construct<'r>(
             std::mem::swap(table, spare);
         }
         Origin::Frame { from, to } => return construct_frame(run, set, from, to, hashes, table),
-        Origin::Flood(flood, label) => return construct_flood(run, flood, label, hashes, table),
+        Origin::Flood(part) => {
+            return construct_flood(run, part.flood, part.object, hashes, table);
+        }
     }
     Ok(())
 }

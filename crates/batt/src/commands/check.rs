@@ -1,10 +1,97 @@
-//! stub
-use crate::cli::Exit;
-use crate::ui::Ui;
+//! `batt check`: what is wrong with solver files, and what could be better.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::PathBuf;
+
 use anyhow::Result;
+use batt_lang::{Diagnostic, Severity};
 use clap::Args;
-/// stub
+use serde_json::{Value as Json, json};
+
+use crate::cli::Exit;
+use crate::solvers::load;
+use crate::ui::{Ui, counted, stdout};
+
+/// Check solver files without running them
 #[derive(Args)]
-pub struct CheckArgs {}
-/// stub
-pub fn main(_: &CheckArgs, _: &Ui) -> Result<Exit> { Ok(Exit::Good) }
+#[command(after_help = "\
+Errors keep a function from loading. Warnings are probably mistakes: a step that nobody uses, a
+call that fails whatever the input. With --info also what is worth knowing: repeated steps, and
+steps whose value can depend on the order of a set.
+
+Examples:
+  batt check solvers.py
+  batt check solvers/*.py --strict
+  batt check solvers.py --info --json | jq .code")]
+pub struct CheckArgs {
+    /// Solver files
+    #[arg(required = true, value_name = "FILES")]
+    files: Vec<PathBuf>,
+
+    /// Print one JSON object per finding
+    #[arg(long)]
+    json: bool,
+
+    /// Also print what is only worth knowing
+    #[arg(long)]
+    info: bool,
+
+    /// Exit with 1 for warnings too
+    #[arg(long)]
+    strict: bool,
+}
+
+/// Runs the command.
+pub fn main(args: &CheckArgs, ui: &Ui) -> Result<Exit> {
+    let least = if args.info { Severity::Info } else { Severity::Warning };
+    let mut out = stdout();
+    let mut counts: BTreeMap<Severity, usize> = BTreeMap::new();
+    let mut solvers = 0;
+    for path in &args.files {
+        let file = load(path)?;
+        solvers += file.programs.len();
+        let mut findings = file.diagnostics.clone();
+        findings.extend(file.check());
+        findings.sort_by_key(|found| (found.span.line, found.span.column));
+        for found in &findings {
+            *counts.entry(found.severity).or_default() += 1;
+            if args.json && found.severity >= least {
+                writeln!(out, "{}", to_json(found))?;
+            } else if found.severity >= least {
+                writeln!(out, "{}\n", ui.diagnostic(found, ui.out_color()))?;
+            }
+        }
+    }
+    let count = |severity| counts.get(&severity).copied().unwrap_or_default();
+    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    let infos = count(Severity::Info);
+    if !args.json {
+        let hidden = if args.info || infos == 0 { "" } else { " (--info lists them)" };
+        writeln!(
+            out,
+            "{} in {}: {}, {}, {}{hidden}",
+            counted(solvers, "solver"),
+            counted(args.files.len(), "file"),
+            counted(errors, "error"),
+            counted(warnings, "warning"),
+            counted(infos, "remark"),
+        )?;
+    }
+    out.flush()?;
+    Ok(Exit::findings(errors > 0 || (args.strict && warnings > 0)))
+}
+
+fn to_json(found: &Diagnostic) -> Json {
+    json!({
+        "file": found.file,
+        "line": found.span.line,
+        "column": found.span.column,
+        "length": found.span.length,
+        "severity": found.severity.to_string(),
+        "code": found.code.as_str(),
+        "message": found.message,
+        "hint": found.hint,
+        "function": found.function,
+    })
+}

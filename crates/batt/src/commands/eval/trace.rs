@@ -1,0 +1,134 @@
+//! The steps of a run, one by one.
+
+use std::fmt::Write as _;
+use std::io::Write;
+
+use anyhow::Result;
+use batt_dsl::{OwnedValue, Workspace};
+use batt_engine::{Job, Options};
+use batt_lang::{Operand, Program, SourceFile, StepId, StepKind};
+use serde_json::{Value as Json, json};
+
+use super::heading;
+use crate::draw;
+use crate::outcome::describe;
+use crate::ui::Ui;
+
+/// A step that has been computed.
+pub struct TracedStep {
+    name: String,
+    /// The call as it stands in the file.
+    call: String,
+    line: u32,
+    /// The value; none if it is too large to copy out of the run.
+    value: Option<OwnedValue>,
+}
+
+impl TracedStep {
+    /// Writes the call and below it the value.
+    pub fn write(&self, out: &mut impl Write, ui: &Ui) -> Result<()> {
+        writeln!(out, "\n{}", heading(&self.name, &self.call, self.line, ui))?;
+        match &self.value {
+            Some(value) => write!(out, "{}", draw::value(value, ui.out_color()))?,
+            None => writeln!(out, "(too large to show)")?,
+        }
+        Ok(())
+    }
+
+    /// The step for JSON.
+    pub fn to_json(&self) -> Json {
+        json!({
+            "name": self.name,
+            "line": self.line,
+            "call": self.call,
+            "value": self.value.as_ref().map(OwnedValue::to_json),
+        })
+    }
+}
+
+/// Runs the program and keeps the value of every step that succeeds.
+pub fn steps(program: &Program, job: &Job<'_>, options: &Options) -> Vec<TracedStep> {
+    let mut limits = options.limits;
+    // Copying values out takes steps and memory of its own.
+    limits.steps = limits.steps.saturating_mul(4);
+    limits.memory = limits.memory.saturating_mul(2);
+    let mut steps = Vec::new();
+    Workspace::new().run(options.dialect, &limits, |run| {
+        let (height, width) = (job.input.height(), job.input.width());
+        let Ok(input) = run.input(height, width, job.input.cells()) else {
+            return;
+        };
+        // How the run ends is known already; this one is for the steps before that.
+        let _ = job.program.execute_watched(run, &[input], |run, id, value| {
+            let step = program.step(id);
+            steps.push(TracedStep {
+                name: step.name.clone(),
+                call: call_text(program, id),
+                line: step.span.line,
+                value: run.to_owned(value).ok(),
+            });
+        });
+    });
+    steps
+}
+
+/// A step as a call: `crop(I, x1, x2)`.
+fn call_text(program: &Program, id: StepId) -> String {
+    let operand = |operand: &Operand| operand_text(program, operand);
+    let list = |items: &[Operand]| {
+        let items: Vec<String> = items.iter().map(operand).collect();
+        items.join(", ")
+    };
+    match &program.step(id).kind {
+        StepKind::Call { callee, args } => format!("{}({})", operand(callee), list(args)),
+        StepKind::Tuple(items) => format!("({})", list(items)),
+    }
+}
+
+fn operand_text(program: &Program, operand: &Operand) -> String {
+    match operand {
+        Operand::Param(id) => program.params()[id.index()].clone(),
+        Operand::Step(id) => program.step(*id).name.clone(),
+        Operand::Op(op) => op.op().name.to_owned(),
+        Operand::Const(constant) => constant.name().to_owned(),
+        Operand::Literal(literal) => literal.to_string(),
+    }
+}
+
+/// The line of the step that failed, and what its arguments were.
+pub fn explain(
+    program: &Program,
+    failed: StepId,
+    steps: &[TracedStep],
+    source: &SourceFile,
+) -> String {
+    let step = program.step(failed);
+    let mut out = String::new();
+    let line = source.line(step.span.line);
+    // One call may stand on a very long line.
+    let line: String = line.chars().take(160).collect();
+    let _ = writeln!(out, "{:>5} | {line}", step.span.line);
+    let (params, args): (Vec<&str>, _) = match &step.kind {
+        StepKind::Call { callee, args } => match callee {
+            Operand::Op(op) => (op.op().params.iter().map(|p| p.name).collect(), args),
+            _ => (Vec::new(), args),
+        },
+        StepKind::Tuple(items) => (Vec::new(), items),
+    };
+    for (k, arg) in args.iter().enumerate() {
+        let param = params.get(k).copied().unwrap_or("argument");
+        let text = operand_text(program, arg);
+        let what = match arg {
+            Operand::Step(id) => match steps.get(id.index()) {
+                Some(TracedStep { value: Some(value), .. }) => describe(value),
+                _ => "a large value".to_owned(),
+            },
+            Operand::Param(_) => "the input grid".to_owned(),
+            Operand::Op(_) => "a function".to_owned(),
+            Operand::Const(constant) => constant.value().to_string(),
+            Operand::Literal(_) => "a literal".to_owned(),
+        };
+        let _ = writeln!(out, "      | {param}: {text} is {what}");
+    }
+    out
+}

@@ -1,0 +1,193 @@
+//! `batt ops`: the manual of the primitives, from the op table.
+
+mod manual;
+
+use std::io::Write;
+
+use anyhow::Result;
+use batt_dsl::{ConstId, Dialect, Limits, Op, OpId, Workspace, ops};
+use batt_engine::conformance::expression;
+use clap::Args;
+use serde_json::{Value as Json, json};
+
+use crate::cli::Exit;
+use crate::error::advised;
+use crate::solvers::nearest;
+use crate::ui::{NOTE, STRONG, Ui, stdout, table, table_text};
+
+/// List the primitives, or explain one
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  batt ops
+  batt ops objects
+  batt ops --json | jq '.ops[].name'
+  batt ops --markdown > docs/ops.md")]
+pub struct OpsArgs {
+    /// A primitive or a constant
+    name: Option<String>,
+
+    /// Print JSON
+    #[arg(long, conflicts_with = "markdown")]
+    json: bool,
+
+    /// Print the whole manual as Markdown
+    #[arg(long, conflicts_with = "name")]
+    markdown: bool,
+}
+
+/// Runs the command.
+pub fn main(args: &OpsArgs, ui: &Ui) -> Result<Exit> {
+    let mut out = stdout();
+    match &args.name {
+        Some(name) => {
+            if let Some(id) = OpId::named(name) {
+                if args.json {
+                    writeln!(out, "{}", op_json(id.op()))?;
+                } else {
+                    explain(&mut out, id.op(), ui)?;
+                }
+            } else if let Some(id) = ConstId::named(name) {
+                if args.json {
+                    writeln!(out, "{}", constant_json(id))?;
+                } else {
+                    writeln!(out, "{} = {}", ui.out(STRONG, id.name()), id.value())?;
+                }
+            } else {
+                return Err(unknown(name));
+            }
+        }
+        None if args.json => {
+            let ops: Vec<Json> = ops().iter().map(|op| op_json(op)).collect();
+            let constants: Vec<Json> = ConstId::all().map(constant_json).collect();
+            writeln!(out, "{}", json!({"ops": ops, "constants": constants}))?;
+        }
+        None if args.markdown => write!(out, "{}", manual::markdown())?,
+        None => list(&mut out, ui)?,
+    }
+    out.flush()?;
+    Ok(Exit::Good)
+}
+
+fn unknown(name: &str) -> anyhow::Error {
+    let known = || {
+        let ops = OpId::all().map(|id| id.op().name);
+        ops.chain(ConstId::all().map(ConstId::name))
+    };
+    // `three` is a slip of `THREE`, though no letter is the same.
+    let same = known().find(|known| known.eq_ignore_ascii_case(name));
+    advised(
+        format_args!("there is no primitive '{name}'"),
+        match same.or_else(|| nearest(name, known())) {
+            Some(near) => format!("did you mean '{near}'?"),
+            None => "`batt ops` lists all of them".to_owned(),
+        },
+    )
+}
+
+/// The ops of the table, family by family.
+fn families() -> Vec<(&'static str, Vec<&'static Op>)> {
+    let mut families: Vec<(&str, Vec<&Op>)> = Vec::new();
+    for op in ops() {
+        match families.last_mut() {
+            Some((family, ops)) if *family == op.family => ops.push(op),
+            _ => families.push((op.family, vec![op])),
+        }
+    }
+    families
+}
+
+fn list(out: &mut impl Write, ui: &Ui) -> Result<()> {
+    for (family, ops) in families() {
+        writeln!(out, "{}", ui.out(STRONG, title(family)))?;
+        let mut rows = table(&[], &[]);
+        for op in ops {
+            rows.add_row([
+                format!("{} -> {}", op.call_form(), op.returns),
+                op.summary(),
+            ]);
+        }
+        writeln!(out, "{}", table_text(&rows))?;
+    }
+    writeln!(out, "{}", ui.out(STRONG, "Constants"))?;
+    let mut rows = table(&[], &[]);
+    for id in ConstId::all() {
+        rows.add_row([id.name().to_owned(), id.value().to_string()]);
+    }
+    write!(out, "{}", table_text(&rows))?;
+    Ok(())
+}
+
+fn explain(out: &mut impl Write, op: &Op, ui: &Ui) -> Result<()> {
+    writeln!(out, "{}", ui.out(STRONG, signature(op)))?;
+    writeln!(out, "\n{}", doc(op))?;
+    let (call, result) = op.example;
+    writeln!(out, "\n{}\n  {call}\n  {result}", ui.out(NOTE, "example"))?;
+    if let Some(error) = failure(op) {
+        writeln!(out, "\n{}\n  {}\n  {error}", ui.out(NOTE, "fails"), op.fails)?;
+    }
+    if op.order_sensitive {
+        let label = ui.out(NOTE, "depends on the order of a set");
+        writeln!(out, "\n{label}\n  {}", op.order)?;
+    }
+    writeln!(out, "\n{} {}", ui.out(NOTE, "family"), title(op.family))?;
+    Ok(())
+}
+
+/// `hmirror(piece: Piece) -> Piece`.
+fn signature(op: &Op) -> String {
+    let params: Vec<String> = op
+        .params
+        .iter()
+        .map(|param| format!("{}: {}", param.name, param.ty))
+        .collect();
+    format!("{}({}) -> {}", op.name, params.join(", "), op.returns)
+}
+
+/// The documentation without the blank that follows every `///`.
+fn doc(op: &Op) -> String {
+    let line = |line: &'static str| line.strip_prefix(' ').unwrap_or(line);
+    let lines: Vec<&str> = op.doc.lines().map(line).collect();
+    lines.join("\n").trim().to_owned()
+}
+
+/// What the example of a failing call fails with; found by running it.
+fn failure(op: &Op) -> Option<String> {
+    if op.fails.is_empty() {
+        return None;
+    }
+    let call = expression(op.fails).ok()?;
+    let fault = Workspace::new().run(Dialect::ArcDsl, &Limits::default(), |run| {
+        call.execute(run, &[]).err().map(|error| error.fault)
+    });
+    fault.map(|fault| fault.to_string())
+}
+
+/// `higher_order` as a heading: `Higher order`.
+fn title(family: &str) -> String {
+    let mut chars = family.chars();
+    let first = chars.next().map(|c| c.to_ascii_uppercase());
+    let rest = chars.map(|c| if c == '_' { ' ' } else { c });
+    first.into_iter().chain(rest).collect()
+}
+
+fn op_json(op: &Op) -> Json {
+    let param = |param: &batt_dsl::Param| json!({"name": param.name, "type": param.ty.to_string()});
+    let params: Vec<Json> = op.params.iter().map(param).collect();
+    let fails = failure(op).map(|error| json!({"call": op.fails, "error": error}));
+    json!({
+        "name": op.name,
+        "family": op.family,
+        "params": params,
+        "returns": op.returns.to_string(),
+        "summary": op.summary(),
+        "doc": doc(op),
+        "example": {"call": op.example.0, "result": op.example.1},
+        "fails": fails,
+        "order": op.order_sensitive.then_some(op.order),
+    })
+}
+
+fn constant_json(id: ConstId) -> Json {
+    json!({"name": id.name(), "value": id.value().to_string()})
+}
