@@ -15,4 +15,4 @@ pub use owned::{DecodeError, OwnedValue};
 pub use run::{Dialect, Limits, Run, Workspace};
 pub use set::{Bounds, Set};
 pub use table::{Code, ConstId, Literal, Op, OpId, Param, Type, ops};
-pub use value::{Cell, Closure, Concat, Grid, Pair, Row, Segment, Tuple, Value, Word};
+pub use value::{Cell, Closure, Concat, Grid, Pair, Returned, Row, Segment, Tuple, Value, Word};

@@ -195,6 +195,7 @@ impl<'r> Run<'r> {
         self.check_len(*copied)?;
         let int = |n: i64| OwnedValue::Int(n);
         Ok(match v {
+            Value::Failed(fault) => return Err(fault),
             Value::None => OwnedValue::None,
             Value::Bool(b) => OwnedValue::Bool(b.get()),
             Value::Int(n) => int(n),

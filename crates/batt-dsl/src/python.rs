@@ -7,14 +7,14 @@ use crate::fault::{Fault, Outcome};
 use crate::hash;
 use crate::run::{MAX_DEPTH, Run};
 use crate::table::Code;
-use crate::value::{Closure, Form, Value};
+use crate::value::{Closure, Form, Returned, Value};
 
 impl<'r> Run<'r> {
     /// `hash(v)`.
     pub(crate) fn hash(&mut self, v: Value<'r>) -> u64 {
         match v {
             // Addresses in CPython; any stable number does.
-            Value::None => 0x5bd1_e995,
+            Value::None | Value::Failed(_) => 0x5bd1_e995,
             Value::Op(id) => 0x9747_b28c + 64 * id.index() as u64,
             Value::Closure(closure) => 0x1b87_3593 + 64 * closure.id,
             Value::Bool(b) => hash::int(b.get().into()),
@@ -393,10 +393,10 @@ impl<'r> Run<'r> {
         self.spend(1)?;
         match f {
             Value::Op(id) => match id.op().code {
-                Code::One(code) => code(self, a),
+                Code::One(code) => code(self, a).outcome(),
                 _ => Err(Fault::Type),
             },
-            Value::Closure(closure) => self.nested(|run| run.call_closure1(closure, a)),
+            Value::Closure(closure) => self.call_closure1(closure, a).outcome(),
             _ => Err(Fault::Type),
         }
     }
@@ -407,7 +407,7 @@ impl<'r> Run<'r> {
         self.spend(1)?;
         match f {
             Value::Op(id) => match id.op().code {
-                Code::Two(code) => code(self, a, b),
+                Code::Two(code) => code(self, a, b).outcome(),
                 _ => Err(Fault::Type),
             },
             Value::Closure(closure) if closure.arity == 2 => {
@@ -432,7 +432,7 @@ impl<'r> Run<'r> {
         self.spend(1)?;
         match f {
             Value::Op(id) => match id.op().code {
-                Code::Three(code) => code(self, a, b, c),
+                Code::Three(code) => code(self, a, b, c).outcome(),
                 _ => Err(Fault::Type),
             },
             Value::Closure(closure) if closure.arity == 3 => {
@@ -458,7 +458,7 @@ impl<'r> Run<'r> {
         self.spend(1)?;
         match f {
             Value::Op(id) => match id.op().code {
-                Code::Four(code) => code(self, a, b, c, d),
+                Code::Four(code) => code(self, a, b, c, d).outcome(),
                 _ => Err(Fault::Type),
             },
             _ => Err(Fault::Type),
@@ -491,7 +491,18 @@ impl<'r> Run<'r> {
         outcome
     }
 
-    fn call_closure1(&mut self, closure: &'r Closure<'r>, x: Value<'r>) -> Outcome<Value<'r>> {
+    fn call_closure1(&mut self, closure: &'r Closure<'r>, x: Value<'r>) -> Returned<'r> {
+        if self.depth >= MAX_DEPTH {
+            return Returned::new(Err(Fault::Recursion));
+        }
+        self.depth += 1;
+        let returned = Returned::new(self.call_form(closure, x));
+        self.depth -= 1;
+        returned
+    }
+
+    #[inline(always)]
+    fn call_form(&mut self, closure: &'r Closure<'r>, x: Value<'r>) -> Outcome<Value<'r>> {
         if closure.arity != 1 {
             return Err(Fault::Type);
         }

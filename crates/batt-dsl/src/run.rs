@@ -3,7 +3,7 @@
 use bumpalo::Bump;
 
 use crate::fault::{Fault, Outcome};
-use crate::set::{KeyIndex, Set, Table, Walk};
+use crate::set::{KeyIndex, Plane, Set, Table, Walk};
 use crate::table::Literal;
 use crate::value::{Cell, Concat, Grid, Pair, Row, Tuple, TupleKnown, Value};
 
@@ -62,6 +62,7 @@ pub(crate) struct Scratch {
     pub hashes: Vec<u64>,
     pub numbers: Vec<u32>,
     pub index: KeyIndex,
+    pub plane: Plane,
     pub value_index: KeyIndex,
     pub table: Table,
     pub spare_table: Table,

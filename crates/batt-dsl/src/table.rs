@@ -3,13 +3,14 @@
 //! Each op is declared once, beside its code, with the [`op!`](crate::op) macro; the families list
 //! their ops, and everything else (parser names, arity, `batt ops`, the manual) derives from here.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::OnceLock;
 
-use crate::fault::Outcome;
 use crate::run::Run;
-use crate::value::Value;
+use crate::value::{Returned, Value};
 
 /// Type hints of parameters and results: conventions of the DSL, never checked by it.
 #[allow(missing_docs)]
@@ -56,14 +57,14 @@ pub struct Param {
 #[derive(Clone, Copy)]
 pub enum Code {
     /// One argument.
-    One(for<'r> fn(&mut Run<'r>, Value<'r>) -> Outcome<Value<'r>>),
+    One(for<'r> fn(&mut Run<'r>, Value<'r>) -> Returned<'r>),
     /// Two arguments.
-    Two(for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>) -> Outcome<Value<'r>>),
+    Two(for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>) -> Returned<'r>),
     /// Three arguments.
-    Three(for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>, Value<'r>) -> Outcome<Value<'r>>),
+    Three(for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>, Value<'r>) -> Returned<'r>),
     /// Four arguments.
     Four(
-        for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>, Value<'r>, Value<'r>) -> Outcome<Value<'r>>,
+        for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>, Value<'r>, Value<'r>) -> Returned<'r>,
     ),
 }
 
@@ -117,10 +118,37 @@ impl fmt::Debug for Op {
     }
 }
 
-/// A primitive, by its number in the table. Numbers live only in memory; files use names.
-/// A whole word wide, as every part of a [`Value`] is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct OpId(usize);
+/// A primitive. In memory it is its table entry; files use names.
+/// A whole word wide, as every part of a [`Value`] is, and a pointer, so that a call finds the code
+/// without a detour.
+#[derive(Clone, Copy)]
+pub struct OpId(&'static Op);
+
+impl PartialEq for OpId {
+    fn eq(&self, other: &OpId) -> bool {
+        std::ptr::eq(self.0, other.0)
+    }
+}
+
+impl Eq for OpId {}
+
+impl Hash for OpId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.name.hash(state);
+    }
+}
+
+impl PartialOrd for OpId {
+    fn partial_cmp(&self, other: &OpId) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for OpId {
+    fn cmp(&self, other: &OpId) -> Ordering {
+        self.0.name.cmp(other.0.name)
+    }
+}
 
 impl OpId {
     /// Looks a primitive up by name.
@@ -134,18 +162,24 @@ impl OpId {
 
     /// All primitives, family by family.
     pub fn all() -> impl ExactSizeIterator<Item = OpId> {
-        (0..ops().len()).map(OpId)
+        ops().iter().map(|&op| OpId(op))
     }
 
     /// The table entry.
     #[inline]
     pub fn op(self) -> &'static Op {
-        ops()[self.0]
+        self.0
     }
 
     /// The number in the table, for arrays indexed by op.
     pub fn index(self) -> usize {
-        self.0
+        static INDEX: OnceLock<HashMap<&'static str, usize>> = OnceLock::new();
+        let index = INDEX.get_or_init(|| {
+            let numbered = ops().iter().enumerate();
+            numbered.map(|(k, op)| (op.name, k)).collect()
+        });
+        // Every op that has an id is in the table.
+        index.get(self.0.name).copied().unwrap_or_default()
     }
 }
 
@@ -306,6 +340,7 @@ macro_rules! op {
         |$run:ident| $body:block
     ) => {
         $(#[doc = $doc])+
+        #[inline]
         pub fn $name<'r>(
             $run: &mut $crate::run::Run<'r>,
             $($param: $crate::value::Value<'r>),+
@@ -314,6 +349,7 @@ macro_rules! op {
         #[doc(hidden)]
         pub mod $name {
             use $crate::table::{Code, Op, Param, Type};
+            use $crate::value::Returned;
             /// The table entry.
             pub static OP: Op = Op {
                 name: $crate::table::unescaped(stringify!($name)),
@@ -331,8 +367,16 @@ macro_rules! op {
     };
     (@text) => { "" };
     (@text $text:literal) => { $text };
-    (@code $f:path, $a:ident) => { Code::One($f) };
-    (@code $f:path, $a:ident, $b:ident) => { Code::Two($f) };
-    (@code $f:path, $a:ident, $b:ident, $c:ident) => { Code::Three($f) };
-    (@code $f:path, $a:ident, $b:ident, $c:ident, $d:ident) => { Code::Four($f) };
+    (@code $f:path, $a:ident) => {
+        Code::One(|run, $a| Returned::new($f(run, $a)))
+    };
+    (@code $f:path, $a:ident, $b:ident) => {
+        Code::Two(|run, $a, $b| Returned::new($f(run, $a, $b)))
+    };
+    (@code $f:path, $a:ident, $b:ident, $c:ident) => {
+        Code::Three(|run, $a, $b, $c| Returned::new($f(run, $a, $b, $c)))
+    };
+    (@code $f:path, $a:ident, $b:ident, $c:ident, $d:ident) => {
+        Code::Four(|run, $a, $b, $c, $d| Returned::new($f(run, $a, $b, $c, $d)))
+    };
 }

@@ -10,11 +10,13 @@
 
 use std::cell::Cell as Slot;
 
+use crate::fault::{Fault, Outcome};
 use crate::set::Set;
 use crate::table::OpId;
 
 /// A location or vector: `(i, j)`, row first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(C, align(4))]
 pub struct Pair {
     /// Row, growing downward.
     pub i: i16,
@@ -43,6 +45,7 @@ impl Pair {
 
 /// A coloured cell: `(colour, (i, j))`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(C, align(8))]
 pub struct Cell {
     /// The colour, or any other number an op has put there.
     pub color: i32,
@@ -211,9 +214,38 @@ impl Word<Cell> {
     }
 }
 
+/// What a call gives back: a value or a fault, in two registers.
+///
+/// `Result<Value, Fault>` is as small, but the compiler returns it through memory.
+#[derive(Clone, Copy)]
+pub struct Returned<'r>(Value<'r>);
+
+impl<'r> Returned<'r> {
+    /// Packs an outcome.
+    #[inline(always)]
+    pub fn new(outcome: Outcome<Value<'r>>) -> Returned<'r> {
+        Returned(match outcome {
+            Ok(value) => value,
+            Err(fault) => Value::Failed(fault),
+        })
+    }
+
+    /// The outcome.
+    #[inline(always)]
+    pub fn outcome(self) -> Outcome<Value<'r>> {
+        match self.0 {
+            Value::Failed(fault) => Err(fault),
+            value => Ok(value),
+        }
+    }
+}
+
 /// A value of a run.
 #[derive(Clone, Copy)]
 pub enum Value<'r> {
+    /// A fault on its way to the caller; never seen by a program, see [`Returned`].
+    #[doc(hidden)]
+    Failed(Fault),
     /// `None`
     None,
     /// `True`, `False`
@@ -357,6 +389,7 @@ impl<'r> Value<'r> {
             Value::Int(_) => "int",
             Value::Set(_) => "frozenset",
             Value::Op(_) | Value::Closure(_) => "function",
+            Value::Failed(fault) => fault.name(),
             _ => "tuple",
         }
     }

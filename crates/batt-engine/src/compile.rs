@@ -1,6 +1,6 @@
 //! Programs made ready to run: names resolved, arguments in place, primitives as code.
 
-use batt_dsl::{Code, Fault, Literal, OpId, Outcome, Pair, Run, Value};
+use batt_dsl::{Code, Fault, Literal, OpId, Outcome, Pair, Returned, Run, Value};
 use batt_lang::{Operand, Program, StepId, StepKind};
 
 /// Where an argument comes from.
@@ -28,11 +28,11 @@ enum Instruction {
     Tuple(Vec<Source>),
 }
 
-type CodeOf1 = for<'r> fn(&mut Run<'r>, Value<'r>) -> Outcome<Value<'r>>;
-type CodeOf2 = for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>) -> Outcome<Value<'r>>;
-type CodeOf3 = for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>, Value<'r>) -> Outcome<Value<'r>>;
+type CodeOf1 = for<'r> fn(&mut Run<'r>, Value<'r>) -> Returned<'r>;
+type CodeOf2 = for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>) -> Returned<'r>;
+type CodeOf3 = for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>, Value<'r>) -> Returned<'r>;
 type CodeOf4 =
-    for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>, Value<'r>, Value<'r>) -> Outcome<Value<'r>>;
+    for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>, Value<'r>, Value<'r>) -> Returned<'r>;
 
 /// A program compiled once, to be run many times, on any thread.
 pub struct Compiled {
@@ -193,21 +193,21 @@ impl Instruction {
         match self {
             Instruction::Call1(code, [a]) => {
                 let a = a.get(run, slots)?;
-                code(run, a)
+                code(run, a).outcome()
             }
             Instruction::Call2(code, [a, b]) => {
                 let (a, b) = (a.get(run, slots)?, b.get(run, slots)?);
-                code(run, a, b)
+                code(run, a, b).outcome()
             }
             Instruction::Call3(code, [a, b, c]) => {
                 let (a, b) = (a.get(run, slots)?, b.get(run, slots)?);
                 let c = c.get(run, slots)?;
-                code(run, a, b, c)
+                code(run, a, b, c).outcome()
             }
             Instruction::Call4(code, [a, b, c, d]) => {
                 let (a, b) = (a.get(run, slots)?, b.get(run, slots)?);
                 let (c, d) = (c.get(run, slots)?, d.get(run, slots)?);
-                code(run, a, b, c, d)
+                code(run, a, b, c, d).outcome()
             }
             Instruction::Dynamic(callee, args) => {
                 let callee = callee.get(run, slots)?;

@@ -27,13 +27,13 @@ Exit codes: 0 all good, 1 findings (unsolved pairs, differences, errors in a sol
 2 an error that kept the command from its work, 130 interrupted."
 )]
 pub struct Cli {
-    /// When to use colours; NO_COLOR is respected
+    /// When to use colours: auto, always or never; NO_COLOR is respected
     #[arg(
         long,
         global = true,
         value_name = "WHEN",
         default_value = "auto",
-        hide_possible_values = false
+        hide_possible_values = true
     )]
     color: ColorWhen,
 

@@ -76,7 +76,9 @@ pub fn load_tasks(path: &Path, ui: &Ui) -> Result<Dataset> {
 /// the longest counts, since an id may contain `_` itself.
 pub fn task_of<'d>(name: &str, data: &'d Dataset) -> Option<&'d Task> {
     let ends = name.match_indices('_').map(|(at, _)| &name[at + 1..]);
-    std::iter::once(name).chain(ends).find_map(|id| data.get(id))
+    std::iter::once(name)
+        .chain(ends)
+        .find_map(|id| data.get(id))
 }
 
 /// The name closest to one that nobody knows, if any is close enough to be meant.
@@ -101,7 +103,7 @@ mod tests {
     #[test]
     fn the_longest_id_wins() {
         let task = |id: &str| {
-            let json = br#"{"train": [{"input": [[1]], "output": [[2]]}], "test": []}"#;
+            let json = br#"[{"input": [[1]], "output": [[2]]}]"#;
             let data = Dataset::from_json(format!("{id}.json"), json).unwrap();
             data.into_tasks().remove(0)
         };

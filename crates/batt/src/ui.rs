@@ -111,11 +111,17 @@ impl Ui {
         }
         let template = "{msg} {wide_bar} {pos}/{len} {eta}";
         bar.set_style(
-            ProgressStyle::with_template(template)
-                .unwrap_or_else(|_| ProgressStyle::default_bar()),
+            ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()),
         );
         bar.set_message(what.to_owned());
         bar.enable_steady_tick(Duration::from_millis(200));
+        bar
+    }
+
+    /// A sign of life on stderr for work of unknown length.
+    pub fn spinner(&self) -> ProgressBar {
+        let bar = self.progress(0, "");
+        bar.set_style(ProgressStyle::default_spinner());
         bar
     }
 
@@ -161,8 +167,10 @@ pub fn table(header: &[&str], numbers: &[usize]) -> Table {
     let mut table = Table::new();
     table
         .load_style(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_header(header.iter().copied());
+        .set_content_arrangement(ContentArrangement::Dynamic);
+    if !header.is_empty() {
+        table.set_header(header.iter().copied());
+    }
     for column in numbers {
         if let Some(column) = table.column_mut(*column) {
             column.set_cell_alignment(CellAlignment::Right);
@@ -193,7 +201,7 @@ pub fn grouped(n: usize) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (k, digit) in digits.chars().enumerate() {
-        if k > 0 && (digits.len() - k) % 3 == 0 {
+        if k > 0 && (digits.len() - k).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
@@ -213,7 +221,12 @@ mod tests {
 
     #[test]
     fn numbers_for_people() {
-        for (n, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1234567, "1,234,567")] {
+        for (n, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1,000"),
+            (1234567, "1,234,567"),
+        ] {
             assert_eq!(grouped(n), text);
         }
         assert_eq!(counted(1, "pair"), "1 pair");
@@ -225,6 +238,9 @@ mod tests {
         let mut t = table(&["solver", "us"], &[1]);
         t.add_row(["a", "1.5"]);
         t.add_row(["longer", "12.0"]);
-        assert_eq!(table_text(&t), " solver    us\n a        1.5\n longer  12.0\n");
+        assert_eq!(
+            table_text(&t),
+            " solver    us\n a        1.5\n longer  12.0\n"
+        );
     }
 }

@@ -59,28 +59,37 @@ fn spend_for<'r>(run: &mut Run<'r>, element: Value<'r>) -> Outcome<()> {
 /// How often each colour 0 to 255 occurs.
 type Counts = [u32; 256];
 
-/// Counts colours below [`FEW`]; `None` when there is another.
+/// Counts the colours of ARC; `None` when there is another.
+///
+/// Compares sixteen cells at a time with every colour: a counter per cell in memory would be
+/// stored and loaded again for every cell of the most common colour.
 fn count_few(cells: &[u8]) -> Option<[u32; FEW]> {
-    // Four counters in turn: equal neighbours would otherwise wait for one another.
-    let mut counts = [[0u32; FEW]; 4];
-    let mut seen = 0;
-    let mut chunks = cells.chunks_exact(4);
-    for chunk in &mut chunks {
-        for (lane, &c) in counts.iter_mut().zip(chunk) {
-            lane[c as usize % FEW] += 1;
-            seen |= c;
+    const LANES: usize = 16;
+    let mut counts = [0u32; FEW];
+    // Lanes count up to 255, so sums are taken that often.
+    for block in cells.chunks(LANES * 255) {
+        let mut lanes = [[0u8; LANES]; FEW];
+        let mut chunks = block.chunks_exact(LANES);
+        for chunk in &mut chunks {
+            for (color, lane) in (0u8..).zip(&mut lanes) {
+                for (count, &cell) in lane.iter_mut().zip(chunk) {
+                    *count += u8::from(cell == color);
+                }
+            }
+        }
+        for (count, lane) in counts.iter_mut().zip(&lanes) {
+            *count += lane.iter().map(|&n| u32::from(n)).sum::<u32>();
+        }
+        for &cell in chunks.remainder() {
+            *counts.get_mut(cell as usize)? += 1;
         }
     }
-    for &c in chunks.remainder() {
-        counts[0][c as usize % FEW] += 1;
-        seen |= c;
-    }
-    let [a, b, c, d] = counts;
-    ((seen as usize) < FEW).then(|| std::array::from_fn(|k| a[k] + b[k] + c[k] + d[k]))
+    let counted: u32 = counts.iter().sum();
+    (counted as usize == cells.len()).then_some(counts)
 }
 
-/// More than the colours of ARC, and a power of two.
-const FEW: usize = 16;
+/// The colours of ARC.
+const FEW: usize = 10;
 
 fn count_bytes(cells: &[u8]) -> Counts {
     let mut counts = [0; 256];

@@ -1,13 +1,12 @@
 //! Taking grids apart: objects, partitions, occurrences, frontiers, periods.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::fault::{Fault, Outcome};
 use crate::hash;
 use crate::op;
 use crate::run::Run;
-use crate::set::{Elems, Flood, FloodPart, Origin, Set, Table, flood_sequence};
+use crate::set::{Bounds, Elems, Flood, FloodPart, Origin, Set, Table, flood_sequence};
 use crate::table::Op;
 use crate::value::{Cell, Grid, Pair, Value};
 
@@ -115,83 +114,140 @@ fn compact_objects<'r>(
     }
     if let Some(background) = background {
         for cell in &mut open {
-            if *cell == background {
-                *cell = BLOCKED;
-            }
+            *cell = if *cell == background { BLOCKED } else { *cell };
         }
     }
-    let around = [
-        stride.wrapping_neg(),
-        stride,
-        1usize.wrapping_neg(),
-        1,
-        stride.wrapping_neg() - 1,
-        stride.wrapping_neg() + 1,
-        stride - 1,
-        stride + 1,
-    ];
-    let around = if diagonal { &around[..] } else { &around[..4] };
-    let order = GridOrders::of(run, grid.height, grid.width);
-    let mut found: Vec<&'r [Cell]> = Vec::new();
+    let ranks = GridOrders::of(run, grid.height, grid.width).ranks;
     let mut cells = std::mem::take(&mut run.scratch.cells);
-    let mut outcome = Ok(());
-    for &start in order.iter() {
-        let (i, j) = (start as usize / grid.width, start as usize % grid.width);
-        let at = (i + 1) * stride + j + 1;
-        let value = open[at];
-        if value == BLOCKED {
-            continue;
-        }
-        // The list of cells is at the same time the queue of the fill. The first cell is the one
-        // the replay of the construction starts from.
-        cells.clear();
-        open[at] = BLOCKED;
-        cells.push(Cell::new(value.into(), Pair::new(i as i16, j as i16)));
-        let mut next = 0;
-        while next < cells.len() {
-            let here = cells[next].at;
-            let at = (here.i as usize + 1) * stride + here.j as usize + 1;
-            for &step in around {
-                let there = at.wrapping_add(step);
-                let color = open[there];
-                if color != BLOCKED && (!univalued || color == value) {
-                    open[there] = BLOCKED;
-                    let place = Pair::new((there / stride) as i16 - 1, (there % stride) as i16 - 1);
-                    cells.push(Cell::new(color.into(), place));
-                }
-            }
-            next += 1;
-        }
-        match run.slice(&cells) {
-            Ok(cells) => found.push(cells),
-            Err(fault) => {
-                outcome = Err(fault);
-                break;
+    let mut found: Vec<Component> = Vec::new();
+    cells.clear();
+    for i in 0..grid.height {
+        let start = (i + 1) * stride + 1;
+        for j in 0..grid.width {
+            let at = start + j;
+            if open[at] != BLOCKED {
+                let from = Pair::new(i as i16, j as i16);
+                let steps = if diagonal { &STEPS[..] } else { &STEPS[..4] };
+                found.push(fill_component(&mut open, stride, at, from, steps, univalued, &mut cells, &ranks));
             }
         }
     }
+    // Python looks for unclaimed cells in the iteration order of `asindices`.
+    found.sort_unstable_by_key(|component| component.rank);
+    let objects = finish_objects(run, &cells, &found, |run, objects| {
+        run.alloc(Flood {
+            grid,
+            diagonal,
+            univalued,
+            background,
+            objects,
+        })
+    });
     run.scratch.cells = cells;
     run.scratch.bytes = open;
-    outcome?;
+    objects
+}
+
+/// The neighbours of a cell: direct ones first.
+const STEPS: [(i16, i16); 8] = [
+    (-1, 0),
+    (1, 0),
+    (0, -1),
+    (0, 1),
+    (-1, -1),
+    (-1, 1),
+    (1, -1),
+    (1, 1),
+];
+
+/// A connected component among the cells of all.
+struct Component {
+    start: usize,
+    end: usize,
+    /// The smallest rank of its cells, and where the cell that has it stands.
+    rank: u32,
+    first: usize,
+    bounds: Bounds,
+}
+
+/// Appends the component around `from` to `cells`, blocking its cells.
+#[allow(clippy::too_many_arguments)] // one call, in the innermost loop
+#[inline(always)]
+fn fill_component(
+    open: &mut [u8],
+    stride: usize,
+    at: usize,
+    from: Pair,
+    steps: &[(i16, i16)],
+    univalued: bool,
+    cells: &mut Vec<Cell>,
+    ranks: &[u32],
+) -> Component {
+    let width = stride - 2;
+    let value = open[at];
+    open[at] = BLOCKED;
+    let start = cells.len();
+    // The list of cells is at the same time the queue of the fill.
+    cells.push(Cell::new(value.into(), from));
+    let mut component = Component {
+        start,
+        end: 0,
+        rank: u32::MAX,
+        first: start,
+        bounds: Bounds::at(from),
+    };
+    let mut next = start;
+    while next < cells.len() {
+        let here = cells[next].at;
+        let rank = ranks[here.i as usize * width + here.j as usize];
+        if rank < component.rank {
+            (component.rank, component.first) = (rank, next);
+        }
+        component.bounds.include(here);
+        let at = (here.i as usize + 1) * stride + here.j as usize + 1;
+        for &(di, dj) in steps {
+            let there = at.wrapping_add_signed(di as isize * stride as isize + dj as isize);
+            let color = open[there];
+            if color != BLOCKED && (!univalued || color == value) {
+                open[there] = BLOCKED;
+                cells.push(Cell::new(color.into(), Pair::new(here.i + di, here.j + dj)));
+            }
+        }
+        next += 1;
+    }
+    component.end = cells.len();
+    component
+}
+
+/// The set of objects. In each object the cell that the replay of the construction starts from, the
+/// first in the iteration order of `asindices`, comes first.
+fn finish_objects<'r>(
+    run: &mut Run<'r>,
+    cells: &[Cell],
+    found: &[Component],
+    flood: impl FnOnce(&mut Run<'r>, &'r [&'r [Cell]]) -> Outcome<&'r Flood<'r>>,
+) -> Outcome<Value<'r>> {
     if found.is_empty() {
         return Ok(Value::Set(run.empty_set()?));
     }
-    let found = run.slice(&found)?;
-    let flood = run.alloc(Flood {
-        grid,
-        diagonal,
-        univalued,
-        background,
-        objects: found,
-    })?;
+    let lists: &'r mut [&'r [Cell]] = run.slice_filled(found.len(), &[][..])?;
+    for (list, component) in lists.iter_mut().zip(found) {
+        let range = component.start..component.end;
+        let own = run.slice_filled(range.len(), cells[component.start])?;
+        own.copy_from_slice(&cells[range]);
+        own.swap(0, component.first - component.start);
+        *list = own;
+    }
+    let flood = flood(run, lists)?;
     let objects = run.slice_filled(found.len(), Value::None)?;
-    for (k, (place, cells)) in objects.iter_mut().zip(found).enumerate() {
+    for (k, (place, component)) in objects.iter_mut().zip(found).enumerate() {
         let part = run.alloc(FloodPart {
             flood,
             object: k as u32,
         })?;
-        let object = run.set(Elems::Cells(cells), Origin::Flood(part))?;
+        let object = run.set(Elems::Cells(flood.objects[k]), Origin::Flood(part))?;
         object.with_one_color_each(Some(true));
+        object.with_bounds(Some(component.bounds));
         *place = Value::Set(object);
     }
     Ok(Value::Set(run.set(Elems::Values(objects), Origin::Frozen)?))
@@ -212,7 +268,7 @@ fn general_objects<'r>(
     if Pair::fit(height as i64, width as i64).is_none() {
         return Err(Fault::Size);
     }
-    let order = GridOrders::of(run, height, width);
+    let order = GridOrders::of(run, height, width).order;
     let mut occupied = vec![false; len];
     let mut count = 0;
     let mut found = Vec::new();
@@ -259,21 +315,43 @@ fn general_objects<'r>(
     Ok(Value::Set(run.build_frozen(&found)?))
 }
 
-/// The iteration order of `asindices` for grids of a size, as positions row by row: `objects` looks for
-/// unclaimed cells in this order. Worked out once per size and thread.
-#[derive(Default)]
-pub(crate) struct GridOrders {
-    known: HashMap<(usize, usize), Rc<[u32]>>,
+/// The iteration order of `asindices` for grids of a size: `objects` looks for unclaimed cells in
+/// this order. Worked out once per size and thread.
+#[derive(Clone)]
+struct GridOrder {
+    /// Positions, row by row, in iteration order.
+    order: Rc<[u32]>,
+    /// For every position its place in that order.
+    ranks: Rc<[u32]>,
 }
 
-/// Grids up to this many cells have their order remembered; all sizes of ARC are below.
-const REMEMBERED_CELLS: usize = 30 * 30;
+/// The orders worked out so far, for the sizes of ARC.
+#[derive(Default)]
+pub(crate) struct GridOrders {
+    known: Vec<Option<GridOrder>>,
+}
+
+/// Grids up to this many rows and columns have their order remembered.
+const REMEMBERED_SIDE: usize = 30;
 
 impl GridOrders {
-    fn of(run: &mut Run<'_>, height: usize, width: usize) -> Rc<[u32]> {
-        if let Some(order) = run.scratch.grid_orders.known.get(&(height, width)) {
-            return order.clone();
+    fn of(run: &mut Run<'_>, height: usize, width: usize) -> GridOrder {
+        if height.max(width) > REMEMBERED_SIDE {
+            return GridOrder::new(height, width);
         }
+        let known = &mut run.scratch.grid_orders.known;
+        let at = (height * (REMEMBERED_SIDE + 1)) + width;
+        if known.len() <= at {
+            known.resize((REMEMBERED_SIDE + 1) * (REMEMBERED_SIDE + 1), None);
+        }
+        known[at]
+            .get_or_insert_with(|| GridOrder::new(height, width))
+            .clone()
+    }
+}
+
+impl GridOrder {
+    fn new(height: usize, width: usize) -> GridOrder {
         let hashes: Vec<u64> = (0..height * width)
             .map(|p| hash::pair((p / width) as i16, (p % width) as i16))
             .collect();
@@ -281,11 +359,14 @@ impl GridOrders {
         table.clear();
         (0..hashes.len() as u32).for_each(|p| table.add(&hashes, p));
         let order: Rc<[u32]> = table.iter().collect();
-        if hashes.len() <= REMEMBERED_CELLS {
-            let known = &mut run.scratch.grid_orders.known;
-            known.insert((height, width), order.clone());
+        let mut ranks = vec![0; order.len()];
+        for (rank, &p) in order.iter().enumerate() {
+            ranks[p as usize] = rank as u32;
         }
-        order
+        GridOrder {
+            order,
+            ranks: ranks.into(),
+        }
     }
 }
 
@@ -414,7 +495,7 @@ fn compact_occurrences<'r>(
     run: &mut Run<'r>,
     grid: &'r Grid<'r>,
     cells: &'r [Cell],
-    bounds: crate::set::Bounds,
+    bounds: Bounds,
 ) -> Outcome<Value<'r>> {
     let (tall, wide) = (bounds.height() as usize, bounds.width() as usize);
     let mut found = std::mem::take(&mut run.scratch.pairs);

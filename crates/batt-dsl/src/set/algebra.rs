@@ -1,7 +1,7 @@
 //! Union, intersection, difference, filter and map of sets: elements now, layout later.
 
 use super::origin::{Merge, Selection, Union, Walk, walk_order};
-use super::{Elems, Origin, Set};
+use super::{Bounds, Elems, Origin, Set};
 use crate::fault::Outcome;
 use crate::run::Run;
 use crate::value::{Cell, Pair, Value};
@@ -13,6 +13,26 @@ struct Flat<'r> {
     rename: &'r [u32],
     /// Were there equal elements that can be told apart, as `1` and `True`?
     equals_met: bool,
+}
+
+fn pairs_of<'r>(member: Value<'r>) -> Option<&'r [Pair]> {
+    match member.as_set()?.elems {
+        Elems::Pairs(pairs) => Some(pairs),
+        _ => None,
+    }
+}
+
+fn cells_of<'r>(member: Value<'r>) -> Option<&'r [Cell]> {
+    match member.as_set()?.elems {
+        Elems::Cells(cells) => Some(cells),
+        _ => None,
+    }
+}
+
+/// The bounding box of all patches together.
+fn bounds_of(members: &[Value<'_>]) -> Option<Bounds> {
+    let all = members.iter().filter_map(|m| m.as_set()?.bounds());
+    all.reduce(Bounds::union)
 }
 
 /// Are two equal values also indistinguishable? Equal sets may be laid out differently and bools
@@ -200,17 +220,16 @@ impl<'r> Run<'r> {
         let rename = self.slice_filled(total, 0u32)?;
         let mut equals_met = false;
         let elems = if pairs_only {
-            let lists = members.iter().filter_map(|m| match m.as_set()?.elems {
-                Elems::Pairs(pairs) => Some(pairs),
-                _ => None,
-            });
-            Elems::Pairs(self.flatten_compact(lists, rename, Pair::key)?)
+            Elems::Pairs(self.flatten_pairs(members, rename)?)
         } else if cells_only {
-            let lists = members.iter().filter_map(|m| match m.as_set()?.elems {
-                Elems::Cells(cells) => Some(cells),
-                _ => None,
-            });
-            Elems::Cells(self.flatten_compact(lists, rename, Cell::key)?)
+            match self.flatten_cells(members, rename)? {
+                Some(cells) => Elems::Cells(cells),
+                // Several colours at one location.
+                None => {
+                    let lists = members.iter().filter_map(|m| cells_of(*m));
+                    Elems::Cells(self.flatten_hashed(lists, rename, Cell::key)?)
+                }
+            }
         } else {
             self.flatten_values(members, rename, &mut equals_met)?
         };
@@ -221,7 +240,68 @@ impl<'r> Run<'r> {
         })
     }
 
-    fn flatten_compact<'a, T: Copy + 'r>(
+    fn flatten_pairs(
+        &mut self,
+        members: &[Value<'r>],
+        rename: &mut [u32],
+    ) -> Outcome<&'r [Pair]> {
+        let lists = || members.iter().filter_map(|m| pairs_of(*m));
+        let Some(bounds) = bounds_of(members) else {
+            return Ok(&[]);
+        };
+        if self.scratch.plane.lay_out(bounds).is_none() {
+            return self.flatten_hashed(lists(), rename, Pair::key);
+        }
+        let elements = self.slice_filled(rename.len(), Pair::new(0, 0))?;
+        let plane = &mut self.scratch.plane;
+        let mut count = 0;
+        let mut names = rename.iter_mut();
+        for &p in lists().flatten() {
+            let number = plane.find_or_insert(p, count as u32);
+            if number as usize == count {
+                elements[count] = p;
+                count += 1;
+            }
+            if let Some(name) = names.next() {
+                *name = number;
+            }
+        }
+        Ok(&elements[..count])
+    }
+
+    /// `None` when a location occurs with several colours.
+    fn flatten_cells(
+        &mut self,
+        members: &[Value<'r>],
+        rename: &mut [u32],
+    ) -> Outcome<Option<&'r [Cell]>> {
+        let lists = members.iter().filter_map(|m| cells_of(*m));
+        let Some(bounds) = bounds_of(members) else {
+            return Ok(None);
+        };
+        if self.scratch.plane.lay_out(bounds).is_none() {
+            return Ok(None);
+        }
+        let elements = self.slice_filled(rename.len(), Cell::new(0, Pair::new(0, 0)))?;
+        let plane = &mut self.scratch.plane;
+        let mut count = 0;
+        let mut names = rename.iter_mut();
+        for &c in lists.flatten() {
+            let number = plane.find_or_insert(c.at, count as u32);
+            if number as usize == count {
+                elements[count] = c;
+                count += 1;
+            } else if elements[number as usize] != c {
+                return Ok(None);
+            }
+            if let Some(name) = names.next() {
+                *name = number;
+            }
+        }
+        Ok(Some(&elements[..count]))
+    }
+
+    fn flatten_hashed<'a, T: Copy + 'r>(
         &mut self,
         lists: impl Iterator<Item = &'r [T]> + 'a,
         rename: &mut [u32],

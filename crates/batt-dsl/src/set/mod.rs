@@ -15,6 +15,7 @@ mod algebra;
 mod index;
 mod layout;
 mod origin;
+mod plane;
 
 use std::cell::Cell as Slot;
 
@@ -24,6 +25,7 @@ use crate::run::Run;
 use crate::value::{Cell, Pair, Value};
 
 pub(crate) use index::KeyIndex;
+pub(crate) use plane::Plane;
 pub(crate) use layout::{EMPTY, Layout, Table};
 pub(crate) use origin::{Flood, FloodPart, Origin, Selection, Walk, flood_sequence};
 
@@ -73,18 +75,49 @@ pub struct Bounds {
 impl Bounds {
     fn of(mut pairs: impl Iterator<Item = Pair>) -> Option<Bounds> {
         let first = pairs.next()?;
-        let start = Bounds {
-            top: first.i,
-            left: first.j,
-            bottom: first.i,
-            right: first.j,
-        };
-        Some(pairs.fold(start, |b, p| Bounds {
-            top: b.top.min(p.i),
-            left: b.left.min(p.j),
-            bottom: b.bottom.max(p.i),
-            right: b.right.max(p.j),
-        }))
+        // Four variables of their own stay in four registers.
+        let (mut top, mut left, mut bottom, mut right) = (first.i, first.j, first.i, first.j);
+        for p in pairs {
+            top = top.min(p.i);
+            left = left.min(p.j);
+            bottom = bottom.max(p.i);
+            right = right.max(p.j);
+        }
+        Some(Bounds {
+            top,
+            left,
+            bottom,
+            right,
+        })
+    }
+
+    /// The bounds of one location.
+    pub(crate) fn at(p: Pair) -> Bounds {
+        Bounds {
+            top: p.i,
+            left: p.j,
+            bottom: p.i,
+            right: p.j,
+        }
+    }
+
+    /// Grows the bounds to include a location.
+    #[inline(always)]
+    pub(crate) fn include(&mut self, p: Pair) {
+        self.top = self.top.min(p.i);
+        self.left = self.left.min(p.j);
+        self.bottom = self.bottom.max(p.i);
+        self.right = self.right.max(p.j);
+    }
+
+    /// The bounds of two boxes together.
+    pub(crate) fn union(self, other: Bounds) -> Bounds {
+        Bounds {
+            top: self.top.min(other.top),
+            left: self.left.min(other.left),
+            bottom: self.bottom.max(other.bottom),
+            right: self.right.max(other.right),
+        }
     }
 
     /// Number of rows.
@@ -412,12 +445,21 @@ impl<'r> Set<'r> {
         }
         let known = match self.elems {
             Elems::Cells(cells) => {
-                let index = &mut run.scratch.index;
-                index.clear(cells.len());
-                cells.iter().enumerate().all(|(k, c)| {
-                    let k = k as u32;
-                    index.find_or_insert(c.at.key(), k, |_| true) == k
-                })
+                let bounds = self.bounds();
+                match bounds.and_then(|bounds| run.scratch.plane.lay_out(bounds)) {
+                    Some(plane) => cells
+                        .iter()
+                        .enumerate()
+                        .all(|(k, c)| plane.find_or_insert(c.at, k as u32) == k as u32),
+                    None => {
+                        let index = &mut run.scratch.index;
+                        index.clear(cells.len());
+                        cells.iter().enumerate().all(|(k, c)| {
+                            let k = k as u32;
+                            index.find_or_insert(c.at.key(), k, |_| true) == k
+                        })
+                    }
+                }
             }
             _ => true,
         };
@@ -480,21 +522,29 @@ pub(crate) fn numeric_cell(v: Value<'_>) -> Option<Cell> {
 
 /// How sets are made.
 impl<'r> Run<'r> {
+    /// Inlined, so that the parts are stored where they stay: passed on as whole structures they are
+    /// copied in pieces that do not match the stores just made, and the copy waits.
+    #[inline(always)]
     pub(crate) fn set(&mut self, elems: Elems<'r>, origin: Origin<'r>) -> Outcome<&'r Set<'r>> {
         let depth = match elems {
             Elems::Pairs(_) => 2,
             Elems::Cells(_) => 3,
-            Elems::Values(values) => 1 + values.iter().map(|v| v.depth()).max().unwrap_or_default(),
+            Elems::Values(values) => self.depth_of(values)?,
         };
-        self.check_depth(depth)?;
         self.alloc(Set {
             elems,
             origin,
             known: Slot::new(None),
-            depth: depth as u16,
+            depth,
             bounds: Slot::new(None),
             one_color_each: Slot::new(None),
         })
+    }
+
+    fn depth_of(&mut self, values: &[Value<'r>]) -> Outcome<u16> {
+        let depth = 1 + values.iter().map(|v| v.depth()).max().unwrap_or_default();
+        self.check_depth(depth)?;
+        Ok(depth as u16)
     }
 
     /// The empty set.

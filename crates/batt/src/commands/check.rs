@@ -44,7 +44,11 @@ pub struct CheckArgs {
 
 /// Runs the command.
 pub fn main(args: &CheckArgs, ui: &Ui) -> Result<Exit> {
-    let least = if args.info { Severity::Info } else { Severity::Warning };
+    let least = if args.info {
+        Severity::Info
+    } else {
+        Severity::Warning
+    };
     let mut out = stdout();
     let mut counts: BTreeMap<Severity, usize> = BTreeMap::new();
     let mut solvers = 0;
@@ -67,7 +71,11 @@ pub fn main(args: &CheckArgs, ui: &Ui) -> Result<Exit> {
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     let infos = count(Severity::Info);
     if !args.json {
-        let hidden = if args.info || infos == 0 { "" } else { " (--info lists them)" };
+        let hidden = if args.info || infos == 0 {
+            ""
+        } else {
+            " (--info lists them)"
+        };
         writeln!(
             out,
             "{} in {}: {}, {}, {}{hidden}",

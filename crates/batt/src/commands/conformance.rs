@@ -32,13 +32,11 @@ pub struct ConformanceArgs {
 
 /// Runs the command.
 pub fn main(args: &ConformanceArgs, ui: &Ui) -> Result<Exit> {
-    let bar = ui.progress(0, "checking");
+    let bar = ui.spinner();
     let report = run_directory(&args.dir, |path, report| {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let done = report.passed + report.differences.len();
-        bar.set_length(done as u64);
-        bar.set_position(done as u64);
-        bar.set_message(name.into_owned());
+        bar.set_message(format!("{name}, {} so far", counted(done, "case")));
     });
     bar.finish_and_clear();
     let report = report.map_err(unusable)?;
@@ -80,9 +78,10 @@ fn write_difference(out: &mut impl Write, difference: &Difference, ui: &Ui) -> R
 fn unusable(error: VectorsError) -> anyhow::Error {
     match &error {
         VectorsError::Io { path, source } => bad_file("read", path, source),
-        VectorsError::Empty(dir) if !dir.exists() => {
-            advised(format_args!("{}: no such folder", dir.display()), "check the path")
-        }
+        VectorsError::Empty(dir) if !dir.exists() => advised(
+            format_args!("{}: no such folder", dir.display()),
+            "check the path",
+        ),
         VectorsError::Empty(_) => advised(&error, "name the folder that holds ops/ or programs/"),
         VectorsError::Case { .. } => advised(&error, "get the vectors again, or mend that line"),
     }

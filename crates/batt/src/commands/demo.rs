@@ -100,7 +100,7 @@ impl Row<'_> {
 
     /// The test input and what the solver made of it.
     fn picture(&self, ui: &Ui) -> Option<String> {
-        let (job, result) = self.puzzle.jobs.iter().zip(self.results).last()?;
+        let (job, result) = self.puzzle.jobs.iter().zip(self.results).next_back()?;
         let answer = result.value.as_ref().and_then(as_grid)?;
         let panels = [
             Panel::grid("input", job.input),
@@ -138,7 +138,10 @@ fn write_text(out: &mut impl Write, rows: &[Row<'_>], timing: &Timing, ui: &Ui) 
         writeln!(out, "{}: {rule}", ui.out(STRONG, row.name()))?;
         writeln!(out, "{}", row.picture(ui).unwrap_or_default())?;
     }
-    let mut all = table(&["puzzle", "name", "steps", "pairs right", "us per run"], &[2, 3, 4]);
+    let mut all = table(
+        &["puzzle", "name", "steps", "pairs right", "us per run"],
+        &[2, 3, 4],
+    );
     for row in rows {
         all.add_row([
             row.puzzle.task.id.clone(),
@@ -169,7 +172,11 @@ fn write_text(out: &mut impl Write, rows: &[Row<'_>], timing: &Timing, ui: &Ui) 
         counted(timing.runs, "run"),
         timing.time.as_secs_f64(),
         rate(timing.runs, timing.time),
-        if interrupt::happened() { " (interrupted)" } else { "" },
+        if interrupt::happened() {
+            " (interrupted)"
+        } else {
+            ""
+        },
     )?;
     Ok(())
 }

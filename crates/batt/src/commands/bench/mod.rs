@@ -1,10 +1,130 @@
-//! stub
-use crate::cli::Exit;
-use crate::ui::Ui;
+//! `batt bench`: how fast we are, alone and against Python.
+
+mod against;
+mod python;
+mod report;
+
+use std::io::Write;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
+
 use anyhow::Result;
+use batt_engine::{Job, Options, evaluate};
 use clap::Args;
-/// stub
+use serde_json::json;
+
+use self::against::compare;
+use crate::cli::Exit;
+use crate::corpus::{Corpus, Puzzle, measure};
+use crate::interrupt;
+use crate::ui::{Ui, grouped, stdout};
+
+/// Measure throughput, alone or against a Python checkout
 #[derive(Args)]
-pub struct BenchArgs {}
-/// stub
-pub fn main(_: &BenchArgs, _: &Ui) -> Result<Exit> { Ok(Exit::Good) }
+#[command(after_help = "\
+The built-in puzzles are timed on one core and on all. With --against, the solvers of an arc-dsl
+checkout also run on the inputs of their tasks, by Python and by batt in turns. Only the call of
+a solver is timed on either side; of several rounds the median counts. A run with few
+--seconds has fewer rounds.
+
+Examples:
+  batt bench
+  batt bench --against ../arc-dsl --tasks data/training
+  batt bench --against ../arc-dsl --tasks data/training --python /usr/bin/python3.12 --json")]
+pub struct BenchArgs {
+    /// A checkout with dsl.py, constants.py and solvers.py
+    #[arg(long, value_name = "DIR")]
+    against: Option<PathBuf>,
+
+    /// The Python to compare with [default: /usr/bin/python3, or the first on the PATH]
+    #[arg(long, value_name = "PATH", requires = "against")]
+    python: Option<PathBuf>,
+
+    /// The tasks of the checkout's solvers [default: DIR/../data/training]
+    #[arg(long, value_name = "PATH", requires = "against")]
+    tasks: Option<PathBuf>,
+
+    /// About how long to measure
+    #[arg(long, value_name = "S", default_value_t = 60.0, value_parser = seconds)]
+    seconds: f64,
+
+    /// Print the results as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// A figure for the corpus is steady after this.
+const CORPUS: f64 = 2.0;
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(seconds) if (0.01..=86_400.0).contains(&seconds) => Ok(seconds),
+        _ => Err("write a number of seconds, such as 10 or 0.5".to_owned()),
+    }
+}
+
+/// Runs the command.
+pub fn main(args: &BenchArgs, ui: &Ui) -> Result<Exit> {
+    interrupt::watch();
+    let corpus = Corpus::load();
+    let puzzles = corpus.puzzles();
+    let time = Duration::from_secs_f64(args.seconds.min(CORPUS));
+    let one = measure(&puzzles, &Options::default(), time);
+    let one = one.runs as f64 / one.time.as_secs_f64();
+    let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let all = on_all_cores(&puzzles, one, threads, time);
+
+    let comparison = match &args.against {
+        Some(checkout) if !interrupt::happened() => Some(compare(
+            checkout,
+            args.python.as_deref(),
+            args.tasks.as_deref(),
+            Duration::from_secs_f64(args.seconds),
+            ui,
+        )?),
+        _ => None,
+    };
+    let mut out = stdout();
+    if args.json {
+        let corpus = json!({
+            "one_core_runs_per_second": one.round(),
+            "threads": threads,
+            "all_cores_runs_per_second": all.round(),
+        });
+        let against = comparison.as_ref().map(report::to_json);
+        writeln!(out, "{}", json!({"corpus": corpus, "against": against}))?;
+    } else {
+        writeln!(
+            out,
+            "built-in puzzles: {} runs/s on one core, {} runs/s on {threads} threads",
+            grouped(one as usize),
+            grouped(all as usize),
+        )?;
+        if let Some(comparison) = &comparison {
+            writeln!(out)?;
+            report::write(&mut out, comparison, ui)?;
+        }
+    }
+    out.flush()?;
+    if interrupt::happened() {
+        return Ok(Exit::Interrupted);
+    }
+    let differ = comparison.is_some_and(|found| found.agreed < found.answers);
+    Ok(Exit::findings(differ))
+}
+
+/// Runs per second of the corpus on every core.
+fn on_all_cores(puzzles: &[Puzzle<'_>], one: f64, threads: usize, time: Duration) -> f64 {
+    let once: Vec<Job<'_>> = puzzles
+        .iter()
+        .flat_map(|puzzle| puzzle.jobs.iter().copied())
+        .collect();
+    let wanted = one * threads as f64 * time.as_secs_f64();
+    let copies = (wanted / once.len() as f64).ceil().max(1.0) as usize;
+    let jobs = once.repeat(copies);
+    let started = Instant::now();
+    let done = evaluate(&jobs, &Options::default(), interrupt::stop(), |_, _| {});
+    done as f64 / started.elapsed().as_secs_f64()
+}

@@ -56,7 +56,10 @@ impl Input {
     pub fn of_grid(path: &Path) -> Result<Input> {
         let mut text = Vec::new();
         let (read, name) = if path == Path::new("-") {
-            (std::io::stdin().take(LARGEST).read_to_end(&mut text), "stdin".to_owned())
+            (
+                std::io::stdin().take(LARGEST).read_to_end(&mut text),
+                "stdin".to_owned(),
+            )
         } else {
             let read = std::fs::File::open(path)
                 .and_then(|file| file.take(LARGEST).read_to_end(&mut text));
@@ -109,7 +112,10 @@ fn parse(text: &str) -> Result<Grid, String> {
             };
             cells.map(digit).collect()
         };
-        text.lines().enumerate().map(row).collect::<Result<_, _>>()?
+        text.lines()
+            .enumerate()
+            .map(row)
+            .collect::<Result<_, _>>()?
     };
     let mut grid = Vec::with_capacity(rows.len());
     for (i, row) in rows.iter().enumerate() {
@@ -119,7 +125,11 @@ fn parse(text: &str) -> Result<Grid, String> {
                 GridError::Colour { row, column, value }.to_string()
             })
         };
-        let row: Vec<u8> = row.iter().enumerate().map(colour).collect::<Result<_, _>>()?;
+        let row: Vec<u8> = row
+            .iter()
+            .enumerate()
+            .map(colour)
+            .collect::<Result<_, _>>()?;
         grid.push(row);
     }
     Grid::from_rows(&grid).map_err(|error| error.to_string())
@@ -137,7 +147,10 @@ mod tests {
         };
         assert_eq!(split("a/b.json"), ("a/b.json", None));
         assert_eq!(split("a.json:test:1"), ("a.json", Some("test[1]".into())));
-        assert_eq!(split("a.json:train[2]"), ("a.json", Some("train[2]".into())));
+        assert_eq!(
+            split("a.json:train[2]"),
+            ("a.json", Some("train[2]".into()))
+        );
         assert_eq!(split("c:\\a.json"), ("c:\\a.json", None));
         assert_eq!(split("a:eval:1"), ("a:eval:1", None));
     }
@@ -148,7 +161,17 @@ mod tests {
         assert_eq!(parse("[[0, 1, 2], [3, 4, 0]]"), Ok(grid.clone()));
         assert_eq!(parse("012\n340\n"), Ok(grid.clone()));
         assert_eq!(parse(" 0 1 2\r\n 3 4 0\r\n"), Ok(grid));
-        for bad in ["", "[]", "01\n2", "0a", "[[0, 10]]", "[[-1]]", "[[0.5]]", "[", "[[]]"] {
+        for bad in [
+            "",
+            "[]",
+            "01\n2",
+            "0a",
+            "[[0, 10]]",
+            "[[-1]]",
+            "[[0.5]]",
+            "[",
+            "[[]]",
+        ] {
             assert!(parse(bad).is_err(), "{bad}");
         }
     }

@@ -117,13 +117,17 @@ fn choose<'f>(file: &'f SolverFile, name: Option<&str>, ui: &Ui) -> Result<&'f P
         (None, _) => {
             return Err(advised(
                 format_args!("{file_name} holds {} solvers", file.programs.len()),
-                format!("name one: {file_name}::{}", names().next().unwrap_or("NAME")),
+                format!(
+                    "name one: {file_name}::{}",
+                    names().next().unwrap_or("NAME")
+                ),
             ));
         }
         (Some(name), _) => match file.program(name) {
             Some(program) => program,
             None => {
-                let about = |found: &&batt_lang::Diagnostic| found.function.as_deref() == Some(name);
+                let about =
+                    |found: &&batt_lang::Diagnostic| found.function.as_deref() == Some(name);
                 let broken: Vec<_> = file.diagnostics.iter().filter(about).collect();
                 for found in &broken {
                     crate::ui::say(ui.diagnostic(found, ui.err_color()));
@@ -164,7 +168,11 @@ impl Evaluation<'_> {
         if self.trace {
             let params = self.program.params().join(", ");
             writeln!(out, "{}", ui.out(STRONG, params))?;
-            write!(out, "{}", batt_arc::render::grid(&self.input.grid, ui.out_color()))?;
+            write!(
+                out,
+                "{}",
+                batt_arc::render::grid(&self.input.grid, ui.out_color())
+            )?;
             for step in self.steps {
                 step.write(out, ui)?;
             }
@@ -195,7 +203,13 @@ impl Evaluation<'_> {
             _ => write!(out, "{}", draw::value(value, ui.out_color()))?,
         }
         let pair = &self.input.name;
-        match reason(&self.result.verdict, self.program, "", self.input.expected.as_ref(), Some(value)) {
+        match reason(
+            &self.result.verdict,
+            self.program,
+            "",
+            self.input.expected.as_ref(),
+            Some(value),
+        ) {
             Some(why) => writeln!(out, "{} on {pair}: {why}", ui.out(BAD, "wrong"))?,
             None if self.result.verdict.is_right() => {
                 writeln!(out, "{} on {pair}", ui.out(GOOD, "right"))?;

@@ -59,15 +59,17 @@ pub fn steps(program: &Program, job: &Job<'_>, options: &Options) -> Vec<TracedS
             return;
         };
         // How the run ends is known already; this one is for the steps before that.
-        let _ = job.program.execute_watched(run, &[input], |run, id, value| {
-            let step = program.step(id);
-            steps.push(TracedStep {
-                name: step.name.clone(),
-                call: call_text(program, id),
-                line: step.span.line,
-                value: run.to_owned(value).ok(),
+        let _ = job
+            .program
+            .execute_watched(run, &[input], |run, id, value| {
+                let step = program.step(id);
+                steps.push(TracedStep {
+                    name: step.name.clone(),
+                    call: call_text(program, id),
+                    line: step.span.line,
+                    value: run.to_owned(value).ok(),
+                });
             });
-        });
     });
     steps
 }
@@ -120,7 +122,9 @@ pub fn explain(
         let text = operand_text(program, arg);
         let what = match arg {
             Operand::Step(id) => match steps.get(id.index()) {
-                Some(TracedStep { value: Some(value), .. }) => describe(value),
+                Some(TracedStep {
+                    value: Some(value), ..
+                }) => describe(value),
                 _ => "a large value".to_owned(),
             },
             Operand::Param(_) => "the input grid".to_owned(),

@@ -30,13 +30,13 @@ fn write_page(out: &mut String) -> std::fmt::Result {
     )?;
     for (family, ops) in families() {
         let names: Vec<String> = ops.iter().map(|op| link(op)).collect();
-        let title = title(family);
-        let anchor = title.to_lowercase().replace(' ', "-");
-        writeln!(out, "- [{title}](#{anchor}): {}", names.join(", "))?;
+        let heading = heading(family);
+        let anchor = heading.to_lowercase().replace(' ', "-");
+        writeln!(out, "- [{heading}](#{anchor}): {}", names.join(", "))?;
     }
     writeln!(out, "- [Constants](#constants)")?;
     for (family, ops) in families() {
-        writeln!(out, "\n## {}", title(family))?;
+        writeln!(out, "\n## {}", heading(family))?;
         for op in ops {
             write_op(out, op)?;
         }
@@ -46,6 +46,11 @@ fn write_page(out: &mut String) -> std::fmt::Result {
         writeln!(out, "| `{}` | `{}` |", id.name(), id.value())?;
     }
     Ok(())
+}
+
+/// More than the family's name, which may also be that of a primitive: `color`.
+fn heading(family: &str) -> String {
+    title(family) + " primitives"
 }
 
 fn link(op: &Op) -> String {
@@ -62,7 +67,11 @@ fn write_op(out: &mut String, op: &Op) -> std::fmt::Result {
         writeln!(out, "\n`{}` fails with {error}.", op.fails)?;
     }
     if op.order_sensitive {
-        writeln!(out, "\nDepends on the order of a set: {}.", op.order.trim_end_matches('.'))?;
+        writeln!(
+            out,
+            "\nDepends on the order of a set: {}.",
+            op.order.trim_end_matches('.')
+        )?;
     }
     Ok(())
 }
@@ -75,11 +84,23 @@ mod tests {
     fn every_primitive_and_constant_is_in_the_manual() {
         let page = markdown();
         for op in ops() {
-            assert!(page.contains(&format!("\n### {}\n", op.name)), "{}", op.name);
-            assert!(op.fails.is_empty() || failure(op).is_some(), "{} does not fail", op.name);
+            assert!(
+                page.contains(&format!("\n### {}\n", op.name)),
+                "{}",
+                op.name
+            );
+            assert!(
+                op.fails.is_empty() || failure(op).is_some(),
+                "{} does not fail",
+                op.name
+            );
         }
         for id in ConstId::all() {
-            assert!(page.contains(&format!("| `{}` |", id.name())), "{}", id.name());
+            assert!(
+                page.contains(&format!("| `{}` |", id.name())),
+                "{}",
+                id.name()
+            );
         }
         assert_eq!(page, markdown());
     }

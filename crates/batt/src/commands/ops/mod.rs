@@ -124,7 +124,12 @@ fn explain(out: &mut impl Write, op: &Op, ui: &Ui) -> Result<()> {
     let (call, result) = op.example;
     writeln!(out, "\n{}\n  {call}\n  {result}", ui.out(NOTE, "example"))?;
     if let Some(error) = failure(op) {
-        writeln!(out, "\n{}\n  {}\n  {error}", ui.out(NOTE, "fails"), op.fails)?;
+        writeln!(
+            out,
+            "\n{}\n  {}\n  {error}",
+            ui.out(NOTE, "fails"),
+            op.fails
+        )?;
     }
     if op.order_sensitive {
         let label = ui.out(NOTE, "depends on the order of a set");

@@ -243,7 +243,11 @@ impl Report<'_, '_> {
         }
         write!(out, "{}", tally.summary())?;
         if self.interrupted {
-            write!(out, " (interrupted after {} of {} runs)", tally.runs, self.total)?;
+            write!(
+                out,
+                " (interrupted after {} of {} runs)",
+                tally.runs, self.total
+            )?;
         }
         writeln!(out)
     }

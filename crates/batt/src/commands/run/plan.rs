@@ -142,7 +142,11 @@ impl<'a> Plan<'a> {
 
     /// The tasks that have a solver here, as positions in the dataset.
     pub fn tasks(&self) -> Vec<usize> {
-        let mut tasks: Vec<usize> = self.places.iter().map(|place| place.task as usize).collect();
+        let mut tasks: Vec<usize> = self
+            .places
+            .iter()
+            .map(|place| place.task as usize)
+            .collect();
         tasks.sort_unstable();
         tasks.dedup();
         tasks

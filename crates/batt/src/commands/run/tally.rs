@@ -70,7 +70,9 @@ impl<'a> Tally<'a> {
             let pairs = data.tasks()[at].pairs();
             tasks[at] = Some(TaskTally {
                 solved: false,
-                pairs: pairs.map(|(_, pair)| pair.output.as_ref().map(|_| false)).collect(),
+                pairs: pairs
+                    .map(|(_, pair)| pair.output.as_ref().map(|_| false))
+                    .collect(),
             });
         }
         Tally {

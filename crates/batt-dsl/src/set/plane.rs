@@ -1,0 +1,53 @@
+//! Element numbers laid out by location: finding equal locations without hashing.
+
+use super::Bounds;
+use crate::value::Pair;
+
+/// A rectangle of the plane with room for one number per location.
+///
+/// Entries carry the generation they were written in, so that nothing has to be cleared.
+#[derive(Default)]
+pub(crate) struct Plane {
+    entries: Vec<(u32, u32)>,
+    generation: u32,
+    origin: (i32, i32),
+    width: usize,
+}
+
+/// Larger rectangles are left to hashing: they would not stay in the cache.
+const MOST_CELLS: i64 = 1 << 14;
+
+impl Plane {
+    /// Prepares for the locations of a rectangle; `None` if it is too large.
+    pub fn lay_out(&mut self, bounds: Bounds) -> Option<&mut Plane> {
+        let cells = bounds.height() * bounds.width();
+        if cells > MOST_CELLS {
+            return None;
+        }
+        if self.entries.len() < cells as usize {
+            self.entries.resize(cells as usize, (0, 0));
+        }
+        self.generation = self.generation.wrapping_add(1);
+        if self.generation == 0 {
+            self.entries.fill((0, 0));
+            self.generation = 1;
+        }
+        self.origin = (bounds.top.into(), bounds.left.into());
+        self.width = bounds.width() as usize;
+        Some(self)
+    }
+
+    /// The number stored for a location of the rectangle, or `number`, newly stored.
+    #[inline(always)]
+    pub fn find_or_insert(&mut self, p: Pair, number: u32) -> u32 {
+        let (i, j) = (
+            (i32::from(p.i) - self.origin.0) as usize,
+            (i32::from(p.j) - self.origin.1) as usize,
+        );
+        let entry = &mut self.entries[i * self.width + j];
+        if entry.0 != self.generation {
+            *entry = (self.generation, number);
+        }
+        entry.1
+    }
+}

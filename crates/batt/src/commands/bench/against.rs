@@ -1,0 +1,253 @@
+//! The same solvers on the same grids by Python and by us, in turns.
+
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use batt_arc::{Dataset, Grid};
+use batt_dsl::{Dialect, Limits, OwnedValue, Workspace};
+use batt_engine::{Compiled, Job, Options, Values, Verdict, run_job};
+use batt_lang::{Program, SolverFile};
+use serde_json::Value as Json;
+
+use super::python::Python;
+use crate::corpus::median;
+use crate::error::advised;
+use crate::interrupt;
+use crate::solvers::{load_all, load_tasks, task_of};
+use crate::ui::Ui;
+
+/// Rounds of each side, unless a solver is slow.
+const ROUNDS: usize = 7;
+
+/// A batch of ours is at least this long, so that reading the clock does not count.
+const BATCH: Duration = Duration::from_micros(200);
+
+/// What the comparison found.
+pub struct Comparison {
+    pub python: PathBuf,
+    pub version: String,
+    pub solvers: Vec<Measured>,
+    /// How many answers are the same on both sides.
+    pub agreed: usize,
+    /// Answers compared.
+    pub answers: usize,
+    /// The first answers that differ.
+    pub differences: Vec<String>,
+    pub interrupted: bool,
+}
+
+/// One solver: microseconds for all its grids together.
+pub struct Measured {
+    pub name: String,
+    pub grids: usize,
+    pub python: f64,
+    pub ours: f64,
+}
+
+impl Measured {
+    /// How many times faster we are.
+    pub fn ratio(&self) -> f64 {
+        self.python / self.ours.max(1e-6)
+    }
+}
+
+/// Compares with the solvers of a checkout for about as long as said.
+pub fn compare(
+    checkout: &Path,
+    python: Option<&Path>,
+    tasks: Option<&Path>,
+    time: Duration,
+    ui: &Ui,
+) -> Result<Comparison> {
+    for needed in ["dsl.py", "constants.py", "solvers.py"] {
+        if !checkout.join(needed).is_file() {
+            return Err(advised(
+                format_args!("{} has no {needed}", checkout.display()),
+                "name a checkout of arc-dsl",
+            ));
+        }
+    }
+    let files = load_all(&[checkout.join("solvers.py")], ui)?;
+    let data = load_tasks(&task_folder(checkout, tasks)?, ui)?;
+    let work = pairings(&files[0], &data);
+    if work.is_empty() {
+        return Err(advised(
+            "none of the checkout's solvers has a task here",
+            "name the folder of the tasks they are for with --tasks",
+        ));
+    }
+    let mut python = Python::start(python, checkout)?;
+    let mut comparison = Comparison {
+        python: python.path.clone(),
+        version: python.version.clone(),
+        solvers: Vec::new(),
+        agreed: 0,
+        answers: 0,
+        differences: Vec::new(),
+        interrupted: false,
+    };
+    let bar = ui.progress(work.len(), "comparing");
+    // Half of the time is Python's.
+    let share = time.div_f64(2.0 * work.len() as f64);
+    let mut workspace = Workspace::new();
+    for (program, grids) in &work {
+        if interrupt::happened() {
+            comparison.interrupted = true;
+            break;
+        }
+        bar.set_message(program.name().to_owned());
+        comparison.solver(&mut python, &mut workspace, program, grids, share)?;
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(comparison)
+}
+
+/// Where the tasks are, if nobody says.
+fn task_folder(checkout: &Path, tasks: Option<&Path>) -> Result<PathBuf> {
+    if let Some(tasks) = tasks {
+        return Ok(tasks.to_owned());
+    }
+    let places = [
+        checkout.join("../data/training"),
+        checkout.join("data/training"),
+    ];
+    places
+        .into_iter()
+        .find(|place| place.is_dir())
+        .ok_or_else(|| {
+            advised(
+                "no tasks to run the checkout's solvers on",
+                "name the folder of ARC's training tasks with --tasks PATH",
+            )
+        })
+}
+
+/// The solvers that have a task, with its inputs.
+fn pairings<'a>(file: &'a SolverFile, data: &'a Dataset) -> Vec<(&'a Program, Vec<&'a Grid>)> {
+    file.programs
+        .iter()
+        .filter(|program| program.params().len() == 1)
+        .filter_map(|program| {
+            let task = task_of(program.name(), data)?;
+            Some((program, task.pairs().map(|(_, pair)| &pair.input).collect()))
+        })
+        .collect()
+}
+
+impl Comparison {
+    /// Times one solver on both sides, in turns.
+    fn solver(
+        &mut self,
+        python: &mut Python,
+        workspace: &mut Workspace,
+        program: &Program,
+        grids: &[&Grid],
+        share: Duration,
+    ) -> Result<()> {
+        let name = program.name();
+        let compiled = Compiled::new(program);
+        // The first call of each side warms it up, shows how slow it is and gives the answers.
+        let first = python.time(name, grids, 1, true)?;
+        let one_pass: f64 = first.nanos.iter().sum::<f64>() / 1e9;
+        let passes = share.as_secs_f64() / one_pass.max(1e-9);
+        let rounds = (passes as usize).clamp(1, ROUNDS);
+        let repetitions = (passes as usize / rounds).clamp(1, 10_000);
+        self.agree(workspace, &compiled, program, grids, &first.results);
+
+        let mut theirs: Vec<Vec<f64>> = vec![Vec::new(); grids.len()];
+        let mut ours = theirs.clone();
+        for round in 0..rounds {
+            // Where one pass takes the whole share, the first call has to do.
+            let answer = match (round, passes < 2.0) {
+                (0, true) => first.nanos.clone(),
+                _ => python.time(name, grids, repetitions, false)?.nanos,
+            };
+            for (samples, nanos) in theirs.iter_mut().zip(answer) {
+                samples.push(nanos);
+            }
+            for (samples, grid) in ours.iter_mut().zip(grids) {
+                samples.push(time_ours(workspace, &compiled, grid));
+            }
+        }
+        let micros = |samples: &mut [Vec<f64>]| -> f64 {
+            samples.iter_mut().map(|s| median(s)).sum::<f64>() / 1000.0
+        };
+        self.solvers.push(Measured {
+            name: name.to_owned(),
+            grids: grids.len(),
+            python: micros(&mut theirs),
+            ours: micros(&mut ours),
+        });
+        Ok(())
+    }
+
+    /// Compares answers: the same value, kinds and set order included, or an error on both sides.
+    fn agree(
+        &mut self,
+        workspace: &mut Workspace,
+        compiled: &Compiled,
+        program: &Program,
+        grids: &[&Grid],
+        theirs: &[Json],
+    ) {
+        let options = Options {
+            values: Values::All,
+            ..Options::default()
+        };
+        for (k, (input, theirs)) in grids.iter().zip(theirs).enumerate() {
+            let job = Job {
+                program: compiled,
+                input,
+                expected: None,
+            };
+            let result = run_job(workspace, &job, &options);
+            let failed = theirs.get("err").is_some();
+            let same = match (&result.value, &result.verdict) {
+                (Some(value), _) => {
+                    !failed && OwnedValue::from_json(theirs).is_ok_and(|theirs| theirs == *value)
+                }
+                (None, Verdict::Failed(error)) => failed && !error.fault.is_limit(),
+                _ => false,
+            };
+            self.answers += 1;
+            self.agreed += usize::from(same);
+            if !same {
+                let ours = match (&result.value, &result.verdict) {
+                    (Some(value), _) => value.to_json().to_string(),
+                    (_, Verdict::Failed(error)) => error.fault.to_string(),
+                    _ => "nothing".to_owned(),
+                };
+                let name = program.name();
+                let text = format!("{name}, input {k}: Python {theirs}, batt {ours}");
+                self.differences.push(text);
+            }
+        }
+    }
+}
+
+/// Nanoseconds of one run of ours: the input is copied in, the result stays where it is.
+fn time_ours(workspace: &mut Workspace, compiled: &Compiled, grid: &Grid) -> f64 {
+    let limits = Limits::default();
+    let mut batch = |repetitions: u32| {
+        let start = Instant::now();
+        for _ in 0..repetitions {
+            workspace.run(Dialect::ArcDsl, &limits, |run| {
+                if let Ok(input) = run.input(grid.height(), grid.width(), grid.cells()) {
+                    black_box(compiled.execute(run, &[input]).is_ok());
+                }
+            });
+        }
+        start.elapsed()
+    };
+    let mut repetitions = 1;
+    loop {
+        let time = batch(repetitions);
+        if time >= BATCH {
+            return time.as_nanos() as f64 / f64::from(repetitions);
+        }
+        repetitions *= 4;
+    }
+}

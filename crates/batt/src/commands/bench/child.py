@@ -1,0 +1,80 @@
+# Times the solvers of a Python checkout, on request. Started by `batt bench --against`.
+#
+# One JSON object a line on stdin, one answer a line on stdout. Only the call of the solver is
+# timed: grids are tuples before the clock starts, results are encoded after it has stopped.
+
+import json
+import os
+import platform
+import signal
+import sys
+from time import perf_counter_ns
+
+# Whatever the checkout prints must not mix with the answers.
+answers = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)
+# Ctrl-C is for batt, which ends us by closing stdin.
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+sys.path.insert(0, sys.argv[1])
+
+
+def answer(record):
+    answers.write(json.dumps(record, separators=(",", ":")) + "\n")
+    answers.flush()
+
+
+def is_grid(value):
+    return (
+        len(value) > 0
+        and all(type(row) is tuple and len(row) > 0 for row in value)
+        and len({len(row) for row in value}) == 1
+        and all(type(cell) is int and 0 <= cell <= 9 for row in value for cell in row)
+    )
+
+
+def encode(value):
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, tuple):
+        if is_grid(value):
+            return {"g": ["".join(map(str, row)) for row in value]}
+        return {"t": [encode(item) for item in value]}
+    if isinstance(value, frozenset):
+        return {"s": [encode(item) for item in value]}
+    return {"f": "<function>"}
+
+
+def timed(solver, grid, repetitions):
+    """Nanoseconds of one call, and the result or the exception of the last."""
+    result, error = None, None
+    rounds = range(repetitions)
+    start = perf_counter_ns()
+    try:
+        for _ in rounds:
+            result = solver(grid)
+        done = perf_counter_ns()
+        return (done - start) / repetitions, result, None
+    except Exception as raised:
+        # It fails every time, so the first call is the whole measurement.
+        done = perf_counter_ns()
+        return done - start, None, raised
+
+
+def main():
+    import solvers
+
+    answer({"version": platform.python_version(), "kind": platform.python_implementation()})
+    for line in sys.stdin:
+        request = json.loads(line)
+        solver = getattr(solvers, request["solver"])
+        nanos, results = [], []
+        for rows in request["grids"]:
+            grid = tuple(map(tuple, rows))
+            time, result, error = timed(solver, grid, request["repetitions"])
+            nanos.append(time)
+            if request["results"]:
+                results.append({"err": type(error).__name__} if error else encode(result))
+        answer({"nanos": nanos, "results": results})
+
+
+main()

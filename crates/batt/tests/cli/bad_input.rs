@@ -1,0 +1,245 @@
+//! What a new user gets wrong: each time a clear message, the right exit code and no panic.
+
+use std::time::{Duration, Instant};
+
+use crate::support::{Folder, batt};
+
+const GOOD: &str = "def solve_aa11(I):\n    return hmirror(I)\n";
+
+#[test]
+fn unknown_commands_and_options() {
+    batt(&["frobnicate"])
+        .code(2)
+        .err("unrecognized subcommand 'frobnicate'");
+    batt(&[]).code(2).err("Usage: batt");
+    batt(&["run"]).code(2).err("required");
+    batt(&["run", "a.py", "--tasks", "t", "--jobs", "0"])
+        .code(2)
+        .err("--jobs");
+    batt(&["run", "a.py", "--tasks", "t", "--dialect", "x"])
+        .code(2)
+        .err("arc-dsl");
+    batt(&["run", "a.py", "--tasks", "t", "--max-memory", "lots"])
+        .code(2)
+        .err("256M");
+    batt(&["eval", "a.py::f"]).code(2).err("--task");
+}
+
+#[test]
+fn missing_files() {
+    let folder = Folder::with_tasks();
+    folder.write("s.py", GOOD);
+    folder.batt(&["run", "nope.py", "--tasks", "tasks"]).error(
+        "cannot read nope.py: No such file or directory",
+        "check the path",
+    );
+    folder
+        .batt(&["run", "s.py", "--tasks", "nope"])
+        .error("nope: ", "check the path");
+    folder
+        .batt(&["run", "tasks", "--tasks", "tasks"])
+        .error("cannot read tasks", "name a file, not a folder");
+    folder
+        .batt(&[
+            "run",
+            "s.py",
+            "--tasks",
+            "tasks",
+            "--json",
+            "no/such/dir.jsonl",
+        ])
+        .error("cannot write no/such/dir.jsonl", "check the path");
+    for command in ["check", "fmt"] {
+        folder
+            .batt(&[command, "nope.py"])
+            .error("cannot read nope.py", "check the path");
+    }
+    folder
+        .batt(&["conformance", "nope"])
+        .error("nope: no such folder", "check the path");
+}
+
+#[test]
+fn a_folder_without_tasks() {
+    let folder = Folder::new();
+    folder.write("s.py", GOOD);
+    folder.write("empty/readme.txt", "nothing here");
+    folder
+        .batt(&["run", "s.py", "--tasks", "empty"])
+        .error("empty: no task files in this folder", "name a folder");
+    folder
+        .batt(&["conformance", "empty"])
+        .error("no vectors here", "ops/");
+}
+
+#[test]
+fn broken_task_files() {
+    let folder = Folder::new();
+    folder.write("s.py", GOOD);
+    for (text, message) in [
+        ("{\"train\": [", "t.json: line 1, column"),
+        ("", "t.json: line 1, column 1"),
+        (
+            "[{\"input\": [[1], [2, 3]], \"output\": [[1]]}]",
+            "train[0].input: row 1 has 2 cells",
+        ),
+        (
+            "[{\"input\": [[11]], \"output\": [[1]]}]",
+            "colours are 0 to 9",
+        ),
+        ("42", "not a file of tasks"),
+    ] {
+        folder.write("t.json", text);
+        folder
+            .batt(&["run", "s.py", "--tasks", "t.json"])
+            .error(message, "");
+    }
+}
+
+#[test]
+fn a_ten_megabyte_line_of_json() {
+    let folder = Folder::new();
+    folder.write("s.py", GOOD);
+    folder.write("t.json", format!("[{}0]", "0,".repeat(5 << 20)));
+    let started = Instant::now();
+    let ended = folder.batt(&["run", "s.py", "--tasks", "t.json"]).code(2);
+    assert!(ended.stderr.len() < 2000, "the message is a page long");
+    folder.write("s.py", format!("x = {}", "(".repeat(10 << 20)));
+    let ended = folder.batt(&["check", "s.py"]).code(1);
+    assert!(ended.stdout.len() < 5000, "the message is a page long");
+    assert!(started.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn errors_in_one_function_leave_the_others() {
+    for (body, message) in [
+        ("return hmirror(I", "error[syntax]"),
+        ("return hmiror(I)", "did you mean 'hmirror'?"),
+        ("return hmirror(I, I)", "error[wrong-arity]"),
+        ("for x in I: pass", "error[unsupported-statement]"),
+    ] {
+        let folder = Folder::with_tasks();
+        folder.write("s.py", format!("{GOOD}\ndef solve_bb22(I):\n    {body}\n"));
+        let ended = folder
+            .batt(&["run", "s.py", "--tasks", "tasks"])
+            .code(1)
+            .err(message);
+        assert_eq!(ended.last_line(), "solved 1 of 1 tasks, 3 of 3 pairs");
+        folder.batt(&["check", "s.py"]).code(1).out(message);
+        folder
+            .batt(&["fmt", "s.py"])
+            .code(1)
+            .err("s.py is left alone");
+    }
+}
+
+#[test]
+fn files_without_solvers() {
+    let folder = Folder::with_tasks();
+    folder.write("s.py", "");
+    folder
+        .batt(&["run", "s.py", "--tasks", "tasks"])
+        .error("no solver in s.py", "def solve_");
+    folder
+        .batt(&["check", "s.py"])
+        .code(0)
+        .out("0 solvers in 1 file");
+    folder.write("s.py", "def solve_aa11(I):\n    return hmiror(I)\n");
+    folder
+        .batt(&["run", "s.py", "--tasks", "tasks"])
+        .error("no solver in s.py", "above");
+    folder.write("s.py", "def solve_cc33(I):\n    return I\n");
+    folder.batt(&["run", "s.py", "--tasks", "tasks"]).error(
+        "none of 1 solver has a task among these 2 tasks",
+        "--all-pairs",
+    );
+}
+
+#[test]
+fn a_file_that_is_not_text() {
+    let folder = Folder::with_tasks();
+    folder.write("s.py", b"def f(I):\n    return I  # \xff\xfe\n");
+    folder
+        .batt(&["run", "s.py", "--tasks", "tasks"])
+        .error("s.py:2:17: not valid UTF-8", "save the file as UTF-8");
+}
+
+#[test]
+fn programs_that_would_eat_the_machine() {
+    let folder = Folder::with_tasks();
+    let folder = &folder;
+    for (body, fault) in [
+        // A billion cells at once.
+        (
+            "a = multiply(multiply(TEN, TEN), TEN)\n    b = multiply(a, a)\n    return canvas(ZERO, astuple(b, a))",
+            "SizeLimit in canvas, s.py:4",
+        ),
+        // Doubling, forty times over.
+        (
+            "f = power(fork(vconcat, identity, identity), 40)\n    return f(I)",
+            "Limit in f, s.py:3",
+        ),
+        // Ten thousand million steps.
+        (
+            "a = interval(ZERO, 100000, ONE)\n    return product(a, a)",
+            "SizeLimit in product",
+        ),
+        // Nesting without end.
+        (
+            "f = power(rbind(astuple, ONE), 100000)\n    return f(I)",
+            "RecursionError in",
+        ),
+        (
+            "a = multiply(9223372036854775807, TWO)\n    return a",
+            "IntegerOverflow in multiply",
+        ),
+    ] {
+        folder.write("s.py", format!("def s_aa11(I):\n    {body}\n"));
+        let started = Instant::now();
+        folder
+            .batt(&["run", "s.py", "--tasks", "tasks"])
+            .code(1)
+            .out(fault);
+        assert!(started.elapsed() < Duration::from_secs(20), "{body}");
+        folder
+            .batt(&["eval", "s.py", "--task", "tasks"])
+            .code(1)
+            .out("failed: ");
+    }
+}
+
+#[test]
+fn limits_can_be_set() {
+    let folder = Folder::with_tasks();
+    folder.write("s.py", "def s_aa11(I):\n    a = interval(ZERO, 1000, ONE)\n    b = product(a, (1, 2, 3))\n    return hmirror(I)\n");
+    let run = |args: &[&str]| folder.batt(&[&["run", "s.py", "--tasks", "tasks"], args].concat());
+    run(&[]).code(0);
+    run(&["--max-size", "100"])
+        .code(1)
+        .out("SizeLimit in interval");
+    run(&["--max-steps", "100"]).code(1).out("StepLimit in");
+    run(&["--max-memory", "4K"]).code(1).out("MemoryLimit in");
+}
+
+#[test]
+fn bad_grids_and_pairs() {
+    let folder = Folder::with_tasks();
+    folder.write("s.py", GOOD);
+    for (grid, message) in [
+        ("", "no rows"),
+        ("01\n2", "row 1 has 1 cell"),
+        ("0a", "'a' is no digit"),
+        ("[[1, 2", "EOF"),
+        ("[[77]]", "colours are 0 to 9"),
+    ] {
+        folder
+            .batt_with(&["eval", "s.py", "--grid", "-"], grid)
+            .error(message, "lines of digits");
+    }
+    folder
+        .batt(&["eval", "s.py", "--task", "tasks/aa11.json:test:5"])
+        .error("task aa11 has no test[5]", "2 train and 1 test");
+    folder
+        .batt(&["eval", "s.py::solve_aa12", "--task", "tasks"])
+        .error("no solver 'solve_aa12'", "did you mean 'solve_aa11'?");
+}

@@ -1,0 +1,6 @@
+//! The built command on real files: what it prints, and how it ends.
+
+mod bad_input;
+mod run;
+mod support;
+mod tools;
