@@ -142,7 +142,7 @@ impl<'r> Run<'r> {
     }
 
     /// `v[k]` for a position in range.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn item(&mut self, v: Value<'r>, k: usize) -> Outcome<Value<'r>> {
         match v {
             Value::Pair(p) => {
@@ -388,7 +388,7 @@ impl<'r> Run<'r> {
     }
 
     /// Calls a function value with one argument.
-    #[inline]
+    #[inline(always)]
     pub fn call1(&mut self, f: Value<'r>, a: Value<'r>) -> Outcome<Value<'r>> {
         self.spend(1)?;
         match f {
@@ -402,7 +402,7 @@ impl<'r> Run<'r> {
     }
 
     /// Calls a function value with two arguments.
-    #[inline]
+    #[inline(always)]
     pub fn call2(&mut self, f: Value<'r>, a: Value<'r>, b: Value<'r>) -> Outcome<Value<'r>> {
         self.spend(1)?;
         match f {
@@ -410,13 +410,7 @@ impl<'r> Run<'r> {
                 Code::Two(code) => code(self, a, b).outcome(),
                 _ => Err(Fault::Type),
             },
-            Value::Closure(closure) if closure.arity == 2 => {
-                self.nested(|run| match closure.form {
-                    Form::Lbind(f, fixed) => run.call3(f, fixed, a, b),
-                    Form::Rbind(f, fixed) => run.call3(f, a, b, fixed),
-                    _ => Err(Fault::Type),
-                })
-            }
+            Value::Closure(closure) => self.call_closure2(closure, a, b).outcome(),
             _ => Err(Fault::Type),
         }
     }
@@ -436,11 +430,14 @@ impl<'r> Run<'r> {
                 _ => Err(Fault::Type),
             },
             Value::Closure(closure) if closure.arity == 3 => {
-                self.nested(|run| match closure.form {
-                    Form::Lbind(f, fixed) => run.call4(f, fixed, a, b, c),
-                    Form::Rbind(f, fixed) => run.call4(f, a, b, c, fixed),
+                self.enter()?;
+                let outcome = match closure.form {
+                    Form::Lbind(f, fixed) => self.call4(f, fixed, a, b, c),
+                    Form::Rbind(f, fixed) => self.call4(f, a, b, c, fixed),
                     _ => Err(Fault::Type),
-                })
+                };
+                self.depth -= 1;
+                outcome
             }
             _ => Err(Fault::Type),
         }
@@ -478,27 +475,42 @@ impl<'r> Run<'r> {
 
     /// Counts the depth of calls: closures nest as deeply as a program makes them.
     #[inline(always)]
-    fn nested(
-        &mut self,
-        call: impl FnOnce(&mut Run<'r>) -> Outcome<Value<'r>>,
-    ) -> Outcome<Value<'r>> {
+    fn enter(&mut self) -> Outcome<()> {
         if self.depth >= MAX_DEPTH {
             return Err(Fault::Recursion);
         }
         self.depth += 1;
-        let outcome = call(self);
-        self.depth -= 1;
-        outcome
+        Ok(())
     }
 
     fn call_closure1(&mut self, closure: &'r Closure<'r>, x: Value<'r>) -> Returned<'r> {
-        if self.depth >= MAX_DEPTH {
-            return Returned::new(Err(Fault::Recursion));
+        if let Err(fault) = self.enter() {
+            return Returned::new(Err(fault));
         }
-        self.depth += 1;
         let returned = Returned::new(self.call_form(closure, x));
         self.depth -= 1;
         returned
+    }
+
+    fn call_closure2(
+        &mut self,
+        closure: &'r Closure<'r>,
+        a: Value<'r>,
+        b: Value<'r>,
+    ) -> Returned<'r> {
+        if closure.arity != 2 {
+            return Returned::new(Err(Fault::Type));
+        }
+        if let Err(fault) = self.enter() {
+            return Returned::new(Err(fault));
+        }
+        let outcome = match closure.form {
+            Form::Lbind(f, fixed) => self.call3(f, fixed, a, b),
+            Form::Rbind(f, fixed) => self.call3(f, a, b, fixed),
+            _ => Err(Fault::Type),
+        };
+        self.depth -= 1;
+        Returned::new(outcome)
     }
 
     #[inline(always)]

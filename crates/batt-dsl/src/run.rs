@@ -337,7 +337,7 @@ impl<'r> Run<'r> {
     }
 
     /// `(a, b)`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pair(&mut self, a: Value<'r>, b: Value<'r>) -> Outcome<Value<'r>> {
         match (a, b) {
             (Value::Int(i), Value::Int(j)) => {
@@ -353,6 +353,10 @@ impl<'r> Run<'r> {
             }
             _ => {}
         }
+        self.general_pair(a, b)
+    }
+
+    fn general_pair(&mut self, a: Value<'r>, b: Value<'r>) -> Outcome<Value<'r>> {
         let items = self.slice(&[a, b])?;
         self.general_tuple(items)
     }
