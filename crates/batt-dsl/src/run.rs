@@ -3,7 +3,7 @@
 use bumpalo::Bump;
 
 use crate::fault::{Fault, Outcome};
-use crate::set::{KeyIndex, Plane, Set, Table, Walk};
+use crate::set::{KeyIndex, NeighborOrders, Plane, Set, Table, Walk};
 use crate::table::Literal;
 use crate::value::{Cell, Concat, Grid, Pair, Row, Tuple, TupleKnown, Value};
 
@@ -67,6 +67,7 @@ pub(crate) struct Scratch {
     pub table: Table,
     pub spare_table: Table,
     pub grid_orders: crate::ops::GridOrders,
+    pub neighbor_orders: NeighborOrders,
 }
 
 /// Where runs happen, one after the other: an arena and buffers that are reused.

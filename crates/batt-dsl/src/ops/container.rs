@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use crate::fault::{Fault, Outcome};
 use crate::op;
 use crate::run::{Dialect, Run};
-use crate::set::{Elems, Set, Walk};
+use crate::set::{Elems, Origin, Product, Set, Walk};
 use crate::table::Op;
 use crate::value::{Pair, Value};
 
@@ -352,6 +352,17 @@ op! {
         match tup {
             Value::Set(set) if set.len() == 0 => Ok(Value::EMPTY_TUPLE),
             Value::Set(_) => Err(Fault::Type),
+            Value::Grid(grid) if grid.height <= FEW_ROWS => {
+                run.spend(grid.cells.len() * grid.height / 16)?;
+                let mut kept: Vec<&[u8]> = Vec::with_capacity(grid.height);
+                for row in grid.rows() {
+                    if !kept.contains(&row) {
+                        kept.push(row);
+                    }
+                }
+                let cells = run.slice(&kept.concat())?;
+                run.grid(kept.len(), grid.width, cells)
+            }
             _ => {
                 let items = run.items(tup)?;
                 let (kept, _) = run.distinct(items)?;
@@ -361,6 +372,9 @@ op! {
         }
     }
 }
+
+/// So many rows are compared each with each; hashing them would take longer.
+const FEW_ROWS: usize = 64;
 
 op! {
     /// The elements as a tuple, sorted by what a function says of them.
@@ -929,6 +943,9 @@ op! {
     example "product((0, 1), (5,))" => "frozenset({(1, 5), (0, 5)})";
     fails "product((0, 1), FIVE)";
     |run| {
+        if let (Value::Set(inner), Value::Set(outer)) = (a, b) {
+            return Ok(Value::Set(product_of_sets(run, inner, outer)?));
+        }
         let outer = run.items(b)?;
         if outer.is_empty() {
             return Ok(Value::Set(run.empty_set()?));
@@ -961,6 +978,30 @@ op! {
         }
         Ok(Value::Set(run.build(&pairs)?))
     }
+}
+
+/// The product of two sets: all pairs are different, and their order can wait.
+fn product_of_sets<'r>(
+    run: &mut Run<'r>,
+    inner: &'r Set<'r>,
+    outer: &'r Set<'r>,
+) -> Outcome<&'r Set<'r>> {
+    let len = inner.len().checked_mul(outer.len()).ok_or(Fault::Size)?;
+    run.check_len(len)?;
+    run.spend(len)?;
+    let pairs = run.slice_filled(len, Value::None)?;
+    let mut places = pairs.iter_mut();
+    for y in 0..outer.len() {
+        let y = outer.elems.get(y);
+        for x in 0..inner.len() {
+            if let Some(place) = places.next() {
+                *place = run.pair(inner.elems.get(x), y)?;
+            }
+        }
+    }
+    let elems = run.compact(pairs)?;
+    let product = run.alloc(Product { inner, outer })?;
+    run.set(elems, Origin::Product(product))
 }
 
 op! {

@@ -325,14 +325,14 @@ struct GridOrder {
     ranks: Rc<[u32]>,
 }
 
-/// The orders worked out so far, for the sizes of ARC.
+/// The orders worked out so far, for the sizes of ARC and their doubles.
 #[derive(Default)]
 pub(crate) struct GridOrders {
     known: Vec<Option<GridOrder>>,
 }
 
 /// Grids up to this many rows and columns have their order remembered.
-const REMEMBERED_SIDE: usize = 30;
+const REMEMBERED_SIDE: usize = 64;
 
 impl GridOrders {
     fn of(run: &mut Run<'_>, height: usize, width: usize) -> GridOrder {

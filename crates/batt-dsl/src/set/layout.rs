@@ -57,15 +57,15 @@ impl Table {
         let mask = slots.len() - 1;
         let mut perturb = hash;
         let mut i = hash as usize & mask;
+        let ends = |slot: u32| slot == EMPTY || slot == element;
         loop {
-            let last = if i + LINEAR_PROBES <= mask {
-                i + LINEAR_PROBES
-            } else {
-                i
-            };
-            for (at, &slot) in slots[..=last].iter().enumerate().skip(i) {
-                if slot == EMPTY || slot == element {
-                    return at;
+            if ends(slots[i]) {
+                return i;
+            }
+            if i + LINEAR_PROBES <= mask {
+                let next = &slots[i + 1..=i + LINEAR_PROBES];
+                if let Some(step) = next.iter().position(|&slot| ends(slot)) {
+                    return i + 1 + step;
                 }
             }
             perturb >>= 5;

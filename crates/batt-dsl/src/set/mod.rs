@@ -27,7 +27,9 @@ use crate::value::{Cell, Pair, Value};
 pub(crate) use index::KeyIndex;
 pub(crate) use plane::Plane;
 pub(crate) use layout::{EMPTY, Layout, Table};
-pub(crate) use origin::{Flood, FloodPart, Origin, Selection, Walk, flood_sequence};
+pub(crate) use origin::{
+    Flood, FloodPart, NeighborOrders, Origin, Product, Selection, Walk, flood_sequence,
+};
 
 /// The distinct elements of a set, in the compact form they allow.
 #[derive(Clone, Copy)]
@@ -208,6 +210,24 @@ impl<'r> Set<'r> {
             known.hash.set(Some(hash));
         }
         hash
+    }
+
+    /// A number that equal sets share, cheaper than the hash: for telling sets apart.
+    pub(crate) fn fingerprint(&self, run: &mut Run<'r>) -> u64 {
+        let of_keys = |sum: u64| {
+            (sum ^ (self.len() as u64) << 56).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        };
+        match self.elems {
+            Elems::Pairs(pairs) => of_keys(sum_of(pairs.iter().map(|p| p.key()))),
+            Elems::Cells(cells) => of_keys(sum_of(cells.iter().map(|c| c.key()))),
+            // In general form there may be elements that equal pairs or cells, as (True, 0) does.
+            Elems::Values(values) => {
+                let pairs = values.iter().map(|&v| numeric_pair(v).map(Pair::key));
+                let cells = values.iter().map(|&v| numeric_cell(v).map(Cell::key));
+                let keys = sum_if_all(pairs).or_else(|| sum_if_all(cells));
+                keys.map_or_else(|| self.hash(run), of_keys)
+            }
+        }
     }
 
     /// The hashes of the elements, by element number.
@@ -415,7 +435,7 @@ impl<'r> Set<'r> {
             (Elems::Cells(a), Elems::Cells(b)) if a == b => return true,
             _ => {}
         }
-        self.hash(run) == other.hash(run) && self.is_subset(run, other)
+        self.fingerprint(run) == other.fingerprint(run) && self.is_subset(run, other)
     }
 
     /// The bounding box of a non-empty patch in compact form.
@@ -486,6 +506,19 @@ impl<'r> Set<'r> {
     fn is_searchable(&self) -> bool {
         self.len() <= LINEAR_SEARCH || self.noted(|known| known.lookup.get()).is_some()
     }
+}
+
+#[inline(always)]
+fn sum_of(keys: impl Iterator<Item = u64>) -> u64 {
+    keys.fold(0, u64::wrapping_add)
+}
+
+fn sum_if_all(keys: impl Iterator<Item = Option<u64>>) -> Option<u64> {
+    let mut sum = 0u64;
+    for key in keys {
+        sum = sum.wrapping_add(key?);
+    }
+    Some(sum)
 }
 
 #[inline(always)]
@@ -633,7 +666,10 @@ impl<'r> Run<'r> {
         index.clear(values.len());
         let mut kept: Vec<Value<'r>> = Vec::with_capacity(values.len());
         for &v in values {
-            let hash = self.hash(v);
+            let hash = match v {
+                Value::Set(set) => set.fingerprint(self),
+                _ => self.hash(v),
+            };
             let number = kept.len() as u32;
             let found = index.find_or_insert(hash, number, |k| self.eq(kept[k as usize], v));
             if found == number {

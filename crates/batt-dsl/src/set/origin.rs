@@ -28,6 +28,9 @@ pub(crate) enum Origin<'r> {
     Union(&'r Union<'r>),
     /// *Build* of the members of the members.
     Merge(&'r Merge<'r>),
+    /// *Build* of all pairs `(x, y)` of two sets' elements, y in the outer loop. The pair of
+    /// elements `x` and `y` is number `y * inner.len() + x`.
+    Product(&'r Product<'r>),
     /// Four direct and four diagonal neighbours, in that sequence: the union of two frozen sets.
     Neighbors,
     /// The frame of a rectangle: `box`, `inbox`, `outbox`.
@@ -49,6 +52,12 @@ pub(crate) struct Union<'r> {
     pub right: &'r Set<'r>,
     /// Our numbers of the right set's elements.
     pub rename: &'r [u32],
+}
+
+/// Two sets multiplied.
+pub(crate) struct Product<'r> {
+    pub inner: &'r Set<'r>,
+    pub outer: &'r Set<'r>,
 }
 
 /// One object of a flood fill.
@@ -129,6 +138,10 @@ fn push_sources<'r>(set: &'r Set<'r>, stack: &mut Vec<&'r Set<'r>>) {
         Origin::Union(union) => {
             need(union.left);
             need(union.right);
+        }
+        Origin::Product(product) => {
+            need(product.inner);
+            need(product.outer);
         }
         Origin::Merge(merge) => {
             if let Walk::Of(outer) | Walk::Mapped(outer) = merge.walk {
@@ -211,6 +224,14 @@ fn construct<'r>(
         }) => {
             table.merge(hashes, known(left)?, |e| e);
             table.merge(hashes, known(right)?, |e| rename[e as usize]);
+        }
+        Origin::Product(product) => {
+            let width = product.inner.len() as u32;
+            for &y in known(product.outer)?.order {
+                for &x in known(product.inner)?.order {
+                    table.add(hashes, y * width + x);
+                }
+            }
         }
         Origin::Merge(merge) => return construct_merge(run, merge, hashes, table),
         Origin::Neighbors => {
@@ -432,7 +453,10 @@ pub(crate) fn flood_sequence<'r>(
             occupied[c as usize] = true;
             *occupied_count += 1;
             around.clear();
-            for p in neighbor_order(place(c as usize), diagonal, &mut spare) {
+            let here = place(c as usize);
+            let neighbors = crate::ops::neighborhood(here);
+            let order = run.scratch.neighbor_orders.of(here, diagonal, &mut spare);
+            for p in order.iter().map(|&e| neighbors[e as usize]) {
                 let (i, j) = (p.i as usize, p.j as usize);
                 if i < height && j < width {
                     around.add(&places, (i * width + j) as u32);
@@ -457,11 +481,42 @@ pub(crate) fn flood_sequence<'r>(
     Ok(sequence)
 }
 
-/// The neighbours of a location in the iteration order of `dneighbors` or `neighbors`.
-fn neighbor_order(at: Pair, diagonal: bool, spare: &mut Table) -> impl Iterator<Item = Pair> {
-    let around = crate::ops::neighborhood(at);
-    let hashes = around.map(|p| hash::pair(p.i, p.j));
-    let mut table = std::mem::take(spare);
+/// The iteration orders of `dneighbors` and `neighbors`, worked out once per location.
+#[derive(Default)]
+pub(crate) struct NeighborOrders {
+    /// Two entries a location: direct neighbours, all neighbours. Empty until needed.
+    known: Vec<[u8; 8]>,
+    scratch: [u8; 8],
+}
+
+/// Locations below this in both coordinates are remembered.
+const REMEMBERED: usize = 64;
+
+/// Not an order yet.
+const UNKNOWN: [u8; 8] = [0; 8];
+
+impl NeighborOrders {
+    /// Positions in [`neighborhood`](crate::ops::neighborhood), in iteration order.
+    fn of(&mut self, at: Pair, diagonal: bool, spare: &mut Table) -> &[u8] {
+        let count = if diagonal { 8 } else { 4 };
+        let (i, j) = (at.i as usize, at.j as usize);
+        if i >= REMEMBERED || j >= REMEMBERED {
+            self.scratch = neighbor_order(at, diagonal, spare);
+            return &self.scratch[..count];
+        }
+        if self.known.is_empty() {
+            self.known.resize(REMEMBERED * REMEMBERED * 2, UNKNOWN);
+        }
+        let entry = &mut self.known[(i * REMEMBERED + j) * 2 + usize::from(diagonal)];
+        if *entry == UNKNOWN {
+            *entry = neighbor_order(at, diagonal, spare);
+        }
+        &entry[..count]
+    }
+}
+
+fn neighbor_order(at: Pair, diagonal: bool, table: &mut Table) -> [u8; 8] {
+    let hashes = crate::ops::neighborhood(at).map(|p| hash::pair(p.i, p.j));
     table.clear();
     (0..4).for_each(|e| table.add(&hashes, e));
     if diagonal {
@@ -470,9 +525,11 @@ fn neighbor_order(at: Pair, diagonal: bool, spare: &mut Table) -> impl Iterator<
         (4..8).for_each(|e| corners.add(&hashes, e));
         table.merge_table(&hashes, &corners);
     }
-    let order: Vec<u32> = table.iter().collect();
-    *spare = table;
-    order.into_iter().map(move |e| around[e as usize])
+    let mut order = [0; 8];
+    for (place, e) in order.iter_mut().zip(table.iter()) {
+        *place = e as u8;
+    }
+    order
 }
 
 fn finish<'r>(run: &mut Run<'r>, table: &Table) -> Outcome<&'r Layout<'r>> {

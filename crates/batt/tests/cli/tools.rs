@@ -58,8 +58,8 @@ fn eval_traces_every_step() {
     folder
         .batt_with(&["eval", "s.py", "--grid", "-", "--trace"], "10\n02\n")
         .code(1)
-        .out("x1 = objects(I, T, F, F)  line 2\n")
-        .out("x2 = mapply(toindices, x1)  line 3\n2x2 at (0, 0)\nxx\nxx\n")
+        .out("x1 = objects(I, T, F, F)  line 2, a frozenset of 4\n")
+        .out("x2 = mapply(toindices, x1)  line 3, a frozenset of 4\n2x2 at (0, 0)\nxx\nxx\n")
         .out("failed: TypeError in crop, s.py:4")
         .out("    4 |     return crop(I, first(x2), THREE)\n")
         .out("dims: THREE is 3\n");

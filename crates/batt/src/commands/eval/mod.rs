@@ -22,7 +22,7 @@ use crate::draw;
 use crate::error::advised;
 use crate::outcome::{ErrorRecord, RunRecord, failure, micros, reason};
 use crate::solvers::{self, nearest};
-use crate::ui::{BAD, DIM, GOOD, STRONG, Ui, stdout};
+use crate::ui::{BAD, GOOD, STRONG, Ui, stdout};
 
 /// Run one solver on one input and show the result
 #[derive(Args)]
@@ -241,10 +241,4 @@ impl Evaluation<'_> {
         writeln!(out, "{record}")?;
         Ok(())
     }
-}
-
-/// A heading of a traced step.
-fn heading(name: &str, call: &str, line: u32, ui: &Ui) -> String {
-    let place = ui.out(DIM, format_args!("line {line}"));
-    format!("{} = {call}  {place}", ui.out(STRONG, name))
 }

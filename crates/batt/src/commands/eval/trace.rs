@@ -9,10 +9,9 @@ use batt_engine::{Job, Options};
 use batt_lang::{Operand, Program, SourceFile, StepId, StepKind};
 use serde_json::{Value as Json, json};
 
-use super::heading;
 use crate::draw;
 use crate::outcome::describe;
-use crate::ui::Ui;
+use crate::ui::{DIM, STRONG, Ui};
 
 /// A step that has been computed.
 pub struct TracedStep {
@@ -25,13 +24,17 @@ pub struct TracedStep {
 }
 
 impl TracedStep {
-    /// Writes the call and below it the value.
+    /// Writes the call and what it gave, below it the value.
     pub fn write(&self, out: &mut impl Write, ui: &Ui) -> Result<()> {
-        writeln!(out, "\n{}", heading(&self.name, &self.call, self.line, ui))?;
-        match &self.value {
-            Some(value) => write!(out, "{}", draw::value(value, ui.out_color()))?,
-            None => writeln!(out, "(too large to show)")?,
-        }
+        let (what, picture) = match &self.value {
+            Some(OwnedValue::Function) => ("a function".to_owned(), String::new()),
+            Some(value) => (describe(value), draw::value(value, ui.out_color())),
+            None => ("a value too large to show".to_owned(), String::new()),
+        };
+        let place = ui.out(DIM, format_args!("line {}, {what}", self.line));
+        let name = ui.out(STRONG, &self.name);
+        writeln!(out, "\n{name} = {}  {place}", self.call)?;
+        write!(out, "{picture}")?;
         Ok(())
     }
 
