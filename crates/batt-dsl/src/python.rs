@@ -16,7 +16,7 @@ impl<'r> Run<'r> {
             // Addresses in CPython; any stable number does.
             Value::None | Value::Failed(_) => 0x5bd1_e995,
             Value::Op(id) => 0x9747_b28c + 64 * id.index() as u64,
-            Value::Closure(closure) => 0x1b87_3593 + 64 * closure.id,
+            Value::Closure(closure) => 0x1b87_3593 + 64 * u64::from(closure.id),
             Value::Bool(b) => hash::int(b.get().into()),
             Value::Int(n) => hash::int(n),
             Value::Pair(p) => hash::pair(p.get().i, p.get().j),
@@ -560,7 +560,7 @@ impl<'r> Run<'r> {
 
     /// A new function. Each is equal only to itself.
     pub(crate) fn closure(&mut self, arity: u8, form: Form<'r>) -> Outcome<Value<'r>> {
-        self.closures += 1;
+        self.closures = self.closures.wrapping_add(1);
         Ok(Value::Closure(self.alloc(Closure {
             arity,
             id: self.closures,

@@ -1,5 +1,8 @@
 //! A run: one program on one input, with its memory and its limits.
 
+use std::alloc::Layout;
+use std::mem::MaybeUninit;
+
 use bumpalo::Bump;
 
 use crate::fault::{Fault, Outcome};
@@ -80,7 +83,7 @@ pub struct Workspace {
 }
 
 /// An arena larger than this is given back to the system after the run.
-const KEEP_ARENA: usize = 8 << 20;
+const KEEP_ARENA: usize = 32 << 20;
 
 impl Workspace {
     /// A new workspace.
@@ -124,7 +127,7 @@ pub struct Run<'r> {
     reached: Option<Fault>,
     pub(crate) depth: u32,
     /// Closures made so far: a stable stand-in for their addresses.
-    pub(crate) closures: u64,
+    pub(crate) closures: u32,
     max_len: usize,
     pub(crate) dialect: Dialect,
 }
@@ -199,25 +202,53 @@ impl<'r> Run<'r> {
         }
     }
 
+    /// The items of an iterator, in the arena.
     #[inline(always)]
     pub(crate) fn slice_from<T: Copy>(
         &mut self,
-        mut items: impl ExactSizeIterator<Item = T>,
+        items: impl ExactSizeIterator<Item = T>,
     ) -> Outcome<&'r [T]> {
-        let len = items.len();
-        self.check_len(len)?;
-        // An iterator that ends early leaves the slice shorter; the first item fills the rest.
-        let Some(first) = items.next() else {
-            return Ok(&[]);
-        };
-        let slice = match self.arena.try_alloc_slice_fill_copy(len, first) {
-            Ok(slice) => slice,
-            Err(_) => return Err(self.reach(Fault::Memory)),
-        };
-        for (place, item) in slice[1..].iter_mut().zip(items) {
-            *place = item;
+        let places = self.uninit(items.len())?;
+        let mut written = 0;
+        for (place, item) in places.iter_mut().zip(items) {
+            place.write(item);
+            written += 1;
         }
-        Ok(slice)
+        let places: &'r [MaybeUninit<T>] = &places[..written];
+        // SAFETY: the loop has written the first `written` places, and `MaybeUninit<T>` is laid out
+        // as `T` is.
+        Ok(unsafe { &*(std::ptr::from_ref(places) as *const [T]) })
+    }
+
+    /// Several slices, one after the other.
+    #[inline(always)]
+    pub(crate) fn concat<T: Copy>(&mut self, parts: [&[T]; 2]) -> Outcome<&'r [T]> {
+        let [a, b] = parts;
+        let places = self.uninit(a.len() + b.len())?;
+        let (first, second) = places.split_at_mut(a.len());
+        first.write_copy_of_slice(a);
+        second.write_copy_of_slice(b);
+        let places: &'r [MaybeUninit<T>] = places;
+        // SAFETY: both halves have just been written in full.
+        Ok(unsafe { &*(std::ptr::from_ref(places) as *const [T]) })
+    }
+
+    /// Room for `len` items, not yet written.
+    #[inline(always)]
+    fn uninit<T: Copy>(&mut self, len: usize) -> Outcome<&'r mut [MaybeUninit<T>]> {
+        self.check_len(len)?;
+        // A length within the limit, at a few bytes an item, is far from overflowing.
+        let Ok(layout) = Layout::array::<T>(len) else {
+            return Err(Fault::Size);
+        };
+        match self.arena.try_alloc_layout(layout) {
+            // SAFETY: the arena has just given us this memory, sized and aligned for `len` items,
+            // and it stays ours as long as the arena is borrowed; `MaybeUninit` asks for no values.
+            Ok(memory) => Ok(unsafe {
+                std::slice::from_raw_parts_mut(memory.cast::<MaybeUninit<T>>().as_ptr(), len)
+            }),
+            Err(_) => Err(self.reach(Fault::Memory)),
+        }
     }
 
     #[inline(always)]
@@ -381,25 +412,28 @@ impl<'r> Run<'r> {
     }
 
     /// A grid of these cells, or the tuple of empty tuples that an empty one is in Python.
+    #[inline(always)]
     pub(crate) fn grid(
         &mut self,
         height: usize,
         width: usize,
         cells: &'r [u8],
     ) -> Outcome<Value<'r>> {
-        if height == 0 {
-            return Ok(Value::EMPTY_TUPLE);
-        }
-        if width == 0 {
-            self.check_len(height)?;
-            let rows = self.slice_from((0..height).map(|_| Value::EMPTY_TUPLE))?;
-            return self.tuple_of(rows);
+        if height == 0 || width == 0 {
+            return self.empty_rows(height);
         }
         Ok(Value::Grid(self.alloc(Grid {
             height,
             width,
             cells,
         })?))
+    }
+
+    #[cold]
+    fn empty_rows(&mut self, height: usize) -> Outcome<Value<'r>> {
+        self.check_len(height)?;
+        let rows = self.slice_from((0..height).map(|_| Value::EMPTY_TUPLE))?;
+        self.tuple_of(rows)
     }
 
     /// A grid whose cell at `(i, j)` is `cell(i, j)`.
@@ -517,6 +551,28 @@ impl<'r> Run<'r> {
         };
         self.scratch.bytes = bytes;
         grid
+    }
+}
+
+/// Copies a row of a grid, without the call that a copy of unknown length becomes: rows are short.
+#[inline(always)]
+pub(crate) fn copy_row(to: &mut [u8], from: &[u8]) {
+    /// The first and the last `N` bytes, which overlap.
+    #[inline(always)]
+    fn ends<const N: usize>(to: &mut [u8], from: &[u8]) {
+        let len = from.len();
+        let (mut head, mut tail) = ([0; N], [0; N]);
+        head.copy_from_slice(&from[..N]);
+        tail.copy_from_slice(&from[len - N..]);
+        to[..N].copy_from_slice(&head);
+        to[len - N..len].copy_from_slice(&tail);
+    }
+    match from.len() {
+        16..=32 => ends::<16>(to, from),
+        8..16 => ends::<8>(to, from),
+        4..8 => ends::<4>(to, from),
+        2..4 => ends::<2>(to, from),
+        _ => to.copy_from_slice(from),
     }
 }
 

@@ -140,7 +140,7 @@ pub struct Closure<'r> {
     /// How many arguments a call takes.
     pub(crate) arity: u8,
     /// Which closure of its run it is: a stable stand-in for its address.
-    pub(crate) id: u64,
+    pub(crate) id: u32,
     pub(crate) form: Form<'r>,
 }
 

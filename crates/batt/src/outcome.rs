@@ -4,7 +4,7 @@ use batt_arc::Grid;
 use batt_dsl::OwnedValue;
 use batt_engine::{RunError, Verdict};
 use batt_lang::{Operand, Program, StepId, StepKind};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// Why a run is not right; `None` if it is, or if nobody knows.
 pub fn reason(
@@ -103,7 +103,7 @@ pub struct RunRecord<'a> {
     pub ok: Option<bool>,
     /// The value, in the encoding of the conformance vectors.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub value: Option<serde_json::Value>,
+    pub value: Option<Encoded<'a>>,
     /// Why there is no value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorRecord<'a>>,
@@ -121,7 +121,39 @@ impl RunRecord<'_> {
     }
 }
 
+/// A value in the encoding of the conformance vectors, written as it is walked: the tree that
+/// [`OwnedValue::to_json`] builds would take a gigabyte for the largest values.
+pub struct Encoded<'a>(pub &'a OwnedValue);
+
+impl Serialize for Encoded<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (tag, items) = match self.0 {
+            OwnedValue::Set(items) => ("s", items),
+            OwnedValue::Tuple(items) if self.0.as_grid().is_none() => ("t", items),
+            // Grids and scalars are small.
+            other => return other.to_json().serialize(serializer),
+        };
+        let items: Vec<Encoded<'_>> = items.iter().map(Encoded).collect();
+        serializer.collect_map([(tag, items)])
+    }
+}
+
 /// Microseconds, to the nanosecond.
 pub fn micros(time: std::time::Duration) -> f64 {
     time.as_nanos() as f64 / 1000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_encoding_is_that_of_the_vectors() {
+        let value = serde_json::json!({"t": [
+            {"s": [{"t": [1, {"t": [2, 3]}]}, null]}, {"g": ["01", "23"]}, true, -4, {"t": []}
+        ]});
+        let owned = OwnedValue::from_json(&value).unwrap();
+        assert_eq!(serde_json::to_value(Encoded(&owned)).unwrap(), value);
+        assert_eq!(owned.to_json(), value);
+    }
 }

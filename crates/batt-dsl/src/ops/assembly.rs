@@ -3,7 +3,7 @@
 use crate::fault::{Fault, Outcome};
 use crate::op;
 use crate::python::slice_bounds;
-use crate::run::Run;
+use crate::run::{Run, copy_row};
 use crate::set::{Elems, Set};
 use crate::table::Op;
 use crate::value::{Cell, Grid, Pair, Value};
@@ -123,7 +123,7 @@ fn cut<'r>(
         .chunks_exact_mut(width)
         .zip(rows.chunks_exact(grid.width))
     {
-        place.copy_from_slice(&row[left..right]);
+        copy_row(place, &row[left..right]);
     }
     run.grid(height, width, cells)
 }
@@ -170,8 +170,8 @@ op! {
             let cells = run.slice_filled(height * width, 0u8)?;
             for ((place, x), y) in cells.chunks_exact_mut(width).zip(a.rows()).zip(b.rows()) {
                 let (left, right) = place.split_at_mut(a.width);
-                left.copy_from_slice(x);
-                right.copy_from_slice(y);
+                copy_row(left, x);
+                copy_row(right, y);
             }
             return run.grid(height, width, cells);
         }
@@ -200,10 +200,7 @@ op! {
             let len = x.cells.len() + y.cells.len();
             run.check_len(len)?;
             run.spend(len / 8)?;
-            let cells = run.slice_filled(len, 0u8)?;
-            let (upper, lower) = cells.split_at_mut(x.cells.len());
-            upper.copy_from_slice(x.cells);
-            lower.copy_from_slice(y.cells);
+            let cells = run.concat([x.cells, y.cells])?;
             return run.grid(x.height + y.height, x.width, cells);
         }
         run.add(a, b)

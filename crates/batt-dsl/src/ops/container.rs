@@ -624,6 +624,13 @@ fn extreme_element<'r>(
     container: Value<'r>,
     direction: Ordering,
 ) -> Outcome<Value<'r>> {
+    if let Some(pair) = container.as_pair() {
+        let extreme = match direction {
+            Ordering::Greater => pair.i.max(pair.j),
+            _ => pair.i.min(pair.j),
+        };
+        return Ok(Value::Int(extreme.into()));
+    }
     if let Value::Row(row) = container {
         let extreme = match direction {
             Ordering::Greater => row.cells.iter().max(),
@@ -1013,6 +1020,14 @@ op! {
     example "pair((1, 2, 3), (7, 8))" => "((1, 7), (2, 8))";
     fails "pair((1, 2), THREE)";
     |run| {
+        if let (Value::Row(a), Value::Row(b)) = (a, b) {
+            run.spend(a.cells.len())?;
+            let both = a.cells.iter().zip(b.cells);
+            let pairs = run.slice_from(
+                both.map(|(&x, &y)| Value::pair(Pair::new(x.into(), y.into()))),
+            )?;
+            return run.tuple_of(pairs);
+        }
         let (a, b) = (run.items(a)?, run.items(b)?);
         let mut pairs = Vec::with_capacity(a.len().min(b.len()));
         run.spend(pairs.capacity())?;

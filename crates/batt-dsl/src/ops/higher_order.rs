@@ -133,6 +133,14 @@ op! {
     example "apply(double, (1, 2, 3))" => "(2, 4, 6)";
     fails "apply(double, THREE)";
     |run| {
+        if let Some(pair) = container.as_pair() {
+            let mut image = |n: i16| {
+                run.call1(function, Value::Int(n.into()))
+                    .map_err(Fault::through_generator)
+            };
+            let (a, b) = (image(pair.i)?, image(pair.j)?);
+            return run.pair(a, b);
+        }
         let members = Members::of(run, container)?;
         let images = members
             .map(run, function)

@@ -2,7 +2,7 @@
 
 use crate::fault::{Fault, Outcome};
 use crate::op;
-use crate::run::Run;
+use crate::run::{Run, copy_row};
 use crate::set::{Elems, Origin, Set};
 use crate::table::Op;
 use crate::value::{Cell, Grid, Pair, Value};
@@ -39,7 +39,7 @@ op! {
             run.spend(grid.cells.len() / 8)?;
             let cells = run.slice_filled(grid.cells.len(), 0u8)?;
             for (place, row) in cells.chunks_exact_mut(grid.width).zip(grid.rows().rev()) {
-                place.copy_from_slice(row);
+                copy_row(place, row);
             }
             return run.grid(grid.height, grid.width, cells);
         }

@@ -379,9 +379,7 @@ op! {
     fails "shift(initset(ORIGIN), THREE)";
     |run| {
         if let Some(d) = directions.as_pair()
-            && let Some(moved) = transform(run, patch, |p| {
-                Some(Pair::new(p.i.checked_add(d.i)?, p.j.checked_add(d.j)?))
-            })?
+            && let Some(moved) = translate(run, patch, d)?
         {
             return Ok(Value::Set(moved));
         }
@@ -405,6 +403,38 @@ op! {
         }
         Ok(Value::Set(run.build(&moved)?))
     }
+}
+
+/// Moves every location of a patch by a vector: `transform` in a form that is quick for many cells.
+fn translate<'r>(
+    run: &mut Run<'r>,
+    patch: Value<'r>,
+    by: Pair,
+) -> Outcome<Option<&'r Set<'r>>> {
+    let Some((set, origin)) = compact(run, patch)? else {
+        return Ok(None);
+    };
+    let Some(bounds) = set.bounds().and_then(|b| b.translated(by)) else {
+        return Ok(None);
+    };
+    run.spend(set.len() / 4)?;
+    // Nothing leaves the range, as the bounds tell, so nothing wraps.
+    let image = |p: Pair| Pair::new(p.i.wrapping_add(by.i), p.j.wrapping_add(by.j));
+    let moved = match set.elems {
+        Elems::Pairs(pairs) => {
+            let pairs = run.slice_from(pairs.iter().map(|&p| image(p)))?;
+            run.set(Elems::Pairs(pairs), origin)?
+        }
+        Elems::Cells(cells) => {
+            let cells = run.slice_from(cells.iter().map(|c| Cell::new(c.color, image(c.at))))?;
+            let moved = run.set(Elems::Cells(cells), origin)?;
+            moved.with_one_color_each(set.known_one_color_each());
+            moved
+        }
+        Elems::Values(_) => return Ok(None),
+    };
+    moved.with_bounds(Some(bounds));
+    Ok(Some(moved))
 }
 
 /// Moves every location of a patch by a one-to-one map, *building* in the order of the patch.
@@ -461,9 +491,8 @@ op! {
     |run| {
         if let Value::Set(set) = patch
             && let Some(b) = set.bounds()
-            && let Some(moved) = transform(run, patch, |p| {
-                Some(Pair::new(p.i.checked_sub(b.top)?, p.j.checked_sub(b.left)?))
-            })?
+            && let (Some(di), Some(dj)) = (b.top.checked_neg(), b.left.checked_neg())
+            && let Some(moved) = translate(run, patch, Pair::new(di, dj))?
         {
             return Ok(Value::Set(moved));
         }

@@ -133,11 +133,26 @@ impl<'r> Run<'r> {
         // CPython walks the smaller operand, on equal sizes the right one.
         let (walked, other) = if a.len() < b.len() { (a, b) } else { (b, a) };
         self.spend(walked.len())?;
-        let kept: Vec<u32> = (0..walked.len())
-            .filter(|&k| other.contains(self, walked.elems.get(k)))
-            .map(|k| k as u32)
-            .collect();
-        self.set_filter(walked, &kept)
+        let mut kept = self.take_numbers();
+        match walked.elems {
+            Elems::Pairs(pairs) => {
+                for (k, &p) in (0u32..).zip(pairs) {
+                    if other.contains_pair(self, p) {
+                        kept.push(k);
+                    }
+                }
+            }
+            elems => {
+                for k in 0..walked.len() {
+                    if other.contains(self, elems.get(k)) {
+                        kept.push(k as u32);
+                    }
+                }
+            }
+        }
+        let shared = self.set_filter(walked, &kept);
+        self.give_numbers(kept);
+        shared
     }
 
     /// *Diff*: `a - b`.
@@ -160,9 +175,20 @@ impl<'r> Run<'r> {
         let mut kept = self.take_numbers();
         // A large `b` may be searched again and gets its table; one of the size of `a` is walked.
         if b.is_searchable() || !a.is_searchable() || b.len() > 2 * a.len() {
-            for k in 0..a.len() {
-                if !b.contains(self, a.elems.get(k)) {
-                    kept.push(k as u32);
+            match a.elems {
+                Elems::Pairs(pairs) => {
+                    for (k, &p) in (0u32..).zip(pairs) {
+                        if !b.contains_pair(self, p) {
+                            kept.push(k);
+                        }
+                    }
+                }
+                elems => {
+                    for k in 0..a.len() {
+                        if !b.contains(self, elems.get(k)) {
+                            kept.push(k as u32);
+                        }
+                    }
                 }
             }
         } else {

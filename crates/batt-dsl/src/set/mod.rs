@@ -112,6 +112,16 @@ impl Bounds {
         self.right = self.right.max(p.j);
     }
 
+    /// The bounds moved by a vector, if they stay in range.
+    pub(crate) fn translated(self, by: Pair) -> Option<Bounds> {
+        Some(Bounds {
+            top: self.top.checked_add(by.i)?,
+            left: self.left.checked_add(by.j)?,
+            bottom: self.bottom.checked_add(by.i)?,
+            right: self.right.checked_add(by.j)?,
+        })
+    }
+
     /// The bounds of two boxes together.
     pub(crate) fn union(self, other: Bounds) -> Bounds {
         Bounds {
@@ -120,6 +130,13 @@ impl Bounds {
             bottom: self.bottom.max(other.bottom),
             right: self.right.max(other.right),
         }
+    }
+
+    /// The position of a location inside, counted row by row.
+    #[inline(always)]
+    fn position(self, p: Pair) -> usize {
+        let row = (i32::from(p.i) - i32::from(self.top)) as usize;
+        row * self.width() as usize + (i32::from(p.j) - i32::from(self.left)) as usize
     }
 
     /// Number of rows.
@@ -161,7 +178,12 @@ struct Known<'r> {
     ordered: Slot<Option<&'r [Value<'r>]>>,
     /// A table for finding elements.
     lookup: Slot<Option<&'r [u32]>>,
+    /// For locations: one bit per location of the bounding box.
+    bits: Slot<Option<&'r [u64]>>,
 }
+
+/// Bounding boxes up to this area get a bit per location.
+const MOST_BITS: i64 = 1 << 16;
 
 /// Sets up to this size are searched one element after the other.
 const LINEAR_SEARCH: usize = 12;
@@ -412,6 +434,46 @@ impl<'r> Set<'r> {
         Some(table)
     }
 
+    /// Does the set contain this location?
+    #[inline]
+    pub(crate) fn contains_pair(&self, run: &mut Run<'r>, p: Pair) -> bool {
+        let Elems::Pairs(pairs) = self.elems else {
+            return self.contains(run, Value::pair(p));
+        };
+        if pairs.len() <= LINEAR_SEARCH {
+            return pairs.contains(&p);
+        }
+        let Some(b) = self.bounds() else {
+            return false;
+        };
+        if p.i < b.top || p.i > b.bottom || p.j < b.left || p.j > b.right {
+            return false;
+        }
+        let Some(bits) = self.bits(run, pairs, b) else {
+            return self.contains(run, Value::pair(p));
+        };
+        let at = b.position(p);
+        bits[at / 64] >> (at % 64) & 1 == 1
+    }
+
+    /// One bit per location of the bounding box, unless that is too large.
+    fn bits(&self, run: &mut Run<'r>, pairs: &[Pair], b: Bounds) -> Option<&'r [u64]> {
+        if let Some(bits) = self.noted(|known| known.bits.get()) {
+            return Some(bits);
+        }
+        let area = b.height() * b.width();
+        if area > MOST_BITS {
+            return None;
+        }
+        let bits = run.slice_filled((area as usize).div_ceil(64), 0u64).ok()?;
+        for &p in pairs {
+            let at = b.position(p);
+            bits[at / 64] |= 1 << (at % 64);
+        }
+        self.known(run).ok()?.bits.set(Some(bits));
+        Some(bits)
+    }
+
     /// Does the set contain an element equal to `v`?
     pub(crate) fn contains(&self, run: &mut Run<'r>, v: Value<'r>) -> bool {
         self.find(run, v).is_some()
@@ -504,7 +566,9 @@ impl<'r> Set<'r> {
 
     /// Is finding an element quick, without preparation?
     fn is_searchable(&self) -> bool {
-        self.len() <= LINEAR_SEARCH || self.noted(|known| known.lookup.get()).is_some()
+        self.len() <= LINEAR_SEARCH
+            || self.noted(|known| known.lookup.get()).is_some()
+            || self.noted(|known| known.bits.get()).is_some()
     }
 }
 

@@ -21,7 +21,7 @@ use self::tally::{Scope, Tally};
 use crate::cli::{Exit, RunOptions};
 use crate::error::bad_file;
 use crate::interrupt;
-use crate::outcome::{ErrorRecord, RunRecord, micros, reason};
+use crate::outcome::{Encoded, ErrorRecord, RunRecord, micros, reason};
 use crate::solvers::{load_all, load_tasks};
 use crate::ui::{Ui, counted, grouped, rate, stdout, table, table_text};
 
@@ -193,7 +193,7 @@ fn write_line(
         task: &run.task.id,
         pair: run.name.to_string(),
         ok: RunRecord::ok(&result.verdict),
-        value: result.value.as_ref().map(|value| value.to_json()),
+        value: result.value.as_ref().map(Encoded),
         error: match &result.verdict {
             Verdict::Failed(error) => Some(ErrorRecord::new(error, run.solver.program)),
             _ => None,

@@ -1,0 +1,143 @@
+//! What must hold for every program on every grid, whatever it computes.
+
+use std::time::{Duration, Instant};
+
+use batt_arc::Grid;
+use batt_dsl::{Dialect, Fault, Limits, OwnedValue, Run, Value, Workspace};
+use batt_engine::{Compiled, Job, Options, RunError, Values, Verdict, run_job};
+use batt_lang::{Program, StepId};
+
+/// Small enough that a runaway program ends at once, large enough for real work.
+pub const TIGHT: Limits = Limits {
+    steps: 100_000,
+    size: 10_000,
+    memory: 2 << 20,
+};
+
+/// Twice of everything.
+const ROOMY: Limits = Limits {
+    steps: 2 * TIGHT.steps,
+    size: 2 * TIGHT.size,
+    memory: 2 * TIGHT.memory,
+};
+
+/// No run within such limits may take longer; it takes milliseconds.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A value, or the fault with the step that failed.
+pub type Ending = Result<OwnedValue, (Fault, Option<StepId>)>;
+
+/// Checks one program on one grid; the error says what does not hold.
+pub fn check(program: &Program, grid: &Grid) -> Result<(), String> {
+    let compiled = Compiled::new(program);
+    let mut workspace = Workspace::new();
+    let started = Instant::now();
+    let expected = ending(&mut workspace, &compiled, grid, &TIGHT);
+    let took = started.elapsed();
+    if took > PATIENCE {
+        return Err(format!("took {took:?}"));
+    }
+    let same = |what: &str, got: &Ending| {
+        if *got == expected {
+            return Ok(());
+        }
+        Err(format!("{what}\n  first {}\n  then  {}", show(&expected), show(got)))
+    };
+
+    // What one run leaves in its workspace is nothing to the next.
+    same("differs in a used workspace", &ending(&mut workspace, &compiled, grid, &TIGHT))?;
+
+    // Looking at every value on the way, sets in order included, changes nothing. It does cost
+    // steps and memory, so where limits are near the two are not comparable.
+    if !reached_a_limit(&expected) {
+        let watched = watched(&mut workspace, &compiled, grid, &generous());
+        same("differs when watched", &watched)?;
+    }
+
+    // A limit can only end a run. It never shows in a value, nor as a failure of the program.
+    if !reached_a_limit(&expected) {
+        let roomy = ending(&mut workspace, &compiled, grid, &ROOMY);
+        same("differs with higher limits", &roomy)?;
+    }
+
+    // The input is the same tuple of tuples in whichever form it comes.
+    let as_tuples = general_form(&mut workspace, &compiled, grid, &generous());
+    if !reached_a_limit(&expected) && !reached_a_limit(&as_tuples) {
+        same("differs with the grid in general form", &as_tuples)?;
+    }
+
+    // The engine gives what the run gives.
+    let options = Options { limits: TIGHT, values: Values::All, ..Options::default() };
+    let job = Job { program: &compiled, input: grid, expected: None };
+    let result = run_job(&mut workspace, &job, &options);
+    let through_engine = match (result.verdict, result.value) {
+        (Verdict::Failed(RunError { fault, step }), _) => Err((fault, step)),
+        (_, Some(value)) => Ok(value),
+        (verdict, None) => return Err(format!("{verdict:?} without a value")),
+    };
+    same("differs through the engine", &through_engine)
+}
+
+/// Runs a program.
+pub fn ending(
+    workspace: &mut Workspace,
+    program: &Compiled,
+    grid: &Grid,
+    limits: &Limits,
+) -> Ending {
+    workspace.run(Dialect::ArcDsl, limits, |run| {
+        let input = run.input(grid.height(), grid.width(), grid.cells());
+        finish(run, input, |run, input| program.execute(run, &[input]))
+    })
+}
+
+fn watched(workspace: &mut Workspace, program: &Compiled, grid: &Grid, limits: &Limits) -> Ending {
+    workspace.run(Dialect::ArcDsl, limits, |run| {
+        let input = run.input(grid.height(), grid.width(), grid.cells());
+        finish(run, input, |run, input| {
+            program.execute_watched(run, &[input], |run, _, value| {
+                let _ = run.to_owned(value);
+            })
+        })
+    })
+}
+
+fn general_form(
+    workspace: &mut Workspace,
+    program: &Compiled,
+    grid: &Grid,
+    limits: &Limits,
+) -> Ending {
+    workspace.run(Dialect::ArcDsl, limits, |run| {
+        let input = run.from_owned(&OwnedValue::grid(grid.rows()));
+        finish(run, input, |run, input| program.execute(run, &[input]))
+    })
+}
+
+fn finish<'r>(
+    run: &mut Run<'r>,
+    input: Result<Value<'r>, Fault>,
+    execute: impl FnOnce(&mut Run<'r>, Value<'r>) -> Result<Value<'r>, RunError>,
+) -> Ending {
+    let input = input.map_err(|fault| (fault, None))?;
+    let value = execute(run, input).map_err(|e| (e.fault, e.step))?;
+    run.to_owned(value).map_err(|fault| (fault, None))
+}
+
+/// Limits for runs that do the same with more ado.
+fn generous() -> Limits {
+    Limits { steps: 40 * TIGHT.steps, size: 4 * TIGHT.size, memory: 32 * TIGHT.memory }
+}
+
+/// Did a limit of the run decide? Overflow does not count: it is no matter of budget.
+pub fn reached_a_limit(ending: &Ending) -> bool {
+    matches!(ending, Err((Fault::Steps | Fault::Size | Fault::Memory, _)))
+}
+
+fn show(ending: &Ending) -> String {
+    match ending {
+        Ok(value) => value.to_string(),
+        Err((fault, Some(step))) => format!("{} in step {}", fault.name(), step.0 + 1),
+        Err((fault, None)) => fault.name().to_owned(),
+    }
+}

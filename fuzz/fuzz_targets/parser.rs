@@ -1,0 +1,21 @@
+//! Any bytes as a solver file: no panic, and what was read can be written and read again.
+#![no_main]
+
+use batt_lang::{SolverFile, check};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(file) = SolverFile::parse_bytes(bytes, "solvers.py") else {
+        return;
+    };
+    for diagnostic in file.check().iter().chain(&file.diagnostics) {
+        let _ = diagnostic.render();
+    }
+    for program in &file.programs {
+        let text = program.to_string();
+        let again = SolverFile::parse(&text, "printed.py");
+        assert_eq!(again.programs, [program.clone()], "{text}");
+        assert_eq!(again.programs[0].to_string(), text);
+        check::program(program, None);
+    }
+});
