@@ -1,2 +1,117 @@
-//! xtask
-fn main() {}
+//! Generates the files of the project that are generated, or checks that they are fresh.
+//!
+//! ```text
+//! cargo xtask gen            write them
+//! cargo xtask gen --check    say which are stale; exit code 1 if any is
+//! ```
+
+use std::env;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result, bail};
+
+const USAGE: &str = "usage: cargo xtask gen [--check]";
+
+/// A generated file: where it is, and the `batt` command that prints it.
+struct Generated {
+    path: &'static str,
+    command: &'static [&'static str],
+}
+
+/// Everything that is generated. The writers live in the command, so that a user gets the same text.
+const GENERATED: [Generated; 1] = [Generated {
+    path: "docs/ops.md",
+    command: &["ops", "--markdown"],
+}];
+
+fn main() -> Result<ExitCode> {
+    let args: Vec<String> = env::args().skip(1).collect();
+    match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["gen"] => write_all(),
+        ["gen", "--check"] => check_all(),
+        _ => {
+            eprintln!("{USAGE}");
+            Ok(ExitCode::from(2))
+        }
+    }
+}
+
+fn write_all() -> Result<ExitCode> {
+    for file in &GENERATED {
+        let path = root().join(file.path);
+        let text = file.text()?;
+        if on_disk(&path)?.as_deref() == Some(&text) {
+            println!("{} is fresh", file.path);
+        } else {
+            fs::write(&path, text).with_context(|| format!("cannot write {}", file.path))?;
+            println!("{} written", file.path);
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn check_all() -> Result<ExitCode> {
+    let mut stale = false;
+    for file in &GENERATED {
+        let wanted = file.text()?;
+        let found = on_disk(&root().join(file.path))?;
+        if found.as_deref() == Some(&wanted) {
+            println!("{} is fresh", file.path);
+            continue;
+        }
+        stale = true;
+        match found {
+            None => eprintln!("{} is missing", file.path),
+            Some(found) => {
+                let line = first_difference(&found, &wanted);
+                eprintln!("{} is stale, from line {line} on", file.path);
+            }
+        }
+    }
+    if stale {
+        eprintln!("run `cargo xtask gen` and commit what it writes");
+    }
+    Ok(ExitCode::from(u8::from(stale)))
+}
+
+impl Generated {
+    /// What the file should hold.
+    fn text(&self) -> Result<String> {
+        let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let output = Command::new(cargo)
+            .current_dir(root())
+            .args(["run", "--quiet", "--package", "batt", "--"])
+            .args(self.command)
+            .env("NO_COLOR", "1")
+            .stderr(std::process::Stdio::inherit())
+            .output()
+            .context("cannot start cargo")?;
+        if !output.status.success() {
+            bail!("batt {} failed: {}", self.command.join(" "), output.status);
+        }
+        String::from_utf8(output.stdout).context("the generated text is not UTF-8")
+    }
+}
+
+/// The text of a file; none if there is no such file.
+fn on_disk(path: &Path) -> Result<Option<String>> {
+    match fs::read_to_string(path) {
+        // A checkout may have been given other line ends.
+        Ok(text) => Ok(Some(text.replace("\r\n", "\n"))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+    }
+}
+
+/// The first line, from 1, in which two different texts differ.
+fn first_difference(a: &str, b: &str) -> usize {
+    a.lines().zip(b.lines()).take_while(|(a, b)| a == b).count() + 1
+}
+
+/// The root of the workspace.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}

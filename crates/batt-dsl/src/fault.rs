@@ -12,6 +12,10 @@ pub enum Fault {
     Type,
     /// A position outside a tuple (`IndexError`).
     Index,
+    /// A position that no tuple has, where Python looks in a dictionary (`KeyError`).
+    Key,
+    /// A value without the method that is asked of it (`AttributeError`).
+    Attribute,
     /// An empty `max`/`min`, a failed unpacking, a zero step (`ValueError`).
     Value,
     /// `first` and its kin on something empty (`StopIteration`).
@@ -34,9 +38,11 @@ pub enum Fault {
 
 impl Fault {
     /// Every fault, for tables and statistics.
-    pub const ALL: [Fault; 11] = [
+    pub const ALL: [Fault; 13] = [
         Fault::Type,
         Fault::Index,
+        Fault::Key,
+        Fault::Attribute,
         Fault::Value,
         Fault::StopIteration,
         Fault::Runtime,
@@ -53,6 +59,8 @@ impl Fault {
         match self {
             Fault::Type => "TypeError",
             Fault::Index => "IndexError",
+            Fault::Key => "KeyError",
+            Fault::Attribute => "AttributeError",
             Fault::Value => "ValueError",
             Fault::StopIteration => "StopIteration",
             Fault::Runtime => "RuntimeError",
@@ -78,6 +86,8 @@ impl Fault {
         match self {
             Fault::Type => "a value of the wrong kind, or a wrong number of arguments",
             Fault::Index => "a position outside the tuple",
+            Fault::Key => "a corner that a grid of more than two columns does not have",
+            Fault::Attribute => "a value of the wrong kind",
             Fault::Value => "an empty or wrongly sized container",
             Fault::StopIteration => "the first of something empty",
             Fault::Runtime => "the first of something empty, inside a loop",

@@ -554,7 +554,7 @@ impl<'r> Run<'r> {
         match f {
             Value::Op(id) => Ok(id.op().arity()),
             Value::Closure(closure) => Ok(closure.arity.into()),
-            _ => Err(Fault::Type),
+            _ => Err(Fault::Attribute),
         }
     }
 

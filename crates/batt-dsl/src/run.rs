@@ -42,13 +42,13 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// Generous for solvers (the heaviest known one needs a tenth), tight for runaways: about a
-    /// second and a quarter of a gigabyte.
+    /// Generous for solvers (the heaviest known one needs 4 MiB and a tenth of the steps), tight for
+    /// runaways: about a second.
     fn default() -> Limits {
         Limits {
-            steps: 200_000_000,
-            size: 4_000_000,
-            memory: 256 << 20,
+            steps: 100_000_000,
+            size: 1_000_000,
+            memory: 128 << 20,
         }
     }
 }

@@ -194,7 +194,7 @@ op! {
         for &member in run.items(element)? {
             if is_tuple {
                 if !member.is_tuple() {
-                    return Err(Fault::Type);
+                    return Err(Fault::Attribute);
                 }
                 for &v in run.items(member)? {
                     count += i64::from(run.eq(v, value));

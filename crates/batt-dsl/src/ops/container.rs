@@ -213,7 +213,7 @@ op! {
     fails "insert(ONE, (2, 3))";
     |run| {
         let Value::Set(set) = container else {
-            return Err(Fault::Type);
+            return Err(Fault::Attribute);
         };
         let single = run.build_frozen(&[value])?;
         Ok(Value::Set(run.set_union(set, single)?))
@@ -351,7 +351,7 @@ op! {
     |run| {
         match tup {
             Value::Set(set) if set.len() == 0 => Ok(Value::EMPTY_TUPLE),
-            Value::Set(_) => Err(Fault::Type),
+            Value::Set(_) => Err(Fault::Attribute),
             Value::Grid(grid) if grid.height <= FEW_ROWS => {
                 run.spend(grid.cells.len() * grid.height / 16)?;
                 let mut kept: Vec<&[u8]> = Vec::with_capacity(grid.height);
@@ -810,8 +810,10 @@ fn by_frequency<'r>(
     container: Value<'r>,
     direction: Ordering,
 ) -> Outcome<Value<'r>> {
-    if !container.is_tuple() {
-        return Err(Fault::Type);
+    match container {
+        Value::Set(_) => return Err(Fault::Attribute),
+        _ if !container.is_tuple() => return Err(Fault::Type),
+        _ => {}
     }
     if let Value::Row(row) = container
         && let Some(winner) = super::color::clear_winner_of(row.cells, direction)

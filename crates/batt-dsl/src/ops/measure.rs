@@ -178,10 +178,6 @@ op! {
     }
 }
 
-/// Python looks a third column up in a dictionary that has entries for two: a `KeyError`, which
-/// is a failed lookup as an `IndexError` is.
-const NO_SUCH_COLUMN: Fault = Fault::Index;
-
 /// The extremes of every column of any patch, as Python finds them: `rows` says which one of the
 /// first column, `columns` of the second. Further columns have an answer only if the two agree.
 #[cold]
@@ -195,7 +191,8 @@ fn corner<'r>(
         0 => Ok(rows),
         1 => Ok(columns),
         _ if rows == columns => Ok(rows),
-        _ => Err(NO_SUCH_COLUMN),
+        // Python looks a third column up in a dictionary that has entries for two.
+        _ => Err(Fault::Key),
     };
     if let Value::Grid(grid) = patch
         && grid.width > 1

@@ -119,19 +119,15 @@ fn compact_objects<'r>(
     }
     let ranks = GridOrders::of(run, grid.height, grid.width).ranks;
     let mut cells = std::mem::take(&mut run.scratch.cells);
-    let mut found: Vec<Component> = Vec::new();
     cells.clear();
-    for i in 0..grid.height {
-        let start = (i + 1) * stride + 1;
-        for j in 0..grid.width {
-            let at = start + j;
-            if open[at] != BLOCKED {
-                let from = Pair::new(i as i16, j as i16);
-                let steps = if diagonal { &STEPS[..] } else { &STEPS[..4] };
-                found.push(fill_component(&mut open, stride, at, from, steps, univalued, &mut cells, &ranks));
-            }
-        }
-    }
+    // The innermost loop is made anew for each kind of object: it is where the time goes.
+    let find = match (univalued, diagonal) {
+        (false, false) => find_components::<false, 4>,
+        (false, true) => find_components::<false, 8>,
+        (true, false) => find_components::<true, 4>,
+        (true, true) => find_components::<true, 8>,
+    };
+    let mut found = find(&mut open, grid, &mut cells, &ranks);
     // Python looks for unclaimed cells in the iteration order of `asindices`.
     found.sort_unstable_by_key(|component| component.rank);
     let objects = finish_objects(run, &cells, &found, |run, objects| {
@@ -170,53 +166,65 @@ struct Component {
     bounds: Bounds,
 }
 
-/// Appends the component around `from` to `cells`, blocking its cells.
-#[allow(clippy::too_many_arguments)] // one call, in the innermost loop
-#[inline(always)]
-fn fill_component(
+/// Appends the cells of all components to `cells`, component after component, and blocks them.
+fn find_components<const UNIVALUED: bool, const STEP_COUNT: usize>(
     open: &mut [u8],
-    stride: usize,
-    at: usize,
-    from: Pair,
-    steps: &[(i16, i16)],
-    univalued: bool,
+    grid: &Grid<'_>,
     cells: &mut Vec<Cell>,
     ranks: &[u32],
-) -> Component {
-    let width = stride - 2;
-    let value = open[at];
-    open[at] = BLOCKED;
-    let start = cells.len();
-    // The list of cells is at the same time the queue of the fill.
-    cells.push(Cell::new(value.into(), from));
-    let mut component = Component {
-        start,
-        end: 0,
-        rank: u32::MAX,
-        first: start,
-        bounds: Bounds::at(from),
-    };
-    let mut next = start;
-    while next < cells.len() {
-        let here = cells[next].at;
-        let rank = ranks[here.i as usize * width + here.j as usize];
-        if rank < component.rank {
-            (component.rank, component.first) = (rank, next);
-        }
-        component.bounds.include(here);
-        let at = (here.i as usize + 1) * stride + here.j as usize + 1;
-        for &(di, dj) in steps {
-            let there = at.wrapping_add_signed(di as isize * stride as isize + dj as isize);
-            let color = open[there];
-            if color != BLOCKED && (!univalued || color == value) {
-                open[there] = BLOCKED;
-                cells.push(Cell::new(color.into(), Pair::new(here.i + di, here.j + dj)));
+) -> Vec<Component> {
+    let width = grid.width;
+    let stride = width + 2;
+    let offsets: [isize; STEP_COUNT] = std::array::from_fn(|k| {
+        let (di, dj) = STEPS[k];
+        di as isize * stride as isize + dj as isize
+    });
+    let mut found = Vec::new();
+    for i in 0..grid.height {
+        let row = (i + 1) * stride + 1;
+        let mut j = 0;
+        while let Some(step) = open[row + j..row + width].iter().position(|&c| c != BLOCKED) {
+            j += step;
+            let at = row + j;
+            let value = open[at];
+            open[at] = BLOCKED;
+            let start = cells.len();
+            let from = Pair::new(i as i16, j as i16);
+            // The list of cells is at the same time the queue of the fill.
+            cells.push(Cell::new(value.into(), from));
+            let mut component = Component {
+                start,
+                end: 0,
+                rank: u32::MAX,
+                first: start,
+                bounds: Bounds::at(from),
+            };
+            let mut next = start;
+            while next < cells.len() {
+                let here = cells[next].at;
+                let rank = ranks[here.i as usize * width + here.j as usize];
+                if rank < component.rank {
+                    (component.rank, component.first) = (rank, next);
+                }
+                component.bounds.include(here);
+                let at = (here.i as usize + 1) * stride + here.j as usize + 1;
+                for (&offset, &(di, dj)) in offsets.iter().zip(&STEPS) {
+                    let there = at.wrapping_add_signed(offset);
+                    let color = open[there];
+                    // An object's own colour is not blocked.
+                    let accept = if UNIVALUED { color == value } else { color != BLOCKED };
+                    if accept {
+                        open[there] = BLOCKED;
+                        cells.push(Cell::new(color.into(), Pair::new(here.i + di, here.j + dj)));
+                    }
+                }
+                next += 1;
             }
+            component.end = cells.len();
+            found.push(component);
         }
-        next += 1;
     }
-    component.end = cells.len();
-    component
+    found
 }
 
 /// The set of objects. In each object the cell that the replay of the construction starts from, the

@@ -1,5 +1,5 @@
 //! Writes the seeds of the fuzz corpora: the embedded puzzles and solvers, cut into pieces a fuzzer
-//! can work with. `cargo run --bin seeds` in this folder.
+//! can work with. `cargo run --example seeds` in this folder.
 
 use std::fs;
 use std::io::Result;

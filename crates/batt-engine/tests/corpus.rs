@@ -1,0 +1,168 @@
+//! The embedded puzzles: every solver solves its task, and together they use the whole language.
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use batt_arc::{Dataset, corpus};
+use batt_dsl::{ConstId, Dialect, Limits, OpId, OwnedValue};
+use batt_engine::{Compiled, Job, JobResult, Options, Values, Verdict, evaluate};
+use batt_lang::Operand;
+use support::programs;
+
+/// Every solver with the pairs of its own task.
+fn with_jobs<T>(body: impl FnOnce(&Dataset, &[Job<'_>]) -> T) -> T {
+    let tasks = corpus::tasks();
+    let solvers: Vec<(String, Compiled)> = programs(corpus::SOLVERS)
+        .iter()
+        .map(|p| (p.name().to_owned(), Compiled::new(p)))
+        .collect();
+    let mut jobs = Vec::new();
+    for (task, _, pair) in tasks.pairs() {
+        let name = format!("solve_{}", task.id);
+        let (_, program) = solvers.iter().find(|(n, _)| *n == name).expect("every task has a solver");
+        jobs.push(Job { program, input: &pair.input, expected: pair.output.as_ref() });
+    }
+    body(&tasks, &jobs)
+}
+
+fn results(jobs: &[Job<'_>], options: &Options) -> Vec<JobResult> {
+    let mut results = Vec::new();
+    let delivered = evaluate(jobs, options, &AtomicBool::new(false), |k, result| {
+        assert_eq!(k, results.len(), "results come in the order of the jobs");
+        results.push(result);
+    });
+    assert_eq!((delivered, results.len()), (jobs.len(), jobs.len()));
+    results
+}
+
+#[test]
+fn every_solver_solves_every_pair() {
+    with_jobs(|tasks, jobs| {
+        for dialect in [Dialect::ArcDsl, Dialect::ReArc] {
+            let options = Options { dialect, ..Options::default() };
+            let results = results(jobs, &options);
+            for ((task, name, _), result) in tasks.pairs().zip(&results) {
+                assert_eq!(result.verdict, Verdict::Right, "{} {name} ({})", task.id, dialect.name());
+            }
+        }
+    });
+}
+
+#[test]
+fn together_they_use_every_primitive_and_constant() {
+    let mut ops: BTreeSet<OpId> = OpId::all().collect();
+    let mut constants: BTreeSet<ConstId> = ConstId::all().collect();
+    for program in programs(corpus::SOLVERS) {
+        for operand in program.operands() {
+            match operand {
+                Operand::Op(id) => _ = ops.remove(id),
+                Operand::Const(id) => _ = constants.remove(id),
+                _ => {}
+            }
+        }
+    }
+    assert!(ops.is_empty(), "not used: {ops:?}");
+    assert!(constants.is_empty(), "not used: {constants:?}");
+}
+
+/// What a result says, without the time it took.
+fn told(results: Vec<JobResult>) -> Vec<(Verdict, Option<OwnedValue>)> {
+    results.into_iter().map(|r| (r.verdict, r.value)).collect()
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    // Tight limits, so that some runs fail: failures must stay where they are, too.
+    let limits = [Limits::default(), Limits { steps: 400, size: 60, memory: 8 << 10 }];
+    with_jobs(|_, jobs| {
+        for limits in limits {
+            let with = |threads: Option<usize>, values| {
+                let threads = threads.and_then(NonZeroUsize::new);
+                told(results(jobs, &Options { threads, limits, values, ..Options::default() }))
+            };
+            let one = with(Some(1), Values::All);
+            for threads in [Some(2), Some(7), None] {
+                assert_eq!(with(threads, Values::All), one, "{threads:?} threads");
+            }
+            let verdicts = with(Some(2), Values::None);
+            for ((verdict, value), (expected, _)) in verdicts.iter().zip(&one) {
+                assert_eq!(value, &None);
+                // Writing a value out can itself reach the limit on its size.
+                if !matches!(expected, Verdict::Failed(_)) {
+                    assert_eq!(verdict, expected);
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn values_are_kept_as_asked() {
+    with_jobs(|tasks, jobs| {
+        let jobs = &jobs[..8];
+        let wrong: Vec<Job<'_>> =
+            jobs.iter().map(|job| Job { expected: Some(job.input), ..*job }).collect();
+        let kept = |jobs: &[Job<'_>], values| {
+            let results = results(jobs, &Options { values, ..Options::default() });
+            results.iter().filter(|r| r.value.is_some()).count()
+        };
+        assert_eq!(kept(jobs, Values::None), 0);
+        assert_eq!(kept(jobs, Values::Wrong), 0);
+        assert_eq!(kept(jobs, Values::All), 8);
+        assert_eq!(kept(&wrong, Values::Wrong), 8);
+        let all = results(jobs, &Options { values: Values::All, ..Options::default() });
+        for ((_, _, pair), result) in tasks.pairs().zip(&all) {
+            let output = pair.output.as_ref().expect("corpus tasks are complete");
+            assert_eq!(result.value, Some(OwnedValue::grid(output.rows())));
+        }
+    });
+}
+
+#[test]
+fn stopping_delivers_a_prefix() {
+    with_jobs(|_, jobs| {
+        let many: Vec<Job<'_>> = jobs.iter().copied().cycle().take(20_000).collect();
+        let stop = AtomicBool::new(false);
+        let mut seen = 0;
+        let delivered = evaluate(&many, &Options::default(), &stop, |k, result| {
+            assert_eq!((k, result.verdict), (seen, Verdict::Right));
+            seen += 1;
+            stop.store(seen >= 100, Ordering::Relaxed);
+        });
+        assert_eq!(delivered, seen);
+        assert!((100..many.len()).contains(&delivered), "{delivered}");
+    });
+}
+
+#[test]
+fn no_jobs_no_results() {
+    assert!(results(&[], &Options::default()).is_empty());
+}
+
+#[test]
+fn verdicts_say_what_is_wrong() {
+    let programs = programs(
+        "def same(I):\n    return I\n\
+         def pair(I):\n    return astuple(I, I)\n\
+         def bools(I):\n    return apply(rbind(apply, identity), I)\n\
+         def truth(I):\n    return ((T, F), (F, T))\n",
+    );
+    let grid = |rows: &[[u8; 2]]| batt_arc::Grid::from_rows(rows).expect("a grid");
+    let input = grid(&[[1, 0], [0, 1]]);
+    let judged = |k: usize, expected: Option<&batt_arc::Grid>| {
+        let program = Compiled::new(&programs[k]);
+        let job = Job { program: &program, input: &input, expected };
+        results(&[job], &Options::default()).remove(0).verdict
+    };
+    assert_eq!(judged(0, Some(&input)), Verdict::Right);
+    assert_eq!(judged(0, Some(&grid(&[[1, 1], [0, 2]]))), Verdict::WrongCells(2));
+    assert_eq!(judged(0, Some(&grid(&[[1, 1]]))), Verdict::WrongShape(2, 2));
+    assert_eq!(judged(0, None), Verdict::Unknown);
+    assert_eq!(judged(1, Some(&input)), Verdict::NotAGrid);
+    assert!(matches!(judged(2, Some(&input)), Verdict::Failed(_)));
+    // In Python True == 1, so this is the right answer.
+    assert_eq!(judged(3, Some(&input)), Verdict::Right);
+}

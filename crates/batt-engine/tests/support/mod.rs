@@ -1,0 +1,68 @@
+//! What the tests share.
+
+// Every test file compiles this module for itself and uses a part of it.
+#![allow(dead_code)]
+
+pub mod generate;
+pub mod oracle;
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use batt_dsl::{Dialect, Fault, Limits, OwnedValue, Workspace};
+use batt_engine::Compiled;
+use batt_lang::{Program, SolverFile};
+
+/// The programs of a text that must load without complaint.
+pub fn programs(text: &str) -> Vec<Program> {
+    let file = SolverFile::parse(text, "test.py");
+    if let Some(error) = file.diagnostics.iter().find(|d| d.is_error()) {
+        panic!("{}", error.render());
+    }
+    file.programs
+}
+
+/// A program without inputs, made of these lines; the last one is the result.
+pub fn script(lines: &[&str]) -> Compiled {
+    let (last, rest) = lines.split_last().expect("at least the result");
+    let body: String = rest.iter().map(|line| format!("    {line}\n")).collect();
+    let text = format!("def script():\n{body}    return {last}\n");
+    Compiled::new(&programs(&text)[0])
+}
+
+/// The value of an expression, or its fault, within the default limits.
+pub fn eval(expression: &str) -> Result<OwnedValue, Fault> {
+    run(&script(&[expression]), &Limits::default())
+}
+
+/// Runs a program without inputs in a workspace of its own.
+pub fn run(program: &Compiled, limits: &Limits) -> Result<OwnedValue, Fault> {
+    Workspace::new().run(Dialect::ArcDsl, limits, |run| {
+        let value = program.execute(run, &[]).map_err(|e| e.fault)?;
+        run.to_owned(value)
+    })
+}
+
+/// Runs `work` and fails if it takes longer than `patience`. Debug builds on a busy machine are
+/// slow, so the time is a bound for runaways, not a measurement.
+pub fn within<T>(patience: Duration, what: &str, work: impl FnOnce() -> T) -> T {
+    let started = Instant::now();
+    let result = work();
+    let took = started.elapsed();
+    assert!(took <= patience, "{what} took {took:?}");
+    result
+}
+
+/// Should the tests that take minutes run?
+pub fn heavy() -> bool {
+    std::env::var_os("BATT_HEAVY").is_some_and(|v| v != "0")
+}
+
+/// The directory of test data that comes with the project's workshop, not with the project.
+pub fn shared(name: &str) -> Option<PathBuf> {
+    let root = match std::env::var_os("BATT_SHARED") {
+        Some(dir) => PathBuf::from(dir),
+        None => PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
+    };
+    Some(root.join(name)).filter(|dir| dir.is_dir())
+}

@@ -1,0 +1,35 @@
+# `just` lists the verbs; CI calls the same commands through .ci/run.
+
+_default:
+    @just --list --unsorted
+
+# formatting, lints, documentation, generated files
+check:
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets -- -D warnings
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+    cargo xtask gen --check
+
+# every test that needs nothing but this repository
+test *ARGS:
+    cargo test --workspace {{ARGS}}
+
+# results against those CPython computed
+conformance DIR="../shared/vectors":
+    cargo run --package batt --quiet -- conformance {{DIR}}
+
+# throughput; `just bench --against ../arc-dsl --tasks data/training` compares with Python
+bench *ARGS:
+    cargo run --release --package batt --quiet -- bench {{ARGS}}
+
+# write the generated files
+gen:
+    cargo xtask gen
+
+# fuzz one target, for ten minutes unless told otherwise
+fuzz TARGET SECONDS="600":
+    cargo +nightly fuzz run {{TARGET}} -- -max_total_time={{SECONDS}}
+
+# what CI runs
+ci:
+    .ci/run
