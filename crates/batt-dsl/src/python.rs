@@ -26,7 +26,10 @@ impl<'r> Run<'r> {
             }
             Value::Segment(s) => {
                 let ends = s.get();
-                let hashes = [hash::pair(ends.0.i, ends.0.j), hash::pair(ends.1.i, ends.1.j)];
+                let hashes = [
+                    hash::pair(ends.0.i, ends.0.j),
+                    hash::pair(ends.1.i, ends.1.j),
+                ];
                 hash::tuple(hashes.into_iter())
             }
             Value::Concat(concat) => match self.concat_items(concat) {
@@ -74,9 +77,7 @@ impl<'r> Run<'r> {
             (Value::Set(a), Value::Set(b)) => self.spend(a.len() / 8).is_ok() && a.eq(self, b),
             (Value::Row(a), Value::Row(b)) => a.cells == b.cells,
             (Value::Grid(a), Value::Grid(b)) => {
-                self.spend(a.cells.len() / 64).is_ok()
-                    && a.height == b.height
-                    && a.cells == b.cells
+                self.spend(a.cells.len() / 64).is_ok() && a.height == b.height && a.cells == b.cells
             }
             _ => {
                 if let (Some(a), Some(b)) = (a.as_int(), b.as_int()) {
@@ -148,7 +149,7 @@ impl<'r> Run<'r> {
             Value::Pair(p) => {
                 let p = p.get();
                 Ok(Value::Int(if k == 0 { p.i } else { p.j }.into()))
-            },
+            }
             Value::Cell(c) if k == 0 => Ok(Value::Int(c.get().color.into())),
             Value::Cell(c) => Ok(Value::pair(c.get().at)),
             Value::Row(row) => Ok(Value::Int(row.cells[k].into())),
@@ -172,19 +173,6 @@ impl<'r> Run<'r> {
         } else {
             Err(Fault::Index)
         }
-    }
-
-    /// `v[0]` and `v[1]`; what follows is ignored.
-    pub(crate) fn at01(&mut self, v: Value<'r>) -> Outcome<(Value<'r>, Value<'r>)> {
-        Ok((self.at(v, 0)?, self.at(v, 1)?))
-    }
-
-    /// `v[k]` where `k` is a value.
-    pub(crate) fn at_value(&mut self, v: Value<'r>, k: Value<'r>) -> Outcome<Value<'r>> {
-        if !v.is_tuple() {
-            return Err(Fault::Type);
-        }
-        self.at(v, k.as_int().ok_or(Fault::Type)?)
     }
 
     /// The elements of a tuple in order, of a set in table order.
@@ -239,15 +227,6 @@ impl<'r> Run<'r> {
         let (v, at) = self.unpack2(cell)?;
         let (i, j) = self.unpack2(at)?;
         Ok((v, i, j))
-    }
-
-    /// A container like `kind`: a tuple of the values for a tuple, a set built of them for a set.
-    pub(crate) fn like(&mut self, kind: Value<'r>, values: &[Value<'r>]) -> Outcome<Value<'r>> {
-        match kind {
-            Value::Set(_) => Ok(Value::Set(self.build(values)?)),
-            _ if kind.is_tuple() => self.tuple(values),
-            _ => Err(Fault::Type),
-        }
     }
 
     /// `a + b`.

@@ -98,13 +98,31 @@ impl Workspace {
         limits: &Limits,
         body: impl for<'r> FnOnce(&mut Run<'r>) -> T,
     ) -> T {
+        // A grid that nobody looks at.
+        let unused = Grid {
+            height: 1,
+            width: 1,
+            cells: &[0],
+        };
+        self.run_on(&unused, dialect, limits, |run, _| body(run))
+    }
+
+    /// As [`run`](Workspace::run), with a grid of the caller's as a value of the run: it is not copied.
+    #[inline]
+    pub fn run_on<T>(
+        &mut self,
+        input: &Grid<'_>,
+        dialect: Dialect,
+        limits: &Limits,
+        body: impl for<'r> FnOnce(&mut Run<'r>, Value<'r>) -> T,
+    ) -> T {
         if self.arena.allocated_bytes() > KEEP_ARENA {
             self.arena = Bump::new();
         } else {
             self.arena.reset();
         }
         self.arena.set_allocation_limit(Some(limits.memory));
-        body(&mut Run {
+        let mut run = Run {
             arena: &self.arena,
             scratch: &mut self.scratch,
             fuel: limits.steps,
@@ -114,7 +132,12 @@ impl Workspace {
             closures: 0,
             max_len: limits.size,
             dialect,
-        })
+        };
+        let input = match input.height.min(input.width) {
+            0 => Value::EMPTY_TUPLE,
+            _ => Value::Grid(input),
+        };
+        body(&mut run, input)
     }
 }
 

@@ -63,9 +63,7 @@ pub enum Code {
     /// Three arguments.
     Three(for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>, Value<'r>) -> Returned<'r>),
     /// Four arguments.
-    Four(
-        for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>, Value<'r>, Value<'r>) -> Returned<'r>,
-    ),
+    Four(for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>, Value<'r>, Value<'r>) -> Returned<'r>),
 }
 
 /// A primitive: everything the project knows about it.

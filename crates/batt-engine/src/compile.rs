@@ -1,20 +1,27 @@
 //! Programs made ready to run: names resolved, arguments in place, primitives as code.
 
-use batt_dsl::{Code, Fault, Literal, OpId, Outcome, Pair, Returned, Run, Value};
+use batt_dsl::{Code, Fault, Literal, OpId, Pair, Returned, Run, Value};
 use batt_lang::{Operand, Program, StepId, StepKind};
 
 /// Where an argument comes from.
-#[derive(Clone, Debug)]
-enum Source {
-    /// A parameter or an earlier step.
-    Slot(u32),
-    Op(OpId),
+#[derive(Clone, Copy, Debug)]
+struct Source {
+    /// The slot of a parameter, an earlier step or a literal; [`CONSTANT`] for none.
+    slot: u32,
+    constant: Constant,
+}
+
+/// The slot number of an argument that has no slot.
+const CONSTANT: u32 = u32::MAX;
+
+/// A value that needs no memory.
+#[derive(Clone, Copy, Debug)]
+enum Constant {
     None,
     Bool(bool),
     Int(i64),
     Pair(Pair),
-    /// Any other literal.
-    Literal(Literal),
+    Op(OpId),
 }
 
 /// One step, with the code of a known primitive at hand.
@@ -31,12 +38,14 @@ enum Instruction {
 type CodeOf1 = for<'r> fn(&mut Run<'r>, Value<'r>) -> Returned<'r>;
 type CodeOf2 = for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>) -> Returned<'r>;
 type CodeOf3 = for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>, Value<'r>) -> Returned<'r>;
-type CodeOf4 =
-    for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>, Value<'r>, Value<'r>) -> Returned<'r>;
+type CodeOf4 = for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>, Value<'r>, Value<'r>) -> Returned<'r>;
 
 /// A program compiled once, to be run many times, on any thread.
 pub struct Compiled {
     params: usize,
+    /// Literals that are no constants of one word. Their values stand between the inputs and the
+    /// steps.
+    literals: Vec<Literal>,
     instructions: Vec<Instruction>,
     result: Source,
 }
@@ -54,27 +63,52 @@ impl Compiled {
     /// Compiles a program.
     pub fn new(program: &Program) -> Compiled {
         let params = program.params().len();
-        let source = |operand: &Operand| match operand {
-            Operand::Param(id) => Source::Slot(id.0),
-            Operand::Step(id) => Source::Slot(params as u32 + id.0),
-            Operand::Op(id) => Source::Op(*id),
-            Operand::Const(constant) => literal(constant.value()),
-            Operand::Literal(value) => literal(value.clone()),
+        let literals: Vec<Literal> = program
+            .operands()
+            .filter_map(|operand| operand.literal())
+            .filter(|literal| constant(literal).is_none())
+            .collect();
+        let steps = params + literals.len();
+        let mut next_literal = params as u32;
+        let mut source = |operand: &Operand| {
+            let constant = match operand {
+                Operand::Param(id) => return Source::slot(id.0),
+                Operand::Step(id) => return Source::slot(steps as u32 + id.0),
+                Operand::Op(id) => Some(Constant::Op(*id)),
+                Operand::Const(id) => constant(&id.value()),
+                Operand::Literal(literal) => constant(literal),
+            };
+            match constant {
+                Some(constant) => Source {
+                    slot: CONSTANT,
+                    constant,
+                },
+                // Literals are met here in the sequence in which they were collected.
+                None => {
+                    next_literal += 1;
+                    Source::slot(next_literal - 1)
+                }
+            }
         };
         let instructions = program
             .steps()
             .iter()
             .map(|step| match &step.kind {
                 StepKind::Call { callee, args } => {
-                    instruction(source(callee), args.iter().map(source).collect())
+                    let callee = source(callee);
+                    instruction(callee, args.iter().map(&mut source).collect())
                 }
-                StepKind::Tuple(items) => Instruction::Tuple(items.iter().map(source).collect()),
+                StepKind::Tuple(items) => {
+                    Instruction::Tuple(items.iter().map(&mut source).collect())
+                }
             })
             .collect();
+        let result = source(program.result());
         Compiled {
             params,
+            literals,
             instructions,
-            result: source(program.result()),
+            result,
         }
     }
 
@@ -113,41 +147,58 @@ impl Compiled {
         if inputs.len() != self.params {
             return Err(nowhere(Fault::Type));
         }
-        let slots = run
-            .slots(self.params + self.instructions.len())
-            .map_err(nowhere)?;
-        slots[..self.params].copy_from_slice(inputs);
+        let steps = self.params + self.literals.len();
+        let len = steps + self.instructions.len();
+        // Short programs keep their values on the stack.
+        let mut few = [Value::None; FEW_SLOTS];
+        let slots = match few.get_mut(..len) {
+            Some(few) => few,
+            None => run.slots(len).map_err(nowhere)?,
+        };
+        for (slot, input) in slots.iter_mut().zip(inputs) {
+            *slot = *input;
+        }
+        for (slot, literal) in slots[self.params..].iter_mut().zip(&self.literals) {
+            *slot = run.literal(literal).map_err(nowhere)?;
+        }
         for (k, instruction) in self.instructions.iter().enumerate() {
             let step = StepId(k as u32);
-            let value = instruction.execute(run, slots).map_err(|fault| RunError {
-                fault,
-                step: Some(step),
-            })?;
-            slots[self.params + k] = value;
-            watch(run, step, value);
+            match instruction.execute(run, slots).outcome() {
+                Ok(value) => {
+                    slots[steps + k] = value;
+                    watch(run, step, value);
+                }
+                Err(fault) => {
+                    return Err(RunError {
+                        fault,
+                        step: Some(step),
+                    });
+                }
+            }
         }
         run.check_limits().map_err(nowhere)?;
-        self.result.get(run, slots).map_err(nowhere)
+        Ok(self.result.get(slots))
     }
 }
 
-fn literal(value: Literal) -> Source {
-    match &value {
-        Literal::None => Source::None,
-        Literal::Bool(b) => Source::Bool(*b),
-        Literal::Int(n) => Source::Int(*n),
+/// Most solvers have fewer values.
+const FEW_SLOTS: usize = 24;
+
+/// The literal as a constant of one word, if it is one.
+fn constant(literal: &Literal) -> Option<Constant> {
+    Some(match literal {
+        Literal::None => Constant::None,
+        Literal::Bool(b) => Constant::Bool(*b),
+        Literal::Int(n) => Constant::Int(*n),
         Literal::Tuple(items) => match items[..] {
-            [Literal::Int(i), Literal::Int(j)] => match Pair::fit(i, j) {
-                Some(pair) => Source::Pair(pair),
-                None => Source::Literal(value),
-            },
-            _ => Source::Literal(value),
+            [Literal::Int(i), Literal::Int(j)] => Constant::Pair(Pair::fit(i, j)?),
+            _ => return None,
         },
-    }
+    })
 }
 
 fn instruction(callee: Source, args: Vec<Source>) -> Instruction {
-    let Source::Op(id) = callee else {
+    let Constant::Op(id) = callee.constant else {
         return Instruction::Dynamic(callee, args);
     };
     // A count that does not fit falls through to the dynamic call, which fails as Python does.
@@ -174,61 +225,55 @@ fn instruction(callee: Source, args: Vec<Source>) -> Instruction {
 }
 
 impl Source {
-    #[inline(always)]
-    fn get<'r>(&self, run: &mut Run<'r>, slots: &[Value<'r>]) -> Outcome<Value<'r>> {
-        Ok(match self {
-            Source::Slot(k) => slots[*k as usize],
-            Source::Op(id) => Value::Op(*id),
-            Source::None => Value::None,
-            Source::Bool(b) => Value::bool(*b),
-            Source::Int(n) => Value::Int(*n),
-            Source::Pair(pair) => Value::pair(*pair),
-            Source::Literal(value) => return run.literal(value),
-        })
+    fn slot(slot: u32) -> Source {
+        Source {
+            slot,
+            constant: Constant::None,
+        }
     }
-}
 
-impl Instruction {
-    fn execute<'r>(&self, run: &mut Run<'r>, slots: &[Value<'r>]) -> Outcome<Value<'r>> {
-        match self {
-            Instruction::Call1(code, [a]) => {
-                let a = a.get(run, slots)?;
-                code(run, a).outcome()
-            }
-            Instruction::Call2(code, [a, b]) => {
-                let (a, b) = (a.get(run, slots)?, b.get(run, slots)?);
-                code(run, a, b).outcome()
-            }
-            Instruction::Call3(code, [a, b, c]) => {
-                let (a, b) = (a.get(run, slots)?, b.get(run, slots)?);
-                let c = c.get(run, slots)?;
-                code(run, a, b, c).outcome()
-            }
-            Instruction::Call4(code, [a, b, c, d]) => {
-                let (a, b) = (a.get(run, slots)?, b.get(run, slots)?);
-                let (c, d) = (c.get(run, slots)?, d.get(run, slots)?);
-                code(run, a, b, c, d).outcome()
-            }
-            Instruction::Dynamic(callee, args) => {
-                let callee = callee.get(run, slots)?;
-                let args = gather(run, args, slots)?;
-                run.call(callee, &args)
-            }
-            Instruction::Tuple(items) => {
-                let items = gather(run, items, slots)?;
-                run.make_tuple(&items)
-            }
+    #[inline(always)]
+    fn get<'r>(&self, slots: &[Value<'r>]) -> Value<'r> {
+        match slots.get(self.slot as usize) {
+            Some(value) => *value,
+            None => self.constant.value(),
         }
     }
 }
 
-fn gather<'r>(
-    run: &mut Run<'r>,
-    sources: &[Source],
-    slots: &[Value<'r>],
-) -> Outcome<Vec<Value<'r>>> {
-    sources
-        .iter()
-        .map(|source| source.get(run, slots))
-        .collect()
+impl Constant {
+    #[inline(always)]
+    fn value<'r>(self) -> Value<'r> {
+        match self {
+            Constant::None => Value::None,
+            Constant::Bool(b) => Value::bool(b),
+            Constant::Int(n) => Value::Int(n),
+            Constant::Pair(pair) => Value::pair(pair),
+            Constant::Op(id) => Value::Op(id),
+        }
+    }
+}
+
+impl Instruction {
+    #[inline(always)]
+    fn execute<'r>(&self, run: &mut Run<'r>, slots: &[Value<'r>]) -> Returned<'r> {
+        match self {
+            Instruction::Call1(code, [a]) => code(run, a.get(slots)),
+            Instruction::Call2(code, [a, b]) => code(run, a.get(slots), b.get(slots)),
+            Instruction::Call3(code, [a, b, c]) => {
+                code(run, a.get(slots), b.get(slots), c.get(slots))
+            }
+            Instruction::Call4(code, [a, b, c, d]) => {
+                code(run, a.get(slots), b.get(slots), c.get(slots), d.get(slots))
+            }
+            Instruction::Dynamic(callee, args) => {
+                let args: Vec<_> = args.iter().map(|source| source.get(slots)).collect();
+                Returned::new(run.call(callee.get(slots), &args))
+            }
+            Instruction::Tuple(items) => {
+                let items: Vec<_> = items.iter().map(|source| source.get(slots)).collect();
+                Returned::new(run.make_tuple(&items))
+            }
+        }
+    }
 }

@@ -177,8 +177,9 @@ pub fn evaluate(
 /// Runs one job in a workspace of the caller's.
 pub fn run_job(workspace: &mut Workspace, job: &Job<'_>, options: &Options) -> JobResult {
     let started = Instant::now();
-    workspace.run(options.dialect, &options.limits, |run| {
-        let outcome = execute(run, job);
+    let input = input_grid(job.input);
+    workspace.run_on(&input, options.dialect, &options.limits, |run, input| {
+        let outcome = job.program.execute(run, &[input]);
         let (verdict, value) = match outcome {
             Ok(value) => (judge(run, value, job.expected), Some(value)),
             Err(error) => (Verdict::Failed(error), None),
@@ -213,11 +214,13 @@ pub fn run_job(workspace: &mut Workspace, job: &Job<'_>, options: &Options) -> J
     })
 }
 
-fn execute<'r>(run: &mut Run<'r>, job: &Job<'_>) -> Result<Value<'r>, RunError> {
-    let input = run
-        .input(job.input.height(), job.input.width(), job.input.cells())
-        .map_err(|fault| RunError { fault, step: None })?;
-    job.program.execute(run, &[input])
+/// A grid of a task as the input of a run.
+pub fn input_grid(grid: &Grid) -> batt_dsl::Grid<'_> {
+    batt_dsl::Grid {
+        height: grid.height(),
+        width: grid.width(),
+        cells: grid.cells(),
+    }
 }
 
 /// Compares a value with the expected grid, as Python's `==` would.

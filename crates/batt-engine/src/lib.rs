@@ -5,4 +5,4 @@ pub mod conformance;
 mod evaluate;
 
 pub use compile::{Compiled, RunError};
-pub use evaluate::{Job, JobResult, Options, Values, Verdict, evaluate, run_job};
+pub use evaluate::{Job, JobResult, Options, Values, Verdict, evaluate, input_grid, run_job};

@@ -67,7 +67,12 @@ fn a_directory_that_agrees() {
         heard.push(path.file_name().expect("a file").to_owned());
     });
     let report = report.expect("a vectors directory");
-    assert_eq!((report.passed, report.differences.len()), (8, 0), "{:?}", report.differences);
+    assert_eq!(
+        (report.passed, report.differences.len()),
+        (8, 0),
+        "{:?}",
+        report.differences
+    );
     assert_eq!(heard, ["add.jsonl", "rbind.jsonl", "000.py"]);
 }
 
@@ -85,7 +90,10 @@ fn every_kind_of_difference_is_seen() {
         ("identity", r#"{"args":[1],"out":{"err":"TypeError"}}"#),
         ("first", r#"{"args":[1],"out":1}"#),
         // A limit is no agreement with a failure of Python's.
-        ("canvas", r#"{"args":[1,{"t":[1000000,1000000]}],"out":{"err":"MemoryError"}}"#),
+        (
+            "canvas",
+            r#"{"args":[1,{"t":[1000000,1000000]}],"out":{"err":"MemoryError"}}"#,
+        ),
     ];
     for (op, case) in cases {
         let name = format!("ops/{op}.jsonl");
@@ -111,16 +119,49 @@ fn another_class_of_exception_is_counted_but_passes() {
 fn bad_files_are_errors_with_their_place() {
     let program = ("programs/000.py", "def case_a(I):\n    return I\n");
     let unreadable: [(&[(&str, &str)], &str); 10] = [
-        (&[("ops/add.jsonl", "{\"args\":[1,2],\"out\":3}\n{\"args\":[1,")], "add.jsonl:2: "),
+        (
+            &[("ops/add.jsonl", "{\"args\":[1,2],\"out\":3}\n{\"args\":[1,")],
+            "add.jsonl:2: ",
+        ),
         (&[("ops/add.jsonl", "{\"out\":3}")], "add.jsonl:1: no args"),
-        (&[("ops/add.jsonl", "{\"args\":[1,2]}")], "add.jsonl:1: no expected outcome"),
-        (&[("ops/add.jsonl", "{\"args\":[1.5,2],\"out\":3}")], "add.jsonl:1: not a value: 1.5"),
-        (&[("ops/add.jsonl", "{\"args\":[{\"f\":\"addd\"},2],\"out\":3}")], "add.jsonl:1: "),
-        (&[("ops/add.jsonl", "{\"args\":[1,2],\"out\":{\"x\":[]}}")], "add.jsonl:1: not a value"),
-        (&[("ops/addd.jsonl", "{\"args\":[1,2],\"out\":3}")], "no primitive 'addd'"),
-        (&[("programs/000.py", "def case_a(I):\n    return I +\n"), ("programs/000.jsonl", "")], "000.py:2: "),
-        (&[program, ("programs/000.jsonl", "\n{\"id\":\"b\",\"in\":1,\"out\":1}")], "000.jsonl:2: no program case_b"),
-        (&[program, ("programs/000.jsonl", "{\"id\":\"a\",\"out\":1}")], "000.jsonl:1: no 'in'"),
+        (
+            &[("ops/add.jsonl", "{\"args\":[1,2]}")],
+            "add.jsonl:1: no expected outcome",
+        ),
+        (
+            &[("ops/add.jsonl", "{\"args\":[1.5,2],\"out\":3}")],
+            "add.jsonl:1: not a value: 1.5",
+        ),
+        (
+            &[("ops/add.jsonl", "{\"args\":[{\"f\":\"addd\"},2],\"out\":3}")],
+            "add.jsonl:1: ",
+        ),
+        (
+            &[("ops/add.jsonl", "{\"args\":[1,2],\"out\":{\"x\":[]}}")],
+            "add.jsonl:1: not a value",
+        ),
+        (
+            &[("ops/addd.jsonl", "{\"args\":[1,2],\"out\":3}")],
+            "no primitive 'addd'",
+        ),
+        (
+            &[
+                ("programs/000.py", "def case_a(I):\n    return I +\n"),
+                ("programs/000.jsonl", ""),
+            ],
+            "000.py:2: ",
+        ),
+        (
+            &[
+                program,
+                ("programs/000.jsonl", "\n{\"id\":\"b\",\"in\":1,\"out\":1}"),
+            ],
+            "000.jsonl:2: no program case_b",
+        ),
+        (
+            &[program, ("programs/000.jsonl", "{\"id\":\"a\",\"out\":1}")],
+            "000.jsonl:1: no 'in'",
+        ),
     ];
     for (files, expected) in unreadable {
         let error = run(files).expect_err(expected).to_string();

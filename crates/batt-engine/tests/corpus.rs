@@ -22,8 +22,15 @@ fn with_jobs<T>(body: impl FnOnce(&Dataset, &[Job<'_>]) -> T) -> T {
     let mut jobs = Vec::new();
     for (task, _, pair) in tasks.pairs() {
         let name = format!("solve_{}", task.id);
-        let (_, program) = solvers.iter().find(|(n, _)| *n == name).expect("every task has a solver");
-        jobs.push(Job { program, input: &pair.input, expected: pair.output.as_ref() });
+        let (_, program) = solvers
+            .iter()
+            .find(|(n, _)| *n == name)
+            .expect("every task has a solver");
+        jobs.push(Job {
+            program,
+            input: &pair.input,
+            expected: pair.output.as_ref(),
+        });
     }
     body(&tasks, &jobs)
 }
@@ -42,10 +49,19 @@ fn results(jobs: &[Job<'_>], options: &Options) -> Vec<JobResult> {
 fn every_solver_solves_every_pair() {
     with_jobs(|tasks, jobs| {
         for dialect in [Dialect::ArcDsl, Dialect::ReArc] {
-            let options = Options { dialect, ..Options::default() };
+            let options = Options {
+                dialect,
+                ..Options::default()
+            };
             let results = results(jobs, &options);
             for ((task, name, _), result) in tasks.pairs().zip(&results) {
-                assert_eq!(result.verdict, Verdict::Right, "{} {name} ({})", task.id, dialect.name());
+                assert_eq!(
+                    result.verdict,
+                    Verdict::Right,
+                    "{} {name} ({})",
+                    task.id,
+                    dialect.name()
+                );
             }
         }
     });
@@ -76,12 +92,27 @@ fn told(results: Vec<JobResult>) -> Vec<(Verdict, Option<OwnedValue>)> {
 #[test]
 fn the_number_of_threads_changes_nothing() {
     // Tight limits, so that some runs fail: failures must stay where they are, too.
-    let limits = [Limits::default(), Limits { steps: 400, size: 60, memory: 8 << 10 }];
+    let limits = [
+        Limits::default(),
+        Limits {
+            steps: 400,
+            size: 60,
+            memory: 8 << 10,
+        },
+    ];
     with_jobs(|_, jobs| {
         for limits in limits {
             let with = |threads: Option<usize>, values| {
                 let threads = threads.and_then(NonZeroUsize::new);
-                told(results(jobs, &Options { threads, limits, values, ..Options::default() }))
+                told(results(
+                    jobs,
+                    &Options {
+                        threads,
+                        limits,
+                        values,
+                        ..Options::default()
+                    },
+                ))
             };
             let one = with(Some(1), Values::All);
             for threads in [Some(2), Some(7), None] {
@@ -103,17 +134,34 @@ fn the_number_of_threads_changes_nothing() {
 fn values_are_kept_as_asked() {
     with_jobs(|tasks, jobs| {
         let jobs = &jobs[..8];
-        let wrong: Vec<Job<'_>> =
-            jobs.iter().map(|job| Job { expected: Some(job.input), ..*job }).collect();
+        let wrong: Vec<Job<'_>> = jobs
+            .iter()
+            .map(|job| Job {
+                expected: Some(job.input),
+                ..*job
+            })
+            .collect();
         let kept = |jobs: &[Job<'_>], values| {
-            let results = results(jobs, &Options { values, ..Options::default() });
+            let results = results(
+                jobs,
+                &Options {
+                    values,
+                    ..Options::default()
+                },
+            );
             results.iter().filter(|r| r.value.is_some()).count()
         };
         assert_eq!(kept(jobs, Values::None), 0);
         assert_eq!(kept(jobs, Values::Wrong), 0);
         assert_eq!(kept(jobs, Values::All), 8);
         assert_eq!(kept(&wrong, Values::Wrong), 8);
-        let all = results(jobs, &Options { values: Values::All, ..Options::default() });
+        let all = results(
+            jobs,
+            &Options {
+                values: Values::All,
+                ..Options::default()
+            },
+        );
         for ((_, _, pair), result) in tasks.pairs().zip(&all) {
             let output = pair.output.as_ref().expect("corpus tasks are complete");
             assert_eq!(result.value, Some(OwnedValue::grid(output.rows())));
@@ -154,11 +202,18 @@ fn verdicts_say_what_is_wrong() {
     let input = grid(&[[1, 0], [0, 1]]);
     let judged = |k: usize, expected: Option<&batt_arc::Grid>| {
         let program = Compiled::new(&programs[k]);
-        let job = Job { program: &program, input: &input, expected };
+        let job = Job {
+            program: &program,
+            input: &input,
+            expected,
+        };
         results(&[job], &Options::default()).remove(0).verdict
     };
     assert_eq!(judged(0, Some(&input)), Verdict::Right);
-    assert_eq!(judged(0, Some(&grid(&[[1, 1], [0, 2]]))), Verdict::WrongCells(2));
+    assert_eq!(
+        judged(0, Some(&grid(&[[1, 1], [0, 2]]))),
+        Verdict::WrongCells(2)
+    );
     assert_eq!(judged(0, Some(&grid(&[[1, 1]]))), Verdict::WrongShape(2, 2));
     assert_eq!(judged(0, None), Verdict::Unknown);
     assert_eq!(judged(1, Some(&input)), Verdict::NotAGrid);

@@ -139,14 +139,41 @@ fn patches_a_world_apart() {
             fails_with(&TOO_MUCH, &[patch, call]);
         }
         for call in [
-            "box(x)", "inbox(x)", "outbox(x)", "corners(x)", "shape(x)", "center(x)", "normalize(x)", "hmirror(x)",
-            "dmirror(x)", "cmirror(x)", "vmirror(x)", "centerofmass(x)", "position(x, initset(ORIGIN))",
-            "gravitate(x, initset(ORIGIN))", "gravitate(initset(UNITY), x)", "manhattan(x, x)", "square(x)",
-            "adjacent(x, initset(ORIGIN))", "hmatching(x, x)", "vmatching(x, x)", "portrait(x)", "hline(x)",
-            "subgrid(x, canvas(ZERO, UNITY))", "fill(canvas(ZERO, UNITY), ONE, x)", "upscale(x, 3)", "hperiod(x)",
-            "vperiod(x)", "occurrences(canvas(3, UNITY), x)", "bordering(x, canvas(ZERO, UNITY))",
-            "toobject(x, canvas(ZERO, UNITY))", "paint(canvas(ZERO, UNITY), x)", "cover(canvas(ZERO, UNITY), x)",
-            "move(canvas(ZERO, UNITY), x, (1000000000, 0))", "shift(x, (9223372036854775807, 0))", "recolor(9, x)",
+            "box(x)",
+            "inbox(x)",
+            "outbox(x)",
+            "corners(x)",
+            "shape(x)",
+            "center(x)",
+            "normalize(x)",
+            "hmirror(x)",
+            "dmirror(x)",
+            "cmirror(x)",
+            "vmirror(x)",
+            "centerofmass(x)",
+            "position(x, initset(ORIGIN))",
+            "gravitate(x, initset(ORIGIN))",
+            "gravitate(initset(UNITY), x)",
+            "manhattan(x, x)",
+            "square(x)",
+            "adjacent(x, initset(ORIGIN))",
+            "hmatching(x, x)",
+            "vmatching(x, x)",
+            "portrait(x)",
+            "hline(x)",
+            "subgrid(x, canvas(ZERO, UNITY))",
+            "fill(canvas(ZERO, UNITY), ONE, x)",
+            "upscale(x, 3)",
+            "hperiod(x)",
+            "vperiod(x)",
+            "occurrences(canvas(3, UNITY), x)",
+            "bordering(x, canvas(ZERO, UNITY))",
+            "toobject(x, canvas(ZERO, UNITY))",
+            "paint(canvas(ZERO, UNITY), x)",
+            "cover(canvas(ZERO, UNITY), x)",
+            "move(canvas(ZERO, UNITY), x, (1000000000, 0))",
+            "shift(x, (9223372036854775807, 0))",
+            "recolor(9, x)",
         ] {
             // Some succeed, some fail; all end.
             let _ = ends(&[patch, call]);
@@ -158,17 +185,32 @@ fn patches_a_world_apart() {
 fn large_numbers_that_are_fine() {
     gives("()", &["canvas(ZERO, (-5, 9223372036854775807))"]);
     gives("()", &["repeat(ONE, -9223372036854775808)"]);
-    gives("(0,)", &["interval(0, 9223372036854775807, 9223372036854775807)"]);
+    gives(
+        "(0,)",
+        &["interval(0, 9223372036854775807, 9223372036854775807)"],
+    );
     let steps = "interval(-9223372036854775807, 9223372036854775807, 9223372036854775807)";
     gives("(-9223372036854775807, 0)", &[steps]);
     gives("()", &["interval(0, -9223372036854775808, 1)"]);
-    gives("9223372036854775807", &["maximum((9223372036854775807, -9223372036854775808))"]);
-    gives("((0,),)", &["downscale(canvas(ZERO, THREE_BY_THREE), 9223372036854775807)"]);
+    gives(
+        "9223372036854775807",
+        &["maximum((9223372036854775807, -9223372036854775808))"],
+    );
+    gives(
+        "((0,),)",
+        &["downscale(canvas(ZERO, THREE_BY_THREE), 9223372036854775807)"],
+    );
     gives("1000001", &["size(connect(ORIGIN, (0, 1000000)))"]);
     gives("True", &["even(-9223372036854775808)"]);
     gives("-4611686018427387904", &["halve(-9223372036854775808)"]);
     gives("-1", &["sign(-9223372036854775808)"]);
-    gives("-1", &["divide(-9223372036854775808, 9223372036854775807)".replace("divide", "sign").replace(", 9223372036854775807", "").as_str()]);
+    gives(
+        "-1",
+        &["divide(-9223372036854775808, 9223372036854775807)"
+            .replace("divide", "sign")
+            .replace(", 9223372036854775807", "")
+            .as_str()],
+    );
     gives("-2", &["divide(-9223372036854775808, 9223372036854775807)"]);
 }
 
@@ -214,24 +256,56 @@ fn arithmetic_that_leaves_64_bits() {
 #[test]
 fn towers_of_sets() {
     gives("1", &["x = power(initset, 900)(ONE)", "size(x)"]);
-    let again = ["x1 = power(initset, 900)(ONE)", "x2 = power(initset, 900)(x1)", "x2"];
+    let again = [
+        "x1 = power(initset, 900)(ONE)",
+        "x2 = power(initset, 900)(x1)",
+        "x2",
+    ];
     fails_with(&[Fault::Recursion], &again);
     // Two towers that are equal, but not the same.
-    let two = ["x1 = power(initset, 900)(ONE)", "x2 = power(initset, 900)(T)"];
+    let two = [
+        "x1 = power(initset, 900)(ONE)",
+        "x2 = power(initset, 900)(T)",
+    ];
     gives("True", &[two[0], two[1], "equality(x1, x2)"]);
-    gives("1", &[two[0], two[1], "size(combine(initset(x1), initset(x2)))"]);
+    gives(
+        "1",
+        &[two[0], two[1], "size(combine(initset(x1), initset(x2)))"],
+    );
     gives("False", &[two[0], two[1], "equality(x1, initset(x2))"]);
-    gives("1", &[two[0], two[1], "size(difference(insert(ONE, initset(x1)), initset(x2)))"]);
+    gives(
+        "1",
+        &[
+            two[0],
+            two[1],
+            "size(difference(insert(ONE, initset(x1)), initset(x2)))",
+        ],
+    );
     gives("True", &[two[0], two[1], "contained(x1, (x2,))"]);
     gives("1", &[two[0], two[1], "size(dedupe((x1, x2, x1)))"]);
-    let tuples = ["x1 = power(lbind(astuple, ZERO), 900)(ONE)", "x2 = power(lbind(astuple, F), 900)(T)"];
+    let tuples = [
+        "x1 = power(lbind(astuple, ZERO), 900)(ONE)",
+        "x2 = power(lbind(astuple, F), 900)(T)",
+    ];
     gives("True", &[tuples[0], tuples[1], "equality(x1, x2)"]);
-    gives("1", &[tuples[0], tuples[1], "size(insert(x1, initset(x2)))"]);
+    gives(
+        "1",
+        &[tuples[0], tuples[1], "size(insert(x1, initset(x2)))"],
+    );
     gives("2", &[tuples[0], tuples[1], "size(maximum((x1, x2)))"]);
-    gives("2", &[tuples[0], tuples[1], "size(order((x1, x2), identity))"]);
-    let deeper = ["x1 = power(lbind(astuple, ZERO), 900)(ONE)", "power(rbind(astuple, ONE), 900)(x1)"];
+    gives(
+        "2",
+        &[tuples[0], tuples[1], "size(order((x1, x2), identity))"],
+    );
+    let deeper = [
+        "x1 = power(lbind(astuple, ZERO), 900)(ONE)",
+        "power(rbind(astuple, ONE), 900)(x1)",
+    ];
     fails_with(&[Fault::Recursion], &deeper);
-    let mixed = ["x1 = power(compose(initset, rbind(repeat, THREE)), 480)(ONE)", "size(x1)"];
+    let mixed = [
+        "x1 = power(compose(initset, rbind(repeat, THREE)), 480)(ONE)",
+        "size(x1)",
+    ];
     gives("1", &mixed);
 }
 
@@ -270,7 +344,10 @@ fn towers_of_functions() {
                 ("power", 10) => assert_eq!(ending, Ok(OwnedValue::Int(1024)), "{what}"),
                 // 2^900 calls.
                 ("power" | "fork", 900) => {
-                    assert!(matches!(ending, Err(Fault::Steps | Fault::Overflow)), "{what}: {ending:?}");
+                    assert!(
+                        matches!(ending, Err(Fault::Steps | Fault::Overflow)),
+                        "{what}: {ending:?}"
+                    );
                 }
                 ("fork", 10) => assert_eq!(ending, Ok(OwnedValue::Int(1024)), "{what}"),
                 _ => assert_eq!(ending, Err(Fault::Recursion), "{what}"),
@@ -293,7 +370,11 @@ fn functions_that_call_primitives_that_call_functions() {
         ("order", "(1, 2)"),
     ] {
         let mut lines = vec!["f = identity".to_owned()];
-        let bind = if op.ends_with("apply") { "lbind" } else { "rbind" };
+        let bind = if op.ends_with("apply") {
+            "lbind"
+        } else {
+            "rbind"
+        };
         for _ in 0..2_000 {
             lines.push(format!("f = {bind}({op}, f)"));
         }
@@ -308,13 +389,22 @@ fn functions_that_call_primitives_that_call_functions() {
     }
     let prapply = "power(lbind(lbind(prapply, astuple), (1,)), 900)((1,))";
     let _ = ends(&[prapply]);
-    let rapply = ["f = initset(identity)", "f = power(initset, 900)(f)", "rapply(f, ONE)"];
+    let rapply = [
+        "f = initset(identity)",
+        "f = power(initset, 900)(f)",
+        "rapply(f, ONE)",
+    ];
     let _ = ends(&rapply);
 }
 
 #[test]
 fn tuples_that_hold_themselves_twice() {
-    let mut lines: Vec<String> = vec!["x = ORIGIN".into(), "y = (F, F)".into(), "s = ORIGIN".into(), "r = (F, F)".into()];
+    let mut lines: Vec<String> = vec![
+        "x = ORIGIN".into(),
+        "y = (F, F)".into(),
+        "s = ORIGIN".into(),
+        "r = (F, F)".into(),
+    ];
     for _ in 0..60 {
         lines.push("x = astuple(x, x)".into());
         lines.push("y = astuple(y, y)".into());
@@ -325,8 +415,13 @@ fn tuples_that_hold_themselves_twice() {
         let mut lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         lines.push(result);
         let program = script(&lines);
-        let (ending, peak) = peak_of(|| within(PATIENCE, result, || run(&program, &Limits::default())));
-        assert!(peak <= 2 * Limits::default().memory, "{result} took {} MiB", peak >> 20);
+        let (ending, peak) =
+            peak_of(|| within(PATIENCE, result, || run(&program, &Limits::default())));
+        assert!(
+            peak <= 2 * Limits::default().memory,
+            "{result} took {} MiB",
+            peak >> 20
+        );
         ending
     };
     let truth = |result: &str| match with(result) {
@@ -381,9 +476,14 @@ fn a_hundred_thousand_steps() {
         x = builder.call(named("increment"), vec![x]);
     }
     let program = Compiled::new(&builder.finish(x));
-    let ending = within(PATIENCE, "100,000 steps", || run(&program, &Limits::default()));
+    let ending = within(PATIENCE, "100,000 steps", || {
+        run(&program, &Limits::default())
+    });
     assert_eq!(ending, Ok(OwnedValue::Int(100_000)));
-    let few = Limits { steps: 99_999, ..Limits::default() };
+    let few = Limits {
+        steps: 99_999,
+        ..Limits::default()
+    };
     assert_eq!(run(&program, &few), Err(Fault::Steps));
 }
 
@@ -405,8 +505,15 @@ fn a_set_that_is_never_looked_at() {
         "merge(initset(x))",
         "mapply(initset, x)",
     ] {
-        let mut lines = vec!["x = initset(ONE)".to_owned(), "y = initset(ORIGIN)".to_owned()];
-        let name = if step.contains('y') && !step.contains("x,") && !step.contains("x)") { "y" } else { "x" };
+        let mut lines = vec![
+            "x = initset(ONE)".to_owned(),
+            "y = initset(ORIGIN)".to_owned(),
+        ];
+        let name = if step.contains('y') && !step.contains("x,") && !step.contains("x)") {
+            "y"
+        } else {
+            "x"
+        };
         let grows = step.starts_with("insert") || step.starts_with("combine");
         let count = if grows { 2_000 } else { 20_000 };
         for k in 0..count {
@@ -417,7 +524,10 @@ fn a_set_that_is_never_looked_at() {
         let program = script(&lines);
         let ending = within(PATIENCE, step, || run(&program, &Limits::default()));
         match ending {
-            Ok(value) => assert!(matches!(value, OwnedValue::Int(n) if n > 0), "{step}: {value}"),
+            Ok(value) => assert!(
+                matches!(value, OwnedValue::Int(n) if n > 0),
+                "{step}: {value}"
+            ),
             Err(fault) => assert!(TOO_MUCH.contains(&fault), "{step}: {}", fault.name()),
         }
     }
@@ -428,27 +538,58 @@ fn memory_limits_hold() {
     // Programs that build without end, at several limits: what is really allocated stays near the
     // limit, whichever fault ends the run.
     let programs = [
-        ["x = interval(0, 1000, 1)", "power(fork(combine, identity, identity), 900)(x)"],
-        ["x = canvas(ZERO, (30, 30))", "power(fork(hconcat, identity, identity), 900)(x)"],
-        ["x = asindices(canvas(ZERO, (30, 30)))", "power(lbind(shift, x), 2)(UNITY)"],
+        [
+            "x = interval(0, 1000, 1)",
+            "power(fork(combine, identity, identity), 900)(x)",
+        ],
+        [
+            "x = canvas(ZERO, (30, 30))",
+            "power(fork(hconcat, identity, identity), 900)(x)",
+        ],
+        [
+            "x = asindices(canvas(ZERO, (30, 30)))",
+            "power(lbind(shift, x), 2)(UNITY)",
+        ],
         ["x = interval(0, 900, 1)", "product(x, x)"],
         ["x = interval(0, 900, 1)", "prapply(astuple, x, x)"],
         ["x = interval(0, 900, 1)", "apply(rbind(repeat, 900), x)"],
-        ["x = interval(0, 900, 1)", "apply(lbind(canvas, 1), apply(fork(astuple, identity, identity), x))"],
+        [
+            "x = interval(0, 900, 1)",
+            "apply(lbind(canvas, 1), apply(fork(astuple, identity, identity), x))",
+        ],
         ["x = asobject(canvas(ZERO, (30, 30)))", "upscale(x, 30)"],
-        ["x = interval(0, 9000, 1)", "order(apply(invert, x), identity)"],
-        ["x = interval(0, 9000, 1)", "apply(initset, apply(initset, x))"],
-        ["x = product(interval(0, 90, 1), interval(0, 90, 1))", "totuple(x)"],
-        ["x = interval(0, 9000, 1)", "power(rbind(astuple, x), 900)(x)"],
+        [
+            "x = interval(0, 9000, 1)",
+            "order(apply(invert, x), identity)",
+        ],
+        [
+            "x = interval(0, 9000, 1)",
+            "apply(initset, apply(initset, x))",
+        ],
+        [
+            "x = product(interval(0, 90, 1), interval(0, 90, 1))",
+            "totuple(x)",
+        ],
+        [
+            "x = interval(0, 9000, 1)",
+            "power(rbind(astuple, x), 900)(x)",
+        ],
     ];
     for lines in programs {
         let program = script(&lines);
         for memory in [1 << 10, 64 << 10, 1 << 20, 8 << 20] {
-            let limits = Limits { steps: 2_000_000, size: 100_000, memory };
+            let limits = Limits {
+                steps: 2_000_000,
+                size: 100_000,
+                memory,
+            };
             let (ending, peak) = peak_of(|| run(&program, &limits));
             // Buffers outside the arena hold one value at a time, which the size limit bounds.
             let allowed = memory + limits.size * 100 + (256 << 10);
-            assert!(peak <= allowed, "{lines:?} within {memory}: {peak} bytes, {ending:?}");
+            assert!(
+                peak <= allowed,
+                "{lines:?} within {memory}: {peak} bytes, {ending:?}"
+            );
         }
     }
 }
@@ -486,7 +627,10 @@ fn edge_values() -> Vec<OwnedValue> {
         Set(vec![cell(1 << 31, 0, 0), cell(i64::MAX, i64::MAX, 0)]),
         Set(vec![cell(-5, 32_767, -32_768)]),
         Set(vec![Int(5), Bool(false), OwnedValue::None]),
-        Set(vec![Set(vec![cell(3, 0, 0)]), Set(vec![cell(3, 32_767, 1)])]),
+        Set(vec![
+            Set(vec![cell(3, 0, 0)]),
+            Set(vec![cell(3, 32_767, 1)]),
+        ]),
     ]
 }
 
@@ -494,9 +638,14 @@ fn edge_values() -> Vec<OwnedValue> {
 #[test]
 fn every_primitive_at_the_edges() {
     let values = edge_values();
-    let functions = ["identity", "add", "size", "objects"].map(|n| OpId::named(n).expect("a primitive"));
+    let functions =
+        ["identity", "add", "size", "objects"].map(|n| OpId::named(n).expect("a primitive"));
     let count = values.len() + functions.len();
-    let limits = Limits { steps: 20_000, size: 2_000, memory: 1 << 20 };
+    let limits = Limits {
+        steps: 20_000,
+        size: 2_000,
+        memory: 1 << 20,
+    };
     let mut workspace = Workspace::new();
     for id in OpId::all() {
         let arity = id.op().arity();
@@ -507,7 +656,9 @@ fn every_primitive_at_the_edges() {
             _ => 1,
         };
         for combination in (0..count.pow(arity as u32)).step_by(stride) {
-            let chosen: Vec<usize> = (0..arity).map(|k| combination / count.pow(k as u32) % count).collect();
+            let chosen: Vec<usize> = (0..arity)
+                .map(|k| combination / count.pow(k as u32) % count)
+                .collect();
             let outcome = catch_unwind(AssertUnwindSafe(|| {
                 within(PATIENCE, id.op().name, || {
                     workspace.run(Dialect::ArcDsl, &limits, |run| {
@@ -537,11 +688,26 @@ fn every_primitive_at_the_edges() {
 #[test]
 fn limits_are_inclusive_and_never_a_value() {
     let program = script(&["canvas(ZERO, (10, 10))"]);
-    let with = |size| run(&program, &Limits { size, ..Limits::default() });
-    assert!(with(100).is_err(), "written out it is 100 cells and the tuple itself");
+    let with = |size| {
+        run(
+            &program,
+            &Limits {
+                size,
+                ..Limits::default()
+            },
+        )
+    };
+    assert!(
+        with(100).is_err(),
+        "written out it is 100 cells and the tuple itself"
+    );
     assert!(with(200).is_ok());
     assert_eq!(with(99), Err(Fault::Size));
     assert_eq!(eval("rbind(add, ONE)"), Ok(OwnedValue::Function));
-    let nothing = Limits { steps: 0, size: 0, memory: 0 };
+    let nothing = Limits {
+        steps: 0,
+        size: 0,
+        memory: 0,
+    };
     assert!(run(&program, &nothing).is_err());
 }

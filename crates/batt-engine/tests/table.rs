@@ -35,7 +35,10 @@ fn arities_are_those_of_the_language() {
     for op in ops() {
         of_arity.entry(op.arity()).or_default().insert(op.name);
     }
-    let counts: Vec<_> = of_arity.iter().map(|(n, names)| (*n, names.len())).collect();
+    let counts: Vec<_> = of_arity
+        .iter()
+        .map(|(n, names)| (*n, names.len()))
+        .collect();
     assert_eq!(counts, [(1, 79), (2, 66), (3, 14), (4, 1)]);
     let three = "interval branch chain fork papply mpapply prapply crop fill underfill cellwise \
                  replace switch move";
@@ -50,11 +53,22 @@ fn every_op_is_documented() {
         assert!(op.summary().ends_with('.'), "{name}: {:?}", op.summary());
         assert!(op.summary().len() > 10, "{name}: {:?}", op.summary());
         assert!(!op.family.is_empty(), "{name} has no family");
-        assert!(op.example.0.contains(&format!("{name}(")), "{name}: the example shows another");
+        assert!(
+            op.example.0.contains(&format!("{name}(")),
+            "{name}: the example shows another"
+        );
         assert_eq!(op.order_sensitive, !op.order.is_empty(), "{name}");
         let params: BTreeSet<_> = op.params.iter().map(|p| p.name).collect();
-        assert_eq!(params.len(), op.arity(), "{name}: two parameters of one name");
-        assert!(op.call_form().starts_with(&format!("{name}(")), "{}", op.call_form());
+        assert_eq!(
+            params.len(),
+            op.arity(),
+            "{name}: two parameters of one name"
+        );
+        assert!(
+            op.call_form().starts_with(&format!("{name}(")),
+            "{}",
+            op.call_form()
+        );
     }
 }
 
@@ -81,11 +95,24 @@ fn every_failing_example_fails() {
 
 #[test]
 fn ops_that_name_no_failure_take_anything() {
-    let anything = ["None", "T", "3", "-3", "()", "(1, 2)", "((1, 2), (3, 4))", "initset(ONE)", "add"];
+    let anything = [
+        "None",
+        "T",
+        "3",
+        "-3",
+        "()",
+        "(1, 2)",
+        "((1, 2), (3, 4))",
+        "initset(ONE)",
+        "add",
+    ];
     for op in ops().iter().filter(|op| op.fails.is_empty()) {
         for value in anything {
             let call = format!("{}({})", op.name, vec![value; op.arity()].join(", "));
-            assert!(eval(&call).is_ok(), "{call} fails, but no failing call is documented");
+            assert!(
+                eval(&call).is_ok(),
+                "{call} fails, but no failing call is documented"
+            );
         }
     }
 }
@@ -94,7 +121,11 @@ fn ops_that_name_no_failure_take_anything() {
 fn keyword_arguments_are_the_documented_parameters() {
     for op in ops() {
         let positional = vec!["ORIGIN"; op.arity()].join(", ");
-        let keywords: Vec<_> = op.params.iter().map(|p| format!("{}=ORIGIN", p.name)).collect();
+        let keywords: Vec<_> = op
+            .params
+            .iter()
+            .map(|p| format!("{}=ORIGIN", p.name))
+            .collect();
         let positional = eval(&format!("{}({positional})", op.name));
         let keyword = eval(&format!("{}({})", op.name, keywords.join(", ")));
         assert_eq!(keyword, positional, "{}", op.name);
@@ -140,5 +171,9 @@ fn a_function_is_a_value_but_which_one_stays_in_the_run() {
     assert_eq!(eval("equality(add, add)"), Ok(OwnedValue::Bool(true)));
     assert_eq!(eval("equality(add, subtract)"), Ok(OwnedValue::Bool(false)));
     let two = "equality(rbind(add, ONE), rbind(add, ONE))";
-    assert_eq!(eval(two), Ok(OwnedValue::Bool(false)), "closures are equal only to themselves");
+    assert_eq!(
+        eval(two),
+        Ok(OwnedValue::Bool(false)),
+        "closures are equal only to themselves"
+    );
 }

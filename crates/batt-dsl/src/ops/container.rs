@@ -436,9 +436,7 @@ fn keys<'r>(
 ) -> Outcome<&'r [Value<'r>]> {
     match members {
         Members::Tuple(items) if is_identity(compfunc) => Ok(items),
-        _ if is_identity(compfunc) => {
-            run.slice_from((0..members.len()).map(|k| members.get(k)))
-        }
+        _ if is_identity(compfunc) => run.slice_from((0..members.len()).map(|k| members.get(k))),
         _ => members.map(run, compfunc),
     }
 }
@@ -565,10 +563,7 @@ op! {
 }
 
 /// The elements of all members, one after the other, as a tuple.
-pub(super) fn merge_tuple<'r>(
-    run: &mut Run<'r>,
-    members: &'r [Value<'r>],
-) -> Outcome<Value<'r>> {
+pub(super) fn merge_tuple<'r>(run: &mut Run<'r>, members: &'r [Value<'r>]) -> Outcome<Value<'r>> {
     if let Some(len) = patches_len(members) {
         run.spend(members.len())?;
         return run.concatenation(len, members);

@@ -52,9 +52,7 @@ pub(crate) fn neighborhood(at: Pair) -> [Pair; 8] {
 /// The neighbours of a location value, if they all have a compact form, and their bounding box.
 #[inline(always)]
 fn compact_neighborhood(loc: Value<'_>) -> Option<([Pair; 8], Bounds)> {
-    let Some(at) = loc.as_pair() else {
-        return None;
-    };
+    let at = loc.as_pair()?;
     let around = Bounds {
         top: at.i.checked_sub(1)?,
         left: at.j.checked_sub(1)?,

@@ -406,11 +406,7 @@ op! {
 }
 
 /// Moves every location of a patch by a vector: `transform` in a form that is quick for many cells.
-fn translate<'r>(
-    run: &mut Run<'r>,
-    patch: Value<'r>,
-    by: Pair,
-) -> Outcome<Option<&'r Set<'r>>> {
+fn translate<'r>(run: &mut Run<'r>, patch: Value<'r>, by: Pair) -> Outcome<Option<&'r Set<'r>>> {
     let Some((set, origin)) = compact(run, patch)? else {
         return Ok(None);
     };

@@ -183,7 +183,10 @@ fn find_components<const UNIVALUED: bool, const STEP_COUNT: usize>(
     for i in 0..grid.height {
         let row = (i + 1) * stride + 1;
         let mut j = 0;
-        while let Some(step) = open[row + j..row + width].iter().position(|&c| c != BLOCKED) {
+        while let Some(step) = open[row + j..row + width]
+            .iter()
+            .position(|&c| c != BLOCKED)
+        {
             j += step;
             let at = row + j;
             let value = open[at];
@@ -212,7 +215,11 @@ fn find_components<const UNIVALUED: bool, const STEP_COUNT: usize>(
                     let there = at.wrapping_add_signed(offset);
                     let color = open[there];
                     // An object's own colour is not blocked.
-                    let accept = if UNIVALUED { color == value } else { color != BLOCKED };
+                    let accept = if UNIVALUED {
+                        color == value
+                    } else {
+                        color != BLOCKED
+                    };
                     if accept {
                         open[there] = BLOCKED;
                         cells.push(Cell::new(color.into(), Pair::new(here.i + di, here.j + dj)));
@@ -292,7 +299,7 @@ fn general_objects<'r>(
         if occupied[start as usize] {
             continue;
         }
-        let value = value_at(run, start.into())?;
+        let value = value_at(run, start)?;
         if run.eq(value, background) {
             continue;
         }
@@ -300,7 +307,7 @@ fn general_objects<'r>(
             run,
             (height, width),
             diagonal,
-            start.into(),
+            start,
             &mut occupied,
             &mut count,
             |run, p| {

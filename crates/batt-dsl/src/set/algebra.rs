@@ -266,11 +266,7 @@ impl<'r> Run<'r> {
         })
     }
 
-    fn flatten_pairs(
-        &mut self,
-        members: &[Value<'r>],
-        rename: &mut [u32],
-    ) -> Outcome<&'r [Pair]> {
+    fn flatten_pairs(&mut self, members: &[Value<'r>], rename: &mut [u32]) -> Outcome<&'r [Pair]> {
         let lists = || members.iter().filter_map(|m| pairs_of(*m));
         let Some(bounds) = bounds_of(members) else {
             return Ok(&[]);

@@ -77,11 +77,6 @@ impl Table {
         }
     }
 
-    /// Is the element in the table?
-    pub fn contains(&self, hashes: &[u64], element: u32) -> bool {
-        self.slots[Table::probe(&self.slots, hashes[element as usize], element)] == element
-    }
-
     /// Adds an element if it is not there yet, growing like CPython.
     #[inline(always)]
     pub fn add(&mut self, hashes: &[u64], element: u32) {

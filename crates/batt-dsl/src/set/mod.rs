@@ -25,11 +25,11 @@ use crate::run::Run;
 use crate::value::{Cell, Pair, Value};
 
 pub(crate) use index::KeyIndex;
-pub(crate) use plane::Plane;
 pub(crate) use layout::{EMPTY, Layout, Table};
 pub(crate) use origin::{
     Flood, FloodPart, NeighborOrders, Origin, Product, Selection, Walk, flood_sequence,
 };
+pub(crate) use plane::Plane;
 
 /// The distinct elements of a set, in the compact form they allow.
 #[derive(Clone, Copy)]
@@ -236,9 +236,8 @@ impl<'r> Set<'r> {
 
     /// A number that equal sets share, cheaper than the hash: for telling sets apart.
     pub(crate) fn fingerprint(&self, run: &mut Run<'r>) -> u64 {
-        let of_keys = |sum: u64| {
-            (sum ^ (self.len() as u64) << 56).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-        };
+        let of_keys =
+            |sum: u64| (sum ^ (self.len() as u64) << 56).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         match self.elems {
             Elems::Pairs(pairs) => of_keys(sum_of(pairs.iter().map(|p| p.key()))),
             Elems::Cells(cells) => of_keys(sum_of(cells.iter().map(|c| c.key()))),

@@ -148,9 +148,14 @@ fn unary_function(
     values: &[(Operand, Type)],
     user: &str,
 ) -> Operand {
-    let of_arity = |n: usize| -> Vec<OpId> { OpId::all().filter(|id| id.op().arity() == n).collect() };
+    let of_arity =
+        |n: usize| -> Vec<OpId> { OpId::all().filter(|id| id.op().arity() == n).collect() };
     if user == "fork" || user.ends_with("bind") || choices.byte() < 128 {
-        let arity = if user == "fork" || user.ends_with("bind") { 2 } else { 1 };
+        let arity = if user == "fork" || user.ends_with("bind") {
+            2
+        } else {
+            1
+        };
         return Operand::Op(choices.pick(&of_arity(arity)));
     }
     let op = choices.pick(&of_arity(2));
@@ -226,7 +231,10 @@ fn literal(choices: &mut Choices<'_>, depth: usize) -> Literal {
 /// May a value of one declared type stand where another is wanted?
 fn fits(wanted: Type, given: Type) -> bool {
     use Type::*;
-    let is_set = matches!(given, Object | Objects | Indices | IntegerSet | FrozenSet | Patch);
+    let is_set = matches!(
+        given,
+        Object | Objects | Indices | IntegerSet | FrozenSet | Patch
+    );
     let is_tuple = matches!(given, Grid | Tuple | TupleTuple | Pair | Cell);
     wanted == given
         || matches!((wanted, given), (Any, _) | (_, Any))
@@ -236,7 +244,10 @@ fn fits(wanted: Type, given: Type) -> bool {
             FrozenSet => is_set,
             Tuple | TupleTuple => is_tuple || given == Container,
             Patch | Object | Indices => {
-                matches!(given, Object | Indices | Patch | Piece | FrozenSet | Element)
+                matches!(
+                    given,
+                    Object | Indices | Patch | Piece | FrozenSet | Element
+                )
             }
             Element => matches!(given, Object | Grid | Piece | Patch),
             Piece => matches!(given, Object | Grid | Indices | Patch | Element),

@@ -41,11 +41,18 @@ pub fn check(program: &Program, grid: &Grid) -> Result<(), String> {
         if *got == expected {
             return Ok(());
         }
-        Err(format!("{what}\n  first {}\n  then  {}", show(&expected), show(got)))
+        Err(format!(
+            "{what}\n  first {}\n  then  {}",
+            show(&expected),
+            show(got)
+        ))
     };
 
     // What one run leaves in its workspace is nothing to the next.
-    same("differs in a used workspace", &ending(&mut workspace, &compiled, grid, &TIGHT))?;
+    same(
+        "differs in a used workspace",
+        &ending(&mut workspace, &compiled, grid, &TIGHT),
+    )?;
 
     // Looking at every value on the way, sets in order included, changes nothing. It does cost
     // steps and memory, so where limits are near the two are not comparable.
@@ -67,8 +74,16 @@ pub fn check(program: &Program, grid: &Grid) -> Result<(), String> {
     }
 
     // The engine gives what the run gives.
-    let options = Options { limits: TIGHT, values: Values::All, ..Options::default() };
-    let job = Job { program: &compiled, input: grid, expected: None };
+    let options = Options {
+        limits: TIGHT,
+        values: Values::All,
+        ..Options::default()
+    };
+    let job = Job {
+        program: &compiled,
+        input: grid,
+        expected: None,
+    };
     let result = run_job(&mut workspace, &job, &options);
     let through_engine = match (result.verdict, result.value) {
         (Verdict::Failed(RunError { fault, step }), _) => Err((fault, step)),
@@ -126,7 +141,11 @@ fn finish<'r>(
 
 /// Limits for runs that do the same with more ado.
 fn generous() -> Limits {
-    Limits { steps: 40 * TIGHT.steps, size: 4 * TIGHT.size, memory: 32 * TIGHT.memory }
+    Limits {
+        steps: 40 * TIGHT.steps,
+        size: 4 * TIGHT.size,
+        memory: 32 * TIGHT.memory,
+    }
 }
 
 /// Did a limit of the run decide? Overflow does not count: it is no matter of budget.
