@@ -56,9 +56,6 @@ fn spend_for<'r>(run: &mut Run<'r>, element: Value<'r>) -> Outcome<()> {
     })
 }
 
-/// How often each colour 0 to 255 occurs.
-type Counts = [u32; 256];
-
 /// Counts the colours of ARC; `None` when there is another.
 ///
 /// Compares sixteen cells at a time with every colour: a counter per cell in memory would be
@@ -80,8 +77,11 @@ fn count_few(cells: &[u8]) -> Option<[u32; FEW]> {
         for (count, lane) in counts.iter_mut().zip(&lanes) {
             *count += lane.iter().map(|&n| u32::from(n)).sum::<u32>();
         }
-        for &cell in chunks.remainder() {
-            *counts.get_mut(cell as usize)? += 1;
+        // What is left is filled up with cells of no colour.
+        let mut rest = [u8::MAX; LANES];
+        rest[..chunks.remainder().len()].copy_from_slice(chunks.remainder());
+        for (color, count) in (0u8..).zip(&mut counts) {
+            *count += rest.iter().map(|&cell| u32::from(cell == color)).sum::<u32>();
         }
     }
     let counted: u32 = counts.iter().sum();
@@ -91,7 +91,7 @@ fn count_few(cells: &[u8]) -> Option<[u32; FEW]> {
 /// The colours of ARC.
 const FEW: usize = 10;
 
-fn count_bytes(cells: &[u8]) -> Counts {
+fn count_bytes(cells: &[u8]) -> [u32; 256] {
     let mut counts = [0; 256];
     for &c in cells {
         counts[c as usize] += 1;
@@ -107,9 +107,9 @@ pub(super) fn clear_winner_of(cells: &[u8], direction: Ordering) -> Option<u8> {
     }
 }
 
-/// The colours of an object's cells, counted; `None` when one does not fit a byte.
-fn count_cells(cells: &[Cell]) -> Option<Counts> {
-    let mut counts = [0; 256];
+/// The colours of an object's cells, counted; `None` when one is not a colour of ARC.
+fn count_cells(cells: &[Cell]) -> Option<[u32; FEW]> {
+    let mut counts = [0; FEW];
     for cell in cells {
         *counts.get_mut(usize::try_from(cell.color).ok()?)? += 1;
     }
