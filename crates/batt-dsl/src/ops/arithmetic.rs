@@ -2,6 +2,7 @@
 
 use crate::fault::{Fault, Outcome};
 use crate::op;
+use crate::python::floor_div;
 use crate::run::Run;
 use crate::table::Op;
 use crate::value::Value;
@@ -28,14 +29,37 @@ pub(super) const OPS: &[&Op] = &[
 ];
 
 /// Applies a binary operation: two integers give one, anything with a tuple gives a pair made from
-/// components 0 and 1. An integer stands for both components.
+/// components 0 and 1. An integer stands for both components. `numbers` is the operation on plain
+/// integers.
 #[inline(always)]
 fn binary<'r>(
     run: &mut Run<'r>,
     a: Value<'r>,
     b: Value<'r>,
+    numbers: impl Fn(i64, i64) -> Outcome<i64>,
     operation: impl Fn(&mut Run<'r>, Value<'r>, Value<'r>) -> Outcome<Value<'r>>,
 ) -> Outcome<Value<'r>> {
+    // Plain integers and pairs of them first: nearly all there is.
+    match (a, b) {
+        (Value::Int(a), Value::Int(b)) => return numbers(a, b).map(Value::Int),
+        (Value::Pair(a), Value::Pair(b)) => {
+            let (a, b) = (a.get(), b.get());
+            let i = numbers(a.i.into(), b.i.into())?;
+            let j = numbers(a.j.into(), b.j.into())?;
+            return run.int_pair(i, j);
+        }
+        (Value::Pair(a), Value::Int(b)) => {
+            let a = a.get();
+            let (i, j) = (numbers(a.i.into(), b)?, numbers(a.j.into(), b)?);
+            return run.int_pair(i, j);
+        }
+        (Value::Int(a), Value::Pair(b)) => {
+            let b = b.get();
+            let (i, j) = (numbers(a, b.i.into())?, numbers(a, b.j.into())?);
+            return run.int_pair(i, j);
+        }
+        _ => {}
+    }
     let a_is_int = a.as_int().is_some();
     if a_is_int && b.as_int().is_some() {
         return operation(run, a, b);
@@ -53,13 +77,24 @@ fn binary<'r>(
     run.pair(first, second)
 }
 
-/// Applies a unary operation to an integer, or to components 0 and 1 of a tuple.
+/// Applies a unary operation to an integer, or to components 0 and 1 of a tuple. `numbers` is the
+/// operation on plain integers.
 #[inline(always)]
 fn unary<'r>(
     run: &mut Run<'r>,
     x: Value<'r>,
+    numbers: impl Fn(i64) -> Outcome<i64>,
     operation: impl Fn(&mut Run<'r>, Value<'r>) -> Outcome<Value<'r>>,
 ) -> Outcome<Value<'r>> {
+    match x {
+        Value::Int(n) => return numbers(n).map(Value::Int),
+        Value::Pair(pair) => {
+            let pair = pair.get();
+            let (i, j) = (numbers(pair.i.into())?, numbers(pair.j.into())?);
+            return run.int_pair(i, j);
+        }
+        _ => {}
+    }
     if x.as_int().is_some() {
         return operation(run, x);
     }
@@ -68,6 +103,11 @@ fn unary<'r>(
     let second = run.at(x, 1)?;
     let second = operation(run, second)?;
     run.pair(first, second)
+}
+
+/// An operation that may leave the 64-bit range.
+fn checked(operation: fn(i64, i64) -> Option<i64>) -> impl Fn(i64, i64) -> Outcome<i64> {
+    move |a, b| operation(a, b).ok_or(Fault::Overflow)
 }
 
 /// The number, or the error that Python's comparison with 0 raises.
@@ -85,7 +125,7 @@ op! {
     pub add(a: Numerical, b: Numerical) -> Numerical;
     example "add(UNITY, (4, 5))" => "(5, 6)";
     fails "add(ONE, initset(TWO))";
-    |run| { binary(run, a, b, |run, x, y| run.add(x, y)) }
+    |run| { binary(run, a, b, checked(i64::checked_add), |run, x, y| run.add(x, y)) }
 }
 
 op! {
@@ -97,7 +137,7 @@ op! {
     pub subtract(a: Numerical, b: Numerical) -> Numerical;
     example "subtract(TEN, UNITY)" => "(9, 9)";
     fails "subtract(initset(ONE), initset(ONE))";
-    |run| { binary(run, a, b, |run, x, y| run.sub(x, y)) }
+    |run| { binary(run, a, b, checked(i64::checked_sub), |run, x, y| run.sub(x, y)) }
 }
 
 op! {
@@ -109,7 +149,7 @@ op! {
     pub multiply(a: Numerical, b: Numerical) -> Numerical;
     example "multiply(THREE, DOWN_LEFT)" => "(3, -3)";
     fails "multiply(UP, ())";
-    |run| { binary(run, a, b, |run, x, y| run.mul(x, y)) }
+    |run| { binary(run, a, b, checked(i64::checked_mul), |run, x, y| run.mul(x, y)) }
 }
 
 op! {
@@ -121,7 +161,7 @@ op! {
     pub divide(a: Numerical, b: Numerical) -> Numerical;
     example "divide((-7, 7), TWO)" => "(-4, 3)";
     fails "divide(UNITY, RIGHT)";
-    |run| { binary(run, a, b, |run, x, y| run.fdiv(x, y)) }
+    |run| { binary(run, a, b, floor_div, |run, x, y| run.fdiv(x, y)) }
 }
 
 op! {
@@ -132,7 +172,7 @@ op! {
     pub invert(n: Numerical) -> Numerical;
     example "invert(DOWN_LEFT)" => "(-1, 1)";
     fails "invert(initset(ONE))";
-    |run| { unary(run, n, |run, x| run.neg(x)) }
+    |run| { unary(run, n, |n| n.checked_neg().ok_or(Fault::Overflow), |run, x| run.neg(x)) }
 }
 
 op! {
@@ -153,7 +193,7 @@ op! {
     pub double(n: Numerical) -> Numerical;
     example "double((2, -3))" => "(4, -6)";
     fails "double(())";
-    |run| { unary(run, n, |run, x| run.mul(x, Value::Int(2))) }
+    |run| { unary(run, n, |n| checked(i64::checked_mul)(n, 2), |run, x| run.mul(x, Value::Int(2))) }
 }
 
 op! {
@@ -164,7 +204,7 @@ op! {
     pub halve(n: Numerical) -> Numerical;
     example "halve((5, -3))" => "(2, -2)";
     fails "halve(initset(TWO))";
-    |run| { unary(run, n, |run, x| run.fdiv(x, Value::Int(2))) }
+    |run| { unary(run, n, |n| floor_div(n, 2), |run, x| run.fdiv(x, Value::Int(2))) }
 }
 
 op! {
@@ -175,7 +215,7 @@ op! {
     pub increment(x: Numerical) -> Numerical;
     example "increment(TWO_BY_ZERO)" => "(3, 1)";
     fails "increment(())";
-    |run| { unary(run, x, |run, x| run.add(x, Value::Int(1))) }
+    |run| { unary(run, x, |n| checked(i64::checked_add)(n, 1), |run, x| run.add(x, Value::Int(1))) }
 }
 
 op! {
@@ -186,7 +226,7 @@ op! {
     pub decrement(x: Numerical) -> Numerical;
     example "decrement(TWO_BY_ZERO)" => "(1, -1)";
     fails "decrement(())";
-    |run| { unary(run, x, |run, x| run.sub(x, Value::Int(1))) }
+    |run| { unary(run, x, |n| checked(i64::checked_sub)(n, 1), |run, x| run.sub(x, Value::Int(1))) }
 }
 
 op! {
@@ -198,10 +238,8 @@ op! {
     example "crement((-2, 0))" => "(-3, 0)";
     fails "crement(initset(ONE))";
     |run| {
-        unary(run, x, |_, x| {
-            let x = number(x)?;
-            x.checked_add(x.signum()).map(Value::Int).ok_or(Fault::Overflow)
-        })
+        let step = |n: i64| n.checked_add(n.signum()).ok_or(Fault::Overflow);
+        unary(run, x, step, |_, x| step(number(x)?).map(Value::Int))
     }
 }
 
@@ -213,7 +251,7 @@ op! {
     pub sign(x: Numerical) -> Numerical;
     example "sign((-5, 3))" => "(-1, 1)";
     fails "sign(initset(ONE))";
-    |run| { unary(run, x, |_, x| Ok(Value::Int(number(x)?.signum()))) }
+    |run| { unary(run, x, |n| Ok(n.signum()), |_, x| Ok(Value::Int(number(x)?.signum()))) }
 }
 
 op! {

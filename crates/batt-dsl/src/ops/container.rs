@@ -164,6 +164,10 @@ op! {
     fails "first(())";
     |run| {
         match container {
+            Value::Segment(ends) => Ok(Value::pair(ends.get().0)),
+            Value::Pair(pair) => Ok(Value::Int(pair.get().i.into())),
+            Value::Cell(cell) => Ok(Value::Int(cell.get().color.into())),
+            Value::Tuple(tuple) => tuple.items.first().copied().ok_or(Fault::StopIteration),
             Value::Set(set) => set.first(run)?.ok_or(Fault::StopIteration),
             _ => match run.len(container)? {
                 0 => Err(Fault::StopIteration),
@@ -183,6 +187,10 @@ op! {
     fails "last(())";
     |run| {
         match container {
+            Value::Segment(ends) => Ok(Value::pair(ends.get().1)),
+            Value::Pair(pair) => Ok(Value::Int(pair.get().j.into())),
+            Value::Cell(cell) => Ok(Value::pair(cell.get().at)),
+            Value::Tuple(tuple) => tuple.items.last().copied().ok_or(Fault::Value),
             Value::Set(set) => match set.order(run)?.last() {
                 Some(&k) => Ok(set.elems.get(k as usize)),
                 None => Err(Fault::Value),
