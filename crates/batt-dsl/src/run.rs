@@ -47,7 +47,7 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits {
             steps: 100_000_000,
-            size: 1_000_000,
+            size: 4_000_000,
             memory: 128 << 20,
         }
     }

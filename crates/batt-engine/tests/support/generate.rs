@@ -33,11 +33,11 @@ impl<'a> Choices<'a> {
     }
 
     /// A number below `n`, which is at most 256.
-    fn below(&mut self, n: usize) -> usize {
+    pub fn below(&mut self, n: usize) -> usize {
         usize::from(self.byte()) % n
     }
 
-    fn pick<T: Clone>(&mut self, items: &[T]) -> T {
+    pub fn pick<T: Clone>(&mut self, items: &[T]) -> T {
         items[self.below(items.len())].clone()
     }
 }

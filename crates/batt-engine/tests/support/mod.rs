@@ -3,6 +3,7 @@
 // Every test file compiles this module for itself and uses a part of it.
 #![allow(dead_code)]
 
+pub mod forms;
 pub mod generate;
 pub mod oracle;
 

@@ -1,0 +1,120 @@
+//! What holds for every program, every value and every number of threads.
+
+mod support;
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use batt_arc::Grid;
+use batt_dsl::{Limits, Workspace};
+use batt_engine::{Compiled, Job, Options, Values, evaluate, run_job};
+use batt_lang::Program;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use support::generate::{self, Choices};
+use support::{forms, heavy, oracle, within};
+
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases: if heavy() { 100 * cases } else { cases },
+        failure_persistence: None,
+        max_shrink_iters: 4_000,
+        ..ProptestConfig::default()
+    }
+}
+
+/// A program and a grid.
+fn subject() -> impl Strategy<Value = (Program, Grid)> {
+    vec(any::<u8>(), 0..260).prop_map(|bytes| {
+        let mut choices = Choices::new(&bytes);
+        let grid = generate::grid(&mut choices);
+        (generate::program(&mut choices), grid)
+    })
+}
+
+proptest! {
+    #![proptest_config(config(3_000))]
+
+    /// The same value made in two ways behaves the same.
+    #[test]
+    fn forms_do_not_show(bytes in vec(any::<u8>(), 0..400)) {
+        if let Err(difference) = forms::check(&mut Choices::new(&bytes)) {
+            return Err(TestCaseError::fail(difference));
+        }
+    }
+
+    /// Fresh or used workspace, watched or not, grid as bytes or as tuples: one outcome.
+    #[test]
+    fn programs_are_deterministic(bytes in vec(any::<u8>(), 0..260)) {
+        let mut choices = Choices::new(&bytes);
+        let grid = generate::grid(&mut choices);
+        let program = generate::program(&mut choices);
+        if let Err(finding) = oracle::check(&program, &grid) {
+            return Err(TestCaseError::fail(format!("{finding}\n{program}\non {grid:?}")));
+        }
+    }
+
+    /// Limits of any size end a run in a value or a fault, at once.
+    #[test]
+    fn tiny_limits_end_quickly(
+        (program, grid) in subject(),
+        steps in 0u64..1_000,
+        size in 0usize..1_000,
+        memory in prop_oneof![Just(0usize), Just(1 << 10), Just(64 << 10), Just(1 << 20)],
+    ) {
+        let limits = Limits { steps, size, memory };
+        let compiled = Compiled::new(&program);
+        within(Duration::from_secs(1), "a run of a thousand steps", || {
+            _ = oracle::ending(&mut Workspace::new(), &compiled, &grid, &limits);
+        });
+    }
+
+    /// What is written is read again.
+    #[test]
+    fn printed_programs_are_read_again((program, _) in subject()) {
+        let text = program.to_string();
+        let again = batt_lang::SolverFile::parse(&text, "printed.py");
+        // Calls of primitives with a wrong number of arguments do not load.
+        if again.diagnostics.iter().all(|d| !d.is_error()) {
+            prop_assert_eq!(&again.programs[..], &[program][..]);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(config(12))]
+
+    /// Many runs at once give what each gives alone, in order, for every number of threads.
+    #[test]
+    fn threads_change_nothing(subjects in vec(subject(), 1..400)) {
+        let compiled: Vec<Compiled> = subjects.iter().map(|(p, _)| Compiled::new(p)).collect();
+        let jobs: Vec<Job<'_>> = compiled
+            .iter()
+            .zip(&subjects)
+            .map(|(program, (_, input))| Job { program, input, expected: Some(input) })
+            .collect();
+        for values in [Values::All, Values::None] {
+            let options = |threads| Options {
+                limits: oracle::TIGHT,
+                threads: NonZeroUsize::new(threads),
+                values,
+                ..Options::default()
+            };
+            let alone: Vec<_> = jobs
+                .iter()
+                .map(|job| {
+                    let result = run_job(&mut Workspace::new(), job, &options(1));
+                    (result.verdict, result.value)
+                })
+                .collect();
+            for threads in [1, 2, 5] {
+                let mut together = Vec::new();
+                evaluate(&jobs, &options(threads), &AtomicBool::new(false), |_, result| {
+                    together.push((result.verdict, result.value));
+                });
+                prop_assert_eq!(&together, &alone, "{} threads", threads);
+            }
+        }
+    }
+}
