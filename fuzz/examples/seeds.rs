@@ -9,8 +9,9 @@ use batt_arc::corpus;
 
 fn main() -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
-    let [parser, loader, program] = ["parser", "loader", "program"].map(|name| root.join(name));
-    for dir in [&parser, &loader, &program] {
+    let [parser, loader, program, forms] =
+        ["parser", "loader", "program", "forms"].map(|name| root.join(name));
+    for dir in [&parser, &loader, &program, &forms] {
         fs::create_dir_all(dir)?;
     }
     for (k, solver) in corpus::SOLVERS.split("\n\n\n").enumerate() {
@@ -22,7 +23,10 @@ fn main() -> Result<()> {
     // Every format the loader recognises, in small.
     let pair = r#"{"input": [[1, 0]], "output": [[0, 1]]}"#;
     let formats = [
-        ("task", format!(r#"{{"train": [{pair}], "test": [{pair}]}}"#)),
+        (
+            "task",
+            format!(r#"{{"train": [{pair}], "test": [{pair}]}}"#),
+        ),
         ("pairs", format!("[{pair}, {pair}]")),
         (
             "challenges",
@@ -40,7 +44,12 @@ fn main() -> Result<()> {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             (state >> 24) as u8
         });
-        let bytes: Vec<u8> = [14, 0x11, 0x20, 0x03, 0x10, 0x11, 0x01, k].into_iter().chain(noise).collect();
+        let bytes: Vec<u8> = [14, 0x11, 0x20, 0x03, 0x10, 0x11, 0x01, k]
+            .into_iter()
+            .chain(noise)
+            .collect();
+        // The call of a single primitive starts with the primitive.
+        fs::write(forms.join(format!("noise-{k:03}")), &bytes[7..])?;
         fs::write(program.join(format!("noise-{k:03}")), bytes)?;
     }
     Ok(())

@@ -13,7 +13,10 @@ fuzz_target!(|bytes: &[u8]| {
         Ok(data) => {
             for (task, name, pair) in data.pairs() {
                 assert_eq!(task.pair(name), Some(pair));
-                for grid in [Some(&pair.input), pair.output.as_ref()].into_iter().flatten() {
+                for grid in [Some(&pair.input), pair.output.as_ref()]
+                    .into_iter()
+                    .flatten()
+                {
                     assert!((1..=MAX_SIDE).contains(&grid.height()));
                     assert!((1..=MAX_SIDE).contains(&grid.width()));
                     assert_eq!(grid.cells().len(), grid.height() * grid.width());

@@ -2,10 +2,10 @@
 //! same one.
 #![no_main]
 
-#[path = "../../crates/batt-engine/tests/support/oracle.rs"]
-mod oracle;
 #[path = "../../crates/batt-engine/tests/support/generate.rs"]
 mod generate;
+#[path = "../../crates/batt-engine/tests/support/oracle.rs"]
+mod oracle;
 
 use generate::Choices;
 use libfuzzer_sys::fuzz_target;

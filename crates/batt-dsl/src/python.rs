@@ -72,6 +72,8 @@ impl<'r> Run<'r> {
     fn eq_general(&mut self, a: Value<'r>, b: Value<'r>) -> bool {
         match (a, b) {
             (Value::None, Value::None) => true,
+            // As in Python, the same object is equal without a look inside.
+            (Value::Tuple(a), Value::Tuple(b)) if std::ptr::eq(a, b) => true,
             (Value::Op(a), Value::Op(b)) => a == b,
             (Value::Closure(a), Value::Closure(b)) => std::ptr::eq(a, b),
             (Value::Set(a), Value::Set(b)) => self.spend(a.len() / 8).is_ok() && a.eq(self, b),
@@ -88,7 +90,7 @@ impl<'r> Run<'r> {
                         let (Ok(a), Ok(b)) = (self.items(a), self.items(b)) else {
                             return false;
                         };
-                        self.spend(n).is_ok() && a.iter().zip(b).all(|(&a, &b)| self.eq(a, b))
+                        self.spend(n + 8).is_ok() && a.iter().zip(b).all(|(&a, &b)| self.eq(a, b))
                     }
                     _ => false,
                 }

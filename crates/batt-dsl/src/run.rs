@@ -121,12 +121,12 @@ impl Workspace {
         } else {
             self.arena.reset();
         }
-        self.arena.set_allocation_limit(Some(limits.memory));
         let mut run = Run {
             arena: &self.arena,
             scratch: &mut self.scratch,
             fuel: limits.steps,
             granted: limits.steps,
+            memory: limits.memory,
             reached: None,
             depth: 0,
             closures: 0,
@@ -147,6 +147,9 @@ pub struct Run<'r> {
     pub(crate) scratch: &'r mut Scratch,
     fuel: u64,
     granted: u64,
+    /// Bytes that may still be allocated. Counted here and not by the arena, which keeps room from earlier
+    /// runs: what a run may use must not depend on them.
+    memory: usize,
     reached: Option<Fault>,
     pub(crate) depth: u32,
     /// Closures made so far: a stable stand-in for their addresses.
@@ -207,9 +210,22 @@ impl<'r> Run<'r> {
         Ok(())
     }
 
+    /// Takes bytes from the memory budget.
+    #[inline(always)]
+    fn reserve(&mut self, bytes: usize) -> Outcome<()> {
+        match self.memory.checked_sub(bytes) {
+            Some(left) => {
+                self.memory = left;
+                Ok(())
+            }
+            None => Err(self.reach(Fault::Memory)),
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn alloc<T>(&mut self, value: T) -> Outcome<&'r T> {
         const { assert!(!std::mem::needs_drop::<T>()) };
+        self.reserve(size_of::<T>())?;
         match self.arena.try_alloc(value) {
             Ok(value) => Ok(value),
             Err(_) => Err(self.reach(Fault::Memory)),
@@ -219,6 +235,7 @@ impl<'r> Run<'r> {
     #[inline(always)]
     pub(crate) fn slice<T: Copy>(&mut self, items: &[T]) -> Outcome<&'r [T]> {
         self.check_len(items.len())?;
+        self.reserve(size_of_val(items))?;
         match self.arena.try_alloc_slice_copy(items) {
             Ok(items) => Ok(items),
             Err(_) => Err(self.reach(Fault::Memory)),
@@ -264,6 +281,7 @@ impl<'r> Run<'r> {
         let Ok(layout) = Layout::array::<T>(len) else {
             return Err(Fault::Size);
         };
+        self.reserve(layout.size())?;
         match self.arena.try_alloc_layout(layout) {
             // SAFETY: the arena has just given us this memory, sized and aligned for `len` items,
             // and it stays ours as long as the arena is borrowed; `MaybeUninit` asks for no values.
@@ -278,6 +296,7 @@ impl<'r> Run<'r> {
     pub(crate) fn slice_filled<T: Copy>(&mut self, len: usize, item: T) -> Outcome<&'r mut [T]> {
         // Tables of a set hold up to five slots an element.
         self.check_len(len / 8)?;
+        self.reserve(len.saturating_mul(size_of::<T>()))?;
         match self.arena.try_alloc_slice_fill_copy(len, item) {
             Ok(slice) => Ok(slice),
             Err(_) => Err(self.reach(Fault::Memory)),

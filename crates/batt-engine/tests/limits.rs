@@ -53,15 +53,22 @@ fn peak_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
 const PATIENCE: Duration = Duration::from_secs(if cfg!(debug_assertions) { 10 } else { 2 });
 
 /// Runs a script within the default limits and within bounds of time and memory. Besides the values
-/// of the run there are buffers that operations work in, hence twice the limit.
+/// of the run there are buffers that operations work in, and the copy that is handed out, which
+/// the limit on size bounds: hence a multiple.
 fn ends(lines: &[&str]) -> Result<OwnedValue, Fault> {
     let program = script(lines);
     let limits = Limits::default();
     let what = lines.join("; ");
     let (ending, peak) = peak_of(|| within(PATIENCE, &what, || run(&program, &limits)));
-    assert!(peak <= 2 * limits.memory, "{what} took {} MiB", peak >> 20);
+    assert!(
+        peak <= ALLOWED * limits.memory,
+        "{what} took {} MiB",
+        peak >> 20
+    );
     ending
 }
+
+const ALLOWED: usize = 4;
 
 #[track_caller]
 fn fails_with(faults: &[Fault], lines: &[&str]) {
@@ -118,14 +125,8 @@ fn billions_of_cells() {
         "product(interval(0, 3000, 1), interval(0, 3000, 1))",
         "prapply(add, interval(0, 3000, 1), interval(0, 3000, 1))",
         "prapply(multiply, interval(0, 4000, 1), interval(0, 4000, 1))",
-        "mapply(lbind(interval, 0), interval(0, 100, 1))",
     ] {
-        if call.starts_with("mapply") {
-            // Not a function of one argument; it is here to end quickly too.
-            fails_with(&[Fault::Type], &[call]);
-        } else {
-            fails_with(&TOO_MUCH, &[call]);
-        }
+        fails_with(&TOO_MUCH, &[call]);
     }
 }
 
@@ -200,7 +201,7 @@ fn large_numbers_that_are_fine() {
         "((0,),)",
         &["downscale(canvas(ZERO, THREE_BY_THREE), 9223372036854775807)"],
     );
-    gives("1000001", &["size(connect(ORIGIN, (0, 1000000)))"]);
+    gives("100001", &["size(connect(ORIGIN, (0, 100000)))"]);
     gives("True", &["even(-9223372036854775808)"]);
     gives("-4611686018427387904", &["halve(-9223372036854775808)"]);
     gives("-1", &["sign(-9223372036854775808)"]);
@@ -340,7 +341,7 @@ fn towers_of_functions() {
                 ("compose" | "composed" | "chain", 10 | 900) => {
                     assert_eq!(ending, Ok(OwnedValue::Int(depth as i64 + 1)), "{what}");
                 }
-                ("matcher", 10 | 900) => assert_eq!(ending, Ok(OwnedValue::Bool(false)), "{what}"),
+                ("matcher", 10 | 900) => assert_eq!(ending, Ok(OwnedValue::Bool(true)), "{what}"),
                 ("power", 10) => assert_eq!(ending, Ok(OwnedValue::Int(1024)), "{what}"),
                 // 2^900 calls.
                 ("power" | "fork", 900) => {
@@ -397,47 +398,62 @@ fn functions_that_call_primitives_that_call_functions() {
     let _ = ends(&rapply);
 }
 
-#[test]
-fn tuples_that_hold_themselves_twice() {
-    let mut lines: Vec<String> = vec![
-        "x = ORIGIN".into(),
-        "y = (F, F)".into(),
-        "s = ORIGIN".into(),
-        "r = (F, F)".into(),
+/// The outcome of an expression over values that hold themselves twice, sixty times over: `x` and `y`
+/// are equal tuples, `s` and `r` equal sets, each pair made separately.
+fn doubled(result: &str) -> String {
+    let start = ["x = ORIGIN", "y = (F, F)", "s = ORIGIN", "r = (F, F)"];
+    let doubling = [
+        "x = astuple(x, x)",
+        "y = astuple(y, y)",
+        "s = insert(s, initset(initset(s)))",
+        "r = insert(r, initset(initset(r)))",
     ];
+    let mut lines = start.to_vec();
     for _ in 0..60 {
-        lines.push("x = astuple(x, x)".into());
-        lines.push("y = astuple(y, y)".into());
-        lines.push("s = insert(s, initset(initset(s)))".into());
-        lines.push("r = insert(r, initset(initset(r)))".into());
+        lines.extend(doubling);
     }
-    let with = |result: &str| {
-        let mut lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        lines.push(result);
-        let program = script(&lines);
-        let (ending, peak) =
-            peak_of(|| within(PATIENCE, result, || run(&program, &Limits::default())));
-        assert!(
-            peak <= 2 * Limits::default().memory,
-            "{result} took {} MiB",
-            peak >> 20
-        );
-        ending
-    };
-    let truth = |result: &str| match with(result) {
+    lines.push(result);
+    let program = script(&lines);
+    let limits = Limits::default();
+    let (ending, peak) = peak_of(|| within(PATIENCE, result, || run(&program, &limits)));
+    assert!(
+        peak <= ALLOWED * limits.memory,
+        "{result} took {} MiB",
+        peak >> 20
+    );
+    match ending {
         Ok(value) => value.to_string(),
         Err(fault) => fault.name().to_owned(),
-    };
+    }
+}
+
+/// Python compares what is one object at once, however much it holds.
+#[test]
+fn what_is_the_same_is_equal_at_once() {
+    for result in [
+        "equality(x, x)",
+        "equality(s, s)",
+        "equality((x, y), (x, y))",
+        "contained(x, initset(x))",
+        "contained(s, initset(s))",
+        "contained(x, (ONE, x))",
+        "matcher(identity, x)(x)",
+        "equality(maximum((x, x)), x)",
+        "equality(mostcommon((x, x)), x)",
+        "equality(size(dedupe((x, x))), ONE)",
+        "equality(insert(x, initset(x)), initset(x))",
+    ] {
+        assert_eq!(doubled(result), "True", "{result}");
+    }
+}
+
+#[test]
+fn tuples_that_hold_themselves_twice() {
     // Written out they would fill the world.
-    assert_eq!(truth("x"), "SizeLimit");
-    assert_eq!(truth("s"), "SizeLimit");
-    assert_eq!(truth("size(x)"), "2");
-    assert_eq!(truth("size(initset(x))"), "1");
-    // Python compares what is the same object at once.
-    assert_eq!(truth("equality(x, x)"), "True");
-    assert_eq!(truth("equality(s, s)"), "True");
-    assert_eq!(truth("contained(x, initset(x))"), "True");
-    assert_eq!(truth("contained(s, initset(s))"), "True");
+    assert_eq!(doubled("x"), "SizeLimit");
+    assert_eq!(doubled("s"), "SizeLimit");
+    assert_eq!(doubled("size(x)"), "2");
+    assert_eq!(doubled("size(initset(x))"), "1");
     // Equal, but not the same: 2^60 comparisons, for Python as well.
     for pair in ["x, y", "s, r"] {
         let (a, b) = pair.split_once(", ").expect("a pair");
@@ -455,14 +471,14 @@ fn tuples_that_hold_themselves_twice() {
             format!("size(remove({a}, initset({b})))"),
             format!("size(merge(({a}, {b})))"),
         ] {
-            let ending = truth(&result);
+            let ending = doubled(&result);
             assert!(ending.len() <= 13, "{result}: {ending}");
         }
     }
     // Neither may be taken for a grid, a patch or a number at such length.
     for op in ops().iter().filter(|op| op.arity() == 1) {
         for value in ["x", "s", "initset(x)", "(x, x, x)", "initset(s)", "(s, s)"] {
-            let _ = with(&format!("{}({value})", op.name));
+            let _ = doubled(&format!("{}({value})", op.name));
         }
     }
 }
@@ -516,7 +532,8 @@ fn a_set_that_is_never_looked_at() {
         };
         let grows = step.starts_with("insert") || step.starts_with("combine");
         let count = if grows { 2_000 } else { 20_000 };
-        for k in 0..count {
+        // From 2: taking 1 away would leave nothing.
+        for k in 2..count {
             lines.push(format!("{name} = {}", step.replace("{k}", &k.to_string())));
         }
         lines.push(format!("size(totuple({name}))"));
@@ -590,6 +607,47 @@ fn memory_limits_hold() {
                 peak <= allowed,
                 "{lines:?} within {memory}: {peak} bytes, {ending:?}"
             );
+        }
+    }
+}
+
+/// What ran before in a workspace is nothing to the limits of the next run, or results would depend
+/// on which thread took which job.
+#[test]
+fn limits_do_not_depend_on_earlier_runs() {
+    let limits = |memory| Limits {
+        steps: 10_000_000,
+        size: 1_000_000,
+        memory,
+    };
+    let ending = |workspace: &mut Workspace, program: &Compiled, memory| {
+        workspace.run(Dialect::ArcDsl, &limits(memory), |run| {
+            let value = program.execute(run, &[]).map_err(|e| (e.fault, e.step))?;
+            run.to_owned(value).map_err(|fault| (fault, None))
+        })
+    };
+    let earlier = script(&["repeat(ORIGIN, 100000)"]);
+    let programs = [
+        script(&["x = apply(initset, interval(0, 4000, 1))", "size(x)"]),
+        script(&["x = interval(0, 60, 1)", "size(prapply(astuple, x, x))"]),
+        script(&[
+            "x = product(interval(0, 60, 1), interval(0, 60, 1))",
+            "size(totuple(x))",
+        ]),
+    ];
+    for (k, program) in programs.iter().enumerate() {
+        for kib in (16..1024).step_by(16) {
+            let memory = kib << 10;
+            let fresh = ending(&mut Workspace::new(), program, memory);
+            let mut used = Workspace::new();
+            assert!(ending(&mut used, &earlier, 64 << 20).is_ok());
+            let after = ending(&mut used, program, memory);
+            assert_eq!(
+                after, fresh,
+                "program {k} within {kib} KiB, after another run"
+            );
+            let again = ending(&mut used, program, memory);
+            assert_eq!(again, fresh, "program {k} within {kib} KiB, after itself");
         }
     }
 }
@@ -697,11 +755,7 @@ fn limits_are_inclusive_and_never_a_value() {
             },
         )
     };
-    assert!(
-        with(100).is_err(),
-        "written out it is 100 cells and the tuple itself"
-    );
-    assert!(with(200).is_ok());
+    assert!(with(100).is_ok());
     assert_eq!(with(99), Err(Fault::Size));
     assert_eq!(eval("rbind(add, ONE)"), Ok(OwnedValue::Function));
     let nothing = Limits {

@@ -81,7 +81,10 @@ fn count_few(cells: &[u8]) -> Option<[u32; FEW]> {
         let mut rest = [u8::MAX; LANES];
         rest[..chunks.remainder().len()].copy_from_slice(chunks.remainder());
         for (color, count) in (0u8..).zip(&mut counts) {
-            *count += rest.iter().map(|&cell| u32::from(cell == color)).sum::<u32>();
+            *count += rest
+                .iter()
+                .map(|&cell| u32::from(cell == color))
+                .sum::<u32>();
         }
     }
     let counted: u32 = counts.iter().sum();

@@ -952,7 +952,7 @@ op! {
 op! {
     /// All pairs of an element of the first and an element of the second container.
     pub product(a: Container, b: Container) -> FrozenSet;
-    example "product((0, 1), (5,))" => "frozenset({(1, 5), (0, 5)})";
+    example "product((0, 1), (5,))" => "frozenset({(0, 5), (1, 5)})";
     fails "product((0, 1), FIVE)";
     |run| {
         if let (Value::Set(inner), Value::Set(outer)) = (a, b) {
