@@ -76,7 +76,7 @@ impl<'r> Run<'r> {
             (Value::Tuple(a), Value::Tuple(b)) if std::ptr::eq(a, b) => true,
             (Value::Op(a), Value::Op(b)) => a == b,
             (Value::Closure(a), Value::Closure(b)) => std::ptr::eq(a, b),
-            (Value::Set(a), Value::Set(b)) => self.spend(a.len() / 8).is_ok() && a.eq(self, b),
+            (Value::Set(a), Value::Set(b)) => self.spend(a.len() / 8 + 32).is_ok() && a.eq(self, b),
             (Value::Row(a), Value::Row(b)) => a.cells == b.cells,
             (Value::Grid(a), Value::Grid(b)) => {
                 self.spend(a.cells.len() / 64).is_ok() && a.height == b.height && a.cells == b.cells
@@ -86,6 +86,13 @@ impl<'r> Run<'r> {
                     return a == b;
                 }
                 match (a.tuple_len(), b.tuple_len()) {
+                    (Some(2), Some(2)) => {
+                        // Without a copy of the elements: compact forms are common here.
+                        let (Ok((a, b)), Ok((c, d))) = (self.unpack2(a), self.unpack2(b)) else {
+                            return false;
+                        };
+                        self.spend(8).is_ok() && self.eq(a, c) && self.eq(b, d)
+                    }
                     (Some(n), Some(m)) if n == m => {
                         let (Ok(a), Ok(b)) = (self.items(a), self.items(b)) else {
                             return false;

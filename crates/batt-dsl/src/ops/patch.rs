@@ -131,7 +131,7 @@ op! {
     ///
     /// The width is that of the first row. An empty grid gives the empty set.
     pub asindices(grid: Grid) -> Indices;
-    example "asindices(((1, 2), (3, 4)))" => "frozenset({(0, 1), (1, 0), (0, 0), (1, 1)})";
+    example "asindices(((1, 2), (3, 4)))" => "frozenset({(0, 1), (1, 0), (1, 1), (0, 0)})";
     fails "asindices(THREE)";
     |run| {
         let height = run.len(grid)?;
@@ -345,7 +345,7 @@ op! {
     ///
     /// The colour may be any value. An empty patch stays empty.
     pub recolor(value: Integer, patch: Patch) -> Object;
-    example "recolor(THREE, connect(ORIGIN, RIGHT))" => "frozenset({(3, (0, 0)), (3, (0, 1))})";
+    example "recolor(THREE, connect(ORIGIN, RIGHT))" => "frozenset({(3, (0, 1)), (3, (0, 0))})";
     fails "recolor(THREE, FOUR)";
     |run| {
         let locations = toindices(run, patch)?;
@@ -508,7 +508,7 @@ op! {
     ///
     /// An empty patch gives the set that holds the empty tuple.
     pub corners(patch: Patch) -> Indices;
-    example "corners(connect(ORIGIN, TWO_BY_TWO))" => "frozenset({(0, 2), (2, 0), (0, 0), (2, 2)})";
+    example "corners(connect(ORIGIN, TWO_BY_TWO))" => "frozenset({(2, 2), (0, 2), (2, 0), (0, 0)})";
     fails "corners(THREE)";
     |run| {
         let corners = [

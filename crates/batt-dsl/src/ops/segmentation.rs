@@ -388,7 +388,7 @@ impl GridOrder {
 op! {
     /// The cells of a grid by colour: one object per colour.
     pub partition(grid: Grid) -> Objects;
-    example "partition(((1, 0), (0, 0)))" => "frozenset({frozenset({(0, (1, 0)), (0, (0, 1)), (0, (1, 1))}), frozenset({(1, (0, 0))})})";
+    example "partition(((1, 0), (0, 0)))" => "frozenset({frozenset({(0, (0, 1)), (0, (1, 1)), (0, (1, 0))}), frozenset({(1, (0, 0))})})";
     fails "partition(THREE)";
     |run| {
         let colors = palette_set(run, grid)?;
