@@ -62,7 +62,6 @@ pub(crate) struct Scratch {
     pub pairs: Vec<Pair>,
     pub cells: Vec<Cell>,
     pub bytes: Vec<u8>,
-    pub hashes: Vec<u64>,
     pub numbers: Vec<u32>,
     pub index: KeyIndex,
     pub plane: Plane,

@@ -56,11 +56,32 @@ fn spend_for<'r>(run: &mut Run<'r>, element: Value<'r>) -> Outcome<()> {
     })
 }
 
+/// Counts the colours of ARC among a few cells; `None` when there is another.
+///
+/// All counters live in one register, six bits each.
+fn count_packed(colors: impl ExactSizeIterator<Item = i32>) -> Option<[u32; FEW]> {
+    debug_assert!(colors.len() <= MOST_PACKED);
+    let mut packed = 0u64;
+    let mut beyond = false;
+    for color in colors {
+        let color = (color as u32).min(FEW as u32);
+        beyond |= color == FEW as u32;
+        packed = packed.wrapping_add(1 << (6 * color));
+    }
+    (!beyond).then(|| std::array::from_fn(|k| (packed >> (6 * k)) as u32 & 63))
+}
+
+/// More cells would overflow six bits.
+const MOST_PACKED: usize = 63;
+
 /// Counts the colours of ARC; `None` when there is another.
 ///
 /// Compares sixteen cells at a time with every colour: a counter per cell in memory would be
 /// stored and loaded again for every cell of the most common colour.
 fn count_few(cells: &[u8]) -> Option<[u32; FEW]> {
+    if cells.len() <= MOST_PACKED {
+        return count_packed(cells.iter().map(|&c| c.into()));
+    }
     const LANES: usize = 16;
     let mut counts = [0u32; FEW];
     // Lanes count up to 255, so sums are taken that often.
@@ -112,6 +133,9 @@ pub(super) fn clear_winner_of(cells: &[u8], direction: Ordering) -> Option<u8> {
 
 /// The colours of an object's cells, counted; `None` when one is not a colour of ARC.
 fn count_cells(cells: &[Cell]) -> Option<[u32; FEW]> {
+    if cells.len() <= MOST_PACKED {
+        return count_packed(cells.iter().map(|c| c.color));
+    }
     let mut counts = [0; FEW];
     for cell in cells {
         *counts.get_mut(usize::try_from(cell.color).ok()?)? += 1;

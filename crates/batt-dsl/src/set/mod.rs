@@ -257,24 +257,22 @@ impl<'r> Set<'r> {
         if let Some(hashes) = known.hashes.get() {
             return Ok(hashes);
         }
-        let mut buffer = std::mem::take(&mut run.scratch.hashes);
-        buffer.clear();
-        match self.elems {
-            Elems::Pairs(pairs) => buffer.extend(pairs.iter().map(|p| hash::pair(p.i, p.j))),
+        let hashes = match self.elems {
+            Elems::Pairs(pairs) => run.slice_from(pairs.iter().map(|p| hash::pair(p.i, p.j)))?,
             Elems::Cells(cells) => {
-                buffer.extend(cells.iter().map(|c| hash::cell(c.color, c.at.i, c.at.j)));
+                let hash = |c: &Cell| hash::cell(c.color, c.at.i, c.at.j);
+                run.slice_from(cells.iter().map(hash))?
             }
             Elems::Values(values) => {
-                for &v in values {
-                    let hash = run.hash(v);
-                    buffer.push(hash);
+                let hashes = run.slice_filled(values.len(), 0)?;
+                for (place, &v) in hashes.iter_mut().zip(values) {
+                    *place = run.hash(v);
                 }
+                hashes
             }
-        }
-        let hashes = run.slice(&buffer);
-        run.scratch.hashes = buffer;
-        known.hashes.set(Some(hashes?));
-        hashes
+        };
+        known.hashes.set(Some(hashes));
+        Ok(hashes)
     }
 
     /// The simulated table; replays the construction at the first call.

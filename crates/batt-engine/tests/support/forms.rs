@@ -121,7 +121,7 @@ fn argument(choices: &mut Choices<'_>, ty: Type) -> Argument {
         return Argument::Op(choices.pick(&of_arity(arity)));
     }
     let id = choices.pick(&of_arity(2));
-    let first = kind % 2 == 0;
+    let first = kind.is_multiple_of(2);
     let fixed = id.op().params[if first { 0 } else { 1 }].ty;
     Argument::Bound(id, first, value(choices, fixed))
 }
@@ -164,10 +164,10 @@ pub fn value(choices: &mut Choices<'_>, ty: Type) -> OwnedValue {
         (0..count).map(|_| value(choices, ty)).collect()
     };
     match ty {
-        Type::Boolean => Bool(kind % 2 == 0),
+        Type::Boolean => Bool(kind.is_multiple_of(2)),
         Type::Integer => match kind {
             // Bools are integers, and few colours make groups.
-            0..=19 => Bool(kind % 2 == 0),
+            0..=19 => Bool(kind.is_multiple_of(2)),
             20..=199 => Int(i64::from(kind % 4)),
             200..=229 => Int(i64::from(kind % 16) - 6),
             _ => Int([255, 256, -1, 32_768, 1 << 31, -32_769][usize::from(kind) % 6]),

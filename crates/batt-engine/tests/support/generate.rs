@@ -183,7 +183,7 @@ fn operand(choices: &mut Choices<'_>, values: &[(Operand, Type)], wanted: Type) 
         // Something written out that fits.
         _ => match wanted {
             Type::Callable => Operand::Op(primitive(choices)),
-            Type::Boolean => Operand::Literal(Literal::Bool(choices.byte() % 2 == 0)),
+            Type::Boolean => Operand::Literal(Literal::Bool(choices.byte().is_multiple_of(2))),
             Type::Integer => Operand::Literal(integer(choices)),
             Type::Numerical | Type::Pair => {
                 Operand::Literal(Literal::Tuple(vec![integer(choices), integer(choices)]))
@@ -218,7 +218,7 @@ fn integer(choices: &mut Choices<'_>) -> Literal {
 fn literal(choices: &mut Choices<'_>, depth: usize) -> Literal {
     match choices.byte() {
         0..=9 => Literal::None,
-        10..=49 => Literal::Bool(choices.byte() % 2 == 0),
+        10..=49 => Literal::Bool(choices.byte().is_multiple_of(2)),
         50..=149 => integer(choices),
         byte if depth > 0 => {
             let items = (0..usize::from(byte) % 4).map(|_| literal(choices, depth - 1));
