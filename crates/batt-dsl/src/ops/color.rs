@@ -123,10 +123,10 @@ fn count_bytes(cells: &[u8]) -> [u32; 256] {
     counts
 }
 
-/// The byte that alone is met most (or least) often.
-pub(super) fn clear_winner_of(cells: &[u8], direction: Ordering) -> Option<u8> {
+/// The byte that is met most (or least) often, where that needs no look at the set of bytes.
+pub(super) fn winner_of(cells: &[u8], direction: Ordering) -> Option<u8> {
     match count_few(cells) {
-        Some(counts) => clear_winner(&counts, direction),
+        Some(counts) => winner(&counts, direction),
         None => clear_winner(&count_bytes(cells), direction),
     }
 }
@@ -141,6 +141,32 @@ fn count_cells(cells: &[Cell]) -> Option<[u32; FEW]> {
         *counts.get_mut(usize::try_from(cell.color).ok()?)? += 1;
     }
     Some(counts)
+}
+
+/// The colour that is met most (or least) often. Of several it is the first in the iteration order of
+/// the set of colours; `None` if that depends on how the set was built.
+fn winner(counts: &[u32; FEW], direction: Ordering) -> Option<u8> {
+    if let Some(winner) = clear_winner(counts, direction) {
+        return Some(winner);
+    }
+    let bits = |wanted: &dyn Fn(u32) -> bool| {
+        (0..FEW).fold(0u16, |bits, c| bits | u16::from(wanted(counts[c])) << c)
+    };
+    let present = bits(&|n| n > 0);
+    let present_counts = counts.iter().filter(|&&n| n > 0);
+    let best = *match direction {
+        Ordering::Greater => present_counts.max(),
+        _ => present_counts.min(),
+    }?;
+    let tied = bits(&|n| n == best);
+    if !insertion_order_is_moot(present) {
+        return None;
+    }
+    // Up to four colours have eight slots: 8 and 9 come before 2.
+    let place = |c: u8| if present.count_ones() > 4 { c } else { c % 8 };
+    (0..FEW as u8)
+        .filter(|&c| tied >> c & 1 == 1)
+        .min_by_key(|&c| place(c))
 }
 
 /// The colour that alone is met most (or least) often.
@@ -166,13 +192,13 @@ fn color_by_frequency<'r>(
     let winner = match element {
         Value::Set(set) => match set.elems {
             Elems::Cells(cells) => {
-                count_cells(cells).and_then(|counts| clear_winner(&counts, direction))
+                count_cells(cells).and_then(|counts| winner(&counts, direction))
             }
             _ => None,
         },
         _ => run
             .as_grid(element)
-            .and_then(|grid| clear_winner_of(grid.cells, direction)),
+            .and_then(|grid| winner_of(grid.cells, direction)),
     };
     if let Some(winner) = winner {
         return Ok(Value::Int(winner.into()));

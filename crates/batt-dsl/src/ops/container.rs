@@ -819,7 +819,7 @@ fn by_frequency<'r>(
         _ => {}
     }
     if let Value::Row(row) = container
-        && let Some(winner) = super::color::clear_winner_of(row.cells, direction)
+        && let Some(winner) = super::color::winner_of(row.cells, direction)
     {
         run.spend(row.cells.len() / 16)?;
         return Ok(Value::Int(winner.into()));

@@ -71,11 +71,8 @@ op! {
         if let Some(grid) = run.as_grid(piece) {
             run.spend(grid.cells.len() / 8)?;
             let cells = run.slice_filled(grid.cells.len(), 0u8)?;
-            for (places, row) in cells.chunks_exact_mut(grid.width).zip(grid.rows()) {
-                for (place, &c) in places.iter_mut().zip(row.iter().rev()) {
-                    *place = c;
-                }
-            }
+            cells.copy_from_slice(grid.cells);
+            cells.chunks_exact_mut(grid.width).for_each(<[u8]>::reverse);
             return run.grid(grid.height, grid.width, cells);
         }
         if piece.is_tuple() {
