@@ -470,6 +470,37 @@ impl<'r> Run<'r> {
         })?))
     }
 
+    /// A grid of these rows, each the two parts side by side. There must be `height` of them, and
+    /// `width` cells in each.
+    #[inline(always)]
+    pub(crate) fn grid_of_rows<'a>(
+        &mut self,
+        height: usize,
+        width: usize,
+        rows: impl Iterator<Item = (&'a [u8], &'a [u8])>,
+    ) -> Outcome<Value<'r>> {
+        let len = height.checked_mul(width).ok_or(Fault::Size)?;
+        self.spend(len / 8)?;
+        let places = self.uninit(len)?;
+        let mut written = 0;
+        if width > 0 {
+            for (place, (left, right)) in places.chunks_exact_mut(width).zip(rows) {
+                let (first, second) = place.split_at_mut(left.len());
+                copy_row(first, left);
+                copy_row(second, right);
+                written += width;
+            }
+        }
+        let places: &'r [MaybeUninit<u8>] = &places[..written];
+        // SAFETY: the loop has written every row up to here in full: the parts of a row fill it, or
+        // copying them would have panicked.
+        let cells = unsafe { &*(std::ptr::from_ref(places) as *const [u8]) };
+        if written != len {
+            return Err(Fault::Size);
+        }
+        self.grid(height, width, cells)
+    }
+
     #[cold]
     fn empty_rows(&mut self, height: usize) -> Outcome<Value<'r>> {
         self.check_len(height)?;
@@ -597,23 +628,23 @@ impl<'r> Run<'r> {
 
 /// Copies a row of a grid, without the call that a copy of unknown length becomes: rows are short.
 #[inline(always)]
-pub(crate) fn copy_row(to: &mut [u8], from: &[u8]) {
+fn copy_row(to: &mut [MaybeUninit<u8>], from: &[u8]) {
     /// The first and the last `N` bytes, which overlap.
     #[inline(always)]
-    fn ends<const N: usize>(to: &mut [u8], from: &[u8]) {
+    fn ends<const N: usize>(to: &mut [MaybeUninit<u8>], from: &[u8]) {
         let len = from.len();
-        let (mut head, mut tail) = ([0; N], [0; N]);
-        head.copy_from_slice(&from[..N]);
-        tail.copy_from_slice(&from[len - N..]);
-        to[..N].copy_from_slice(&head);
-        to[len - N..len].copy_from_slice(&tail);
+        to[..N].write_copy_of_slice(&from[..N]);
+        to[len - N..].write_copy_of_slice(&from[len - N..]);
     }
+    assert_eq!(to.len(), from.len());
     match from.len() {
         16..=32 => ends::<16>(to, from),
         8..16 => ends::<8>(to, from),
         4..8 => ends::<4>(to, from),
         2..4 => ends::<2>(to, from),
-        _ => to.copy_from_slice(from),
+        _ => {
+            to.write_copy_of_slice(from);
+        }
     }
 }
 

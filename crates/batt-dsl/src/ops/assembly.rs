@@ -3,7 +3,7 @@
 use crate::fault::{Fault, Outcome};
 use crate::op;
 use crate::python::slice_bounds;
-use crate::run::{Run, copy_row};
+use crate::run::Run;
 use crate::set::{Elems, Set};
 use crate::table::Op;
 use crate::value::{Cell, Grid, Pair, Value};
@@ -117,15 +117,8 @@ fn cut<'r>(
         run.spend(height)?;
         return run.grid(height, width, &[]);
     }
-    run.spend(height * width / 8)?;
-    let cells = run.slice_filled(height * width, 0u8)?;
-    for (place, row) in cells
-        .chunks_exact_mut(width)
-        .zip(rows.chunks_exact(grid.width))
-    {
-        copy_row(place, &row[left..right]);
-    }
-    run.grid(height, width, cells)
+    let rows = rows.chunks_exact(grid.width);
+    run.grid_of_rows(height, width, rows.map(|row| (&row[left..right], &[][..])))
 }
 
 op! {
@@ -165,15 +158,7 @@ op! {
         {
             let height = a.height.min(b.height);
             let width = a.width + b.width;
-            run.check_len(height * width)?;
-            run.spend(height * width / 8)?;
-            let cells = run.slice_filled(height * width, 0u8)?;
-            for ((place, x), y) in cells.chunks_exact_mut(width).zip(a.rows()).zip(b.rows()) {
-                let (left, right) = place.split_at_mut(a.width);
-                copy_row(left, x);
-                copy_row(right, y);
-            }
-            return run.grid(height, width, cells);
+            return run.grid_of_rows(height, width, a.rows().zip(b.rows()));
         }
         let (a, b) = (run.items(a)?, run.items(b)?);
         let mut rows = Vec::with_capacity(a.len().min(b.len()));

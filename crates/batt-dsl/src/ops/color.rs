@@ -191,9 +191,7 @@ fn color_by_frequency<'r>(
     spend_for(run, element)?;
     let winner = match element {
         Value::Set(set) => match set.elems {
-            Elems::Cells(cells) => {
-                count_cells(cells).and_then(|counts| winner(&counts, direction))
-            }
+            Elems::Cells(cells) => count_cells(cells).and_then(|counts| winner(&counts, direction)),
             _ => None,
         },
         _ => run

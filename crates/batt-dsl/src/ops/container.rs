@@ -360,6 +360,18 @@ op! {
         match tup {
             Value::Set(set) if set.len() == 0 => Ok(Value::EMPTY_TUPLE),
             Value::Set(_) => Err(Fault::Attribute),
+            Value::Row(row) => {
+                run.spend(row.cells.len())?;
+                let mut seen = [false; 256];
+                let mut kept = Vec::with_capacity(row.cells.len());
+                for &c in row.cells {
+                    if !std::mem::replace(&mut seen[c as usize], true) {
+                        kept.push(c);
+                    }
+                }
+                let kept = run.slice(&kept)?;
+                run.row(kept)
+            }
             Value::Grid(grid) if grid.height <= FEW_ROWS => {
                 run.spend(grid.cells.len() * grid.height / 16)?;
                 let mut kept: Vec<&[u8]> = Vec::with_capacity(grid.height);

@@ -2,7 +2,7 @@
 
 use crate::fault::{Fault, Outcome};
 use crate::op;
-use crate::run::{Run, copy_row};
+use crate::run::Run;
 use crate::set::{Elems, Origin, Set};
 use crate::table::Op;
 use crate::value::{Cell, Grid, Pair, Value};
@@ -36,12 +36,8 @@ op! {
     fails "hmirror(ONE)";
     |run| {
         if let Some(grid) = run.as_grid(piece) {
-            run.spend(grid.cells.len() / 8)?;
-            let cells = run.slice_filled(grid.cells.len(), 0u8)?;
-            for (place, row) in cells.chunks_exact_mut(grid.width).zip(grid.rows().rev()) {
-                copy_row(place, row);
-            }
-            return run.grid(grid.height, grid.width, cells);
+            let rows = grid.rows().rev();
+            return run.grid_of_rows(grid.height, grid.width, rows.map(|row| (row, &[][..])));
         }
         if piece.is_tuple() {
             return reversed(run, piece);

@@ -88,13 +88,46 @@ impl Table {
         self.fill += 1;
         self.used += 1;
         if self.fill * 5 >= self.mask() * 3 {
-            let wanted = if self.used > 50_000 {
-                self.used * 2
-            } else {
-                self.used * 4
-            };
-            self.resize(hashes, wanted);
+            self.grow(hashes);
         }
+    }
+
+    /// Adds elements known to be absent, growing like CPython.
+    #[inline(always)]
+    pub fn add_new(&mut self, hashes: &[u64], elements: impl Iterator<Item = u32>) {
+        // Nothing to find, so a free slot is all that is looked for; how many more fit before the
+        // table grows is counted down in a register.
+        let mut room = self.room();
+        for element in elements {
+            let hash = hashes[element as usize];
+            let first = hash as usize & self.mask();
+            let at = match self.slots[first] {
+                EMPTY => first,
+                _ => Table::probe(&self.slots, hash, EMPTY),
+            };
+            self.slots[at] = element;
+            self.used += 1;
+            room -= 1;
+            if room == 0 {
+                self.fill = self.used;
+                self.grow(hashes);
+                room = self.room();
+            }
+        }
+        self.fill = self.used;
+    }
+
+    /// How many elements can be added until the table grows, the one that makes it grow included.
+    /// For tables without dummies.
+    #[inline(always)]
+    fn room(&self) -> usize {
+        (self.mask() * 3).div_ceil(5) - self.used
+    }
+
+    #[inline(never)]
+    fn grow(&mut self, hashes: &[u64]) {
+        let factor = if self.used > 50_000 { 2 } else { 4 };
+        self.resize(hashes, self.used * factor);
     }
 
     /// Places an element known to be absent, without growing.

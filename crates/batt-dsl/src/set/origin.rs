@@ -181,25 +181,20 @@ fn construct<'r>(
     let known = |source: &'r Set<'r>| source.known_layout().ok_or(Fault::Memory);
     table.clear();
     match set.origin {
-        Origin::Build => (0..set.len() as u32).for_each(|e| table.add(hashes, e)),
+        Origin::Build => table.add_new(hashes, 0..set.len() as u32),
         Origin::Frozen => {
-            (0..set.len() as u32).for_each(|e| table.add(hashes, e));
+            table.add_new(hashes, 0..set.len() as u32);
             table.freeze(hashes, spare);
         }
-        Origin::Map(source) => known(source)?
-            .order
-            .iter()
-            .for_each(|&e| table.add(hashes, e)),
+        Origin::Map(source) => table.add_new(hashes, known(source)?.order.iter().copied()),
         Origin::Filter(&Selection { source, kept }) => {
             let mut renamed = vec![EMPTY; source.len()];
             for (k, &e) in kept.iter().enumerate() {
                 renamed[e as usize] = k as u32;
             }
-            for &e in known(source)?.order {
-                if renamed[e as usize] != EMPTY {
-                    table.add(hashes, renamed[e as usize]);
-                }
-            }
+            let order = known(source)?.order.iter();
+            let order = order.map(|&e| renamed[e as usize]);
+            table.add_new(hashes, order.filter(|&e| e != EMPTY));
         }
         Origin::Copy(source) => table.merge(hashes, known(source)?, |e| e),
         Origin::Minus(&Selection { source, kept }) => {
