@@ -1,4 +1,36 @@
 //! Values, exact Python semantics and the primitives of the ARC DSL.
+//!
+//! A program of the DSL sees what CPython would show it: the same values, of the same kinds, with
+//! every frozenset in the same iteration order, or a fault where Python raises.
+//!
+//! ```text
+//!   Workspace ── run / run_on ──> Run: an arena, limits, the dialect
+//!                                  │
+//!        Op (table entry) ── code ─┤  primitives take the run and values
+//!                                  v
+//!                          Value or Fault ── to_owned ──> OwnedValue
+//! ```
+//!
+//! The types to know:
+//!
+//! - [`Value`]: a value of a run, two words, `Copy`
+//! - [`Run`]: one run in progress; every primitive takes it first
+//! - [`Workspace`]: where runs happen, one after the other; one per thread
+//! - [`Op`] and [`OpId`]: the table of primitives, with their documentation and code
+//! - [`OwnedValue`]: a value that outlives its run
+//!
+//! ```
+//! use batt_dsl::{Dialect, Limits, OpId, OwnedValue, Value, Workspace};
+//!
+//! let hmirror = OpId::named("hmirror").expect("a primitive of the DSL");
+//! let mut workspace = Workspace::new();
+//! let mirrored = workspace.run(Dialect::ArcDsl, &Limits::default(), |run| {
+//!     let grid = run.input(2, 2, &[1, 2, 3, 4])?;
+//!     let value = run.call(Value::Op(hmirror), &[grid])?;
+//!     run.to_owned(value)
+//! });
+//! assert_eq!(mirrored, Ok(OwnedValue::grid([&[3, 4][..], &[1, 2]])));
+//! ```
 
 mod fault;
 mod hash;

@@ -1,4 +1,39 @@
 //! Runs programs over samples: compiled once, run many times, within limits.
+//!
+//! ```text
+//!   Program ── Compiled::new ──> Compiled ──┐
+//!                                           ├─ Job ── evaluate ──> JobResult, in the order of the jobs
+//!   Grid: input, expected output ───────────┘
+//! ```
+//!
+//! The types to know:
+//!
+//! - [`Compiled`]: a program made ready to run, on any thread
+//! - [`Job`]: one run to do; [`evaluate`] does many of them on all cores
+//! - [`JobResult`] and [`Verdict`]: what a run came to
+//! - [`Options`]: dialect, limits, threads
+//! - [`conformance`]: checking against results that CPython computed
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//!
+//! use batt_arc::Grid;
+//! use batt_engine::{Compiled, Job, Options, Verdict, evaluate};
+//! use batt_lang::SolverFile;
+//!
+//! let file = SolverFile::parse("def solve(I):\n    O = hmirror(I)\n    return O\n", "solver.py");
+//! let program = Compiled::new(&file.programs[0]);
+//! let input = Grid::from_rows(&[[1, 2], [3, 4]])?;
+//! let output = Grid::from_rows(&[[3, 4], [1, 2]])?;
+//! let job = Job { program: &program, input: &input, expected: Some(&output) };
+//!
+//! let mut verdicts = Vec::new();
+//! evaluate(&[job], &Options::default(), &AtomicBool::new(false), |_, result| {
+//!     verdicts.push(result.verdict);
+//! });
+//! assert_eq!(verdicts, [Verdict::Right]);
+//! # Ok::<(), batt_arc::GridError>(())
+//! ```
 
 mod compile;
 pub mod conformance;

@@ -369,12 +369,6 @@ op! {
                 kept.push(k as u32);
             }
         }
-        match members {
-            Members::Set(set) => Ok(Value::Set(run.set_filter(set, &kept)?)),
-            Members::Tuple(items) => {
-                let kept: Vec<_> = kept.iter().map(|&k| items[k as usize]).collect();
-                Ok(Value::Set(run.build(&kept)?))
-            }
-        }
+        members.keep_in_set(run, &kept)
     }
 }

@@ -126,6 +126,17 @@ impl<'r> Members<'r> {
             }
         }
     }
+
+    /// The elements with these ascending numbers, in a set: *built* in iteration order.
+    pub fn keep_in_set(self, run: &mut Run<'r>, kept: &[u32]) -> Outcome<Value<'r>> {
+        Ok(Value::Set(match self {
+            Members::Set(set) => run.set_filter(set, kept)?,
+            Members::Tuple(items) => {
+                let kept: Vec<_> = kept.iter().map(|&k| items[k as usize]).collect();
+                run.build(&kept)?
+            }
+        }))
+    }
 }
 
 op! {
@@ -1071,12 +1082,6 @@ op! {
                 kept.push(k as u32);
             }
         }
-        match members {
-            Members::Set(set) => Ok(Value::Set(run.set_filter(set, &kept)?)),
-            Members::Tuple(items) => {
-                let kept: Vec<_> = kept.iter().map(|&k| items[k as usize]).collect();
-                Ok(Value::Set(run.build(&kept)?))
-            }
-        }
+        members.keep_in_set(run, &kept)
     }
 }

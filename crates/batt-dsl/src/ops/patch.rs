@@ -3,7 +3,7 @@
 use crate::fault::{Fault, Outcome};
 use crate::op;
 use crate::run::Run;
-use crate::set::{Elems, Origin, Selection, Set};
+use crate::set::{Bounds, Elems, Origin, Selection, Set};
 use crate::table::Op;
 use crate::value::{Cell, Pair, Value};
 
@@ -182,7 +182,7 @@ pub(super) fn rectangle<'r>(
             }
         }
         let set = run.set(Elems::Pairs(pairs), Origin::Build)?;
-        set.with_bounds(Some(crate::set::Bounds {
+        set.with_bounds(Some(Bounds {
             top: from.i,
             left: from.j,
             bottom: to.i,
@@ -413,9 +413,45 @@ fn translate<'r>(run: &mut Run<'r>, patch: Value<'r>, by: Pair) -> Outcome<Optio
     let Some(bounds) = set.bounds().and_then(|b| b.translated(by)) else {
         return Ok(None);
     };
-    run.spend(set.len() / 4)?;
     // Nothing leaves the range, as the bounds tell, so nothing wraps.
     let image = |p: Pair| Pair::new(p.i.wrapping_add(by.i), p.j.wrapping_add(by.j));
+    moved(run, set, origin, bounds, image)
+}
+
+/// Moves every location of a patch by a one-to-one map, *building* in the order of the patch.
+/// `None` when the patch is not in compact form or a location leaves the compact range.
+pub(super) fn transform<'r>(
+    run: &mut Run<'r>,
+    patch: Value<'r>,
+    map: impl Fn(Pair) -> Option<Pair>,
+) -> Outcome<Option<&'r Set<'r>>> {
+    let Some((set, origin)) = compact(run, patch)? else {
+        return Ok(None);
+    };
+    // The maps are affine: if the corners stay in range, so does everything between them.
+    let corners = set.bounds().and_then(|b| {
+        let (a, b) = (
+            map(Pair::new(b.top, b.left))?,
+            map(Pair::new(b.bottom, b.right))?,
+        );
+        Some(Bounds::at(a).union(Bounds::at(b)))
+    });
+    match corners {
+        Some(bounds) => moved(run, set, origin, bounds, |p| map(p).unwrap_or(p)),
+        None => Ok(None),
+    }
+}
+
+/// The patch with every location replaced by its image, which lies within `bounds`.
+#[inline(always)]
+fn moved<'r>(
+    run: &mut Run<'r>,
+    set: &'r Set<'r>,
+    origin: Origin<'r>,
+    bounds: Bounds,
+    image: impl Fn(Pair) -> Pair,
+) -> Outcome<Option<&'r Set<'r>>> {
+    run.spend(set.len() / 4)?;
     let moved = match set.elems {
         Elems::Pairs(pairs) => {
             let pairs = run.slice_from(pairs.iter().map(|&p| image(p)))?;
@@ -430,50 +466,6 @@ fn translate<'r>(run: &mut Run<'r>, patch: Value<'r>, by: Pair) -> Outcome<Optio
         Elems::Values(_) => return Ok(None),
     };
     moved.with_bounds(Some(bounds));
-    Ok(Some(moved))
-}
-
-/// Moves every location of a patch by a one-to-one map, *building* in the order of the patch.
-/// `None` when the patch is not in compact form or a location leaves the compact range.
-pub(super) fn transform<'r>(
-    run: &mut Run<'r>,
-    patch: Value<'r>,
-    map: impl Fn(Pair) -> Option<Pair>,
-) -> Outcome<Option<&'r Set<'r>>> {
-    let Some((set, origin)) = compact(run, patch)? else {
-        return Ok(None);
-    };
-    let Some(bounds) = set.bounds() else {
-        return Ok(None);
-    };
-    // The maps are affine: if the corners stay in range, so does everything between them.
-    let (Some(a), Some(b)) = (
-        map(Pair::new(bounds.top, bounds.left)),
-        map(Pair::new(bounds.bottom, bounds.right)),
-    ) else {
-        return Ok(None);
-    };
-    run.spend(set.len() / 4)?;
-    let image = |p: Pair| map(p).unwrap_or(p);
-    let moved = match set.elems {
-        Elems::Pairs(pairs) => {
-            let pairs = run.slice_from(pairs.iter().map(|&p| image(p)))?;
-            run.set(Elems::Pairs(pairs), origin)?
-        }
-        Elems::Cells(cells) => {
-            let cells = run.slice_from(cells.iter().map(|c| Cell::new(c.color, image(c.at))))?;
-            let moved = run.set(Elems::Cells(cells), origin)?;
-            moved.with_one_color_each(set.known_one_color_each());
-            moved
-        }
-        Elems::Values(_) => return Ok(None),
-    };
-    moved.with_bounds(Some(crate::set::Bounds {
-        top: a.i.min(b.i),
-        left: a.j.min(b.j),
-        bottom: a.i.max(b.i),
-        right: a.j.max(b.j),
-    }));
     Ok(Some(moved))
 }
 
