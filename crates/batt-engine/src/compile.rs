@@ -150,10 +150,15 @@ impl Compiled {
         let steps = self.params + self.literals.len();
         let len = steps + self.instructions.len();
         // Short programs keep their values on the stack.
-        let mut few = [Value::None; FEW_SLOTS];
-        let slots = match few.get_mut(..len) {
-            Some(few) => few,
-            None => run.slots(len).map_err(nowhere)?,
+        let (mut few, mut some);
+        let slots = if len <= FEW {
+            few = [Value::None; FEW];
+            &mut few[..len]
+        } else if len <= SOME {
+            some = [Value::None; SOME];
+            &mut some[..len]
+        } else {
+            run.slots(len).map_err(nowhere)?
         };
         for (slot, input) in slots.iter_mut().zip(inputs) {
             *slot = *input;
@@ -181,8 +186,11 @@ impl Compiled {
     }
 }
 
-/// Most solvers have fewer values.
-const FEW_SLOTS: usize = 24;
+/// The shortest solvers have no more values; clearing more takes as long as a step.
+const FEW: usize = 4;
+
+/// Most solvers have no more.
+const SOME: usize = 24;
 
 /// The literal as a constant of one word, if it is one.
 fn constant(literal: &Literal) -> Option<Constant> {
