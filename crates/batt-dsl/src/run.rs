@@ -470,34 +470,33 @@ impl<'r> Run<'r> {
         })?))
     }
 
-    /// A grid of these rows, each the two parts side by side. There must be `height` of them, and
-    /// `width` cells in each.
+    /// A grid whose row `i` is `row(i)`: two parts side by side, `width` cells together.
     #[inline(always)]
     pub(crate) fn grid_of_rows<'a>(
         &mut self,
         height: usize,
         width: usize,
-        rows: impl Iterator<Item = (&'a [u8], &'a [u8])>,
+        row: impl Fn(usize) -> (&'a [u8], &'a [u8]),
     ) -> Outcome<Value<'r>> {
         let len = height.checked_mul(width).ok_or(Fault::Size)?;
         self.spend(len / 8)?;
         let places = self.uninit(len)?;
-        let mut written = 0;
-        if width > 0 {
-            for (place, (left, right)) in places.chunks_exact_mut(width).zip(rows) {
-                let (first, second) = place.split_at_mut(left.len());
-                copy_row(first, left);
-                copy_row(second, right);
-                written += width;
-            }
+        // Split off row by row: an iterator over chunks begins with a division, which takes as long
+        // as the copying.
+        let mut rest = &mut *places;
+        for i in 0..height {
+            let (left, right) = row(i);
+            let (first, others) = rest.split_at_mut(left.len());
+            let (second, others) = others.split_at_mut(right.len());
+            copy_row(first, left);
+            copy_row(second, right);
+            rest = others;
         }
-        let places: &'r [MaybeUninit<u8>] = &places[..written];
-        // SAFETY: the loop has written every row up to here in full: the parts of a row fill it, or
-        // copying them would have panicked.
+        assert!(rest.is_empty(), "the rows fill the grid");
+        let places: &'r [MaybeUninit<u8>] = places;
+        // SAFETY: the parts of the rows were copied one after the other, and nothing is left of the
+        // places, so all of them have been written.
         let cells = unsafe { &*(std::ptr::from_ref(places) as *const [u8]) };
-        if written != len {
-            return Err(Fault::Size);
-        }
         self.grid(height, width, cells)
     }
 

@@ -136,15 +136,38 @@ impl Compiled {
         self.execute_watched(run, inputs, |_, _, _| {})
     }
 
+    /// Executes a program of one input.
+    #[inline]
+    pub fn execute_on<'r>(
+        &self,
+        run: &mut Run<'r>,
+        input: Value<'r>,
+    ) -> Result<Value<'r>, RunError> {
+        // Handed over in registers: a copy from memory would wait for the stores just made.
+        self.execute_with(run, 1, |slots| slots[0] = input, |_, _, _| {})
+    }
+
     /// Executes the program and shows every step's value as it is computed.
     pub fn execute_watched<'r>(
         &self,
         run: &mut Run<'r>,
         inputs: &[Value<'r>],
+        watch: impl FnMut(&mut Run<'r>, StepId, Value<'r>),
+    ) -> Result<Value<'r>, RunError> {
+        let copy_in = |slots: &mut [Value<'r>]| slots.copy_from_slice(inputs);
+        self.execute_with(run, inputs.len(), copy_in, watch)
+    }
+
+    #[inline(always)]
+    fn execute_with<'r>(
+        &self,
+        run: &mut Run<'r>,
+        inputs: usize,
+        copy_in: impl FnOnce(&mut [Value<'r>]),
         mut watch: impl FnMut(&mut Run<'r>, StepId, Value<'r>),
     ) -> Result<Value<'r>, RunError> {
         let nowhere = |fault| RunError { fault, step: None };
-        if inputs.len() != self.params {
+        if inputs != self.params {
             return Err(nowhere(Fault::Type));
         }
         let steps = self.params + self.literals.len();
@@ -160,9 +183,7 @@ impl Compiled {
         } else {
             run.slots(len).map_err(nowhere)?
         };
-        for (slot, input) in slots.iter_mut().zip(inputs) {
-            *slot = *input;
-        }
+        copy_in(&mut slots[..inputs]);
         for (slot, literal) in slots[self.params..].iter_mut().zip(&self.literals) {
             *slot = run.literal(literal).map_err(nowhere)?;
         }

@@ -179,7 +179,7 @@ pub fn run_job(workspace: &mut Workspace, job: &Job<'_>, options: &Options) -> J
     let started = Instant::now();
     let input = input_grid(job.input);
     workspace.run_on(&input, options.dialect, &options.limits, |run, input| {
-        let outcome = job.program.execute(run, &[input]);
+        let outcome = job.program.execute_on(run, input);
         let (verdict, value) = match outcome {
             Ok(value) => (judge(run, value, job.expected), Some(value)),
             Err(error) => (Verdict::Failed(error), None),

@@ -117,8 +117,7 @@ fn cut<'r>(
         run.spend(height)?;
         return run.grid(height, width, &[]);
     }
-    let rows = rows.chunks_exact(grid.width);
-    run.grid_of_rows(height, width, rows.map(|row| (&row[left..right], &[][..])))
+    run.grid_of_rows(height, width, |i| (&grid.row(top + i)[left..right], &[]))
 }
 
 op! {
@@ -158,7 +157,7 @@ op! {
         {
             let height = a.height.min(b.height);
             let width = a.width + b.width;
-            return run.grid_of_rows(height, width, a.rows().zip(b.rows()));
+            return run.grid_of_rows(height, width, |i| (a.row(i), b.row(i)));
         }
         let (a, b) = (run.items(a)?, run.items(b)?);
         let mut rows = Vec::with_capacity(a.len().min(b.len()));

@@ -36,8 +36,8 @@ op! {
     fails "hmirror(ONE)";
     |run| {
         if let Some(grid) = run.as_grid(piece) {
-            let rows = grid.rows().rev();
-            return run.grid_of_rows(grid.height, grid.width, rows.map(|row| (row, &[][..])));
+            let last = grid.height - 1;
+            return run.grid_of_rows(grid.height, grid.width, |i| (grid.row(last - i), &[]));
         }
         if piece.is_tuple() {
             return reversed(run, piece);

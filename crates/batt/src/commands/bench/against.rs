@@ -237,7 +237,7 @@ fn time_ours(workspace: &mut Workspace, compiled: &Compiled, grid: &Grid) -> f64
         let start = Instant::now();
         for _ in 0..repetitions {
             workspace.run_on(&input, Dialect::ArcDsl, &limits, |run, input| {
-                black_box(compiled.execute(run, &[input]).is_ok());
+                black_box(compiled.execute_on(run, input).is_ok());
             });
         }
         start.elapsed()
