@@ -186,10 +186,20 @@ impl<'r> Run<'r> {
 
     /// The elements of a tuple in order, of a set in table order.
     pub(crate) fn items(&mut self, v: Value<'r>) -> Outcome<&'r [Value<'r>]> {
+        // Whoever asks walks over them, so this is where the walk is paid for.
         let items = match v {
-            Value::Tuple(tuple) => return Ok(tuple.items),
-            Value::Concat(concat) => return Ok(self.concat_items(concat)?.items),
-            Value::Set(set) => return set.values(self),
+            Value::Tuple(tuple) => {
+                self.spend(tuple.items.len() / 2 + 1)?;
+                return Ok(tuple.items);
+            }
+            Value::Concat(concat) => {
+                self.spend(concat.len / 2 + 1)?;
+                return Ok(self.concat_items(concat)?.items);
+            }
+            Value::Set(set) => {
+                self.spend(set.len() / 2 + 1)?;
+                return set.values(self);
+            }
             Value::Pair(_) | Value::Cell(_) | Value::Segment(_) => {
                 let (a, b) = self.unpack2(v)?;
                 self.slice(&[a, b])?
@@ -204,7 +214,7 @@ impl<'r> Run<'r> {
             }
             _ => return Err(Fault::Type),
         };
-        self.spend(items.len())?;
+        self.spend(items.len() + 1)?;
         Ok(items)
     }
 

@@ -8,7 +8,7 @@ mod support;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use batt_dsl::{Dialect, Fault, Limits, OpId, OwnedValue, Value, Workspace, ops};
 use batt_engine::Compiled;
@@ -666,6 +666,61 @@ fn limits_do_not_depend_on_earlier_runs() {
             assert_eq!(again, fresh, "program {k} within {kib} KiB, after itself");
         }
     }
+}
+
+/// A call over a large container costs steps in proportion, or a loop of such calls runs for hours
+/// within its budget: `sfilter(x, lbind(ofcolor, x))` did, with `x` a tuple of empty tuples.
+#[test]
+#[ignore = "most primitives do not charge for large containers in general form yet"]
+fn work_is_charged() {
+    let shapes = [
+        "x = repeat((), 4000)",
+        "x = repeat((1, 2), 4000)",
+        "x = repeat((T, 2), 4000)",
+        "x = shift(asindices(canvas(ZERO, (63, 63))), (40000, 0))",
+        "x = repeat(initset(ORIGIN), 4000)",
+    ];
+    let limits = Limits {
+        steps: 1_000_000,
+        size: 50_000,
+        memory: 64 << 20,
+    };
+    let mut free = Vec::new();
+    for op in ops() {
+        // Four thousand calls with the container in every place.
+        let calls: &[&str] = match op.arity() {
+            1 => &["compose({op}, lbind(lbind(branch, T), x))"],
+            2 => &["lbind({op}, x)", "rbind({op}, x)"],
+            3 => &["lbind(lbind({op}, x), ONE)", "rbind(rbind({op}, x), ONE)"],
+            _ => &["lbind(lbind(lbind({op}, x), T), T)"],
+        };
+        for (shape, call) in shapes
+            .iter()
+            .flat_map(|s| calls.iter().map(move |c| (s, c)))
+        {
+            let call = format!(
+                "apply({}, interval(0, 4000, 1))",
+                call.replace("{op}", op.name)
+            );
+            let program = script(&[shape, &call]);
+            let started = Instant::now();
+            let spent = Workspace::new().run(Dialect::ArcDsl, &limits, |run| {
+                let _ = program.execute(run, &[]);
+                run.spent()
+            });
+            let took = started.elapsed();
+            // A step is some ten nanoseconds; a hundred times that is beyond any doubt.
+            if took > Duration::from_millis(50) && took > Duration::from_micros(1) * spent as u32 {
+                free.push(format!("{shape}; {call}: {took:?} for {spent} steps"));
+            }
+        }
+    }
+    assert!(
+        free.is_empty(),
+        "{} loops:\n{}",
+        free.len(),
+        free.join("\n")
+    );
 }
 
 /// Values at which representations end, and a few ordinary ones to meet them.
