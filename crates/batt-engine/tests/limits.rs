@@ -671,7 +671,6 @@ fn limits_do_not_depend_on_earlier_runs() {
 /// A call over a large container costs steps in proportion, or a loop of such calls runs for hours
 /// within its budget: `sfilter(x, lbind(ofcolor, x))` did, with `x` a tuple of empty tuples.
 #[test]
-#[ignore = "most primitives do not charge for large containers in general form yet"]
 fn work_is_charged() {
     let shapes = [
         "x = repeat((), 4000)",

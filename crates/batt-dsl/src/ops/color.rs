@@ -49,11 +49,11 @@ op! {
 
 /// Pays for one look at every cell.
 fn spend_for<'r>(run: &mut Run<'r>, element: Value<'r>) -> Outcome<()> {
-    run.spend(match element {
-        Value::Grid(grid) => grid.cells.len() / 16,
+    let work = match element {
         Value::Set(set) => set.len() / 4,
-        _ => 0,
-    })
+        _ => run.as_grid(element).map_or(0, |grid| grid.cells.len() / 16),
+    };
+    run.spend(work)
 }
 
 /// Counts the colours of ARC among a few cells; `None` when there is another.
