@@ -98,12 +98,16 @@ impl Default for Options {
 /// eighth of this.
 const STACK: usize = 16 << 20;
 
-/// Jobs a worker takes at a time: large enough to make the queue cheap, small enough that one slow
-/// run holds little else back.
-const CHUNK: usize = 32;
+/// Jobs a worker takes at a time, to begin with and at the most. In between it goes by the clock.
+const FIRST_CHUNK: usize = 8;
+const LARGEST_CHUNK: usize = 512;
 
-/// Chunks that may be finished ahead of the next one to be delivered.
-const AHEAD: usize = 256;
+/// How long a chunk should take: long enough to make the queue cheap, short enough that a slow run
+/// holds little else back.
+const CHUNK_TIME: Duration = Duration::from_micros(500);
+
+/// Jobs that may be finished ahead of the next one to be delivered.
+const AHEAD: usize = 8192;
 
 /// Runs all jobs and hands each result to `sink`, in the order of the jobs. Setting `stop` ends the
 /// work early; what was delivered by then is a prefix of the whole. Returns how many were delivered.
@@ -117,35 +121,41 @@ pub fn evaluate(
         .threads
         .or_else(|| thread::available_parallelism().ok())
         .map_or(1, NonZeroUsize::get)
-        .min(jobs.len().div_ceil(CHUNK).max(1));
+        .min(jobs.len().div_ceil(FIRST_CHUNK).max(1));
     let next = AtomicUsize::new(0);
     let delivered = AtomicUsize::new(0);
     let mut done = 0;
     thread::scope(|scope| {
         // Bounded: workers wait for a sink that is slower than they are.
-        let (sender, receiver) = mpsc::sync_channel::<(usize, Vec<JobResult>)>(AHEAD);
+        let (sender, receiver) = mpsc::sync_channel::<(usize, Vec<JobResult>)>(threads * 4);
         for _ in 0..threads {
             let (sender, next, delivered) = (sender.clone(), &next, &delivered);
             let work = move || {
                 let mut workspace = Workspace::new();
+                let mut chunk = FIRST_CHUNK;
                 loop {
-                    let chunk = next.fetch_add(1, Ordering::Relaxed);
+                    let start = next.fetch_add(chunk, Ordering::Relaxed);
                     // One slow run must not let the others pile up results without end.
-                    while chunk > delivered.load(Ordering::Relaxed) + AHEAD
+                    while start > delivered.load(Ordering::Relaxed) + AHEAD
                         && !stop.load(Ordering::Relaxed)
                     {
                         thread::sleep(Duration::from_millis(1));
                     }
-                    let start = chunk * CHUNK;
                     if start >= jobs.len() || stop.load(Ordering::Relaxed) {
                         return;
                     }
-                    let end = (start + CHUNK).min(jobs.len());
+                    let end = (start + chunk).min(jobs.len());
+                    let started = Instant::now();
                     let results = jobs[start..end]
                         .iter()
                         .map(|job| run_job(&mut workspace, job, options))
                         .collect();
-                    if sender.send((chunk, results)).is_err() {
+                    chunk = match started.elapsed() {
+                        time if time * 2 < CHUNK_TIME => (chunk * 2).min(LARGEST_CHUNK),
+                        time if time > CHUNK_TIME * 2 => (chunk / 2).max(1),
+                        _ => chunk,
+                    };
+                    if sender.send((start, results)).is_err() {
                         return;
                     }
                 }
@@ -157,17 +167,16 @@ pub fn evaluate(
                 .expect("the system gives us a thread");
         }
         drop(sender);
+        // Chunks come in any order; each goes out when all before it have.
         let mut waiting = BTreeMap::new();
-        let mut chunk = 0;
-        for (at, results) in receiver {
-            waiting.insert(at, results);
-            while let Some(results) = waiting.remove(&chunk) {
+        for (start, results) in receiver {
+            waiting.insert(start, results);
+            while let Some(results) = waiting.remove(&done) {
                 for result in results {
                     sink(done, result);
                     done += 1;
                 }
-                chunk += 1;
-                delivered.store(chunk, Ordering::Relaxed);
+                delivered.store(done, Ordering::Relaxed);
             }
         }
     });
