@@ -180,19 +180,21 @@ impl<'r> Run<'r> {
     /// A copy of a value that outlives the run. Sets are put in order for it.
     ///
     /// A value that contains another many times over is written out many times, so the copy as a
-    /// whole is held to the limit on the size of a value.
+    /// whole is held to the limit on the size of a value, and counts as memory of the run.
     pub fn to_owned(&mut self, v: Value<'r>) -> Outcome<OwnedValue> {
         self.check_limits()?;
         self.copy_out(v, &mut 0)
     }
 
     fn copy_out(&mut self, v: Value<'r>, copied: &mut usize) -> Outcome<OwnedValue> {
-        *copied += match v {
+        let nodes = match v {
             Value::Grid(grid) => grid.cells.len(),
             Value::Row(row) => row.cells.len(),
             _ => 1,
         };
+        *copied += nodes;
         self.check_len(*copied)?;
+        self.reserve(nodes * size_of::<OwnedValue>())?;
         let int = |n: i64| OwnedValue::Int(n);
         Ok(match v {
             Value::Failed(fault) => return Err(fault),

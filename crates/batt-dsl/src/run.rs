@@ -211,7 +211,7 @@ impl<'r> Run<'r> {
 
     /// Takes bytes from the memory budget.
     #[inline(always)]
-    fn reserve(&mut self, bytes: usize) -> Outcome<()> {
+    pub(crate) fn reserve(&mut self, bytes: usize) -> Outcome<()> {
         match self.memory.checked_sub(bytes) {
             Some(left) => {
                 self.memory = left;

@@ -106,8 +106,10 @@ const LARGEST_CHUNK: usize = 512;
 /// holds little else back.
 const CHUNK_TIME: Duration = Duration::from_micros(500);
 
-/// Jobs that may be finished ahead of the next one to be delivered.
+/// Jobs that may be finished ahead of the next one to be delivered: with verdicts only, and with
+/// values, which can be large.
 const AHEAD: usize = 8192;
+const AHEAD_WITH_VALUES: usize = 512;
 
 /// Runs all jobs and hands each result to `sink`, in the order of the jobs. Setting `stop` ends the
 /// work early; what was delivered by then is a prefix of the whole. Returns how many were delivered.
@@ -122,6 +124,10 @@ pub fn evaluate(
         .or_else(|| thread::available_parallelism().ok())
         .map_or(1, NonZeroUsize::get)
         .min(jobs.len().div_ceil(FIRST_CHUNK).max(1));
+    let (ahead, largest_chunk) = match options.values {
+        Values::None => (AHEAD, LARGEST_CHUNK),
+        _ => (AHEAD_WITH_VALUES, LARGEST_CHUNK / 8),
+    };
     let next = AtomicUsize::new(0);
     let delivered = AtomicUsize::new(0);
     let mut done = 0;
@@ -136,7 +142,7 @@ pub fn evaluate(
                 loop {
                     let start = next.fetch_add(chunk, Ordering::Relaxed);
                     // One slow run must not let the others pile up results without end.
-                    while start > delivered.load(Ordering::Relaxed) + AHEAD
+                    while start > delivered.load(Ordering::Relaxed) + ahead
                         && !stop.load(Ordering::Relaxed)
                     {
                         thread::sleep(Duration::from_millis(1));
@@ -151,7 +157,7 @@ pub fn evaluate(
                         .map(|job| run_job(&mut workspace, job, options))
                         .collect();
                     chunk = match started.elapsed() {
-                        time if time * 2 < CHUNK_TIME => (chunk * 2).min(LARGEST_CHUNK),
+                        time if time * 2 < CHUNK_TIME => (chunk * 2).min(largest_chunk),
                         time if time > CHUNK_TIME * 2 => (chunk / 2).max(1),
                         _ => chunk,
                     };

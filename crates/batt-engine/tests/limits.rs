@@ -702,14 +702,28 @@ fn work_is_charged() {
                 call.replace("{op}", op.name)
             );
             let program = script(&[shape, &call]);
-            let started = Instant::now();
-            let spent = Workspace::new().run(Dialect::ArcDsl, &limits, |run| {
-                let _ = program.execute(run, &[]);
-                run.spent()
-            });
-            let took = started.elapsed();
-            // A step is some ten nanoseconds; a hundred times that is beyond any doubt.
-            if took > Duration::from_millis(50) && took > Duration::from_micros(1) * spent as u32 {
+            let measure = || {
+                let started = Instant::now();
+                let spent = Workspace::new().run(Dialect::ArcDsl, &limits, |run| {
+                    let _ = program.execute(run, &[]);
+                    run.spent()
+                });
+                (started.elapsed(), spent)
+            };
+            // A step is some ten nanoseconds; a hundred times that is beyond any doubt. Other work on
+            // the machine can delay a run or two, but not every one.
+            let is_free = |(took, spent): (Duration, u64)| {
+                took > Duration::from_millis(50) && took > Duration::from_micros(1) * spent as u32
+            };
+            let mut measured = measure();
+            for _ in 0..4 {
+                if !is_free(measured) {
+                    break;
+                }
+                measured = measure().min(measured);
+            }
+            if is_free(measured) {
+                let (took, spent) = measured;
                 free.push(format!("{shape}; {call}: {took:?} for {spent} steps"));
             }
         }
