@@ -68,6 +68,7 @@ pub(crate) struct Scratch {
     pub value_index: KeyIndex,
     pub table: Table,
     pub spare_table: Table,
+    pub components: Vec<crate::ops::Component>,
     pub grid_orders: crate::ops::GridOrders,
     pub neighbor_orders: NeighborOrders,
 }

@@ -281,11 +281,13 @@ pub(super) fn palette_set<'r>(run: &mut Run<'r>, element: Value<'r>) -> Outcome<
         },
     };
     if let Some(present) = present.filter(|&p| insertion_order_is_moot(p)) {
-        let colors: Vec<Value<'r>> = (0..10)
-            .filter(|c| present >> c & 1 == 1)
-            .map(Value::Int)
-            .collect();
-        let colors = run.slice(&colors)?;
+        let mut colors = [Value::None; FEW];
+        let mut count = 0;
+        for color in (0..FEW).filter(|c| present >> c & 1 == 1) {
+            colors[count] = Value::Int(color as i64);
+            count += 1;
+        }
+        let colors = run.slice(&colors[..count])?;
         return run.set(Elems::Values(colors), Origin::Frozen);
     }
     let values = values(run, element)?;
@@ -362,13 +364,15 @@ op! {
     fails "colorfilter(initset(()), ONE)";
     |run| {
         let members = Members::of(run, objs)?;
-        let mut kept = Vec::new();
+        let mut kept = run.take_numbers();
         for k in 0..members.len() {
             let color = first_component(run, members.get(k)).map_err(Fault::through_generator)?;
             if run.eq(color, value) {
                 kept.push(k as u32);
             }
         }
-        members.keep_in_set(run, &kept)
+        let filtered = members.keep_in_set(run, &kept);
+        run.give_numbers(kept);
+        filtered
     }
 }

@@ -373,15 +373,18 @@ op! {
             Value::Set(_) => Err(Fault::Attribute),
             Value::Row(row) => {
                 run.spend(row.cells.len())?;
-                let mut seen = [false; 256];
-                let mut kept = Vec::with_capacity(row.cells.len());
+                let mut seen = [0u64; 4];
+                let kept = run.slice_filled(row.cells.len(), 0)?;
+                let mut count = 0;
                 for &c in row.cells {
-                    if !std::mem::replace(&mut seen[c as usize], true) {
-                        kept.push(c);
+                    let (word, bit) = (c as usize / 64, 1 << (c % 64));
+                    if seen[word] & bit == 0 {
+                        seen[word] |= bit;
+                        kept[count] = c;
+                        count += 1;
                     }
                 }
-                let kept = run.slice(&kept)?;
-                run.row(kept)
+                run.row(&kept[..count])
             }
             Value::Grid(grid) if grid.height <= FEW_ROWS => {
                 run.spend(grid.cells.len() * grid.height / 16)?;
@@ -1075,13 +1078,15 @@ op! {
     fails "sizefilter((1, 2), ONE)";
     |run| {
         let members = Members::of(run, container)?;
-        let mut kept = Vec::new();
+        let mut kept = run.take_numbers();
         for k in 0..members.len() {
             let size = Value::Int(run.len(members.get(k))? as i64);
             if run.eq(size, n) {
                 kept.push(k as u32);
             }
         }
-        members.keep_in_set(run, &kept)
+        let filtered = members.keep_in_set(run, &kept);
+        run.give_numbers(kept);
+        filtered
     }
 }

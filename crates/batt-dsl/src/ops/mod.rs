@@ -17,7 +17,7 @@ mod segmentation;
 use crate::table::Op;
 
 pub(crate) use lines::neighborhood;
-pub(crate) use segmentation::GridOrders;
+pub(crate) use segmentation::{Component, GridOrders};
 
 /// The families in the order of the manual.
 const FAMILIES: [&[&Op]; 11] = [

@@ -254,7 +254,7 @@ op! {
             };
             run.spend(pairs.len())?;
             let mut cells = std::mem::take(&mut run.scratch.cells);
-            let mut kept = Vec::new();
+            let mut kept = run.take_numbers();
             cells.clear();
             for (k, &at) in pairs.iter().enumerate() {
                 if let Some(p) = grid.offset(at) {
@@ -263,6 +263,7 @@ op! {
                 }
             }
             let object = object_from(run, set, &cells, &kept);
+            run.give_numbers(kept);
             run.scratch.cells = cells;
             return Ok(Value::Set(object?));
         }

@@ -6,7 +6,7 @@ use crate::fault::{Fault, Outcome};
 use crate::hash;
 use crate::op;
 use crate::run::Run;
-use crate::set::{Bounds, Elems, Flood, FloodPart, Origin, Set, Table, flood_sequence};
+use crate::set::{Bounds, Elems, Flood, Origin, Set, Table, flood_sequence};
 use crate::table::Op;
 use crate::value::{Cell, Grid, Pair, Value};
 
@@ -127,7 +127,8 @@ fn compact_objects<'r>(
         (true, false) => find_components::<true, 4>,
         (true, true) => find_components::<true, 8>,
     };
-    let mut found = find(&mut open, grid, &mut cells, &ranks);
+    let mut found = std::mem::take(&mut run.scratch.components);
+    find(&mut open, grid, &mut cells, &ranks, &mut found);
     // Python looks for unclaimed cells in the iteration order of `asindices`.
     found.sort_unstable_by_key(|component| component.rank);
     let objects = finish_objects(run, &cells, &found, |run, objects| {
@@ -141,6 +142,7 @@ fn compact_objects<'r>(
     });
     run.scratch.cells = cells;
     run.scratch.bytes = open;
+    run.scratch.components = found;
     objects
 }
 
@@ -157,7 +159,7 @@ const STEPS: [(i16, i16); 8] = [
 ];
 
 /// A connected component among the cells of all.
-struct Component {
+pub(crate) struct Component {
     start: usize,
     end: usize,
     /// The smallest rank of its cells, and where the cell that has it stands.
@@ -172,14 +174,15 @@ fn find_components<const UNIVALUED: bool, const STEP_COUNT: usize>(
     grid: &Grid<'_>,
     cells: &mut Vec<Cell>,
     ranks: &[u32],
-) -> Vec<Component> {
+    found: &mut Vec<Component>,
+) {
     let width = grid.width;
     let stride = width + 2;
     let offsets: [isize; STEP_COUNT] = std::array::from_fn(|k| {
         let (di, dj) = STEPS[k];
         di as isize * stride as isize + dj as isize
     });
-    let mut found = Vec::new();
+    found.clear();
     for i in 0..grid.height {
         let row = (i + 1) * stride + 1;
         let mut j = 0;
@@ -231,7 +234,6 @@ fn find_components<const UNIVALUED: bool, const STEP_COUNT: usize>(
             found.push(component);
         }
     }
-    found
 }
 
 /// The set of objects. In each object the cell that the replay of the construction starts from, the
@@ -256,11 +258,7 @@ fn finish_objects<'r>(
     let flood = flood(run, lists)?;
     let objects = run.slice_filled(found.len(), Value::None)?;
     for (k, (place, component)) in objects.iter_mut().zip(found).enumerate() {
-        let part = run.alloc(FloodPart {
-            flood,
-            object: k as u32,
-        })?;
-        let object = run.set(Elems::Cells(flood.objects[k]), Origin::Flood(part))?;
+        let object = run.set(Elems::Cells(flood.objects[k]), Origin::Flood(flood))?;
         object.with_one_color_each(Some(true));
         object.with_bounds(Some(component.bounds));
         *place = Value::Set(object);

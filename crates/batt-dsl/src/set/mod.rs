@@ -26,9 +26,7 @@ use crate::value::{Cell, Pair, Value};
 
 pub(crate) use index::KeyIndex;
 pub(crate) use layout::{EMPTY, Layout, Table};
-pub(crate) use origin::{
-    Flood, FloodPart, NeighborOrders, Origin, Product, Selection, Walk, flood_sequence,
-};
+pub(crate) use origin::{Flood, NeighborOrders, Origin, Product, Selection, Walk, flood_sequence};
 pub(crate) use plane::Plane;
 
 /// The distinct elements of a set, in the compact form they allow.

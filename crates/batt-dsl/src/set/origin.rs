@@ -35,8 +35,8 @@ pub(crate) enum Origin<'r> {
     Neighbors,
     /// The frame of a rectangle: `box`, `inbox`, `outbox`.
     Frame { from: Pair, to: Pair },
-    /// An object found by the flood fill of `objects`.
-    Flood(&'r FloodPart<'r>),
+    /// An object found by the flood fill of `objects`: the one whose cells are our elements.
+    Flood(&'r Flood<'r>),
 }
 
 /// Some elements of a set.
@@ -58,12 +58,6 @@ pub(crate) struct Union<'r> {
 pub(crate) struct Product<'r> {
     pub inner: &'r Set<'r>,
     pub outer: &'r Set<'r>,
-}
-
-/// One object of a flood fill.
-pub(crate) struct FloodPart<'r> {
-    pub flood: &'r Flood<'r>,
-    pub object: u32,
 }
 
 /// A set flattened from the members of several containers.
@@ -240,9 +234,7 @@ fn construct<'r>(
             std::mem::swap(table, spare);
         }
         Origin::Frame { from, to } => return construct_frame(run, set, from, to, hashes, table),
-        Origin::Flood(part) => {
-            return construct_flood(run, part.flood, part.object, hashes, table);
-        }
+        Origin::Flood(flood) => return construct_flood(run, flood, set, hashes, table),
     }
     Ok(())
 }
@@ -367,19 +359,23 @@ fn construct_frame<'r>(
 fn construct_flood<'r>(
     run: &mut Run<'r>,
     flood: &'r Flood<'r>,
-    object: u32,
+    set: &'r Set<'r>,
     hashes: &[u64],
     table: &mut Table,
 ) -> Outcome<()> {
     let grid = flood.grid;
     let position = |c: &Cell| c.at.i as usize * grid.width + c.at.j as usize;
-    let (earlier, cells) = (
-        &flood.objects[..object as usize],
-        flood.objects[object as usize],
-    );
+    let Elems::Cells(cells) = set.elems else {
+        return Ok(());
+    };
+    // The flood fill gave the object this very list of cells.
+    let earlier = flood
+        .objects
+        .iter()
+        .take_while(|object| !std::ptr::eq(object.as_ptr(), cells.as_ptr()));
     let mut occupied = vec![false; grid.cells.len()];
     let mut count = 0;
-    for cell in earlier.iter().copied().flatten() {
+    for cell in earlier.copied().flatten() {
         occupied[position(cell)] = true;
         count += 1;
     }
