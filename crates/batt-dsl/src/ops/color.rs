@@ -61,14 +61,28 @@ fn spend_for<'r>(run: &mut Run<'r>, element: Value<'r>) -> Outcome<()> {
 /// All counters live in one register, six bits each.
 fn count_packed(colors: impl ExactSizeIterator<Item = i32>) -> Option<[u32; FEW]> {
     debug_assert!(colors.len() <= MOST_PACKED);
+    // A table and not a shift by the colour: the compiler would shift several at once, at length.
+    const ONE: [u64; FEW + 1] = [
+        1,
+        1 << 6,
+        1 << 12,
+        1 << 18,
+        1 << 24,
+        1 << 30,
+        1 << 36,
+        1 << 42,
+        1 << 48,
+        1 << 54,
+        0,
+    ];
     let mut packed = 0u64;
-    let mut beyond = false;
+    let mut highest = 0;
     for color in colors {
-        let color = (color as u32).min(FEW as u32);
-        beyond |= color == FEW as u32;
-        packed = packed.wrapping_add(1 << (6 * color));
+        let color = (color as u32 as usize).min(FEW);
+        highest = highest.max(color);
+        packed += ONE[color];
     }
-    (!beyond).then(|| std::array::from_fn(|k| (packed >> (6 * k)) as u32 & 63))
+    (highest < FEW).then(|| std::array::from_fn(|k| (packed >> (6 * k)) as u32 & 63))
 }
 
 /// More cells would overflow six bits.
