@@ -9,7 +9,7 @@ use crate::set::{Elems, Origin, Set};
 use crate::table::Op;
 use crate::value::{Cell, Value};
 
-use super::container::{Members, most_frequent};
+use super::container::{Members, most_frequent, pick};
 
 const FAMILY: &str = "color";
 
@@ -167,11 +167,7 @@ fn winner(counts: &[u32; FEW], direction: Ordering) -> Option<u8> {
         (0..FEW).fold(0u16, |bits, c| bits | u16::from(wanted(counts[c])) << c)
     };
     let present = bits(&|n| n > 0);
-    let present_counts = counts.iter().filter(|&&n| n > 0);
-    let best = *match direction {
-        Ordering::Greater => present_counts.max(),
-        _ => present_counts.min(),
-    }?;
+    let best = *pick(counts.iter().filter(|&&n| n > 0), direction)?;
     let tied = bits(&|n| n == best);
     if !insertion_order_is_moot(present) {
         return None;

@@ -648,33 +648,32 @@ op! {
     |run| { extreme_element(run, container, Ordering::Less) }
 }
 
+/// The largest item, or the smallest.
+pub(super) fn pick<T: Ord>(items: impl Iterator<Item = T>, direction: Ordering) -> Option<T> {
+    match direction {
+        Ordering::Greater => items.max(),
+        _ => items.min(),
+    }
+}
+
 fn extreme_element<'r>(
     run: &mut Run<'r>,
     container: Value<'r>,
     direction: Ordering,
 ) -> Outcome<Value<'r>> {
     if let Some(pair) = container.as_pair() {
-        let extreme = match direction {
-            Ordering::Greater => pair.i.max(pair.j),
-            _ => pair.i.min(pair.j),
-        };
-        return Ok(Value::Int(extreme.into()));
+        let extreme = pick([pair.i, pair.j].into_iter(), direction);
+        return Ok(Value::Int(extreme.unwrap_or_default().into()));
     }
     if let Value::Row(row) = container {
-        let extreme = match direction {
-            Ordering::Greater => row.cells.iter().max(),
-            _ => row.cells.iter().min(),
-        };
+        let extreme = pick(row.cells.iter(), direction);
         return Ok(Value::Int(extreme.copied().unwrap_or_default().into()));
     }
     if let Value::Set(set) = container
         && let Elems::Pairs(pairs) = set.elems
         && !pairs.is_empty()
     {
-        let extreme = match direction {
-            Ordering::Greater => pairs.iter().max(),
-            _ => pairs.iter().min(),
-        };
+        let extreme = pick(pairs.iter(), direction);
         return Ok(extreme.map_or(Value::Int(0), |&p| Value::pair(p)));
     }
     let members = Members::of(run, container)?;
@@ -757,10 +756,7 @@ fn extreme_value<'r>(
     let keys = members.map(run, compfunc)?;
     if let Some(ints) = int_keys(keys) {
         // Python calls the function once more on the winner; it says the same again.
-        let extreme = match direction {
-            Ordering::Greater => ints.iter().max(),
-            _ => ints.iter().min(),
-        };
+        let extreme = pick(ints.iter(), direction);
         return Ok(Value::Int(extreme.copied().unwrap_or_default()));
     }
     match first_extreme(run, members, Some(keys), direction)? {

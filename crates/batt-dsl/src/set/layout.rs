@@ -22,12 +22,6 @@ pub(crate) struct Layout<'r> {
     pub order: &'r [u32],
 }
 
-impl Layout<'_> {
-    fn has_dummies(&self) -> bool {
-        self.fill as usize != self.order.len()
-    }
-}
-
 /// A table under construction. Its buffers are reused from one construction to the next.
 #[derive(Default)]
 pub(crate) struct Table {
@@ -156,60 +150,48 @@ impl Table {
 
     /// CPython's `set_merge`: takes in another table, whose element `e` is our `rename(e)`.
     pub fn merge(&mut self, hashes: &[u64], other: &Layout<'_>, rename: impl Fn(u32) -> u32) {
-        let incoming = other.order.len();
-        if incoming == 0 {
-            return;
-        }
-        if (self.fill + incoming) * 5 >= self.mask() * 3 {
-            self.resize(hashes, (self.used + incoming) * 2);
-        }
-        if self.fill == 0 {
-            if self.slots.len() == other.slots.len() && !other.has_dummies() {
-                for (ours, &theirs) in self.slots.iter_mut().zip(other.slots) {
-                    *ours = if theirs == EMPTY {
-                        EMPTY
-                    } else {
-                        rename(theirs)
-                    };
-                }
-            } else {
-                for &e in other.order {
-                    let e = rename(e);
-                    Table::insert_clean(&mut self.slots, hashes[e as usize], e);
-                }
-            }
-            self.fill = incoming;
-            self.used = incoming;
-        } else {
-            for &e in other.order {
-                self.add(hashes, rename(e));
-            }
-        }
+        let (live, fill) = (other.order.len(), other.fill as usize);
+        self.merge_slots(hashes, other.slots, live, fill, rename);
     }
 
     /// Takes in another table under construction, as [`merge`](Table::merge) does a finished one.
     pub fn merge_table(&mut self, hashes: &[u64], other: &Table) {
-        if other.used == 0 {
+        self.merge_slots(hashes, &other.slots, other.used, other.fill, |e| e);
+    }
+
+    #[inline(always)]
+    fn merge_slots(
+        &mut self,
+        hashes: &[u64],
+        theirs: &[u32],
+        live: usize,
+        fill: usize,
+        rename: impl Fn(u32) -> u32,
+    ) {
+        if live == 0 {
             return;
         }
-        if (self.fill + other.used) * 5 >= self.mask() * 3 {
-            self.resize(hashes, (self.used + other.used) * 2);
+        if (self.fill + live) * 5 >= self.mask() * 3 {
+            self.resize(hashes, (self.used + live) * 2);
         }
-        if self.fill == 0 {
-            if self.slots.len() == other.slots.len() && other.fill == other.used {
-                self.slots.copy_from_slice(&other.slots);
-            } else {
-                for e in other.iter() {
-                    Table::insert_clean(&mut self.slots, hashes[e as usize], e);
-                }
+        let elements = theirs.iter().filter(|&&e| e < DUMMY).map(|&e| rename(e));
+        if self.fill > 0 {
+            elements.for_each(|e| self.add(hashes, e));
+            return;
+        }
+        if self.slots.len() == theirs.len() && live == fill {
+            // No dummies and the same size: slot by slot.
+            for (ours, &theirs) in self.slots.iter_mut().zip(theirs) {
+                *ours = match theirs {
+                    EMPTY => EMPTY,
+                    e => rename(e),
+                };
             }
-            self.fill = other.used;
-            self.used = other.used;
         } else {
-            for e in other.iter() {
-                self.add(hashes, e);
-            }
+            elements.for_each(|e| Table::insert_clean(&mut self.slots, hashes[e as usize], e));
         }
+        self.fill = live;
+        self.used = live;
     }
 
     /// Removes an element if it is there, leaving a dummy.
