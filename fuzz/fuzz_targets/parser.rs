@@ -5,7 +5,7 @@ use batt_lang::{SolverFile, check};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    let Ok(file) = SolverFile::parse_bytes(bytes, "solvers.py") else {
+    let Ok(file) = SolverFile::parse_bytes(bytes, "solvers.py", None) else {
         return;
     };
     for diagnostic in file.check().iter().chain(&file.diagnostics) {

@@ -76,6 +76,23 @@ pub fn cell(color: i32, i: i16, j: i16) -> u64 {
     close_tuple(lane(acc, pair(i, j)), 2)
 }
 
+/// `hash((i, j, colour))`.
+#[inline(always)]
+pub fn triple(i: i16, j: i16, color: i32) -> u64 {
+    let acc = lane(P5, small(i as i64));
+    let acc = lane(acc, small(j as i64));
+    close_tuple(lane(acc, small(color as i64)), 3)
+}
+
+/// `hash(x)` for a float that equals no integer of ours.
+pub fn float(x: f64) -> u64 {
+    if x.is_infinite() {
+        return int(if x > 0.0 { 314_159 } else { -314_159 });
+    }
+    // By address in CPython.
+    0x2545_f491
+}
+
 const fn compute_pair(i: i16, j: i16) -> u64 {
     let acc = lane(P5, small(i as i64));
     close_tuple(lane(acc, small(j as i64)), 2)
@@ -154,6 +171,8 @@ mod tests {
                 assert_eq!(cell(12, i, j), tuple(cell_hashes.into_iter()));
             }
         }
+        assert_eq!(signed(triple(0, 0, 0)), 3010437511937009226);
+        assert_eq!(signed(triple(1, 1, 4)), -1926672114936953222);
         assert_eq!(signed(cell(0, 1, 2)), -6693097878080571193);
         assert_eq!(signed(cell(3, 0, 0)), -63324408149810037);
         assert_eq!(signed(tuple([1, 2, 3].into_iter())), 529344067295497451);

@@ -32,6 +32,7 @@
 //! assert_eq!(mirrored, Ok(OwnedValue::grid([&[3, 4][..], &[1, 2]])));
 //! ```
 
+mod dialect;
 mod fault;
 mod hash;
 mod ops;
@@ -42,9 +43,10 @@ mod set;
 mod table;
 mod value;
 
+pub use dialect::Dialect;
 pub use fault::{Fault, Outcome};
-pub use owned::{DecodeError, OwnedValue};
-pub use run::{Dialect, Limits, Run, Workspace};
+pub use owned::{DecodeError, OwnedFloat, OwnedValue};
+pub use run::{Limits, Run, Workspace};
 pub use set::{Bounds, Set};
-pub use table::{Code, ConstId, Literal, Op, OpId, Param, Type, ops};
+pub use table::{Code, ConstId, Fallback, Literal, Op, OpId, Param, Type, ops};
 pub use value::{Cell, Closure, Concat, Grid, Pair, Returned, Row, Segment, Tuple, Value, Word};

@@ -21,12 +21,54 @@ pub enum OwnedValue {
     Bool(bool),
     /// An integer
     Int(i64),
+    /// A float
+    Float(OwnedFloat),
     /// A tuple
     Tuple(Vec<OwnedValue>),
     /// A frozenset, in iteration order
     Set(Vec<OwnedValue>),
     /// A function; which one cannot be told outside its run
     Function,
+}
+
+/// A float outside a run: every nan is the same, so that it can be compared and hashed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct OwnedFloat(u64);
+
+impl OwnedFloat {
+    /// The float; which nan it was is forgotten.
+    pub fn new(x: f64) -> OwnedFloat {
+        OwnedFloat(if x.is_nan() { f64::NAN } else { x }.to_bits())
+    }
+
+    /// The float.
+    pub fn get(self) -> f64 {
+        f64::from_bits(self.0)
+    }
+
+    /// Reads what Python's `repr` writes.
+    fn from_repr(text: &str) -> Option<OwnedFloat> {
+        text.parse().ok().map(OwnedFloat::new)
+    }
+}
+
+/// As Python's `repr` writes it.
+impl fmt::Display for OwnedFloat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let x = self.get();
+        if x.is_nan() {
+            f.write_str("nan")
+        } else {
+            // As Rust's Debug does, but for the names of nan and the infinities.
+            write!(f, "{x:?}")
+        }
+    }
+}
+
+impl fmt::Debug for OwnedFloat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// Why a JSON text is not a value.
@@ -76,12 +118,13 @@ impl OwnedValue {
     }
 
     /// The JSON encoding: numbers, bools, `null`, `{"g": rows}` for grids, `{"t": ...}` for other
-    /// tuples, `{"s": ...}` for sets in iteration order.
+    /// tuples, `{"s": ...}` for sets in iteration order, `{"x": "nan"}` for floats.
     pub fn to_json(&self) -> Json {
         match self {
             OwnedValue::None => Json::Null,
             OwnedValue::Bool(b) => Json::Bool(*b),
             OwnedValue::Int(n) => Json::from(*n),
+            OwnedValue::Float(x) => serde_json::json!({ "x": x.to_string() }),
             OwnedValue::Set(items) => wrap("s", items),
             OwnedValue::Function => serde_json::json!({"f": "<function>"}),
             OwnedValue::Tuple(items) => match self.as_grid() {
@@ -104,6 +147,10 @@ impl OwnedValue {
             Json::Number(n) => OwnedValue::Int(n.as_i64().ok_or_else(bad)?),
             Json::Object(object) => {
                 let (tag, inner) = object.iter().next().ok_or_else(bad)?;
+                if let (Some(text), "x") = (inner.as_str(), tag.as_str()) {
+                    let float = OwnedFloat::from_repr(text).ok_or_else(bad)?;
+                    return Ok(OwnedValue::Float(float));
+                }
                 let items = inner.as_array().ok_or_else(bad)?;
                 match tag.as_str() {
                     "g" => {
@@ -159,6 +206,7 @@ impl fmt::Display for OwnedValue {
             OwnedValue::Bool(true) => f.write_str("True"),
             OwnedValue::Bool(false) => f.write_str("False"),
             OwnedValue::Int(n) => write!(f, "{n}"),
+            OwnedValue::Float(x) => write!(f, "{x}"),
             OwnedValue::Function => f.write_str("<function>"),
             OwnedValue::Set(items) if items.is_empty() => f.write_str("frozenset()"),
             OwnedValue::Set(items) => {
@@ -201,6 +249,7 @@ impl<'r> Run<'r> {
             Value::None => OwnedValue::None,
             Value::Bool(b) => OwnedValue::Bool(b.get()),
             Value::Int(n) => int(n),
+            Value::Float(x) => OwnedValue::Float(OwnedFloat::new(x.get())),
             Value::Op(_) | Value::Closure(_) => OwnedValue::Function,
             Value::Row(row) => {
                 OwnedValue::Tuple(row.cells.iter().map(|&c| int(c.into())).collect())
@@ -234,6 +283,7 @@ impl<'r> Run<'r> {
             OwnedValue::None => Value::None,
             OwnedValue::Bool(b) => Value::bool(*b),
             OwnedValue::Int(n) => Value::Int(*n),
+            OwnedValue::Float(x) => Value::float(x.get()),
             OwnedValue::Function => return Err(Fault::Type),
             OwnedValue::Tuple(items) => {
                 let items = many(self, items)?;

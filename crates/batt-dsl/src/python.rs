@@ -3,10 +3,11 @@
 
 use std::cmp::Ordering;
 
+use crate::dialect::Dialect;
 use crate::fault::{Fault, Outcome};
 use crate::hash;
 use crate::run::{MAX_DEPTH, Run};
-use crate::table::Code;
+use crate::table::{Code, Fallback, Op, OpId, Type};
 use crate::value::{Closure, Form, Returned, Value};
 
 impl<'r> Run<'r> {
@@ -19,10 +20,14 @@ impl<'r> Run<'r> {
             Value::Closure(closure) => 0x1b87_3593 + 64 * u64::from(closure.id),
             Value::Bool(b) => hash::int(b.get().into()),
             Value::Int(n) => hash::int(n),
+            Value::Float(x) => match v.integral() {
+                Some(n) => hash::int(n),
+                None => hash::float(x.get()),
+            },
             Value::Pair(p) => hash::pair(p.get().i, p.get().j),
             Value::Cell(c) => {
-                let c = c.get();
-                hash::cell(c.color, c.at.i, c.at.j)
+                let hash = self.cell_hash();
+                hash(c.get())
             }
             Value::Segment(s) => {
                 let ends = s.get();
@@ -72,6 +77,10 @@ impl<'r> Run<'r> {
     fn eq_general(&mut self, a: Value<'r>, b: Value<'r>) -> bool {
         match (a, b) {
             (Value::None, Value::None) => true,
+            (Value::Float(_), _) | (_, Value::Float(_)) => match (a.as_f64(), b.as_f64()) {
+                (Some(a), Some(b)) => a == b,
+                _ => false,
+            },
             // As in Python, the same object is equal without a look inside.
             (Value::Tuple(a), Value::Tuple(b)) if std::ptr::eq(a, b) => true,
             (Value::Op(a), Value::Op(b)) => a == b,
@@ -85,23 +94,33 @@ impl<'r> Run<'r> {
                 if let (Some(a), Some(b)) = (a.as_int(), b.as_int()) {
                     return a == b;
                 }
-                match (a.tuple_len(), b.tuple_len()) {
+                match (self.tuple_len(a), self.tuple_len(b)) {
                     (Some(2), Some(2)) => {
                         // Without a copy of the elements: compact forms are common here.
                         let (Ok((a, b)), Ok((c, d))) = (self.unpack2(a), self.unpack2(b)) else {
                             return false;
                         };
-                        self.spend(8).is_ok() && self.eq(a, c) && self.eq(b, d)
+                        self.spend(8).is_ok() && self.eq_member(a, c) && self.eq_member(b, d)
                     }
                     (Some(n), Some(m)) if n == m => {
                         let (Ok(a), Ok(b)) = (self.items(a), self.items(b)) else {
                             return false;
                         };
-                        self.spend(n + 8).is_ok() && a.iter().zip(b).all(|(&a, &b)| self.eq(a, b))
+                        self.spend(n + 8).is_ok()
+                            && a.iter().zip(b).all(|(&a, &b)| self.eq_member(a, b))
                     }
                     _ => false,
                 }
             }
+        }
+    }
+
+    /// `a is b or a == b`: how Python compares what containers hold. Only nan can tell it from `==`.
+    #[inline]
+    pub(crate) fn eq_member(&mut self, a: Value<'r>, b: Value<'r>) -> bool {
+        match (a, b) {
+            (Value::Float(a), Value::Float(b)) if a.is(b) => true,
+            _ => self.eq(a, b),
         }
     }
 
@@ -115,10 +134,14 @@ impl<'r> Run<'r> {
             (Value::Segment(a), Value::Segment(b)) => Ok(a.get() < b.get()),
             (Value::Row(a), Value::Row(b)) => Ok(a.cells < b.cells),
             (Value::Set(a), Value::Set(b)) => Ok(a.len() < b.len() && a.is_subset(self, b)),
+            (Value::Float(_), _) | (_, Value::Float(_)) => match (a.as_f64(), b.as_f64()) {
+                (Some(a), Some(b)) => Ok(a < b),
+                _ => Err(Fault::Type),
+            },
             _ if a.is_tuple() && b.is_tuple() => {
                 let (a, b) = (self.items(a)?, self.items(b)?);
                 for (&x, &y) in a.iter().zip(b) {
-                    if !self.eq(x, y) {
+                    if !self.eq_member(x, y) {
                         return self.lt(x, y);
                     }
                 }
@@ -135,6 +158,7 @@ impl<'r> Run<'r> {
             Value::None => false,
             Value::Bool(b) => b.get(),
             Value::Int(n) => n != 0,
+            Value::Float(x) => x.get() != 0.0,
             Value::Row(row) => !row.cells.is_empty(),
             Value::Tuple(tuple) => !tuple.items.is_empty(),
             Value::Set(set) => set.len() > 0,
@@ -147,7 +171,43 @@ impl<'r> Run<'r> {
     pub(crate) fn len(&self, v: Value<'r>) -> Outcome<usize> {
         match v {
             Value::Set(set) => Ok(set.len()),
-            _ => v.tuple_len().ok_or(Fault::Type),
+            _ => self.tuple_len(v).ok_or(Fault::Type),
+        }
+    }
+
+    /// Number of elements of a tuple.
+    #[inline(always)]
+    pub(crate) fn tuple_len(&self, v: Value<'r>) -> Option<usize> {
+        Some(match v {
+            Value::Pair(_) | Value::Segment(_) => 2,
+            Value::Cell(_) if self.triples => 3,
+            Value::Cell(_) => 2,
+            Value::Row(row) => row.cells.len(),
+            Value::Grid(grid) => grid.height,
+            Value::Concat(concat) => concat.len,
+            Value::Tuple(tuple) => tuple.items.len(),
+            _ => return None,
+        })
+    }
+
+    /// The three parts of a cell, in the order in which a triple has them.
+    #[inline(always)]
+    fn triple(cell: crate::value::Cell) -> [Value<'r>; 3] {
+        let part = |n: i64| Value::Int(n);
+        [
+            part(cell.at.i.into()),
+            part(cell.at.j.into()),
+            part(cell.color.into()),
+        ]
+    }
+
+    /// How this run's dialect hashes a cell.
+    #[inline(always)]
+    pub(crate) fn cell_hash(&self) -> impl Fn(crate::value::Cell) -> u64 + Copy + use<> {
+        let triples = self.triples;
+        move |c| match triples {
+            false => hash::cell(c.color, c.at.i, c.at.j),
+            true => hash::triple(c.at.i, c.at.j, c.color),
         }
     }
 
@@ -159,6 +219,7 @@ impl<'r> Run<'r> {
                 let p = p.get();
                 Ok(Value::Int(if k == 0 { p.i } else { p.j }.into()))
             }
+            Value::Cell(c) if self.triples => Ok(Run::triple(c.get())[k]),
             Value::Cell(c) if k == 0 => Ok(Value::Int(c.get().color.into())),
             Value::Cell(c) => Ok(Value::pair(c.get().at)),
             Value::Row(row) => Ok(Value::Int(row.cells[k].into())),
@@ -175,7 +236,7 @@ impl<'r> Run<'r> {
 
     /// `v[k]` with Python's rules: negative positions count from the end.
     pub(crate) fn at(&mut self, v: Value<'r>, k: i64) -> Outcome<Value<'r>> {
-        let len = v.tuple_len().ok_or(Fault::Type)? as i64;
+        let len = self.tuple_len(v).ok_or(Fault::Type)? as i64;
         let k = if k < 0 { k.saturating_add(len) } else { k };
         if (0..len).contains(&k) {
             self.item(v, k as usize)
@@ -200,6 +261,7 @@ impl<'r> Run<'r> {
                 self.spend(set.len() / 2 + 1)?;
                 return set.values(self);
             }
+            Value::Cell(c) if self.triples => self.slice(&Run::triple(c.get()))?,
             Value::Pair(_) | Value::Cell(_) | Value::Segment(_) => {
                 let (a, b) = self.unpack2(v)?;
                 self.slice(&[a, b])?
@@ -226,7 +288,7 @@ impl<'r> Run<'r> {
                 let p = p.get();
                 Ok((Value::Int(p.i.into()), Value::Int(p.j.into())))
             }
-            Value::Cell(c) => {
+            Value::Cell(c) if !self.triples => {
                 let c = c.get();
                 Ok((Value::Int(c.color.into()), Value::pair(c.at)))
             }
@@ -241,17 +303,50 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// `v, (i, j) = cell`.
+    /// `a, b, c = v`.
+    pub(crate) fn unpack3(&mut self, v: Value<'r>) -> Outcome<[Value<'r>; 3]> {
+        match v {
+            Value::Cell(c) if self.triples => Ok(Run::triple(c.get())),
+            _ => match *self.items(v)? {
+                [a, b, c] => Ok([a, b, c]),
+                _ => Err(Fault::Value),
+            },
+        }
+    }
+
+    /// `v, (i, j) = cell`, or `i, j, v = cell` where cells are triples: gives `(v, i, j)`.
     pub(crate) fn uncell(&mut self, cell: Value<'r>) -> Outcome<(Value<'r>, Value<'r>, Value<'r>)> {
+        if self.triples {
+            let [i, j, v] = self.unpack3(cell)?;
+            return Ok((v, i, j));
+        }
         let (v, at) = self.unpack2(cell)?;
         let (i, j) = self.unpack2(at)?;
         Ok((v, i, j))
+    }
+
+    /// The cell `(v, (i, j))`, or `(i, j, v)` where cells are triples.
+    #[allow(dead_code)] // TODO(ops): used by the general paths
+    pub(crate) fn recell(
+        &mut self,
+        v: Value<'r>,
+        i: Value<'r>,
+        j: Value<'r>,
+    ) -> Outcome<Value<'r>> {
+        if self.triples {
+            return self.tuple(&[i, j, v]);
+        }
+        let at = self.pair(i, j)?;
+        self.pair(v, at)
     }
 
     /// `a + b`.
     pub(crate) fn add(&mut self, a: Value<'r>, b: Value<'r>) -> Outcome<Value<'r>> {
         if let (Some(a), Some(b)) = (a.as_int(), b.as_int()) {
             return a.checked_add(b).map(Value::Int).ok_or(Fault::Overflow);
+        }
+        if let Some((a, b)) = floats(a, b) {
+            return Ok(self.new_float(a + b));
         }
         if let (Value::Row(a), Value::Row(b)) = (a, b) {
             self.check_len(a.cells.len() + b.cells.len())?;
@@ -272,6 +367,9 @@ impl<'r> Run<'r> {
         if let (Some(a), Some(b)) = (a.as_int(), b.as_int()) {
             return a.checked_sub(b).map(Value::Int).ok_or(Fault::Overflow);
         }
+        if let Some((a, b)) = floats(a, b) {
+            return Ok(self.new_float(a - b));
+        }
         match (a, b) {
             (Value::Set(a), Value::Set(b)) => Ok(Value::Set(self.set_minus(a, b)?)),
             _ => Err(Fault::Type),
@@ -280,6 +378,9 @@ impl<'r> Run<'r> {
 
     /// `a * b`.
     pub(crate) fn mul(&mut self, a: Value<'r>, b: Value<'r>) -> Outcome<Value<'r>> {
+        if let Some((a, b)) = floats(a, b) {
+            return Ok(self.new_float(a * b));
+        }
         match (a.as_int(), b.as_int()) {
             (Some(a), Some(b)) => a.checked_mul(b).map(Value::Int).ok_or(Fault::Overflow),
             (None, Some(n)) if a.is_tuple() => self.repeat(a, n),
@@ -299,6 +400,9 @@ impl<'r> Run<'r> {
 
     /// `a // b`.
     pub(crate) fn fdiv(&mut self, a: Value<'r>, b: Value<'r>) -> Outcome<Value<'r>> {
+        if let Some((a, b)) = floats(a, b) {
+            return Ok(self.new_float(float_floor_div(a, b)?));
+        }
         let (a, b) = (
             a.as_int().ok_or(Fault::Type)?,
             b.as_int().ok_or(Fault::Type)?,
@@ -308,8 +412,22 @@ impl<'r> Run<'r> {
 
     /// `-a`.
     pub(crate) fn neg(&mut self, a: Value<'r>) -> Outcome<Value<'r>> {
+        if let Value::Float(x) = a {
+            return Ok(self.new_float(-x.get()));
+        }
         let a = a.as_int().ok_or(Fault::Type)?;
         a.checked_neg().map(Value::Int).ok_or(Fault::Overflow)
+    }
+
+    /// A float that arithmetic made. Each nan is an object of its own: its number is in its bits.
+    fn new_float(&mut self, x: f64) -> Value<'r> {
+        if !x.is_nan() {
+            return Value::float(x);
+        }
+        self.closures = self.closures.wrapping_add(1);
+        Value::float(f64::from_bits(
+            f64::NAN.to_bits() | u64::from(self.closures),
+        ))
     }
 
     /// `v in container`.
@@ -317,13 +435,13 @@ impl<'r> Run<'r> {
         match container {
             Value::Set(set) => Ok(set.contains(self, v)),
             Value::Row(row) => {
-                let wanted = v.as_int();
-                Ok(row.cells.iter().any(|&c| Some(i64::from(c)) == wanted))
+                let wanted = v.integral();
+                Ok(wanted.is_some_and(|n| row.cells.iter().any(|&c| i64::from(c) == n)))
             }
             _ if container.is_tuple() => {
                 let items = self.items(container)?;
                 self.spend(items.len())?;
-                Ok(items.iter().any(|&item| self.eq(item, v)))
+                Ok(items.iter().any(|&item| self.eq_member(item, v)))
             }
             _ => Err(Fault::Type),
         }
@@ -336,7 +454,7 @@ impl<'r> Run<'r> {
         from: Option<i64>,
         to: Option<i64>,
     ) -> Outcome<Value<'r>> {
-        let len = v.tuple_len().ok_or(Fault::Type)?;
+        let len = self.tuple_len(v).ok_or(Fault::Type)?;
         let (from, to) = slice_bounds(len, from, to);
         match v {
             Value::Grid(grid) => {
@@ -392,7 +510,7 @@ impl<'r> Run<'r> {
         match f {
             Value::Op(id) => match id.op().code {
                 Code::One(code) => code(self, a).outcome(),
-                _ => Err(Fault::Type),
+                _ => self.call_oddly(id, &[a]),
             },
             Value::Closure(closure) => self.call_closure1(closure, a).outcome(),
             _ => Err(Fault::Type),
@@ -406,7 +524,7 @@ impl<'r> Run<'r> {
         match f {
             Value::Op(id) => match id.op().code {
                 Code::Two(code) => code(self, a, b).outcome(),
-                _ => Err(Fault::Type),
+                _ => self.call_oddly(id, &[a, b]),
             },
             Value::Closure(closure) => self.call_closure2(closure, a, b).outcome(),
             _ => Err(Fault::Type),
@@ -425,7 +543,7 @@ impl<'r> Run<'r> {
         match f {
             Value::Op(id) => match id.op().code {
                 Code::Three(code) => code(self, a, b, c).outcome(),
-                _ => Err(Fault::Type),
+                _ => self.call_oddly(id, &[a, b, c]),
             },
             Value::Closure(closure) if closure.arity == 3 => {
                 self.enter()?;
@@ -454,7 +572,7 @@ impl<'r> Run<'r> {
         match f {
             Value::Op(id) => match id.op().code {
                 Code::Four(code) => code(self, a, b, c, d).outcome(),
-                _ => Err(Fault::Type),
+                _ => self.call_oddly(id, &[a, b, c, d]),
             },
             _ => Err(Fault::Type),
         }
@@ -467,8 +585,52 @@ impl<'r> Run<'r> {
             [a, b] => self.call2(f, a, b),
             [a, b, c] => self.call3(f, a, b, c),
             [a, b, c, d] => self.call4(f, a, b, c, d),
-            _ => Err(Fault::Type),
+            _ => match f {
+                Value::Op(id) => self.call_oddly(id, args),
+                _ => Err(Fault::Type),
+            },
         }
+    }
+
+    /// Calls a primitive with a number of arguments that is not its usual one.
+    #[cold]
+    fn call_oddly(&mut self, id: OpId, args: &[Value<'r>]) -> Outcome<Value<'r>> {
+        match (id.op().code, args) {
+            (Code::Anything, _) => Ok(Value::EMPTY_TUPLE),
+            (Code::TwoOrThree(code), &[a, b]) => code(self, a, b, None).outcome(),
+            (Code::TwoOrThree(code), &[a, b, c]) => code(self, a, b, Some(c)).outcome(),
+            _ => match id.op().fallback {
+                Some(fallback) => self.fall_back(Fault::Type, fallback),
+                None => Err(Fault::Type),
+            },
+        }
+    }
+
+    /// What a primitive that never fails gives where it would have failed. Limits are not Python's: a
+    /// run that reaches one has no value to go on with.
+    #[cold]
+    pub(crate) fn fall_back(&mut self, fault: Fault, to: Fallback) -> Outcome<Value<'r>> {
+        if fault.is_limit() {
+            return Err(fault);
+        }
+        self.fallbacks += 1;
+        Ok(match to {
+            Fallback::EmptyTuple => Value::EMPTY_TUPLE,
+            Fallback::EmptySet => Value::Set(self.empty_set()?),
+            Fallback::Zero => Value::Int(0),
+            Fallback::False => Value::bool(false),
+            Fallback::Function => Value::Op(OpId::of(&FALLBACK_FUNCTION)),
+        })
+    }
+
+    /// What a generated program uses for a call of `f` that failed: a primitive has a fallback of its own,
+    /// anything else gives `()`.
+    pub fn default_of(&mut self, f: Value<'r>) -> Outcome<Value<'r>> {
+        let fallback = match f {
+            Value::Op(id) => id.op().fallback,
+            _ => None,
+        };
+        self.fall_back(Fault::Type, fallback.unwrap_or(Fallback::EmptyTuple))
     }
 
     /// Counts the depth of calls: closures nest as deeply as a program makes them.
@@ -565,6 +727,56 @@ impl<'r> Run<'r> {
             form,
         })?))
     }
+}
+
+/// The function that stands for a function that could not be made.
+static FALLBACK_FUNCTION: Op = Op {
+    name: "<fallback>",
+    dialect: Dialect::Tokpidjin,
+    fallback: Some(Fallback::EmptyTuple),
+    family: "higher order",
+    params: &[],
+    returns: Type::Any,
+    order_sensitive: false,
+    order: "",
+    doc: "Takes anything and gives `()`.",
+    example: ("", ""),
+    fails: "",
+    code: Code::Anything,
+};
+
+/// Two numbers of which at least one is a float.
+fn floats(a: Value<'_>, b: Value<'_>) -> Option<(f64, f64)> {
+    match (a, b) {
+        (Value::Float(_), _) | (_, Value::Float(_)) => Some((a.as_f64()?, b.as_f64()?)),
+        _ => None,
+    }
+}
+
+/// `a // b` for floats, as CPython computes it: from the remainder, so that infinities come out as they do there.
+fn float_floor_div(a: f64, b: f64) -> Outcome<f64> {
+    if b == 0.0 {
+        return Err(Fault::ZeroDivision);
+    }
+    let mut remainder = a % b;
+    let mut quotient = (a - remainder) / b;
+    if remainder != 0.0 && ((b < 0.0) != (remainder < 0.0)) {
+        remainder += b;
+        quotient -= 1.0;
+    }
+    if remainder.is_nan() {
+        return Ok(f64::NAN);
+    }
+    Ok(if quotient == 0.0 {
+        0.0f64.copysign(a / b)
+    } else {
+        let floor = quotient.floor();
+        if quotient - floor > 0.5 {
+            floor + 1.0
+        } else {
+            floor
+        }
+    })
 }
 
 /// `a // b` for integers.

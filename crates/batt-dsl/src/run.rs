@@ -5,30 +5,11 @@ use std::mem::MaybeUninit;
 
 use bumpalo::Bump;
 
+use crate::dialect::Dialect;
 use crate::fault::{Fault, Outcome};
 use crate::set::{KeyIndex, NeighborOrders, Plane, Set, Table, Walk};
 use crate::table::Literal;
 use crate::value::{Cell, Concat, Grid, Pair, Row, Tuple, TupleKnown, Value};
-
-/// What the functions mean where dialects of the DSL differ.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Dialect {
-    /// The original arc-dsl.
-    #[default]
-    ArcDsl,
-    /// RE-ARC's copy of it: `argmax` and `argmin` of an empty container give `None`.
-    ReArc,
-}
-
-impl Dialect {
-    /// The name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Dialect::ArcDsl => "arc-dsl",
-            Dialect::ReArc => "re-arc",
-        }
-    }
-}
 
 /// What one run may use. Exceeding a limit ends the run with a fault of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,8 +111,10 @@ impl Workspace {
             reached: None,
             depth: 0,
             closures: 0,
+            fallbacks: 0,
             max_len: limits.size,
             dialect,
+            triples: dialect.cells_are_triples(),
         };
         let input = match input.height.min(input.width) {
             0 => Value::EMPTY_TUPLE,
@@ -152,10 +135,14 @@ pub struct Run<'r> {
     memory: usize,
     reached: Option<Fault>,
     pub(crate) depth: u32,
-    /// Closures made so far: a stable stand-in for their addresses.
+    /// Closures (and nans) made so far: a stable stand-in for their addresses.
     pub(crate) closures: u32,
+    /// How often a primitive has fallen back to its default.
+    pub(crate) fallbacks: u32,
     max_len: usize,
     pub(crate) dialect: Dialect,
+    /// Are cells `(i, j, colour)`?
+    pub(crate) triples: bool,
 }
 
 impl<'r> Run<'r> {
@@ -185,6 +172,11 @@ impl<'r> Run<'r> {
         self.fuel = 0;
         self.reached = Some(fault);
         fault
+    }
+
+    /// How often a primitive that never fails has fallen back to its default so far.
+    pub fn fallbacks(&self) -> u32 {
+        self.fallbacks
     }
 
     /// Units of work spent so far.
@@ -324,6 +316,12 @@ impl<'r> Run<'r> {
     }
 
     fn general_tuple(&mut self, items: &'r [Value<'r>]) -> Outcome<Value<'r>> {
+        if let [Value::Int(i), Value::Int(j), Value::Int(color)] = *items
+            && self.triples
+            && let (Some(at), Ok(color)) = (Pair::fit(i, j), color.try_into())
+        {
+            return Ok(Value::cell(Cell::new(color, at)));
+        }
         let depth = 1 + items.iter().map(|v| v.depth()).max().unwrap_or_default();
         self.check_depth(depth)?;
         Ok(Value::Tuple(self.alloc(Tuple {
@@ -420,7 +418,7 @@ impl<'r> Run<'r> {
                 }
             }
             (Value::Pair(a), Value::Pair(b)) => return Ok(Value::segment(a.get(), b.get())),
-            (Value::Int(color), Value::Pair(at)) => {
+            (Value::Int(color), Value::Pair(at)) if !self.triples => {
                 if let Ok(color) = color.try_into() {
                     return Ok(Value::cell(Cell::new(color, at.get())));
                 }
@@ -449,6 +447,12 @@ impl<'r> Run<'r> {
     pub(crate) fn row(&mut self, cells: &'r [u8]) -> Outcome<Value<'r>> {
         if let [a, b] = *cells {
             return Ok(Value::pair(Pair::new(a.into(), b.into())));
+        }
+        if let [i, j, color] = *cells
+            && self.triples
+        {
+            let at = Pair::new(i.into(), j.into());
+            return Ok(Value::cell(Cell::new(color.into(), at)));
         }
         Ok(Value::Row(self.alloc(Row { cells })?))
     }
@@ -600,15 +604,16 @@ impl<'r> Run<'r> {
 
     /// Copies rows of equal length and plain small integers together.
     fn gather_grid(&mut self, rows: &[Value<'r>]) -> Option<&'r Grid<'r>> {
-        let width = rows.first()?.tuple_len()?;
+        let width = self.tuple_len(*rows.first()?)?;
         if width == 0 {
             return None;
         }
+        let triples = self.triples;
         let mut bytes = std::mem::take(&mut self.scratch.bytes);
         bytes.clear();
-        let complete = rows
-            .iter()
-            .all(|&row| row.tuple_len() == Some(width) && append_bytes(&mut bytes, row));
+        let complete = rows.iter().all(|&row| {
+            self.tuple_len(row) == Some(width) && append_bytes(&mut bytes, row, triples)
+        });
         let grid = if complete {
             self.slice(&bytes).ok().and_then(|cells| {
                 self.alloc(Grid {
@@ -649,10 +654,14 @@ fn copy_row(to: &mut [MaybeUninit<u8>], from: &[u8]) {
 }
 
 /// Appends the elements of a tuple if all are plain integers 0 to 255.
-fn append_bytes(bytes: &mut Vec<u8>, tuple: Value<'_>) -> bool {
+fn append_bytes(bytes: &mut Vec<u8>, tuple: Value<'_>, triples: bool) -> bool {
     let mut push = |n: i64| u8::try_from(n).map(|b| bytes.push(b)).is_ok();
     match tuple {
         Value::Pair(p) => push(p.get().i.into()) && push(p.get().j.into()),
+        Value::Cell(c) if triples => {
+            let c = c.get();
+            push(c.at.i.into()) && push(c.at.j.into()) && push(c.color.into())
+        }
         Value::Row(row) => {
             bytes.extend_from_slice(row.cells);
             true

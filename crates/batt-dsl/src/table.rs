@@ -2,6 +2,7 @@
 //!
 //! Each op is declared once, beside its code, with the [`op!`](crate::op) macro; the families list
 //! their ops, and everything else (parser names, arity, `batt ops`, the manual) derives from here.
+//! Which names a solver file may use is a matter of its [`Dialect`].
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -9,11 +10,15 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::OnceLock;
 
+use crate::dialect::Dialect;
 use crate::run::Run;
 use crate::value::{Returned, Value};
 
 /// Type hints of parameters and results: conventions of the DSL, never checked by it.
-#[allow(missing_docs)]
+///
+/// The names with an underscore or a number are tokpidjin's: they say which constants are meant, so
+/// that a search can vary them.
+#[allow(missing_docs, non_camel_case_types)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
     Any,
@@ -36,6 +41,27 @@ pub enum Type {
     Container,
     ContainerContainer,
     Callable,
+    /// A location or vector, as tokpidjin calls it.
+    IJ,
+    /// The demonstration pairs of a task.
+    Samples,
+    IndicesSet,
+    /// A rank from either end, from the first, from the last.
+    FL,
+    F_,
+    L_,
+    /// A symbol with 10, 4, 8 values.
+    R_,
+    R4,
+    R8,
+    /// A mirror or rotation, of 4 or 8.
+    A4,
+    A8,
+    /// A colour.
+    C_,
+    /// A row, a column.
+    I_,
+    J_,
 }
 
 impl fmt::Display for Type {
@@ -64,12 +90,80 @@ pub enum Code {
     Three(for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>, Value<'r>) -> Returned<'r>),
     /// Four arguments.
     Four(for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>, Value<'r>, Value<'r>) -> Returned<'r>),
+    /// Three arguments, of which the last may be left out; it counts as three when bound.
+    TwoOrThree(for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>, Option<Value<'r>>) -> Returned<'r>),
+    /// Any arguments at all, none of which matters: `()` comes back. It counts as none when bound.
+    Anything,
+}
+
+/// What a primitive that never fails gives instead of failing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fallback {
+    /// `()`
+    EmptyTuple,
+    /// `frozenset()`
+    EmptySet,
+    /// `0`
+    Zero,
+    /// `False`
+    False,
+    /// A function that takes anything and gives `()`
+    Function,
+}
+
+impl Fallback {
+    /// What tokpidjin falls back to, by the hints of a function. A hint that its type file does not
+    /// define (the symbols with 4 and 8 values) spoils the lookup: then it is `()`.
+    pub const fn of(params: &[Param], returns: Type) -> Fallback {
+        let mut k = 0;
+        while k < params.len() {
+            if params[k].ty.is_undefined() {
+                return Fallback::EmptyTuple;
+            }
+            k += 1;
+        }
+        match returns {
+            Type::FrozenSet
+            | Type::Indices
+            | Type::IndicesSet
+            | Type::IntegerSet
+            | Type::Object
+            | Type::Objects
+            | Type::Patch => Fallback::EmptySet,
+            Type::Integer | Type::C_ | Type::FL | Type::R_ | Type::I_ | Type::J_ => Fallback::Zero,
+            Type::Boolean => Fallback::False,
+            Type::Callable => Fallback::Function,
+            _ => Fallback::EmptyTuple,
+        }
+    }
+}
+
+impl fmt::Display for Fallback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Fallback::EmptyTuple => "()",
+            Fallback::EmptySet => "frozenset()",
+            Fallback::Zero => "0",
+            Fallback::False => "False",
+            Fallback::Function => "a function that gives ()",
+        })
+    }
+}
+
+impl Type {
+    const fn is_undefined(self) -> bool {
+        matches!(self, Type::R4 | Type::R8 | Type::A4 | Type::A8)
+    }
 }
 
 /// A primitive: everything the project knows about it.
 pub struct Op {
     /// The name in solver files.
     pub name: &'static str,
+    /// Where the name is known: tokpidjin, or arc-dsl with RE-ARC.
+    pub dialect: Dialect,
+    /// What it gives where it would fail; `None` if it fails.
+    pub fallback: Option<Fallback>,
     /// The family (module) it belongs to, for the manual.
     pub family: &'static str,
     /// Parameters in positional order.
@@ -82,7 +176,7 @@ pub struct Op {
     pub order: &'static str,
     /// What it does and when it fails, in Markdown; the first sentence is the summary.
     pub doc: &'static str,
-    /// A call that works, and its result, in Python syntax.
+    /// A call that works, and its result, in Python syntax; empty where vectors have to do.
     pub example: (&'static str, &'static str),
     /// A call that fails; empty for the few primitives that never do.
     pub fails: &'static str,
@@ -132,7 +226,7 @@ impl Eq for OpId {}
 
 impl Hash for OpId {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.name.hash(state);
+        self.key().hash(state);
     }
 }
 
@@ -144,23 +238,30 @@ impl PartialOrd for OpId {
 
 impl Ord for OpId {
     fn cmp(&self, other: &OpId) -> Ordering {
-        self.0.name.cmp(other.0.name)
+        self.key().cmp(&other.key())
     }
 }
 
 impl OpId {
-    /// Looks a primitive up by name.
+    /// Looks a primitive of arc-dsl up by name; see [`Dialect::op`] for other dialects.
     pub fn named(name: &str) -> Option<OpId> {
-        static INDEX: OnceLock<HashMap<&'static str, OpId>> = OnceLock::new();
-        INDEX
-            .get_or_init(|| OpId::all().map(|id| (id.op().name, id)).collect())
-            .get(name)
-            .copied()
+        Dialect::ArcDsl.op(name)
     }
 
-    /// All primitives, family by family.
+    /// All primitives of arc-dsl, family by family.
     pub fn all() -> impl ExactSizeIterator<Item = OpId> {
         ops().iter().map(|&op| OpId(op))
+    }
+
+    /// All primitives of all dialects; the position is the [`index`](OpId::index).
+    pub fn every() -> impl Iterator<Item = OpId> {
+        let tokpidjin = crate::ops::tokpidjin::ALL.iter();
+        ops().iter().chain(tokpidjin).map(|&op| OpId(op))
+    }
+
+    /// The primitive of a table entry.
+    pub(crate) const fn of(op: &'static Op) -> OpId {
+        OpId(op)
     }
 
     /// The table entry.
@@ -169,15 +270,19 @@ impl OpId {
         self.0
     }
 
-    /// The number in the table, for arrays indexed by op.
+    /// The number in the table of all dialects, for arrays indexed by op.
     pub fn index(self) -> usize {
-        static INDEX: OnceLock<HashMap<&'static str, usize>> = OnceLock::new();
+        static INDEX: OnceLock<HashMap<(Dialect, &'static str), usize>> = OnceLock::new();
         let index = INDEX.get_or_init(|| {
-            let numbered = ops().iter().enumerate();
-            numbered.map(|(k, op)| (op.name, k)).collect()
+            let numbered = OpId::every().enumerate();
+            numbered.map(|(k, id)| (id.key(), k)).collect()
         });
-        // Every op that has an id is in the table.
-        index.get(self.0.name).copied().unwrap_or_default()
+        // Every op that has an id is in the table, but for the one that stands for no op.
+        index.get(&self.key()).copied().unwrap_or(index.len())
+    }
+
+    fn key(self) -> (Dialect, &'static str) {
+        (self.0.dialect, self.0.name)
     }
 }
 
@@ -187,7 +292,7 @@ impl fmt::Debug for OpId {
     }
 }
 
-/// The whole table, family by family.
+/// The table of arc-dsl, family by family.
 pub fn ops() -> &'static [&'static Op] {
     &crate::ops::ALL
 }
@@ -236,7 +341,10 @@ enum Constant {
 
 use Constant::{Bool, Int, Pair};
 
-const CONSTANTS: [(&str, Constant); 28] = [
+/// The constants of arc-dsl, which come first: every dialect has them.
+const SHARED: usize = 28;
+
+const CONSTANTS: [(&str, Constant); SHARED + 54] = [
     ("F", Bool(false)),
     ("T", Bool(true)),
     ("ZERO", Int(0)),
@@ -265,22 +373,88 @@ const CONSTANTS: [(&str, Constant); 28] = [
     ("TWO_BY_ZERO", Pair(2, 0)),
     ("TWO_BY_TWO", Pair(2, 2)),
     ("THREE_BY_THREE", Pair(3, 3)),
+    ("F0", Int(0)),
+    ("F1", Int(1)),
+    ("F2", Int(2)),
+    ("F3", Int(3)),
+    ("F4", Int(4)),
+    ("F5", Int(5)),
+    ("F6", Int(6)),
+    ("F7", Int(7)),
+    ("F8", Int(8)),
+    ("F9", Int(9)),
+    ("L1", Int(-1)),
+    ("L2", Int(-2)),
+    ("L3", Int(-3)),
+    ("L4", Int(-4)),
+    ("L5", Int(-5)),
+    ("L6", Int(-6)),
+    ("L7", Int(-7)),
+    ("L8", Int(-8)),
+    ("L9", Int(-9)),
+    ("L10", Int(-10)),
+    ("R0", Int(0)),
+    ("R1", Int(1)),
+    ("R2", Int(2)),
+    ("R3", Int(3)),
+    ("R4", Int(4)),
+    ("R5", Int(5)),
+    ("R6", Int(6)),
+    ("R7", Int(7)),
+    ("R8", Int(8)),
+    ("R9", Int(9)),
+    ("A0", Int(0)),
+    ("A1", Int(1)),
+    ("A2", Int(2)),
+    ("A3", Int(3)),
+    ("A4", Int(4)),
+    ("A5", Int(5)),
+    ("A6", Int(6)),
+    ("A7", Int(7)),
+    ("A8", Int(8)),
+    ("A9", Int(9)),
+    ("SM2", Int(2)),
+    ("SM3", Int(3)),
+    ("SD2", Int(-2)),
+    ("SD3", Int(-3)),
+    ("BLACK", Int(0)),
+    ("BLUE", Int(1)),
+    ("RED", Int(2)),
+    ("GREEN", Int(3)),
+    ("YELLOW", Int(4)),
+    ("GRAY", Int(5)),
+    ("MAGENTA", Int(6)),
+    ("ORANGE", Int(7)),
+    ("CYAN", Int(8)),
+    ("BURGUNDY", Int(9)),
 ];
+
+/// How many constants a dialect has.
+pub(crate) const fn constant_count(dialect: Dialect) -> usize {
+    match dialect {
+        Dialect::ArcDsl | Dialect::ReArc => SHARED,
+        Dialect::Tokpidjin => CONSTANTS.len(),
+    }
+}
 
 /// A named constant, by its number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConstId(u16);
 
 impl ConstId {
-    /// Looks a constant up by name.
+    /// Looks a constant of arc-dsl up by name; see [`Dialect::constant`] for other dialects.
     pub fn named(name: &str) -> Option<ConstId> {
-        let at = CONSTANTS.iter().position(|(n, _)| *n == name)?;
-        Some(ConstId(at as u16))
+        Dialect::ArcDsl.constant(name)
     }
 
-    /// All constants.
+    /// All constants of arc-dsl.
     pub fn all() -> impl ExactSizeIterator<Item = ConstId> {
-        (0..CONSTANTS.len() as u16).map(ConstId)
+        Dialect::ArcDsl.constants()
+    }
+
+    /// The constants that come first, as many as a dialect has.
+    pub(crate) fn first(count: usize) -> impl ExactSizeIterator<Item = ConstId> {
+        (0..count as u16).map(ConstId)
     }
 
     /// The name in solver files.
@@ -351,6 +525,8 @@ macro_rules! op {
             /// The table entry.
             pub static OP: Op = Op {
                 name: $crate::table::unescaped(stringify!($name)),
+                dialect: $crate::dialect::Dialect::ArcDsl,
+                fallback: None,
                 family: super::FAMILY,
                 params: &[$(Param { name: stringify!($param), ty: Type::$ty }),+],
                 returns: Type::$returns,

@@ -1,10 +1,13 @@
 //! Values: the six kinds a program can see, and the compact forms we keep them in.
 //!
-//! A program sees `None`, bools, ints, tuples, frozensets and functions, nothing else. Inside, the
+//! A program sees `None`, bools, ints, tuples, frozensets and functions, nothing else; in one dialect
+//! floats as well. Inside, the
 //! common tuples have forms of their own ([`Pair`], [`Cell`], [`Segment`], [`Grid`], rows); which form
 //! a value has is never observable. Two forms are canonical, so that they can be tested by variant:
 //! two plain integers that fit 16 bits are always a `Pair`, and a plain 32-bit integer with such a
 //! pair is always a `Cell`. Booleans are not plain: `(True, 0)` equals `(1, 0)` but is a general tuple.
+//! Where cells are triples (see [`Dialect`](crate::Dialect)) a `Cell` is the tuple `(i, j, colour)`, and no
+//! other form stands for three such integers. A run knows which it is; a cell by itself does not.
 //!
 //! Values are `Copy` and live in the arena of the run that made them.
 
@@ -43,7 +46,7 @@ impl Pair {
     }
 }
 
-/// A coloured cell: `(colour, (i, j))`.
+/// A coloured cell: `(colour, (i, j))`, or `(i, j, colour)` in a dialect of triples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(C, align(8))]
 pub struct Cell {
@@ -179,6 +182,21 @@ impl Word<bool> {
     }
 }
 
+impl Word<f64> {
+    /// The float.
+    #[inline(always)]
+    pub fn get(self) -> f64 {
+        f64::from_bits(self.0)
+    }
+
+    /// The same object, in Python's terms? Every nan that arithmetic makes is an object of its own, and
+    /// its bits tell which.
+    #[inline(always)]
+    pub(crate) fn is(self, other: Word<f64>) -> bool {
+        self.0 == other.0
+    }
+}
+
 impl Word<Pair> {
     /// The pair.
     #[inline(always)]
@@ -252,13 +270,16 @@ pub enum Value<'r> {
     Bool(Word<bool>),
     /// An integer
     Int(i64),
+    /// A float: nan, an infinity, or what arithmetic makes of them
+    Float(Word<f64>),
     /// `(i, j)`: a tuple of two plain integers
     Pair(Word<Pair>),
-    /// `(colour, (i, j))`
+    /// `(colour, (i, j))`, or `(i, j, colour)` in a dialect of triples
     Cell(Word<Cell>),
     /// `((i, j), (k, l))`: a tuple of two pairs
     Segment(Word<Segment>),
-    /// A tuple of plain integers 0 to 255, usually a row of a grid. Never of length 2.
+    /// A tuple of plain integers 0 to 255, usually a row of a grid. Never of length 2, nor of
+    /// length 3 in a dialect of triples.
     Row(&'r Row<'r>),
     /// A grid
     Grid(&'r Grid<'r>),
@@ -293,6 +314,15 @@ impl<'r> Value<'r> {
     #[inline(always)]
     pub fn bool(b: bool) -> Value<'r> {
         Value::Bool(Word(b.into(), std::marker::PhantomData))
+    }
+
+    /// The nan that stands for a missing number: one object, in Python's terms.
+    pub const NAN: Value<'r> = Value::float(f64::NAN);
+
+    /// A float.
+    #[inline(always)]
+    pub const fn float(x: f64) -> Value<'r> {
+        Value::Float(Word(x.to_bits(), std::marker::PhantomData))
     }
 
     /// A location or vector.
@@ -332,6 +362,27 @@ impl<'r> Value<'r> {
         }
     }
 
+    /// The integer that a number equals, if it equals one: a float may.
+    pub(crate) fn integral(self) -> Option<i64> {
+        match self {
+            Value::Float(x) => {
+                let x = x.get();
+                let n = x as i64;
+                // Beyond 2^53 the conversion rounds; no float of ours is that large.
+                (n as f64 == x && x.abs() < (1u64 << 53) as f64).then_some(n)
+            }
+            _ => self.as_int(),
+        }
+    }
+
+    /// The number as a float.
+    pub(crate) fn as_f64(self) -> Option<f64> {
+        match self {
+            Value::Float(x) => Some(x.get()),
+            _ => self.as_int().map(|n| n as f64),
+        }
+    }
+
     /// The set, if it is one.
     #[inline(always)]
     pub fn as_set(self) -> Option<&'r Set<'r>> {
@@ -356,19 +407,6 @@ impl<'r> Value<'r> {
         )
     }
 
-    /// Number of elements of a tuple.
-    #[inline(always)]
-    pub fn tuple_len(self) -> Option<usize> {
-        Some(match self {
-            Value::Pair(_) | Value::Cell(_) | Value::Segment(_) => 2,
-            Value::Row(row) => row.cells.len(),
-            Value::Grid(grid) => grid.height,
-            Value::Concat(concat) => concat.len,
-            Value::Tuple(tuple) => tuple.items.len(),
-            _ => return None,
-        })
-    }
-
     /// How deeply containers nest.
     pub(crate) fn depth(self) -> u32 {
         match self {
@@ -387,6 +425,7 @@ impl<'r> Value<'r> {
             Value::None => "None",
             Value::Bool(_) => "bool",
             Value::Int(_) => "int",
+            Value::Float(_) => "float",
             Value::Set(_) => "frozenset",
             Value::Op(_) | Value::Closure(_) => "function",
             Value::Failed(fault) => fault.name(),

@@ -1,14 +1,15 @@
 //! Checking the engine against results that the original Python computed.
 //!
 //! A vectors directory holds `ops/<function>.jsonl` (calls of one primitive) and
-//! `programs/NNN.py` with `NNN.jsonl` (what those programs return). A case passes when the value is
+//! `programs/NNN.py` with `NNN.jsonl` (what those programs return); the same below `tokpidjin/`, in that
+//! dialect; and `batts/NN.py` with `NN.jsonl`. A case passes when the value is
 //! the same, kinds and set order included, or when both sides fail.
 
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use batt_dsl::{Dialect, Fault, Limits, OpId, Outcome, OwnedValue, Run, Value, Workspace};
+use batt_dsl::{Dialect, Fault, Limits, Outcome, OwnedValue, Run, Value, Workspace};
 use batt_lang::SolverFile;
 use serde_json::Value as Json;
 
@@ -75,15 +76,21 @@ pub fn run_directory(
     let mut report = Report::default();
     let mut files = 0;
     let mut workspace = Workspace::new();
-    for path in listed(&dir.join("ops"), "jsonl")? {
-        run_op_file(&mut workspace, &path, &mut report)?;
-        progress(&path, &report);
-        files += 1;
-    }
-    for path in listed(&dir.join("programs"), "py")? {
-        run_program_file(&mut workspace, &path, &mut report)?;
-        progress(&path, &report);
-        files += 1;
+    let dialects = [
+        (dir.to_owned(), Dialect::ArcDsl),
+        (dir.join("tokpidjin"), Dialect::Tokpidjin),
+    ];
+    for (dir, dialect) in &dialects {
+        for path in listed(&dir.join("ops"), "jsonl")? {
+            run_op_file(&mut workspace, &path, *dialect, &mut report)?;
+            progress(&path, &report);
+            files += 1;
+        }
+        for path in listed(&dir.join("programs"), "py")? {
+            run_program_file(&mut workspace, &path, *dialect, &mut report)?;
+            progress(&path, &report);
+            files += 1;
+        }
     }
     if files == 0 {
         return Err(VectorsError::Empty(dir.to_owned()));
@@ -147,11 +154,14 @@ enum Argument {
     Set(Vec<Argument>),
 }
 
-fn argument(json: &Json) -> Result<Argument, String> {
+fn argument(json: &Json, dialect: Dialect) -> Result<Argument, String> {
     if let Some(text) = json.get("f").and_then(Json::as_str) {
-        return expression(text).map(Argument::Function);
+        return expression(text, dialect).map(Argument::Function);
     }
-    let many = |items: &[Json]| items.iter().map(argument).collect::<Result<Vec<_>, _>>();
+    let many = |items: &[Json]| {
+        let items = items.iter().map(|item| argument(item, dialect));
+        items.collect::<Result<Vec<_>, _>>()
+    };
     if let Some(items) = json.get("t").and_then(Json::as_array) {
         return many(items).map(Argument::Tuple);
     }
@@ -164,9 +174,9 @@ fn argument(json: &Json) -> Result<Argument, String> {
 }
 
 /// Compiles a DSL expression such as `rbind(greater, THREE)`; it is a program without inputs.
-pub fn expression(text: &str) -> Result<Compiled, String> {
+pub fn expression(text: &str, dialect: Dialect) -> Result<Compiled, String> {
     let source = format!("def expression():\n    return {text}\n");
-    let file = SolverFile::parse(&source, "<expression>");
+    let file = SolverFile::parse_in(&source, "<expression>", Some(dialect));
     match file.programs.first() {
         Some(program) => Ok(Compiled::new(program)),
         None => Err(file
@@ -179,16 +189,19 @@ pub fn expression(text: &str) -> Result<Compiled, String> {
 fn run_op_file(
     workspace: &mut Workspace,
     path: &Path,
+    dialect: Dialect,
     report: &mut Report,
 ) -> Result<(), VectorsError> {
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    let op = OpId::named(&name).ok_or_else(|| bad(path, 0, format!("no primitive '{name}'")))?;
+    let op = dialect
+        .op(&name)
+        .ok_or_else(|| bad(path, 0, format!("no primitive '{name}'")))?;
     for (line, case) in cases(path)? {
         let arguments = |key: &str| -> Result<Option<Vec<Argument>>, VectorsError> {
             let Some(list) = case.get(key).and_then(Json::as_array) else {
                 return Ok(None);
             };
-            let list: Result<Vec<_>, _> = list.iter().map(argument).collect();
+            let list: Result<Vec<_>, _> = list.iter().map(|a| argument(a, dialect)).collect();
             list.map(Some).map_err(|e| bad(path, line, e))
         };
         let args = arguments("args")?.ok_or_else(|| bad(path, line, "no args"))?;
@@ -196,7 +209,7 @@ fn run_op_file(
         let expected = case
             .get("out")
             .ok_or_else(|| bad(path, line, "no expected outcome"))?;
-        let got = workspace.run(Dialect::ArcDsl, &Limits::default(), |run| {
+        let got = workspace.run(dialect, &Limits::default(), |run| {
             let args = materialise(run, &args)?;
             let mut value = run.call(Value::Op(op), &args)?;
             if let Some(call) = &call {
@@ -232,9 +245,10 @@ fn materialise<'r>(run: &mut Run<'r>, arguments: &[Argument]) -> Outcome<Vec<Val
 fn run_program_file(
     workspace: &mut Workspace,
     path: &Path,
+    dialect: Dialect,
     report: &mut Report,
 ) -> Result<(), VectorsError> {
-    let file = SolverFile::parse(&read(path)?, &path.to_string_lossy());
+    let file = SolverFile::parse_in(&read(path)?, &path.to_string_lossy(), Some(dialect));
     if let Some(diagnostic) = file.diagnostics.iter().find(|d| d.is_error()) {
         return Err(bad(
             path,
@@ -262,12 +276,20 @@ fn run_program_file(
                 format!("no program {name} in {}", path.display()),
             )
         })?;
-        let input = case.get("in").ok_or_else(|| missing("in"))?;
-        let input = OwnedValue::from_json(input).map_err(|e| bad(&results, line, e))?;
+        let names: &[&str] = match dialect {
+            Dialect::ArcDsl | Dialect::ReArc => &["in"],
+            Dialect::Tokpidjin => &["S", "I", "C"],
+        };
+        let inputs = names.iter().map(|name| {
+            let input = case.get(*name).ok_or_else(|| missing(name))?;
+            OwnedValue::from_json(input).map_err(|e| bad(&results, line, e))
+        });
+        let inputs: Vec<OwnedValue> = inputs.collect::<Result<_, _>>()?;
         let expected = case.get("out").ok_or_else(|| missing("out"))?;
-        let got = workspace.run(Dialect::ArcDsl, &Limits::default(), |run| {
-            let input = run.from_owned(&input)?;
-            let value = program.execute(run, &[input]).map_err(|e| e.fault)?;
+        let got = workspace.run(dialect, &Limits::default(), |run| {
+            let inputs = inputs.iter().map(|input| run.from_owned(input));
+            let inputs = inputs.collect::<Outcome<Vec<_>>>()?;
+            let value = program.execute(run, &inputs).map_err(|e| e.fault)?;
             run.to_owned(value)
         });
         compare(report, &results, line, name, expected, got)?;

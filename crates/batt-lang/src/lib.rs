@@ -57,6 +57,7 @@
 //! assert_eq!(again.programs, file.programs);
 //! ```
 
+pub mod batt;
 pub mod check;
 mod diagnostic;
 mod parse;
@@ -64,6 +65,7 @@ pub mod print;
 mod program;
 mod source;
 
+pub use batt::{Batt, OnError, Output, Score};
 pub use diagnostic::{Code, Diagnostic, Severity};
 pub use parse::{LoadError, SolverFile};
 pub use print::print_file;

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use batt_dsl::{ConstId, Literal, OpId};
+use batt_dsl::{ConstId, Dialect, Literal, OpId};
 
 use crate::source::{LineRange, Span};
 
@@ -115,6 +115,7 @@ pub struct Step {
 #[derive(Clone, Debug)]
 pub struct Program {
     name: String,
+    dialect: Dialect,
     params: Vec<String>,
     steps: Vec<Step>,
     result: Operand,
@@ -125,6 +126,11 @@ impl Program {
     /// The name of the function.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The dialect it is written in.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
     }
 
     /// Parameter names in order.
@@ -200,6 +206,7 @@ impl Program {
 impl PartialEq for Program {
     fn eq(&self, other: &Program) -> bool {
         self.name == other.name
+            && self.dialect == other.dialect
             && self.params.len() == other.params.len()
             && self.steps.len() == other.steps.len()
             && self.result == other.result
@@ -277,7 +284,7 @@ pub struct ProgramBuilder {
 }
 
 impl ProgramBuilder {
-    /// Starts a program with the given name and parameter names.
+    /// Starts a program of arc-dsl with the given name and parameter names.
     pub fn new<P: Into<String>>(
         name: impl Into<String>,
         params: impl IntoIterator<Item = P>,
@@ -285,12 +292,20 @@ impl ProgramBuilder {
         ProgramBuilder {
             program: Program {
                 name: name.into(),
+                dialect: Dialect::ArcDsl,
                 params: params.into_iter().map(Into::into).collect(),
                 steps: Vec::new(),
                 result: Operand::Literal(Literal::None),
                 lines: LineRange::default(),
             },
         }
+    }
+
+    /// The same in another dialect; its operands are to be of that dialect.
+    #[must_use]
+    pub fn in_dialect(mut self, dialect: Dialect) -> ProgramBuilder {
+        self.program.dialect = dialect;
+        self
     }
 
     /// A parameter, by position.

@@ -163,7 +163,7 @@ fn random_bytes() {
         let bytes: Vec<u8> = (0..random.below(200))
             .map(|_| random.below(256) as u8)
             .collect();
-        if let Ok(file) = SolverFile::parse_bytes(&bytes, "bytes.py") {
+        if let Ok(file) = SolverFile::parse_bytes(&bytes, "bytes.py", None) {
             read(file.source.text());
         }
         let printable: String = bytes.iter().map(|b| char::from(b % 96 + 32)).collect();

@@ -60,6 +60,7 @@ pub fn describe(value: &OwnedValue) -> String {
         OwnedValue::None => "None".to_owned(),
         OwnedValue::Bool(b) => format!("the bool {}", if *b { "True" } else { "False" }),
         OwnedValue::Int(n) => format!("the integer {n}"),
+        OwnedValue::Float(x) => format!("the float {x}"),
         OwnedValue::Function => "a function".to_owned(),
         OwnedValue::Set(items) => format!("a frozenset of {}", items.len()),
         OwnedValue::Tuple(items) => match value.as_grid() {

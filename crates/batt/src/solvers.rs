@@ -14,7 +14,7 @@ const SHOWN: usize = 20;
 
 /// Reads a solver file.
 pub fn load(path: &Path) -> Result<SolverFile> {
-    SolverFile::load(path).map_err(|error| match &error {
+    SolverFile::load(path, None).map_err(|error| match &error {
         LoadError::Read { path, source } => bad_file("read", path, source),
         LoadError::NotUtf8 { .. } => advised(&error, "save the file as UTF-8"),
     })

@@ -993,7 +993,8 @@ fn compress_compact<'r>(run: &mut Run<'r>, grid: &'r Grid<'r>) -> Outcome<Value<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::{Dialect, Limits, Workspace};
+    use crate::dialect::Dialect;
+    use crate::run::{Limits, Workspace};
 
     fn fault(body: impl for<'r> FnOnce(&mut Run<'r>) -> Outcome<Value<'r>>) -> Option<Fault> {
         Workspace::new().run(Dialect::ArcDsl, &Limits::default(), |run| body(run).err())

@@ -2,9 +2,10 @@
 
 use std::cmp::Ordering;
 
+use crate::dialect::Dialect;
 use crate::fault::{Fault, Outcome};
 use crate::op;
-use crate::run::{Dialect, Run};
+use crate::run::Run;
 use crate::set::{Elems, Origin, Product, Set, Walk};
 use crate::table::Op;
 use crate::value::{Pair, Value};

@@ -581,7 +581,8 @@ op! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::{Dialect, Limits, Workspace};
+    use crate::dialect::Dialect;
+    use crate::run::{Limits, Workspace};
 
     #[test]
     fn factors_that_grow_past_the_limit_fail_at_once() {

@@ -1,6 +1,7 @@
 //! The primitives, family by family. Each op's documentation, signature and code stand together.
 //!
-//! A family's `OPS` lists its primitives; the table is put together from those lists.
+//! A family's `OPS` lists its primitives; the table is put together from those lists. The dialect
+//! tokpidjin has families of its own, mostly names over these.
 
 mod arithmetic;
 mod assembly;
@@ -13,6 +14,7 @@ mod measure;
 mod mirror;
 mod patch;
 mod segmentation;
+pub(crate) mod tokpidjin;
 
 use crate::table::Op;
 
@@ -34,29 +36,33 @@ const FAMILIES: [&[&Op]; 11] = [
     segmentation::OPS,
 ];
 
-const COUNT: usize = {
+/// Every primitive of arc-dsl, family by family.
+pub(crate) static ALL: [&Op; count(&FAMILIES)] = concat(&FAMILIES);
+
+/// How many primitives the families have together.
+const fn count(families: &[&[&Op]]) -> usize {
     let mut count = 0;
     let mut family = 0;
-    while family < FAMILIES.len() {
-        count += FAMILIES[family].len();
+    while family < families.len() {
+        count += families[family].len();
         family += 1;
     }
     count
-};
+}
 
-/// Every primitive, family by family.
-pub(crate) static ALL: [&Op; COUNT] = {
-    let mut all = [FAMILIES[1][0]; COUNT];
+/// The families' lists one after the other.
+const fn concat<const COUNT: usize>(families: &[&[&'static Op]]) -> [&'static Op; COUNT] {
+    let mut all = [families[0][0]; COUNT];
     let mut next = 0;
     let mut family = 0;
-    while family < FAMILIES.len() {
+    while family < families.len() {
         let mut k = 0;
-        while k < FAMILIES[family].len() {
-            all[next] = FAMILIES[family][k];
+        while k < families[family].len() {
+            all[next] = families[family][k];
             next += 1;
             k += 1;
         }
         family += 1;
     }
     all
-};
+}

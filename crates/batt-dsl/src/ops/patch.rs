@@ -109,7 +109,8 @@ pub(super) fn compact<'r>(
     Ok(found.filter(|(set, _)| !matches!(set.elems, Elems::Values(_)) && set.len() > 0))
 }
 
-/// Is the second component of the first element a tuple? Asked of non-empty containers.
+/// Does a non-empty container hold cells? In arc-dsl: is the second component of the first element a
+/// tuple? Where cells are triples: has it three components?
 pub(super) fn holds_cells<'r>(run: &mut Run<'r>, patch: Value<'r>) -> Outcome<bool> {
     let first = match patch {
         Value::Set(set) => match set.elems {
@@ -117,12 +118,15 @@ pub(super) fn holds_cells<'r>(run: &mut Run<'r>, patch: Value<'r>) -> Outcome<bo
             Elems::Cells(_) => return Ok(true),
             _ => set.first(run)?.ok_or(Fault::StopIteration)?,
         },
-        tuple => match tuple.tuple_len() {
+        tuple => match run.tuple_len(tuple) {
             None => return Err(Fault::Type),
             Some(0) => return Err(Fault::StopIteration),
             Some(_) => run.item(tuple, 0)?,
         },
     };
+    if run.triples {
+        return Ok(run.len(first)? == 3);
+    }
     Ok(run.at(first, 1)?.is_tuple())
 }
 

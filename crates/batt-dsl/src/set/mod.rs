@@ -218,7 +218,8 @@ impl<'r> Set<'r> {
         let hash = match self.elems {
             Elems::Pairs(pairs) => hash::set(pairs.iter().map(|p| hash::pair(p.i, p.j))),
             Elems::Cells(cells) => {
-                hash::set(cells.iter().map(|c| hash::cell(c.color, c.at.i, c.at.j)))
+                let hash = run.cell_hash();
+                hash::set(cells.iter().map(|&c| hash(c)))
             }
             Elems::Values(values) => match self.noted(|known| known.hashes.get()) {
                 Some(hashes) => hash::set(hashes.iter().copied()),
@@ -242,7 +243,7 @@ impl<'r> Set<'r> {
             // In general form there may be elements that equal pairs or cells, as (True, 0) does.
             Elems::Values(values) => {
                 let pairs = values.iter().map(|&v| numeric_pair(v).map(Pair::key));
-                let cells = values.iter().map(|&v| numeric_cell(v).map(Cell::key));
+                let cells = values.iter().map(|&v| run.numeric_cell(v).map(Cell::key));
                 let keys = sum_if_all(pairs).or_else(|| sum_if_all(cells));
                 keys.map_or_else(|| self.hash(run), of_keys)
             }
@@ -258,8 +259,8 @@ impl<'r> Set<'r> {
         let hashes = match self.elems {
             Elems::Pairs(pairs) => run.slice_from(pairs.iter().map(|p| hash::pair(p.i, p.j)))?,
             Elems::Cells(cells) => {
-                let hash = |c: &Cell| hash::cell(c.color, c.at.i, c.at.j);
-                run.slice_from(cells.iter().map(hash))?
+                let hash = run.cell_hash();
+                run.slice_from(cells.iter().map(|&c| hash(c)))?
             }
             Elems::Values(values) => {
                 let hashes = run.slice_filled(values.len(), 0)?;
@@ -333,7 +334,7 @@ impl<'r> Set<'r> {
                 )
             }
             Elems::Cells(cells) => {
-                let wanted = numeric_cell(v)?;
+                let wanted = run.numeric_cell(v)?;
                 self.find_by(
                     run,
                     wanted.key(),
@@ -342,11 +343,11 @@ impl<'r> Set<'r> {
                 )
             }
             Elems::Values(values) => {
-                if values.len() <= LINEAR_SEARCH && v.as_int().is_some() {
-                    let wanted = v.as_int();
+                if values.len() <= LINEAR_SEARCH && v.integral().is_some() {
+                    let wanted = v.integral();
                     return values
                         .iter()
-                        .position(|v| v.as_int() == wanted)
+                        .position(|v| v.integral() == wanted)
                         .map(|k| k as u32);
                 }
                 let hash = run.hash(v);
@@ -356,7 +357,7 @@ impl<'r> Set<'r> {
                     return self.find_hashed(run, hash, hashes, values, v);
                 }
                 while at < values.len() {
-                    if hashes[at] == hash && run.eq(values[at], v) {
+                    if hashes[at] == hash && run.eq_member(values[at], v) {
                         return Some(at as u32);
                     }
                     at += 1;
@@ -404,7 +405,9 @@ impl<'r> Set<'r> {
         loop {
             match table[at] {
                 EMPTY => return None,
-                k if hashes[k as usize] == hash && run.eq(values[k as usize], v) => return Some(k),
+                k if hashes[k as usize] == hash && run.eq_member(values[k as usize], v) => {
+                    return Some(k);
+                }
                 _ => at = (at + 1) & mask,
             }
         }
@@ -590,25 +593,29 @@ pub(crate) fn numeric_pair(v: Value<'_>) -> Option<Pair> {
     match v {
         Value::Pair(p) => Some(p.get()),
         Value::Tuple(t) => match *t.items {
-            [i, j] => Pair::fit(i.as_int()?, j.as_int()?),
+            [i, j] => Pair::fit(i.integral()?, j.integral()?),
             _ => None,
         },
         _ => None,
     }
 }
 
-/// The cell a tuple equals, if it equals one.
-pub(crate) fn numeric_cell(v: Value<'_>) -> Option<Cell> {
-    match v {
-        Value::Cell(c) => Some(c.get()),
-        Value::Tuple(t) => match *t.items {
-            [color, at] => Some(Cell::new(
-                color.as_int()?.try_into().ok()?,
-                numeric_pair(at)?,
-            )),
+impl<'r> Run<'r> {
+    /// The cell a tuple equals, if it equals one.
+    pub(crate) fn numeric_cell(&self, v: Value<'r>) -> Option<Cell> {
+        let color = |v: Value<'r>| v.integral()?.try_into().ok();
+        match v {
+            Value::Cell(c) => Some(c.get()),
+            Value::Tuple(t) => match *t.items {
+                [c, at] if !self.triples => Some(Cell::new(color(c)?, numeric_pair(at)?)),
+                [i, j, c] if self.triples => Some(Cell::new(
+                    color(c)?,
+                    Pair::fit(i.integral()?, j.integral()?)?,
+                )),
+                _ => None,
+            },
             _ => None,
-        },
-        _ => None,
+        }
     }
 }
 
@@ -730,7 +737,7 @@ impl<'r> Run<'r> {
                 _ => self.hash(v),
             };
             let number = kept.len() as u32;
-            let found = index.find_or_insert(hash, number, |k| self.eq(kept[k as usize], v));
+            let found = index.find_or_insert(hash, number, |k| self.eq_member(kept[k as usize], v));
             if found == number {
                 kept.push(v);
             }

@@ -251,7 +251,7 @@ fn construct_merge<'r>(
         starts.push(start);
         start += match member {
             Value::Set(set) => set.len(),
-            tuple => tuple.tuple_len().unwrap_or_default(),
+            tuple => run.tuple_len(tuple).unwrap_or_default(),
         };
     }
     let mut add_member = |run: &mut Run<'r>, m: usize| -> Outcome<()> {
@@ -263,7 +263,7 @@ fn construct_merge<'r>(
                 }
             }
             tuple => {
-                for &name in &names[..tuple.tuple_len().unwrap_or_default()] {
+                for &name in &names[..run.tuple_len(tuple).unwrap_or_default()] {
                     table.add(hashes, name);
                 }
             }

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use batt_dsl::{ConstId, Literal, OpId};
+use batt_dsl::{Dialect, Literal};
 use ruff_python_ast::statement_visitor::{StatementVisitor, walk_stmt};
 use ruff_python_ast::{Alias, Expr, Stmt};
 
@@ -24,25 +24,35 @@ pub(super) enum Global {
 }
 
 /// The names of a file.
-#[derive(Debug, Default)]
-pub(super) struct Globals(HashMap<String, Global>);
+#[derive(Debug)]
+pub(super) struct Globals {
+    dialect: Dialect,
+    names: HashMap<String, Global>,
+}
 
 impl Globals {
+    pub(super) fn new(dialect: Dialect) -> Globals {
+        Globals {
+            dialect,
+            names: HashMap::new(),
+        }
+    }
+
     pub(super) fn get(&self, name: &str) -> Option<&Global> {
-        self.0.get(name)
+        self.names.get(name)
     }
 
     /// The names that can be used in a function.
     pub(super) fn values(&self) -> impl Iterator<Item = &str> {
         let usable = self
-            .0
+            .names
             .iter()
             .filter(|(_, global)| matches!(global, Global::Value(_)));
         usable.map(|(name, _)| name.as_str())
     }
 
     pub(super) fn function(&mut self, name: &str, line: u32) {
-        self.0.insert(name.to_owned(), Global::Function(line));
+        self.names.insert(name.to_owned(), Global::Function(line));
     }
 
     /// Takes in a statement from outside the functions; true if nothing of it is lost.
@@ -87,10 +97,10 @@ impl Globals {
                 continue;
             };
             let name = alias.name.as_str();
-            let op = OpId::named(name).map(Operand::Op);
-            let known = op.or_else(|| ConstId::named(name).map(Operand::Const));
+            let op = self.dialect.op(name).map(Operand::Op);
+            let known = op.or_else(|| self.dialect.constant(name).map(Operand::Const));
             let global = known.map_or(Global::Opaque(line), Global::Value);
-            self.0.insert(new.to_string(), global);
+            self.names.insert(new.to_string(), global);
         }
     }
 
@@ -98,14 +108,14 @@ impl Globals {
         match target {
             Expr::Name(name) => {
                 let id = name.id.as_str();
-                let global = match (value, ConstId::named(id)) {
+                let global = match (value, self.dialect.constant(id)) {
                     (Some(value), Some(constant)) if constant.value() == *value => {
                         Global::Value(Operand::Const(constant))
                     }
                     (Some(value), _) => Global::Value(Operand::Literal(value.clone())),
                     (None, _) => Global::Opaque(line),
                 };
-                self.0.insert(id.to_owned(), global);
+                self.names.insert(id.to_owned(), global);
             }
             Expr::Tuple(tuple) => tuple.elts.iter().for_each(|e| self.assign(e, None, line)),
             Expr::List(list) => list.elts.iter().for_each(|e| self.assign(e, None, line)),
@@ -127,13 +137,13 @@ impl<'a> StatementVisitor<'a> for Rebound<'_> {
         match stmt {
             Stmt::FunctionDef(def) => {
                 self.globals
-                    .0
+                    .names
                     .insert(def.name.to_string(), Global::Opaque(line));
                 return;
             }
             Stmt::ClassDef(class) => {
                 self.globals
-                    .0
+                    .names
                     .insert(class.name.to_string(), Global::Opaque(line));
                 return;
             }

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use batt_dsl::{ConstId, Literal, OpId};
+use batt_dsl::{Dialect, Literal};
 use ruff_python_ast::{self as ast, Expr, Stmt};
 use ruff_text_size::Ranged;
 
@@ -21,6 +21,7 @@ const ERROR_LIMIT: usize = 20;
 /// What lowering needs to know about the file.
 pub(super) struct FileContext<'f> {
     pub locator: &'f Locator<'f>,
+    pub dialect: Dialect,
     pub globals: &'f Globals,
     /// Suggestions still to be made: each compares a name with the whole table, which a file of
     /// nothing but unknown names must not be able to multiply.
@@ -44,7 +45,8 @@ pub(super) fn function(
         function: def.name.as_str(),
         variables: HashMap::new(),
         assigned,
-        builder: ProgramBuilder::new(def.name.as_str(), params.iter().copied()),
+        builder: ProgramBuilder::new(def.name.as_str(), params.iter().copied())
+            .in_dialect(file.dialect),
         target: "",
         nested: 0,
         diagnostics: Vec::new(),
@@ -289,12 +291,13 @@ impl<'f> Lowering<'f> {
 
     fn name(&mut self, name: &'f ast::ExprName) -> Option<Operand> {
         let id = name.id.as_str();
+        let dialect = self.file.dialect;
         if let Some(bound) = self.variables.get(id) {
             return bound.clone();
         }
         if self.assigned.contains(id) {
             let message = format!("variable '{id}' is used before it has a value");
-            let hint = (OpId::named(id).is_some() || ConstId::named(id).is_some()).then(|| {
+            let hint = (dialect.op(id).is_some() || dialect.constant(id).is_some()).then(|| {
                 format!("'{id}' is assigned in this function, which hides the '{id}' of the DSL")
             });
             self.error(Code::UnboundVariable, message, name.range(), hint);
@@ -316,10 +319,10 @@ impl<'f> Lowering<'f> {
             }
             None => {}
         }
-        if let Some(op) = OpId::named(id) {
+        if let Some(op) = dialect.op(id) {
             return Some(Operand::Op(op));
         }
-        if let Some(constant) = ConstId::named(id) {
+        if let Some(constant) = dialect.constant(id) {
             return Some(Operand::Const(constant));
         }
         let hint = self.suggestion(id);
@@ -342,7 +345,7 @@ impl<'f> Lowering<'f> {
         let mut known: Vec<&str> = self.variables.keys().copied().collect();
         known.extend(self.file.globals.values());
         known.sort_unstable();
-        let near = names::nearest(name, known.into_iter())?;
+        let near = names::nearest(name, self.file.dialect, known.into_iter())?;
         Some(format!("did you mean '{near}'?"))
     }
 

@@ -19,6 +19,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use batt_dsl::Dialect;
 use ruff_python_ast::{PySourceType, Stmt};
 use ruff_python_parser::parse_unchecked_source;
 use ruff_text_size::Ranged;
@@ -38,6 +39,8 @@ const SUGGESTION_LIMIT: usize = 500;
 pub struct SolverFile {
     /// The text.
     pub source: SourceFile,
+    /// The dialect its names were looked up in.
+    pub dialect: Dialect,
     /// The functions that could be loaded, in file order.
     pub programs: Vec<Program>,
     /// What was found on the way, by line.
@@ -73,19 +76,23 @@ pub enum LoadError {
 
 impl SolverFile {
     /// Reads a file from disk.
-    pub fn load(path: impl AsRef<Path>) -> Result<SolverFile, LoadError> {
+    pub fn load(path: impl AsRef<Path>, dialect: Option<Dialect>) -> Result<SolverFile, LoadError> {
         let path = path.as_ref();
         let bytes = std::fs::read(path).map_err(|source| LoadError::Read {
             path: path.to_owned(),
             source,
         })?;
-        SolverFile::parse_bytes(&bytes, &path.to_string_lossy())
+        SolverFile::parse_bytes(&bytes, &path.to_string_lossy(), dialect)
     }
 
     /// Reads the bytes of a file; `file_name` is for messages.
-    pub fn parse_bytes(bytes: &[u8], file_name: &str) -> Result<SolverFile, LoadError> {
+    pub fn parse_bytes(
+        bytes: &[u8],
+        file_name: &str,
+        dialect: Option<Dialect>,
+    ) -> Result<SolverFile, LoadError> {
         match std::str::from_utf8(bytes) {
-            Ok(text) => Ok(SolverFile::parse(text, file_name)),
+            Ok(text) => Ok(SolverFile::parse_in(text, file_name, dialect)),
             Err(error) => {
                 let (good, bad) = bytes.split_at(error.valid_up_to());
                 let line_start = good.iter().rposition(|&b| b == b'\n').map_or(0, |k| k + 1);
@@ -105,6 +112,12 @@ impl SolverFile {
     /// This never fails as a whole: functions that cannot be loaded are missing from `programs` and
     /// explained in `diagnostics`.
     pub fn parse(text: &str, file_name: &str) -> SolverFile {
+        SolverFile::parse_in(text, file_name, None)
+    }
+
+    /// As [`parse`](SolverFile::parse), in a given dialect; `None` to find out which it is.
+    pub fn parse_in(text: &str, file_name: &str, dialect: Option<Dialect>) -> SolverFile {
+        let dialect = dialect.unwrap_or_default();
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         if u32::try_from(text.len()).is_err() {
             let source = SourceFile::new(file_name, "".into());
@@ -118,14 +131,16 @@ impl SolverFile {
             );
             return SolverFile {
                 source,
+                dialect,
                 programs: Vec::new(),
                 diagnostics: vec![found],
             };
         }
         let source = SourceFile::new(file_name, text.into());
-        let (programs, diagnostics) = Reader::new(&source).read();
+        let (programs, diagnostics) = Reader::new(&source, dialect).read();
         SolverFile {
             source,
+            dialect,
             programs,
             diagnostics,
         }
@@ -152,6 +167,7 @@ struct Definition {
 struct Reader<'s> {
     source: &'s SourceFile,
     locator: Locator<'s>,
+    dialect: Dialect,
     globals: Globals,
     definitions: HashMap<String, Definition>,
     /// Functions in file order; None where a later one took the name.
@@ -160,11 +176,12 @@ struct Reader<'s> {
 }
 
 impl<'s> Reader<'s> {
-    fn new(source: &'s SourceFile) -> Reader<'s> {
+    fn new(source: &'s SourceFile, dialect: Dialect) -> Reader<'s> {
         Reader {
             source,
             locator: Locator::new(source),
-            globals: Globals::default(),
+            dialect,
+            globals: Globals::new(dialect),
             definitions: HashMap::new(),
             programs: Vec::new(),
             diagnostics: Vec::new(),
@@ -262,6 +279,7 @@ impl<'s> Reader<'s> {
         };
         let context = FileContext {
             locator: &self.locator,
+            dialect: self.dialect,
             globals: &self.globals,
             suggestions: Cell::new(SUGGESTION_LIMIT.saturating_sub(self.diagnostics.len())),
         };

@@ -1,6 +1,6 @@
 //! Suggestions for names nobody knows.
 
-use batt_dsl::{ConstId, OpId};
+use batt_dsl::Dialect;
 
 /// What the same thing is called here that Python, or another way of putting it, calls otherwise.
 const OTHER_WORDS: &[(&str, &str)] = &[
@@ -30,16 +30,22 @@ const LENGTH_LIMIT: usize = 40;
 
 /// The known name closest to an unknown one, if any is close enough to be meant. The names of the
 /// function itself win ties, since a misspelt variable is the most common slip.
-pub(super) fn nearest<'n>(name: &str, local: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+pub(super) fn nearest<'n>(
+    name: &str,
+    dialect: Dialect,
+    local: impl Iterator<Item = &'n str>,
+) -> Option<&'n str> {
     if name.len() > LENGTH_LIMIT {
         return None;
     }
     let other = |&&(word, _): &&(&str, &str)| word == name;
-    if let Some((_, here)) = OTHER_WORDS.iter().find(other) {
+    if let Some((_, here)) = OTHER_WORDS.iter().find(other)
+        && dialect.op(here).is_some()
+    {
         return Some(here);
     }
-    let ops = OpId::all().map(|id| id.op().name);
-    let constants = ConstId::all().map(|id| id.name());
+    let ops = dialect.ops().iter().map(|op| op.name);
+    let constants = dialect.constants().map(|id| id.name());
     // A third of the letters may differ: `objcts` is `objects`, but `x9` is not `x1`.
     let allowed = name.chars().count() / 3;
     let mut best: Option<(usize, &str)> = None;
@@ -101,24 +107,28 @@ mod tests {
 
     #[test]
     fn near_names_are_suggested_far_ones_are_not() {
+        const ARC: Dialect = Dialect::ArcDsl;
         let none = || std::iter::empty();
-        assert_eq!(nearest("objcts", none()), Some("objects"));
-        assert_eq!(nearest("three", none()), Some("THREE"));
-        assert_eq!(nearest("len", none()), Some("size"));
+        assert_eq!(nearest("objcts", ARC, none()), Some("objects"));
+        assert_eq!(nearest("three", ARC, none()), Some("THREE"));
+        assert_eq!(nearest("len", ARC, none()), Some("size"));
         assert_eq!(
-            nearest("bakcground", ["background"].into_iter()),
+            nearest("bakcground", ARC, ["background"].into_iter()),
             Some("background")
         );
-        assert_eq!(nearest("x9", ["x1"].into_iter()), None);
-        assert_eq!(nearest("something_else", none()), None);
-        assert_eq!(nearest(&"x".repeat(100_000), none()), None);
+        assert_eq!(nearest("x9", ARC, ["x1"].into_iter()), None);
+        assert_eq!(nearest("something_else", ARC, none()), None);
+        assert_eq!(nearest(&"x".repeat(100_000), ARC, none()), None);
     }
 
     #[test]
     fn other_words_lead_to_primitives() {
         for (word, here) in OTHER_WORDS {
-            assert!(OpId::named(here).is_some(), "{here}");
-            assert!(OpId::named(word).is_none(), "{word} is a name already");
+            assert!(Dialect::ArcDsl.op(here).is_some(), "{here}");
+            assert!(
+                Dialect::ArcDsl.op(word).is_none(),
+                "{word} is a name already"
+            );
         }
     }
 }

@@ -448,12 +448,12 @@ fn line_ends_tabs_and_byte_order_marks() {
 #[test]
 fn text_that_is_not_text() {
     let bytes = b"def f(I):\n  x = \xff\n";
-    let error = SolverFile::parse_bytes(bytes, "t.py").expect_err("bad bytes");
+    let error = SolverFile::parse_bytes(bytes, "t.py", None).expect_err("bad bytes");
     assert_eq!(
         error.to_string(),
         "t.py:2:7: not valid UTF-8 (byte 0xff); solver files are UTF-8 text"
     );
-    let missing = SolverFile::load("no/such/file.py").expect_err("no file");
+    let missing = SolverFile::load("no/such/file.py", None).expect_err("no file");
     assert!(
         missing
             .to_string()

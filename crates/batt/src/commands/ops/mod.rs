@@ -161,7 +161,7 @@ fn failure(op: &Op) -> Option<String> {
     if op.fails.is_empty() {
         return None;
     }
-    let call = expression(op.fails).ok()?;
+    let call = expression(op.fails, op.dialect).ok()?;
     let fault = Workspace::new().run(Dialect::ArcDsl, &Limits::default(), |run| {
         call.execute(run, &[]).err().map(|error| error.fault)
     });

@@ -1,0 +1,80 @@
+//! Dialects: which names a solver file may use, and what they mean where dialects differ.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use crate::table::{ConstId, Op, OpId, constant_count, ops};
+
+/// A dialect of the DSL.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Dialect {
+    /// The original arc-dsl.
+    #[default]
+    ArcDsl,
+    /// RE-ARC's copy of it: `argmax` and `argmin` of an empty container give `None`.
+    ReArc,
+    /// A fork of arc-dsl made for search: cells are `(i, j, colour)`, functions never fail but give a
+    /// fallback, families of functions take a code, and solvers see the demonstrations.
+    Tokpidjin,
+}
+
+impl Dialect {
+    /// All dialects.
+    pub const ALL: [Dialect; 3] = [Dialect::ArcDsl, Dialect::ReArc, Dialect::Tokpidjin];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Dialect::ArcDsl => "arc-dsl",
+            Dialect::ReArc => "re-arc",
+            Dialect::Tokpidjin => "tokpidjin",
+        }
+    }
+
+    /// The dialect of that name.
+    pub fn named(name: &str) -> Option<Dialect> {
+        Dialect::ALL.into_iter().find(|d| d.name() == name)
+    }
+
+    /// Are cells `(i, j, colour)`? Otherwise they are `(colour, (i, j))`.
+    pub fn cells_are_triples(self) -> bool {
+        self == Dialect::Tokpidjin
+    }
+
+    /// The primitives, family by family.
+    pub fn ops(self) -> &'static [&'static Op] {
+        match self {
+            Dialect::ArcDsl | Dialect::ReArc => ops(),
+            Dialect::Tokpidjin => crate::ops::tokpidjin::ALL,
+        }
+    }
+
+    /// Looks a primitive up by name.
+    pub fn op(self, name: &str) -> Option<OpId> {
+        static ORIGINAL: OnceLock<HashMap<&'static str, OpId>> = OnceLock::new();
+        static TOKPIDJIN: OnceLock<HashMap<&'static str, OpId>> = OnceLock::new();
+        let index = match self {
+            Dialect::ArcDsl | Dialect::ReArc => &ORIGINAL,
+            Dialect::Tokpidjin => &TOKPIDJIN,
+        };
+        index
+            .get_or_init(|| {
+                self.ops()
+                    .iter()
+                    .map(|op| (op.name, OpId::of(op)))
+                    .collect()
+            })
+            .get(name)
+            .copied()
+    }
+
+    /// The constants.
+    pub fn constants(self) -> impl ExactSizeIterator<Item = ConstId> {
+        ConstId::first(constant_count(self))
+    }
+
+    /// Looks a constant up by name.
+    pub fn constant(self, name: &str) -> Option<ConstId> {
+        self.constants().find(|constant| constant.name() == name)
+    }
+}

@@ -1,0 +1,102 @@
+//! The dialect tokpidjin: a fork of arc-dsl made for search.
+//!
+//! Most functions are arc-dsl's under another name. Three things hold for all of them:
+//!
+//! - None ever fails. Where the body would raise, the result is the [`Fallback`] that follows from the
+//!   hints, and whoever calls another function of the dialect inside its body gets that function's
+//!   fallback. The [`safe!`] macro sees to both. Limits of a run still end it.
+//! - Cells are `(i, j, colour)`. The run knows ([`Run::triples`](crate::run::Run)); compact cells and
+//!   all code over them are shared with arc-dsl.
+//! - Floats occur: nan and the infinities stand for what is missing.
+//!
+//! A function that is written `= path` *is* that function of arc-dsl. Where only odd arguments tell the
+//! two apart, the body hands well-formed ones to arc-dsl's code and treats the odd ones itself.
+
+use super::{concat, count};
+use crate::table::Op;
+
+/// Declares a primitive that never fails, as [`op!`](crate::op) does one that may.
+///
+/// ```ignore
+/// safe! {
+///     /// The number of elements.
+///     pub size_t(container: Tuple) -> Integer = container::size;
+/// }
+/// safe! {
+///     /// The first element, `None` when there is none.
+///     pub first(container: Container) -> Any;
+///     |run| { ... }
+/// }
+/// ```
+///
+/// expands to a function `size_t(run, container)` whose only faults are the limits of the run, and a
+/// table entry `size_t::OP`.
+macro_rules! safe {
+    (
+        $(#[doc = $doc:literal])+
+        pub $name:ident($($param:ident: $ty:ident),+) -> $returns:ident = $same:path;
+        $(ordered $order:literal;)?
+    ) => {
+        safe! {
+            $(#[doc = $doc])+
+            pub $name($($param: $ty),+) -> $returns;
+            $(ordered $order;)?
+            |run| { $same(run, $($param),+) }
+        }
+    };
+    (
+        $(#[doc = $doc:literal])+
+        pub $name:ident($($param:ident: $ty:ident),+) -> $returns:ident;
+        $(ordered $order:literal;)?
+        |$run:ident| $body:block
+    ) => {
+        $(#[doc = $doc])+
+        #[inline]
+        pub fn $name<'r>(
+            $run: &mut $crate::run::Run<'r>,
+            $($param: $crate::value::Value<'r>),+
+        ) -> $crate::fault::Outcome<$crate::value::Value<'r>> {
+            #[inline(always)]
+            fn body<'r>(
+                $run: &mut $crate::run::Run<'r>,
+                $($param: $crate::value::Value<'r>),+
+            ) -> $crate::fault::Outcome<$crate::value::Value<'r>> $body
+            match body($run, $($param),+) {
+                Ok(value) => Ok(value),
+                Err(fault) => $run.fall_back(fault, $name::FALLBACK),
+            }
+        }
+
+        #[doc(hidden)]
+        pub mod $name {
+            use $crate::table::{Code, Fallback, Op, Param, Type};
+            use $crate::value::Returned;
+            const PARAMS: &[Param] = &[$(Param { name: stringify!($param), ty: Type::$ty }),+];
+            pub(super) const FALLBACK: Fallback = Fallback::of(PARAMS, Type::$returns);
+            /// The table entry.
+            pub static OP: Op = Op {
+                name: $crate::table::unescaped(stringify!($name)),
+                dialect: $crate::dialect::Dialect::Tokpidjin,
+                fallback: Some(FALLBACK),
+                family: super::FAMILY,
+                params: PARAMS,
+                returns: Type::$returns,
+                order_sensitive: !$crate::op!(@text $($order)?).is_empty(),
+                order: $crate::op!(@text $($order)?),
+                doc: concat!($($doc, "\n"),+),
+                example: ("", ""),
+                fails: "",
+                code: $crate::op!(@code super::$name, $($param),+),
+            };
+        }
+    };
+}
+
+mod arithmetic;
+
+const FAMILIES: [&[&Op]; 1] = [arithmetic::OPS];
+
+/// Every primitive, family by family.
+pub(crate) static ALL: &[&Op] = &TABLE;
+
+static TABLE: [&Op; count(&FAMILIES)] = concat(&FAMILIES);
