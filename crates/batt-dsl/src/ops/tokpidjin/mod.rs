@@ -93,8 +93,36 @@ macro_rules! safe {
 }
 
 mod arithmetic;
+mod assembly;
+mod color;
+mod container;
+mod extremes;
+mod higher_order;
+mod lines;
+mod logic;
+mod measure;
+mod mirror;
+mod patch;
+mod ranked;
+mod samples;
+mod segmentation;
 
-const FAMILIES: [&[&Op]; 1] = [arithmetic::OPS];
+const FAMILIES: [&[&Op]; 14] = [
+    arithmetic::OPS,
+    logic::OPS,
+    container::OPS,
+    ranked::OPS,
+    higher_order::OPS,
+    samples::OPS,
+    segmentation::OPS,
+    patch::OPS,
+    extremes::OPS,
+    measure::OPS,
+    lines::OPS,
+    mirror::OPS,
+    assembly::OPS,
+    color::OPS,
+];
 
 /// Every primitive, family by family.
 pub(crate) static ALL: &[&Op] = &TABLE;
