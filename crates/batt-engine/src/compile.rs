@@ -344,12 +344,11 @@ impl Constant {
 }
 
 impl Instruction {
-    /// What a call calls; `None` for a tuple.
-    pub(crate) fn callee<'r>(&self, slots: &[Value<'r>], op: Option<OpId>) -> Option<Value<'r>> {
+    /// The value that is called, where it is not a known primitive with the right number of arguments.
+    pub(crate) fn dynamic_callee<'r>(&self, slots: &[Value<'r>]) -> Option<Value<'r>> {
         match self {
             Instruction::Dynamic(callee, _) => Some(callee.get(slots)),
-            Instruction::Tuple(_) => None,
-            _ => op.map(Value::Op),
+            _ => None,
         }
     }
 

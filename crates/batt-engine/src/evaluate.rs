@@ -105,7 +105,7 @@ pub fn evaluate(
         count: jobs.len(),
         threads: options.threads,
         ahead: Window::fixed(ahead),
-        largest_chunk,
+        chunk: (8, largest_chunk),
     };
     let work = || {
         let mut workspace = Workspace::new();

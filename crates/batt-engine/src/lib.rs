@@ -37,14 +37,18 @@
 //! # Ok::<(), batt_arc::GridError>(())
 //! ```
 
+mod batt;
 mod compile;
 pub mod conformance;
 mod evaluate;
+mod mega;
 mod sample;
 mod schedule;
 
+pub use batt::{BattRun, BattWorker, CompiledBatt, Pass, StepCount, Wanted};
 pub use compile::{Compiled, RunError};
 pub use evaluate::{
     Job, JobResult, Options, Values, Verdict, evaluate, input_grid, inputs, run_job,
 };
+pub use mega::{MegaOptions, MegaReport, MegaResult, mega};
 pub use sample::{Role, Sample};

@@ -15,9 +15,6 @@ use std::time::{Duration, Instant};
 /// eighth of this.
 const STACK: usize = 16 << 20;
 
-/// Items a worker takes at a time, to begin with. After that it goes by the clock.
-const FIRST_CHUNK: usize = 8;
-
 /// How long a chunk should take: long enough to make the queue cheap, short enough that a slow run
 /// holds little else back.
 const CHUNK_TIME: Duration = Duration::from_micros(500);
@@ -47,8 +44,8 @@ pub(crate) struct Schedule {
     pub threads: Option<NonZeroUsize>,
     /// How far results may run ahead.
     pub ahead: Window,
-    /// Items a worker takes at a time, at the most.
-    pub largest_chunk: usize,
+    /// Items a worker takes at a time: to begin with, and at the most. In between it goes by the clock.
+    pub chunk: (usize, usize),
 }
 
 impl Schedule {
@@ -81,7 +78,7 @@ impl Schedule {
                 let worker = &worker;
                 let work = move || {
                     let mut do_one = worker();
-                    let mut chunk = FIRST_CHUNK.min(self.count.div_ceil(workers)).max(1);
+                    let mut chunk = self.chunk.0.min(self.count.div_ceil(workers)).max(1);
                     loop {
                         let start = next.fetch_add(chunk, Ordering::Relaxed);
                         while start > delivered.load(Ordering::Relaxed) + self.ahead.get()
@@ -96,7 +93,7 @@ impl Schedule {
                         let started = Instant::now();
                         let results = (start..end).map(&mut do_one).collect();
                         chunk = match started.elapsed() {
-                            time if time * 2 < CHUNK_TIME => (chunk * 2).min(self.largest_chunk),
+                            time if time * 2 < CHUNK_TIME => (chunk * 2).min(self.chunk.1),
                             time if time > CHUNK_TIME * 2 => (chunk / 2).max(1),
                             _ => chunk,
                         };
