@@ -104,7 +104,7 @@ impl<'r> Members<'r> {
     }
 
     /// The numbers of the elements that satisfy a condition.
-    fn select(self, run: &mut Run<'r>, condition: Value<'r>) -> Outcome<Vec<u32>> {
+    pub fn select(self, run: &mut Run<'r>, condition: Value<'r>) -> Outcome<Vec<u32>> {
         let mut kept = run.take_numbers();
         for k in 0..self.len() {
             let verdict = run
@@ -250,7 +250,11 @@ op! {
     |run| {
         match container {
             Value::Set(set) => {
-                let gone = set.find(run, value);
+                // Elements are compared with `!=`, and nan differs from itself.
+                let gone = match value.is_nan() {
+                    true => None,
+                    false => set.find(run, value),
+                };
                 let mut kept = run.take_numbers();
                 kept.extend((0..set.len() as u32).filter(|&k| Some(k) != gone));
                 let left = run.set_filter(set, &kept);
@@ -458,13 +462,16 @@ op! {
 fn is_identity(compfunc: Value<'_>) -> bool {
     match compfunc {
         Value::None => true,
-        Value::Op(id) => std::ptr::eq(id.op(), &super::logic::identity::OP),
+        Value::Op(id) => {
+            std::ptr::eq(id.op(), &super::logic::identity::OP)
+                || std::ptr::eq(id.op(), &super::tokpidjin::identity::OP)
+        }
         _ => false,
     }
 }
 
 /// The keys of all elements by number; a function of `None` means the elements themselves.
-fn keys<'r>(
+pub(super) fn keys<'r>(
     run: &mut Run<'r>,
     members: Members<'r>,
     compfunc: Value<'r>,
@@ -477,7 +484,7 @@ fn keys<'r>(
 }
 
 /// The keys as plain integers, if all are.
-fn int_keys(keys: &[Value<'_>]) -> Option<Vec<i64>> {
+pub(super) fn int_keys(keys: &[Value<'_>]) -> Option<Vec<i64>> {
     keys.iter()
         .map(|key| match key {
             Value::Int(n) => Some(*n),
@@ -491,7 +498,11 @@ const MIN_MERGE: usize = 64;
 
 /// CPython's `list.sort`: the same comparisons in the same sequence for fewer than 64 elements,
 /// which shows when keys are only partly ordered.
-fn sort<'r>(run: &mut Run<'r>, numbers: Vec<u32>, keys: &[Value<'r>]) -> Outcome<Vec<u32>> {
+pub(super) fn sort<'r>(
+    run: &mut Run<'r>,
+    numbers: Vec<u32>,
+    keys: &[Value<'r>],
+) -> Outcome<Vec<u32>> {
     if numbers.len() < 2 {
         return Ok(numbers);
     }
@@ -860,6 +871,18 @@ pub(super) fn most_frequent<'r>(
     if items.is_empty() {
         return Err(Fault::Value);
     }
+    let (set, keys) = frequencies(run, items)?;
+    match first_extreme(run, Members::Set(set), Some(keys), direction)? {
+        Some(k) => Ok(set.elems.get(k)),
+        None => Err(Fault::Value),
+    }
+}
+
+/// The set of the values, numbered as they are first met, and how often each of them occurs.
+pub(super) fn frequencies<'r>(
+    run: &mut Run<'r>,
+    items: &[Value<'r>],
+) -> Outcome<(&'r Set<'r>, &'r [Value<'r>])> {
     let set = run.build(items)?;
     let counts = run.slice_filled(set.len(), 0i64)?;
     for &item in items {
@@ -867,11 +890,8 @@ pub(super) fn most_frequent<'r>(
             counts[k as usize] += 1;
         }
     }
-    let keys = run.slice_from(counts.iter().map(|&n| Value::Int(n)))?;
-    match first_extreme(run, Members::Set(set), Some(keys), direction)? {
-        Some(k) => Ok(set.elems.get(k)),
-        None => Err(Fault::Value),
-    }
+    let counts = run.slice_from(counts.iter().map(|&n| Value::Int(n)))?;
+    Ok((set, counts))
 }
 
 op! {
