@@ -10,6 +10,8 @@ use crate::set::{Elems, Origin, Product, Set, Walk};
 use crate::table::Op;
 use crate::value::{Pair, Value};
 
+use super::sort::sort;
+
 const FAMILY: &str = "container";
 
 pub(super) const OPS: &[&Op] = &[
@@ -491,77 +493,6 @@ pub(super) fn int_keys(keys: &[Value<'_>]) -> Option<Vec<i64>> {
             _ => None,
         })
         .collect()
-}
-
-/// Runs shorter than this are sorted by CPython with binary insertion alone.
-const MIN_MERGE: usize = 64;
-
-/// CPython's `list.sort`: the same comparisons in the same sequence for fewer than 64 elements,
-/// which shows when keys are only partly ordered.
-pub(super) fn sort<'r>(
-    run: &mut Run<'r>,
-    numbers: Vec<u32>,
-    keys: &[Value<'r>],
-) -> Outcome<Vec<u32>> {
-    if numbers.len() < 2 {
-        return Ok(numbers);
-    }
-    if numbers.len() >= MIN_MERGE {
-        return merge_sort(run, numbers, keys);
-    }
-    let mut sorted = numbers;
-    let mut less = |a: u32, b: u32| run.lt(keys[a as usize], keys[b as usize]);
-    let mut length = 2;
-    if less(sorted[1], sorted[0])? {
-        while length < sorted.len() && less(sorted[length], sorted[length - 1])? {
-            length += 1;
-        }
-        sorted[..length].reverse();
-    } else {
-        while length < sorted.len() && !less(sorted[length], sorted[length - 1])? {
-            length += 1;
-        }
-    }
-    for at in length..sorted.len() {
-        let pivot = sorted[at];
-        let (mut low, mut high) = (0, at);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if less(pivot, sorted[middle])? {
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
-        }
-        sorted.copy_within(low..at, low + 1);
-        sorted[low] = pivot;
-    }
-    Ok(sorted)
-}
-
-/// A stable merge sort whose comparisons may fail.
-fn merge_sort<'r>(run: &mut Run<'r>, numbers: Vec<u32>, keys: &[Value<'r>]) -> Outcome<Vec<u32>> {
-    let mut from = numbers;
-    let mut to = vec![0; from.len()];
-    let mut width = 1;
-    while width < from.len() {
-        run.spend(from.len())?;
-        for start in (0..from.len()).step_by(2 * width) {
-            let middle = (start + width).min(from.len());
-            let end = (start + 2 * width).min(from.len());
-            let (mut a, mut b) = (start, middle);
-            for place in &mut to[start..end] {
-                let take_right = b < end
-                    && (a == middle || run.lt(keys[from[b] as usize], keys[from[a] as usize])?);
-                let side = if take_right { &mut b } else { &mut a };
-                *place = from[*side];
-                *side += 1;
-            }
-        }
-        std::mem::swap(&mut from, &mut to);
-        width *= 2;
-    }
-    Ok(from)
 }
 
 op! {
