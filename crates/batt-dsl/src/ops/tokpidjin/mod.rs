@@ -30,7 +30,8 @@ use crate::table::Op;
 /// ```
 ///
 /// expands to a function `size_t(run, container)` whose only faults are the limits of the run, and a
-/// table entry `size_t::OP`.
+/// table entry `size_t::OP`. The last of three parameters may be one that callers can leave out,
+/// `key: Any = None`; the body gets an `Option`.
 macro_rules! safe {
     (
         $(#[doc = $doc:literal])+
@@ -46,20 +47,51 @@ macro_rules! safe {
     };
     (
         $(#[doc = $doc:literal])+
+        pub $name:ident($a:ident: $a_ty:ident, $b:ident: $b_ty:ident, $c:ident: $c_ty:ident = None)
+            -> $returns:ident;
+        $(ordered $order:literal;)?
+        |$run:ident| $body:block
+    ) => {
+        safe! {
+            @declare [$(#[doc = $doc])+]
+            $name [
+                $a: $a_ty, $crate::value::Value<'r>;
+                $b: $b_ty, $crate::value::Value<'r>;
+                $c: $c_ty, Option<$crate::value::Value<'r>>
+            ] $returns [$($order)?]
+            [Code::TwoOrThree(|run, $a, $b, $c| Returned::new(super::$name(run, $a, $b, $c)))]
+            $run $body
+        }
+    };
+    (
+        $(#[doc = $doc:literal])+
         pub $name:ident($($param:ident: $ty:ident),+) -> $returns:ident;
         $(ordered $order:literal;)?
         |$run:ident| $body:block
+    ) => {
+        safe! {
+            @declare [$(#[doc = $doc])+]
+            $name [$($param: $ty, $crate::value::Value<'r>);+] $returns [$($order)?]
+            [$crate::op!(@code super::$name, $($param),+)]
+            $run $body
+        }
+    };
+    (
+        @declare [$(#[doc = $doc:literal])+]
+        $name:ident [$($param:ident: $ty:ident, $value:ty);+] $returns:ident [$($order:literal)?]
+        [$code:expr]
+        $run:ident $body:block
     ) => {
         $(#[doc = $doc])+
         #[inline]
         pub fn $name<'r>(
             $run: &mut $crate::run::Run<'r>,
-            $($param: $crate::value::Value<'r>),+
+            $($param: $value),+
         ) -> $crate::fault::Outcome<$crate::value::Value<'r>> {
             #[inline(always)]
             fn body<'r>(
                 $run: &mut $crate::run::Run<'r>,
-                $($param: $crate::value::Value<'r>),+
+                $($param: $value),+
             ) -> $crate::fault::Outcome<$crate::value::Value<'r>> $body
             match body($run, $($param),+) {
                 Ok(value) => Ok(value),
@@ -86,7 +118,7 @@ macro_rules! safe {
                 doc: concat!($($doc, "\n"),+),
                 example: ("", ""),
                 fails: "",
-                code: $crate::op!(@code super::$name, $($param),+),
+                code: $code,
             };
         }
     };
@@ -106,6 +138,8 @@ mod patch;
 mod ranked;
 mod samples;
 mod segmentation;
+
+pub(super) use logic::identity;
 
 const FAMILIES: [&[&Op]; 14] = [
     arithmetic::OPS,
