@@ -747,6 +747,7 @@ static FALLBACK_FUNCTION: Op = Op {
     example: ("", ""),
     fails: "",
     code: Code::Anything,
+    profiled: &FALLBACK_FUNCTION,
 };
 
 /// Two numbers of which at least one is a float.

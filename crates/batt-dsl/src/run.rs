@@ -8,6 +8,7 @@ use bumpalo::Bump;
 
 use crate::dialect::Dialect;
 use crate::fault::{Fault, Outcome};
+use crate::profile::Profile;
 use crate::set::{KeyIndex, NeighborOrders, Plane, Set, Table, Walk};
 use crate::table::Literal;
 use crate::value::{Cell, Concat, Grid, Pair, Row, Tuple, TupleKnown, Value};
@@ -60,6 +61,7 @@ pub(crate) struct Scratch {
     pub components: Vec<crate::ops::Component>,
     pub grid_orders: crate::ops::GridOrders,
     pub neighbor_orders: NeighborOrders,
+    pub profile: Profile,
 }
 
 /// Where runs happen, one after the other: an arena and buffers that are reused.
@@ -78,6 +80,11 @@ impl Workspace {
     /// A new workspace.
     pub fn new() -> Workspace {
         Workspace::default()
+    }
+
+    /// What profiled primitives have taken so far in this workspace.
+    pub fn profile(&self) -> &Profile {
+        &self.scratch.profile
     }
 
     /// Runs `body` with fresh memory and limits. What it returns may not borrow from the run.
@@ -120,6 +127,7 @@ impl Workspace {
             deadline: limits.time.map(|time| Instant::now() + time),
             memory: limits.memory,
             memory_granted: limits.memory,
+            allocated_before: 0,
             reached: None,
             depth: 0,
             closures: 0,
@@ -150,6 +158,8 @@ pub struct Run<'r> {
     /// runs: what a run may use must not depend on them.
     memory: usize,
     memory_granted: usize,
+    /// Bytes that earlier steps of a batt have allocated.
+    allocated_before: u64,
     reached: Option<Fault>,
     pub(crate) depth: u32,
     /// Closures (and nans) made so far: a stable stand-in for their addresses.
@@ -198,6 +208,7 @@ impl<'r> Run<'r> {
     /// next call. Time is for the whole run and is not renewed.
     pub fn begin_step(&mut self, limits: &Limits, left: &mut usize) {
         let used = self.memory_granted - self.memory;
+        self.allocated_before += used as u64;
         *left = left.saturating_sub(used);
         self.memory = limits.memory.min(*left);
         self.memory_granted = self.memory;
@@ -223,6 +234,11 @@ impl<'r> Run<'r> {
         self.rest = 0;
         self.reached = Some(fault);
         fault
+    }
+
+    /// Bytes allocated so far.
+    pub(crate) fn allocated(&self) -> u64 {
+        self.allocated_before + (self.memory_granted - self.memory) as u64
     }
 
     /// How often a primitive that never fails has fallen back to its default so far.

@@ -119,6 +119,11 @@ impl CompiledBatt {
         self
     }
 
+    /// How failing steps are treated.
+    pub fn mode(&self) -> OnError {
+        self.on_error
+    }
+
     /// The dialect of the batt.
     pub fn dialect(&self) -> Dialect {
         self.dialect

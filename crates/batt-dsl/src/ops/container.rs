@@ -465,7 +465,7 @@ fn is_identity(compfunc: Value<'_>) -> bool {
     match compfunc {
         Value::None => true,
         Value::Op(id) => {
-            std::ptr::eq(id.op(), &super::logic::identity::OP)
+            id.is(&super::logic::identity::OP)
                 || std::ptr::eq(id.op(), &super::tokpidjin::identity::OP)
         }
         _ => false,

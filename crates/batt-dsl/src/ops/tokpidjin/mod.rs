@@ -60,6 +60,9 @@ macro_rules! safe {
                 $c: $c_ty, Option<$crate::value::Value<'r>>
             ] $returns [$($order)?]
             [Code::TwoOrThree(|run, $a, $b, $c| Returned::new(super::$name(run, $a, $b, $c)))]
+            [Code::TwoOrThree(|run, $a, $b, $c| {
+                run.profiled(&OP, |run| Returned::new(super::$name(run, $a, $b, $c)))
+            })]
             $run $body
         }
     };
@@ -73,13 +76,14 @@ macro_rules! safe {
             @declare [$(#[doc = $doc])+]
             $name [$($param: $ty, $crate::value::Value<'r>);+] $returns [$($order)?]
             [$crate::op!(@code super::$name, $($param),+)]
+            [$crate::op!(@profiled $($param),+)]
             $run $body
         }
     };
     (
         @declare [$(#[doc = $doc:literal])+]
         $name:ident [$($param:ident: $ty:ident, $value:ty);+] $returns:ident [$($order:literal)?]
-        [$code:expr]
+        [$code:expr] [$profiled:expr]
         $run:ident $body:block
     ) => {
         $(#[doc = $doc])+
@@ -119,6 +123,11 @@ macro_rules! safe {
                 example: ("", ""),
                 fails: "",
                 code: $code,
+                profiled: &PROFILED,
+            };
+            static PROFILED: Op = Op {
+                code: $profiled,
+                ..OP
             };
         }
     };
