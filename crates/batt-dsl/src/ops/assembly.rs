@@ -593,7 +593,10 @@ fn paintable<'r>(run: &mut Run<'r>, obj: Value<'r>) -> Outcome<Option<&'r Set<'r
 
 /// The elements of a patch in compact form; those of a tuple as the set *built* of them.
 #[inline(always)]
-pub(super) fn compact_patch<'r>(run: &mut Run<'r>, patch: Value<'r>) -> Outcome<Option<&'r Set<'r>>> {
+pub(super) fn compact_patch<'r>(
+    run: &mut Run<'r>,
+    patch: Value<'r>,
+) -> Outcome<Option<&'r Set<'r>>> {
     Ok(match patch {
         Value::Set(set) if !matches!(set.elems, Elems::Values(_)) => Some(set),
         tuple => run.built(tuple)?,

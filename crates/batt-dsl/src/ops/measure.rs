@@ -539,11 +539,7 @@ op! {
 }
 
 /// The sum of every column of locations of any kind, divided by `len`.
-pub(super) fn means<'r>(
-    run: &mut Run<'r>,
-    locations: Value<'r>,
-    len: usize,
-) -> Outcome<Value<'r>> {
+pub(super) fn means<'r>(run: &mut Run<'r>, locations: Value<'r>, len: usize) -> Outcome<Value<'r>> {
     let len = Value::Int(len as i64);
     let mut means = Vec::new();
     for column in run.columns(locations)? {

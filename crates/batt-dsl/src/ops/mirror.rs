@@ -72,8 +72,7 @@ op! {
             return run.grid(grid.height, grid.width, cells);
         }
         if piece.is_tuple() {
-            let rows = reversed_rows(run, piece)?;
-            return run.tuple(&rows);
+            return flipped(run, piece);
         }
         if let Value::Set(set) = piece
             && let Some(b) = set.bounds()
@@ -101,9 +100,7 @@ op! {
             return run.grid_from(grid.width, grid.height, |i, j| grid.get(j, i));
         }
         if piece.is_tuple() {
-            let rows = run.items(piece)?;
-            let columns = columns(run, rows)?;
-            return run.tuple(&columns);
+            return transposed(run, piece);
         }
         if let Value::Set(set) = piece
             && let Some(b) = set.bounds()
@@ -215,7 +212,20 @@ fn reversed<'r>(run: &mut Run<'r>, v: Value<'r>) -> Outcome<Value<'r>> {
     run.tuple_of(items)
 }
 
-/// `[row[::-1] for row in v]` of a tuple.
+/// The elements of a container, each reversed.
+pub(super) fn flipped<'r>(run: &mut Run<'r>, grid: Value<'r>) -> Outcome<Value<'r>> {
+    let rows = reversed_rows(run, grid)?;
+    run.tuple(&rows)
+}
+
+/// The columns of a container of rows.
+pub(super) fn transposed<'r>(run: &mut Run<'r>, grid: Value<'r>) -> Outcome<Value<'r>> {
+    let rows = run.items(grid)?;
+    let columns = columns(run, rows)?;
+    run.tuple(&columns)
+}
+
+/// `[row[::-1] for row in v]`.
 fn reversed_rows<'r>(run: &mut Run<'r>, v: Value<'r>) -> Outcome<Vec<Value<'r>>> {
     let mut rows = Vec::new();
     for &row in run.items(v)? {

@@ -417,7 +417,11 @@ op! {
 }
 
 /// *Build* of one object per colour, in the order of the set of colours.
-pub(super) fn partition_by<'r>(run: &mut Run<'r>, grid: Value<'r>, colors: &'r Set<'r>) -> Outcome<Value<'r>> {
+pub(super) fn partition_by<'r>(
+    run: &mut Run<'r>,
+    grid: Value<'r>,
+    colors: &'r Set<'r>,
+) -> Outcome<Value<'r>> {
     let images = run.slice_filled(colors.len(), Value::None)?;
     if let Some(grid) = small_grid(run, grid) {
         run.spend(grid.cells.len() * colors.len() / 8)?;

@@ -4,9 +4,7 @@ use super::extremes::{
     leftmost, leftmost_i, leftmost_o, lowermost, lowermost_i, lowermost_o, rightmost, rightmost_i,
     rightmost_o, uppermost, uppermost_i, uppermost_o,
 };
-use super::patch::{
-    is_indices, is_nothing, is_object, is_patch, normalize, shift, toindices,
-};
+use super::patch::{is_indices, is_nothing, is_object, is_patch, normalize, shift, toindices};
 use crate::fault::Outcome;
 use crate::ops::measure::{self, Axis, MAX_MOVES, Measure};
 use crate::ops::segmentation;
@@ -50,11 +48,7 @@ pub(super) const OPS: &[&Op] = &[
 
 /// How far apart two ends of a patch are, both included; 0 for an empty one.
 #[cold]
-fn extent<'r>(
-    run: &mut Run<'r>,
-    piece: Value<'r>,
-    [from, to]: [Measure; 2],
-) -> Outcome<Value<'r>> {
+fn extent<'r>(run: &mut Run<'r>, piece: Value<'r>, [from, to]: [Measure; 2]) -> Outcome<Value<'r>> {
     if run.len(piece)? == 0 {
         return Ok(Value::Int(0));
     }
@@ -276,10 +270,7 @@ safe! {
 }
 
 /// The centre of the locations of anything.
-fn center_of_indices<'r>(
-    run: &mut Run<'r>,
-    patch: Value<'r>,
-) -> Outcome<(Value<'r>, Value<'r>)> {
+fn center_of_indices<'r>(run: &mut Run<'r>, patch: Value<'r>) -> Outcome<(Value<'r>, Value<'r>)> {
     let locations = toindices(run, patch)?;
     let center = center(run, locations)?;
     run.unpack2(center)
@@ -291,12 +282,7 @@ fn towards<'r>(run: &mut Run<'r>, from: Value<'r>, to: Value<'r>) -> Outcome<i16
 }
 
 /// Have two patches of any kind a row or column in common?
-fn matching<'r>(
-    run: &mut Run<'r>,
-    a: Value<'r>,
-    b: Value<'r>,
-    axis: Axis,
-) -> Outcome<Value<'r>> {
+fn matching<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>, axis: Axis) -> Outcome<Value<'r>> {
     let a = toindices(run, a)?;
     let a = measure::coordinates(run, a, axis)?;
     let b = toindices(run, b)?;

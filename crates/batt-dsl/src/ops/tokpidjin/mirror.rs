@@ -3,7 +3,7 @@
 use super::extremes::{lrcorner, ulcorner};
 use super::patch::{is_empty, is_indices, is_object, is_patch, shift};
 use crate::fault::{Fault, Outcome};
-use crate::ops::mirror::{self, image_of, upscaled_cells, upscaled_rows};
+use crate::ops::mirror::{self, flipped, image_of, transposed, upscaled_cells, upscaled_rows};
 use crate::ops::patch::holds_cells;
 use crate::run::Run;
 use crate::table::Op;
@@ -50,12 +50,7 @@ enum Way {
 
 /// The mirror image of anything taken for cells or for locations.
 #[cold]
-fn odd_image<'r>(
-    run: &mut Run<'r>,
-    patch: Value<'r>,
-    cells: bool,
-    way: Way,
-) -> Outcome<Value<'r>> {
+fn odd_image<'r>(run: &mut Run<'r>, patch: Value<'r>, cells: bool, way: Way) -> Outcome<Value<'r>> {
     let upper = ulcorner(run, patch)?;
     let axis = match way {
         Way::Horizontal => 0,
@@ -80,18 +75,27 @@ fn odd_image<'r>(
     })
 }
 
-/// The four variants of a mirror.
+/// A set has no last row to begin with.
+fn no_sequence<'r>(_run: &mut Run<'r>, _grid: Value<'r>) -> Outcome<Value<'r>> {
+    Err(Fault::Type)
+}
+
+/// The four variants of a mirror. That of grids takes a set for one unless rows have to be walked
+/// backwards.
 macro_rules! mirror {
-    ($which:literal, $same:ident, $way:expr; $grid:ident, $patch:ident, $indices:ident, $object:ident) => {
+    (
+        $which:literal, $same:ident, $way:expr;
+        $grid:ident or $of_set:ident, $patch:ident, $indices:ident, $object:ident
+    ) => {
         safe! {
             #[doc = "A grid mirrored"]
             #[doc = $which]
             pub $grid(grid: Grid) -> Grid;
             |run| {
-                if !grid.is_tuple() {
-                    return Err(Fault::Type);
+                if grid.is_tuple() {
+                    return mirror::$same(run, grid);
                 }
-                mirror::$same(run, grid)
+                $of_set(run, grid)
             }
         }
         safe! {
@@ -134,18 +138,18 @@ macro_rules! mirror {
     };
 }
 
-mirror! { " top to bottom.", hmirror, Way::Horizontal; hmirror_t, hmirror_f, hmirror_i, hmirror_o }
-mirror! { " left to right.", vmirror, Way::Vertical; vmirror_t, vmirror_f, vmirror_i, vmirror_o }
-mirror! { " along the main diagonal.", dmirror, Way::Diagonal; dmirror_t, dmirror_f, dmirror_i, dmirror_o }
+mirror! { " top to bottom.", hmirror, Way::Horizontal; hmirror_t or no_sequence, hmirror_f, hmirror_i, hmirror_o }
+mirror! { " left to right.", vmirror, Way::Vertical; vmirror_t or flipped, vmirror_f, vmirror_i, vmirror_o }
+mirror! { " along the main diagonal.", dmirror, Way::Diagonal; dmirror_t or transposed, dmirror_f, dmirror_i, dmirror_o }
 
 safe! {
     /// A grid mirrored along the other diagonal.
     pub cmirror_t(grid: Grid) -> Grid;
     |run| {
-        if !grid.is_tuple() {
-            return Err(Fault::Type);
+        if grid.is_tuple() {
+            return mirror::cmirror(run, grid);
         }
-        mirror::cmirror(run, grid)
+        no_sequence(run, grid)
     }
 }
 
