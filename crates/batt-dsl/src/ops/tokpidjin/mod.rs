@@ -107,7 +107,10 @@ macro_rules! safe {
         pub mod $name {
             use $crate::table::{Code, Fallback, Op, Param, Type};
             use $crate::value::Returned;
-            const PARAMS: &[Param] = &[$(Param { name: stringify!($param), ty: Type::$ty }),+];
+            const PARAMS: &[Param] = &[$(Param {
+                name: $crate::table::unescaped(stringify!($param)),
+                ty: Type::$ty,
+            }),+];
             pub(super) const FALLBACK: Fallback = Fallback::of(PARAMS, Type::$returns);
             /// The table entry.
             pub static OP: Op = Op {
