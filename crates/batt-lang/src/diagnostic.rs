@@ -80,10 +80,24 @@ codes! {
     BadKeyword = "bad-keyword",
     /// An integer that does not fit 64 bits.
     IntegerRange = "integer-range",
+    /// A statement of a batt that is no step: not one call that is assigned to one name.
+    BadStep = "bad-step",
+    /// A `try` statement that is not the guard of one step.
+    BadGuard = "bad-guard",
+    /// An entry of `o` or `s` that does not have the four parts it should have.
+    BadAppend = "bad-append",
+    /// A step whose number does not grow.
+    StepNumber = "step-number",
+    /// A file of JSON that is not the form of a batt.
+    BadJson = "bad-json",
     /// A function that a later one of the same name replaces.
     DuplicateFunction = "duplicate-function",
     /// A statement outside functions that has no effect here.
     IgnoredStatement = "ignored-statement",
+    /// A step without a guard in a batt that has guards.
+    UnguardedStep = "unguarded-step",
+    /// A JSON file beside a batt that does not fit it.
+    Provenance = "provenance",
     /// A step whose value nobody uses.
     UnusedStep = "unused-step",
     /// A step that computes what an earlier one already has.

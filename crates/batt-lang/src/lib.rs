@@ -65,7 +65,7 @@ pub mod print;
 mod program;
 mod source;
 
-pub use batt::{Batt, OnError, Output, Score};
+pub use batt::{Batt, BattFile, OnError, Output, Score};
 pub use diagnostic::{Code, Diagnostic, Severity};
 pub use parse::{LoadError, SolverFile};
 pub use print::print_file;

@@ -361,6 +361,19 @@ impl ProgramBuilder {
         Operand::Step(id)
     }
 
+    /// How many steps there are so far.
+    pub(crate) fn len(&self) -> usize {
+        self.program.steps.len()
+    }
+
+    /// What the last step calls, if there is one and it is a call.
+    pub(crate) fn last_callee(&self) -> Option<&Operand> {
+        match &self.program.steps.last()?.kind {
+            StepKind::Call { callee, .. } => Some(callee),
+            StepKind::Tuple(_) => None,
+        }
+    }
+
     /// Says which lines of a file the program came from.
     pub(crate) fn set_lines(&mut self, lines: LineRange) {
         self.program.lines = lines;

@@ -4,7 +4,16 @@
 //! value is appended to `o`, as a *candidate*; differs, small programs that compare a grid with the
 //! expected one, append to `s`, as *scores*.
 
+mod json;
+mod read;
+mod write;
+
 use batt_dsl::{Dialect, Literal};
+
+pub use self::json::{BattJson, JsonError, OutputJson, ScoreJson, StepJson};
+pub use self::json::{from_json, from_json_text, to_json, to_json_text};
+pub use self::read::BattFile;
+pub use self::write::{Form, write_batt};
 
 use crate::program::{Operand, ParamId, Program, StepId};
 
@@ -93,34 +102,89 @@ impl Batt {
 
     /// The steps that a value needs, growing.
     pub fn closure(&self, value: &Operand) -> Vec<StepId> {
-        let mut needed = vec![false; self.program.steps().len()];
-        let mut open: Vec<StepId> = match value {
-            Operand::Step(id) => vec![*id],
-            _ => Vec::new(),
-        };
-        while let Some(id) = open.pop() {
-            if std::mem::replace(&mut needed[id.index()], true) {
-                continue;
-            }
-            open.extend(
-                self.program
-                    .step(id)
-                    .kind
-                    .operands()
-                    .filter_map(|o| match o {
-                        Operand::Step(id) => Some(*id),
-                        _ => None,
-                    }),
-            );
-        }
-        let numbered = needed.iter().enumerate();
-        numbered
-            .filter(|(_, needed)| **needed)
-            .map(|(k, _)| StepId(k as u32))
-            .collect()
+        Closures::new(&self.program).of(value)
     }
 
     /// What the program of a batt returns: nothing that anybody uses.
-    #[allow(dead_code)]
     pub(crate) const RESULT: Operand = Operand::Literal(Literal::None);
+
+    /// An operand as it is spelt in the text.
+    fn spelling(&self, operand: &Operand) -> String {
+        match operand {
+            Operand::Param(id) => PARAMS[id.index()].to_owned(),
+            Operand::Step(id) => format!("t{}", self.numbers[id.index()]),
+            Operand::Op(op) => op.op().name.to_owned(),
+            Operand::Const(constant) => constant.name().to_owned(),
+            Operand::Literal(literal) => literal.to_string(),
+        }
+    }
+}
+
+/// Finds the steps that values need. One closure costs as much as it is long, however long the
+/// program is, so a batt with many entries is no problem as long as its solvers are short.
+pub(crate) struct Closures<'p> {
+    program: &'p Program,
+    /// For each step the last round that came by.
+    seen: Vec<u32>,
+    round: u32,
+    open: Vec<StepId>,
+}
+
+/// The closures of all entries are too long to keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TooLong;
+
+impl<'p> Closures<'p> {
+    /// How many steps the closures of all entries may have, all together: far more than any batt
+    /// needs that somebody wants to run, and no more than memory has room for.
+    const LIMIT: usize = 50_000_000;
+
+    pub(crate) fn new(program: &'p Program) -> Closures<'p> {
+        Closures {
+            program,
+            seen: vec![0; program.steps().len()],
+            round: 0,
+            open: Vec::new(),
+        }
+    }
+
+    /// The steps that a value needs, growing.
+    pub(crate) fn of(&mut self, value: &Operand) -> Vec<StepId> {
+        let mut needed = Vec::new();
+        self.round += 1;
+        self.visit(value);
+        while let Some(id) = self.open.pop() {
+            needed.push(id);
+            let program = self.program;
+            for operand in program.step(id).kind.operands() {
+                self.visit(operand);
+            }
+        }
+        needed.sort_unstable();
+        needed
+    }
+
+    fn visit(&mut self, operand: &Operand) {
+        if let Operand::Step(id) = operand
+            && std::mem::replace(&mut self.seen[id.index()], self.round) != self.round
+        {
+            self.open.push(*id);
+        }
+    }
+
+    /// Gives every entry of a batt the closure of its value as its steps.
+    pub(crate) fn fill_in(batt: &mut Batt) -> Result<(), TooLong> {
+        let mut closures = Closures::new(&batt.program);
+        let outputs = batt.outputs.iter_mut().map(|o| (&o.value, &mut o.steps));
+        let scores = batt.scores.iter_mut().map(|s| (&s.value, &mut s.steps));
+        let mut total = 0;
+        for (value, steps) in outputs.chain(scores) {
+            *steps = closures.of(value);
+            total += steps.len();
+            if total > Closures::LIMIT {
+                return Err(TooLong);
+            }
+        }
+        Ok(())
+    }
 }

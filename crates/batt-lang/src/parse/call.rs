@@ -49,7 +49,8 @@ impl<'f> Lowering<'f> {
         let form = || Some(format!("the primitive is {}", op.call_form()));
         let (arity, given) = (op.params.len(), args.len() + keywords.len());
         if keywords.is_empty() {
-            if arity != given {
+            // A primitive with a fallback gives it for a wrong number of arguments as well.
+            if arity != given && op.fallback.is_none() {
                 let message = format!("{} takes {}, not {given}", op.name, arguments(arity));
                 self.error(Code::WrongArity, message, call.range(), form());
                 return None;

@@ -16,16 +16,16 @@ use crate::program::{Operand, Program, ProgramBuilder, StepKind};
 use crate::source::{LineRange, Locator};
 
 /// A function with more errors than this is not solver code at all; the first few say so.
-const ERROR_LIMIT: usize = 20;
+pub(super) const ERROR_LIMIT: usize = 20;
 
 /// What lowering needs to know about the file.
-pub(super) struct FileContext<'f> {
-    pub locator: &'f Locator<'f>,
-    pub dialect: Dialect,
-    pub globals: &'f Globals,
+pub(crate) struct FileContext<'f> {
+    pub(super) locator: &'f Locator<'f>,
+    pub(super) dialect: Dialect,
+    pub(super) globals: &'f Globals,
     /// Suggestions still to be made: each compares a name with the whole table, which a file of
     /// nothing but unknown names must not be able to multiply.
-    pub suggestions: Cell<usize>,
+    pub(super) suggestions: Cell<usize>,
 }
 
 /// Lowers one function, whose syntax tree counts bytes from `offset`.
@@ -39,24 +39,7 @@ pub(super) fn function(
         assigned_names(stmt, &mut assigned);
     }
     let params: Vec<&str> = plain_parameters(def).map(|p| p.name().as_str()).collect();
-    let mut lowering = Lowering {
-        file,
-        offset,
-        function: def.name.as_str(),
-        variables: HashMap::new(),
-        assigned,
-        builder: ProgramBuilder::new(def.name.as_str(), params.iter().copied())
-            .in_dialect(file.dialect),
-        target: "",
-        nested: 0,
-        diagnostics: Vec::new(),
-    };
-    let source = file.locator.source();
-    let bytes = lowering.bytes(def.range());
-    lowering.builder.set_lines(LineRange {
-        first: source.line_of(bytes.start),
-        last: source.line_of(bytes.end.saturating_sub(1).max(bytes.start)),
-    });
+    let mut lowering = Lowering::new(file, def, offset, &params, assigned);
     lowering.header(def);
     for (position, name) in params.into_iter().enumerate() {
         let operand = lowering.builder.param(position);
@@ -93,7 +76,8 @@ fn assigned_names<'a>(stmt: &'a Stmt, names: &mut HashSet<&'a str>) {
     );
 }
 
-fn plain_parameters(
+/// The parameters that can be given by position.
+pub(super) fn plain_parameters(
     def: &ast::StmtFunctionDef,
 ) -> impl Iterator<Item = &ast::ParameterWithDefault> {
     def.parameters
@@ -105,23 +89,52 @@ fn plain_parameters(
 /// The state of lowering one function. Lowering goes on after an error, to report more than one;
 /// what depends on the place of an error is `None` and not reported again.
 pub(super) struct Lowering<'f> {
-    file: &'f FileContext<'f>,
+    pub(super) file: &'f FileContext<'f>,
     offset: usize,
-    function: &'f str,
-    variables: HashMap<&'f str, Option<Operand>>,
+    pub(super) function: &'f str,
+    pub(super) variables: HashMap<&'f str, Option<Operand>>,
     /// Every name the function assigns anywhere.
     assigned: HashSet<&'f str>,
-    builder: ProgramBuilder,
+    pub(super) builder: ProgramBuilder,
     /// What the current statement assigns to, for naming its steps.
     target: &'f str,
     /// Nested calls of the current statement so far.
     nested: usize,
-    diagnostics: Vec<Diagnostic>,
+    pub(super) diagnostics: Vec<Diagnostic>,
 }
 
 impl<'f> Lowering<'f> {
+    /// Starts on a function; `params` are those of the program, `assigned` all names it assigns.
+    pub(super) fn new(
+        file: &'f FileContext<'f>,
+        def: &'f ast::StmtFunctionDef,
+        offset: usize,
+        params: &[&str],
+        assigned: HashSet<&'f str>,
+    ) -> Lowering<'f> {
+        let name = def.name.as_str();
+        let mut lowering = Lowering {
+            file,
+            offset,
+            function: name,
+            variables: HashMap::new(),
+            assigned,
+            builder: ProgramBuilder::new(name, params.iter().copied()).in_dialect(file.dialect),
+            target: "",
+            nested: 0,
+            diagnostics: Vec::new(),
+        };
+        let source = file.locator.source();
+        let bytes = lowering.bytes(def.range());
+        lowering.builder.set_lines(LineRange {
+            first: source.line_of(bytes.start),
+            last: source.line_of(bytes.end.saturating_sub(1).max(bytes.start)),
+        });
+        lowering
+    }
+
     /// Complains about everything in the `def` line that is more than a name and parameters.
-    fn header(&mut self, def: &'f ast::StmtFunctionDef) {
+    pub(super) fn header(&mut self, def: &'f ast::StmtFunctionDef) {
         if let Some(decorator) = def.decorator_list.first() {
             let hint = "a solver is a plain function; remove the decorator";
             let message = "decorated functions are not supported";
@@ -248,7 +261,7 @@ impl<'f> Lowering<'f> {
     }
 
     /// Lowers the right side of a statement.
-    fn value(&mut self, expr: &'f Expr, target: &'f str) -> Option<Operand> {
+    pub(super) fn value(&mut self, expr: &'f Expr, target: &'f str) -> Option<Operand> {
         (self.target, self.nested) = (target, 0);
         self.expression(expr, true)
     }
@@ -341,6 +354,9 @@ impl<'f> Lowering<'f> {
         if left == 0 {
             return None;
         }
+        if let Some(hint) = names::of_another_dialect(name, self.file.dialect) {
+            return Some(hint);
+        }
         // Sorted, since the order of a hash map would make ties come out differently every time.
         let mut known: Vec<&str> = self.variables.keys().copied().collect();
         known.extend(self.file.globals.values());
@@ -362,8 +378,18 @@ impl<'f> Lowering<'f> {
             self.nested += 1;
             format!("{}.{}", self.target, self.nested)
         };
+        self.push_named(kind, name, range)
+    }
+
+    /// Adds a step under a name of its own.
+    pub(super) fn push_named(
+        &mut self,
+        kind: StepKind,
+        name: impl Into<String>,
+        range: ruff_text_size::TextRange,
+    ) -> Operand {
         let span = self.file.locator.span(self.bytes(range));
-        self.builder.push(kind, Some(name), span)
+        self.builder.push(kind, Some(name.into()), span)
     }
 
     pub(super) fn error(
@@ -376,13 +402,25 @@ impl<'f> Lowering<'f> {
         if self.diagnostics.len() >= ERROR_LIMIT {
             return;
         }
+        let diagnostic = self.finding(Severity::Error, code, message, range, hint);
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// A finding in this function.
+    pub(super) fn finding(
+        &self,
+        severity: Severity,
+        code: Code,
+        message: impl Into<String>,
+        range: ruff_text_size::TextRange,
+        hint: Option<String>,
+    ) -> Diagnostic {
         let locator = self.file.locator;
         let span = locator.span(self.bytes(range));
-        let mut diagnostic =
-            Diagnostic::new(Severity::Error, code, message, Some(locator.source()), span)
-                .in_function(self.function);
+        let mut diagnostic = Diagnostic::new(severity, code, message, Some(locator.source()), span)
+            .in_function(self.function);
         diagnostic.hint = hint;
-        self.diagnostics.push(diagnostic);
+        diagnostic
     }
 
     fn bytes(&self, range: ruff_text_size::TextRange) -> Range<usize> {

@@ -1,15 +1,17 @@
-//! The parser of solver files: the only place that knows the Python grammar.
+//! The parser of solver files and batt files: the only place that knows the Python grammar.
 //!
 //! A file is cut into its top-level pieces ([`scan`]), each piece is parsed on its own, and each
-//! function is lowered to a [`Program`] ([`lower`]). What cannot be loaded is reported for that
-//! function alone; the others load regardless.
+//! function is lowered: to a [`Program`] ([`lower`]), or to a [`Batt`](crate::Batt) ([`steps`]). What
+//! cannot be loaded is reported for that function alone; the others load regardless.
 
 mod call;
+mod detect;
 mod globals;
 mod literal;
 mod lower;
 mod names;
 mod scan;
+mod steps;
 #[cfg(test)]
 mod tests;
 mod unsupported;
@@ -19,17 +21,20 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use batt_dsl::Dialect;
-use ruff_python_ast::{PySourceType, Stmt};
-use ruff_python_parser::parse_unchecked_source;
+use batt_dsl::{Dialect, Literal};
+use ruff_python_ast::{PySourceType, Stmt, StmtFunctionDef};
+use ruff_python_parser::{parse_expression, parse_unchecked_source};
 use ruff_text_size::Ranged;
 
+use self::detect::Evidence;
 use self::globals::Globals;
 use self::lower::FileContext;
 use self::scan::{Piece, Trouble};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::program::Program;
 use crate::source::{Locator, SourceFile, Span};
+
+pub(crate) use self::steps::{Batts, step_number};
 
 /// Suggestions for unknown names per file; beyond that the names are not slips any more.
 const SUGGESTION_LIMIT: usize = 500;
@@ -41,6 +46,9 @@ pub struct SolverFile {
     pub source: SourceFile,
     /// The dialect its names were looked up in.
     pub dialect: Dialect,
+    /// Why it was taken for a file of that dialect, in words that begin with its name; `None` if the
+    /// dialect was given.
+    pub detected: Option<String>,
     /// The functions that could be loaded, in file order.
     pub programs: Vec<Program>,
     /// What was found on the way, by line.
@@ -78,10 +86,7 @@ impl SolverFile {
     /// Reads a file from disk.
     pub fn load(path: impl AsRef<Path>, dialect: Option<Dialect>) -> Result<SolverFile, LoadError> {
         let path = path.as_ref();
-        let bytes = std::fs::read(path).map_err(|source| LoadError::Read {
-            path: path.to_owned(),
-            source,
-        })?;
+        let bytes = read_bytes(path)?;
         SolverFile::parse_bytes(&bytes, &path.to_string_lossy(), dialect)
     }
 
@@ -91,20 +96,8 @@ impl SolverFile {
         file_name: &str,
         dialect: Option<Dialect>,
     ) -> Result<SolverFile, LoadError> {
-        match std::str::from_utf8(bytes) {
-            Ok(text) => Ok(SolverFile::parse_in(text, file_name, dialect)),
-            Err(error) => {
-                let (good, bad) = bytes.split_at(error.valid_up_to());
-                let line_start = good.iter().rposition(|&b| b == b'\n').map_or(0, |k| k + 1);
-                let column = String::from_utf8_lossy(&good[line_start..]).chars().count() + 1;
-                Err(LoadError::NotUtf8 {
-                    file: file_name.to_owned(),
-                    line: good.iter().filter(|&&b| b == b'\n').count() + 1,
-                    column,
-                    byte: bad.first().copied().unwrap_or_default(),
-                })
-            }
-        }
+        let text = utf8(bytes, file_name)?;
+        Ok(SolverFile::parse_in(text, file_name, dialect))
     }
 
     /// Reads a text; `file_name` is for messages.
@@ -115,34 +108,16 @@ impl SolverFile {
         SolverFile::parse_in(text, file_name, None)
     }
 
-    /// As [`parse`](SolverFile::parse), in a given dialect; `None` to find out which it is.
+    /// As [`parse`](SolverFile::parse), in a given dialect; `None` to find out which it is, as
+    /// `parse` does.
     pub fn parse_in(text: &str, file_name: &str, dialect: Option<Dialect>) -> SolverFile {
-        let dialect = dialect.unwrap_or_default();
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        if u32::try_from(text.len()).is_err() {
-            let source = SourceFile::new(file_name, "".into());
-            let message = "the file is larger than 4 GiB";
-            let found = Diagnostic::new(
-                Severity::Error,
-                Code::TooLarge,
-                message,
-                Some(&source),
-                Span::default(),
-            );
-            return SolverFile {
-                source,
-                dialect,
-                programs: Vec::new(),
-                diagnostics: vec![found],
-            };
-        }
-        let source = SourceFile::new(file_name, text.into());
-        let (programs, diagnostics) = Reader::new(&source, dialect).read();
+        let read = read_text::<Solvers>(text, file_name, dialect);
         SolverFile {
-            source,
-            dialect,
-            programs,
-            diagnostics,
+            source: read.source,
+            dialect: read.dialect,
+            detected: read.detected,
+            programs: read.items,
+            diagnostics: read.diagnostics,
         }
     }
 
@@ -157,42 +132,169 @@ impl SolverFile {
     }
 }
 
-/// Where a function stands in the list of programs, and where its definition is.
+/// The bytes of a file.
+pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, LoadError> {
+    std::fs::read(path).map_err(|source| LoadError::Read {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// The text of a file.
+pub(crate) fn utf8<'b>(bytes: &'b [u8], file_name: &str) -> Result<&'b str, LoadError> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let (good, bad) = bytes.split_at(error.valid_up_to());
+        let line_start = good.iter().rposition(|&b| b == b'\n').map_or(0, |k| k + 1);
+        let column = String::from_utf8_lossy(&good[line_start..]).chars().count() + 1;
+        LoadError::NotUtf8 {
+            file: file_name.to_owned(),
+            line: good.iter().filter(|&&b| b == b'\n').count() + 1,
+            column,
+            byte: bad.first().copied().unwrap_or_default(),
+        }
+    })
+}
+
+/// A literal on its own, such as `-3` or `(1, 2)`; `None` if the text is anything else.
+pub(crate) fn literal_of(text: &str) -> Option<Literal> {
+    let pieces = scan::pieces(text, 0..text.len());
+    let [Piece { trouble: None, .. }] = pieces.as_slice() else {
+        return None;
+    };
+    let parsed = parse_expression(text).ok()?;
+    literal::literal(&parsed.syntax().body).ok()
+}
+
+/// What a kind of file makes of its functions.
+pub(crate) trait FileKind {
+    /// A function that has been read.
+    type Item;
+
+    /// Lowers one function, whose syntax tree counts bytes from `offset`.
+    fn function(
+        file: &FileContext<'_>,
+        def: &StmtFunctionDef,
+        offset: usize,
+    ) -> Lowered<Self::Item>;
+}
+
+/// A function once it is lowered, or why it could not be.
+pub(crate) struct Lowered<T> {
+    item: Option<T>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// Solver files: every function is a program.
+enum Solvers {}
+
+impl FileKind for Solvers {
+    type Item = Program;
+
+    fn function(file: &FileContext<'_>, def: &StmtFunctionDef, offset: usize) -> Lowered<Program> {
+        match lower::function(file, def, offset) {
+            Ok(program) => Lowered {
+                item: Some(program),
+                diagnostics: Vec::new(),
+            },
+            Err(diagnostics) => Lowered {
+                item: None,
+                diagnostics,
+            },
+        }
+    }
+}
+
+/// A file that has been read, of whichever kind.
+pub(crate) struct ReadFile<T> {
+    pub source: SourceFile,
+    pub dialect: Dialect,
+    pub detected: Option<String>,
+    pub items: Vec<T>,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads a text as a file of some kind.
+pub(crate) fn read_text<K: FileKind>(
+    text: &str,
+    file_name: &str,
+    dialect: Option<Dialect>,
+) -> ReadFile<K::Item> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if u32::try_from(text.len()).is_err() {
+        let source = SourceFile::new(file_name, "".into());
+        let message = "the file is larger than 4 GiB";
+        let found = Diagnostic::new(
+            Severity::Error,
+            Code::TooLarge,
+            message,
+            Some(&source),
+            Span::default(),
+        );
+        return ReadFile {
+            source,
+            dialect: dialect.unwrap_or_default(),
+            detected: None,
+            items: Vec::new(),
+            diagnostics: vec![found],
+        };
+    }
+    let source = SourceFile::new(file_name, text.into());
+    let text = source.text();
+    let (pieces, dialect, detected) = match dialect {
+        Some(dialect) => (scan::pieces(text, 0..text.len()), dialect, None),
+        None => {
+            let mut evidence = Evidence::new(text);
+            let mut take = |word| evidence.word(&word);
+            let pieces = scan::pieces_and_words(text, 0..text.len(), &mut take);
+            let verdict = evidence.verdict(&pieces);
+            (pieces, verdict.dialect, Some(verdict.reason))
+        }
+    };
+    let (items, diagnostics) = Reader::<K>::new(&source, dialect).read(&pieces);
+    ReadFile {
+        source,
+        dialect,
+        detected,
+        items,
+        diagnostics,
+    }
+}
+
+/// Where a function stands in the list of those read, and where its definition is.
 struct Definition {
     /// None if it could not be loaded.
-    program: Option<usize>,
+    item: Option<usize>,
     span: Span,
 }
 
-struct Reader<'s> {
+struct Reader<'s, K: FileKind> {
     source: &'s SourceFile,
     locator: Locator<'s>,
     dialect: Dialect,
     globals: Globals,
     definitions: HashMap<String, Definition>,
     /// Functions in file order; None where a later one took the name.
-    programs: Vec<Option<Program>>,
+    items: Vec<Option<K::Item>>,
     diagnostics: Vec<Diagnostic>,
 }
 
-impl<'s> Reader<'s> {
-    fn new(source: &'s SourceFile, dialect: Dialect) -> Reader<'s> {
+impl<'s, K: FileKind> Reader<'s, K> {
+    fn new(source: &'s SourceFile, dialect: Dialect) -> Reader<'s, K> {
         Reader {
             source,
             locator: Locator::new(source),
             dialect,
             globals: Globals::new(dialect),
             definitions: HashMap::new(),
-            programs: Vec::new(),
+            items: Vec::new(),
             diagnostics: Vec::new(),
         }
     }
 
-    fn read(mut self) -> (Vec<Program>, Vec<Diagnostic>) {
+    fn read(mut self, pieces: &[Piece]) -> (Vec<K::Item>, Vec<Diagnostic>) {
         let text = self.source.text();
-        let pieces = scan::pieces(text, 0..text.len());
         // Functions see the names of the whole file, so these come first.
-        for piece in &pieces {
+        for piece in pieces {
             match &piece.name {
                 Some(name) => {
                     let line = self.source.line_of(name.start);
@@ -206,10 +308,7 @@ impl<'s> Reader<'s> {
         }
         self.diagnostics
             .sort_by_key(|d| (d.span.line, d.span.column));
-        (
-            self.programs.into_iter().flatten().collect(),
-            self.diagnostics,
-        )
+        (self.items.into_iter().flatten().collect(), self.diagnostics)
     }
 
     /// Parses one piece. With `retry`, one with syntax errors is cut up further.
@@ -283,22 +382,17 @@ impl<'s> Reader<'s> {
             globals: &self.globals,
             suggestions: Cell::new(SUGGESTION_LIMIT.saturating_sub(self.diagnostics.len())),
         };
-        let lowered = lower::function(&context, def, offset);
+        let lowered = K::function(&context, def, offset);
         let name = def.name.range();
         let span = self
             .locator
             .span(offset + name.start().to_usize()..offset + name.end().to_usize());
-        let program = match lowered {
-            Ok(program) => {
-                self.programs.push(Some(program));
-                Some(self.programs.len() - 1)
-            }
-            Err(diagnostics) => {
-                self.diagnostics.extend(diagnostics);
-                None
-            }
-        };
-        self.define(def.name.as_str(), Definition { program, span });
+        self.diagnostics.extend(lowered.diagnostics);
+        let item = lowered.item.map(|item| {
+            self.items.push(Some(item));
+            self.items.len() - 1
+        });
+        self.define(def.name.as_str(), Definition { item, span });
     }
 
     /// Enters a function under its name. As in Python, the last one of a name wins, even if it is
@@ -306,8 +400,8 @@ impl<'s> Reader<'s> {
     fn define(&mut self, name: &str, definition: Definition) {
         let line = definition.span.line;
         if let Some(earlier) = self.definitions.insert(name.to_owned(), definition) {
-            if let Some(index) = earlier.program {
-                self.programs[index] = None;
+            if let Some(index) = earlier.item {
+                self.items[index] = None;
             }
             let message =
                 format!("'{name}' is defined again in line {line}, which replaces this one");
@@ -335,13 +429,7 @@ impl<'s> Reader<'s> {
             last.function = Some(name.to_owned());
         }
         let span = self.locator.span(range);
-        self.define(
-            name,
-            Definition {
-                program: None,
-                span,
-            },
-        );
+        self.define(name, Definition { item: None, span });
     }
 
     fn report(

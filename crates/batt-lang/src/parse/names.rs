@@ -2,6 +2,8 @@
 
 use batt_dsl::Dialect;
 
+use super::detect::knows;
+
 /// What the same thing is called here that Python, or another way of putting it, calls otherwise.
 const OTHER_WORDS: &[(&str, &str)] = &[
     ("concat", "hconcat"),
@@ -62,6 +64,35 @@ pub(super) fn nearest<'n>(
     best.map(|(_, known)| known)
 }
 
+/// What to do about a name that is unknown here and known in another dialect.
+pub(super) fn of_another_dialect(name: &str, here: Dialect) -> Option<String> {
+    // RE-ARC has arc-dsl's names, so the first one that knows it will do.
+    let there = Dialect::ALL.into_iter().find(|d| knows(*d, name))?.name();
+    let mut hint = format!("'{name}' is a name of the dialect {there}; run with --dialect {there}");
+    let counterparts = counterparts(name, here);
+    if !counterparts.is_empty() {
+        hint.push_str(&format!(", or use {}", counterparts.join(" or ")));
+    }
+    Some(hint)
+}
+
+/// What a name of another dialect is called here, by the rule that most such names follow: one letter
+/// before or after the word says what it takes (`palette_t`, `f_ofcolor`).
+fn counterparts(name: &str, here: Dialect) -> Vec<&'static str> {
+    let ops = here.ops().iter().map(|op| op.name);
+    ops.filter(|known| stems(known).any(|stem| stem == name) || stems(name).any(|s| s == *known))
+        .collect()
+}
+
+/// A name without the letter that says what it takes.
+fn stems(name: &str) -> impl Iterator<Item = &str> {
+    let letter = |text: &str| text.len() == 1 && text.as_bytes()[0].is_ascii_lowercase();
+    let before = name.split_once('_').filter(|(start, _)| letter(start));
+    let after = name.rsplit_once('_').filter(|(_, end)| letter(end));
+    let stems = before.map(|(_, rest)| rest).into_iter();
+    stems.chain(after.map(|(rest, _)| rest))
+}
+
 /// Edits (insert, delete, replace, swap neighbours) that turn one word into the other.
 fn distance(a: &str, b: &str) -> usize {
     if a.len().abs_diff(b.len()) > LENGTH_LIMIT {
@@ -119,6 +150,35 @@ mod tests {
         assert_eq!(nearest("x9", ARC, ["x1"].into_iter()), None);
         assert_eq!(nearest("something_else", ARC, none()), None);
         assert_eq!(nearest(&"x".repeat(100_000), ARC, none()), None);
+    }
+
+    #[test]
+    fn names_of_other_dialects_are_known_as_such() {
+        let hint = |name, here| of_another_dialect(name, here);
+        let expected = "'F0' is a name of the dialect tokpidjin; run with --dialect tokpidjin";
+        assert_eq!(hint("F0", Dialect::ArcDsl).as_deref(), Some(expected));
+        assert_eq!(hint("F0", Dialect::ReArc).as_deref(), Some(expected));
+        let mirror = hint("hmirror", Dialect::Tokpidjin).expect("a name of arc-dsl");
+        assert!(mirror.contains("run with --dialect arc-dsl"), "{mirror}");
+        assert_eq!(hint("hmiror", Dialect::Tokpidjin), None);
+    }
+
+    #[test]
+    fn counterparts_differ_by_a_letter() {
+        let stems = |name| stems(name).collect::<Vec<_>>();
+        assert_eq!(stems("palette_t"), ["palette"]);
+        assert_eq!(stems("f_ofcolor"), ["ofcolor"]);
+        assert_eq!(stems("get_nth_f"), ["get_nth"]);
+        assert_eq!(stems("o_g"), ["g", "o"]);
+        assert!(stems("size").is_empty() && stems("get_nth").is_empty() && stems("_").is_empty());
+        assert_eq!(counterparts("mostcolor_t", Dialect::ArcDsl), ["mostcolor"]);
+        assert_eq!(counterparts("f_ofcolor", Dialect::ArcDsl), ["ofcolor"]);
+        assert!(counterparts("get_nth_f", Dialect::ArcDsl).is_empty());
+        // Whatever is found has the name in it.
+        for op in Dialect::ArcDsl.ops() {
+            let found = counterparts(op.name, Dialect::Tokpidjin);
+            assert!(found.iter().all(|f| f.contains(op.name)), "{found:?}");
+        }
     }
 
     #[test]

@@ -32,11 +32,30 @@ pub(super) enum Trouble {
     FormattedString(usize),
 }
 
+/// A word of the code: a name, a keyword or a number, but nothing in a comment or string.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Word {
+    /// The bytes it covers.
+    pub range: Range<usize>,
+    /// Does a `=` follow, outside all brackets? Then it is a name that gets a value here.
+    pub assigned: bool,
+}
+
 /// Cuts a range of a text into pieces. Together they cover everything but leading blank lines.
 pub(super) fn pieces(text: &str, range: Range<usize>) -> Vec<Piece> {
+    pieces_and_words(text, range, &mut |_| {})
+}
+
+/// As [`pieces`], and shows every word on the way.
+pub(super) fn pieces_and_words(
+    text: &str,
+    range: Range<usize>,
+    words: &mut dyn FnMut(Word),
+) -> Vec<Piece> {
     let mut scanner = Scanner {
         bytes: &text.as_bytes()[..range.end],
         at: range.start,
+        words,
         pieces: Vec::new(),
         decorated: false,
         nesting: Nesting::default(),
@@ -119,6 +138,7 @@ impl Nesting {
 struct Scanner<'t> {
     bytes: &'t [u8],
     at: usize,
+    words: &'t mut dyn FnMut(Word),
     pieces: Vec<Piece>,
     /// The current piece is decorators so far, and the next definition belongs to it.
     decorated: bool,
@@ -262,6 +282,13 @@ impl Scanner<'_> {
             }
             return;
         }
+        let spaces = self.bytes[self.at..].iter();
+        let next = self.at + spaces.take_while(|b| matches!(b, b' ' | b'\t')).count();
+        let assigned = self.nesting.brackets() == 0
+            && self.bytes.get(next) == Some(&b'=')
+            && self.bytes.get(next + 1) != Some(&b'=');
+        let range = start..self.at;
+        (self.words)(Word { range, assigned });
         // Words side by side are keywords (`not not x`, `a if b else c`), which nest as well.
         if self.before == Before::Word {
             self.nesting.operator();
@@ -408,6 +435,22 @@ mod tests {
             .map(|p| p.name.map(|n| &text[n]))
             .collect();
         assert_eq!(names, [Some("été"), None, Some("")]);
+    }
+
+    #[test]
+    fn words_are_seen_but_not_in_strings_and_comments() {
+        let text = "a1 = f(b, k=c) # no\n'no' == 12; d\t= r'no'\nif e == g: h";
+        let mut seen = Vec::new();
+        pieces_and_words(text, 0..text.len(), &mut |word: Word| {
+            seen.push((&text[word.range], word.assigned));
+        });
+        let names: Vec<_> = seen.iter().map(|(name, _)| *name).collect();
+        assert_eq!(
+            names,
+            ["a1", "f", "b", "k", "c", "12", "d", "if", "e", "g", "h"]
+        );
+        let assigned: Vec<_> = seen.iter().filter(|s| s.1).map(|s| s.0).collect();
+        assert_eq!(assigned, ["a1", "d"]);
     }
 
     #[test]

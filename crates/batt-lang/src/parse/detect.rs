@@ -1,0 +1,270 @@
+//! Which dialect a file is written in, as far as its text tells.
+//!
+//! Names that only one dialect has are evidence for it, and so is the signature `(S, I, C)`, which only
+//! solvers that see the demonstrations have. RE-ARC has arc-dsl's names; its functions are called
+//! `verify_<id>`. A file that tells nothing is arc-dsl.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use batt_dsl::Dialect;
+
+use super::scan::{Piece, Word};
+
+/// Names that generated files of tokpidjin use and that are no primitives.
+const GENERATED: [&str; 3] = [
+    "_get_safe_default",
+    "batch_process_samples",
+    "batch_process_samples_gpu",
+];
+
+/// How many names a reason lists.
+const NAMES_SHOWN: usize = 3;
+
+/// A dialect, and why a file was taken for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    pub dialect: Dialect,
+    /// In words: `tokpidjin: it uses o_g and takes (S, I, C)`.
+    pub reason: String,
+}
+
+/// The names that only one dialect knows, numbered; RE-ARC counts as arc-dsl.
+struct OwnNames {
+    numbers: HashMap<&'static str, usize>,
+    names: Vec<(&'static str, Dialect)>,
+}
+
+impl OwnNames {
+    fn get() -> &'static OwnNames {
+        static ALL: OnceLock<OwnNames> = OnceLock::new();
+        ALL.get_or_init(|| {
+            let (arc, tok) = (Dialect::ArcDsl, Dialect::Tokpidjin);
+            let of = |own: Dialect, other: Dialect| {
+                let names = names(own).filter(move |name| !knows(other, name));
+                names.map(move |name| (name, own))
+            };
+            let generated = GENERATED.into_iter().map(|name| (name, tok));
+            let names: Vec<_> = of(arc, tok).chain(of(tok, arc)).chain(generated).collect();
+            let numbered = names.iter().enumerate();
+            let numbers = numbered.map(|(k, (name, _))| (*name, k)).collect();
+            OwnNames { numbers, names }
+        })
+    }
+}
+
+/// The names of a dialect: primitives and constants.
+fn names(dialect: Dialect) -> impl Iterator<Item = &'static str> {
+    let ops = dialect.ops().iter().map(|op| op.name);
+    ops.chain(dialect.constants().map(|id| id.name()))
+}
+
+/// Is it the name of a primitive or constant there?
+pub(super) fn knows(dialect: Dialect, name: &str) -> bool {
+    dialect.op(name).is_some() || dialect.constant(name).is_some()
+}
+
+/// What the words of a file say, gathered while it is scanned.
+pub(super) struct Evidence<'t> {
+    text: &'t str,
+    own: &'static OwnNames,
+    /// By number of the name: does the file use it, does it assign it?
+    seen: Vec<(bool, bool)>,
+    /// The names that were used, in the order in which they came.
+    used: Vec<usize>,
+}
+
+impl<'t> Evidence<'t> {
+    pub(super) fn new(text: &'t str) -> Evidence<'t> {
+        let own = OwnNames::get();
+        Evidence {
+            text,
+            own,
+            seen: vec![(false, false); own.names.len()],
+            used: Vec::new(),
+        }
+    }
+
+    /// Takes a word in.
+    pub(super) fn word(&mut self, word: &Word) {
+        // A word beyond ASCII may not be one to the parser, and is no name of a dialect.
+        let Some(text) = self.text.get(word.range.clone()) else {
+            return;
+        };
+        let Some(&number) = self.own.numbers.get(text) else {
+            return;
+        };
+        let (used, assigned) = &mut self.seen[number];
+        if word.assigned {
+            *assigned = true;
+        } else if !std::mem::replace(used, true) {
+            self.used.push(number);
+        }
+    }
+
+    /// The dialect that the words and the functions speak for.
+    pub(super) fn verdict(&self, pieces: &[Piece]) -> Verdict {
+        // A name that the file gives a value of its own says nothing.
+        let of = |dialect: Dialect| -> Vec<&'static str> {
+            let own = self.used.iter().filter(|&&number| !self.seen[number].1);
+            let named = own.map(|&number| self.own.names[number]);
+            named
+                .filter(|(_, of)| *of == dialect)
+                .map(|(name, _)| name)
+                .collect()
+        };
+        let (arc, tok) = (of(Dialect::ArcDsl), of(Dialect::Tokpidjin));
+        let samples = pieces.iter().any(|piece| self.takes_samples(piece));
+        if tok.len() + usize::from(samples) > arc.len() {
+            let takes = samples.then_some("takes (S, I, C)".to_owned());
+            let reasons: Vec<_> = uses(&tok).into_iter().chain(takes).collect();
+            return Verdict::new(Dialect::Tokpidjin, &format!("it {}", reasons.join(" and ")));
+        }
+        let (mut verifiers, mut solvers) = (Vec::new(), 0);
+        for name in pieces.iter().filter_map(|piece| piece.name.clone()) {
+            let name = &self.text[name];
+            if name.starts_with("verify_") {
+                verifiers.push(name);
+            } else if name.starts_with("solve_") {
+                solvers += 1;
+            }
+        }
+        if let Some(first) = verifiers.first().filter(|_| verifiers.len() > solvers) {
+            let reason = format!("its functions are verifiers, such as {first}");
+            return Verdict::new(Dialect::ReArc, &reason);
+        }
+        let reason = match uses(&arc) {
+            Some(uses) => format!("it {uses}"),
+            None => "nothing in it speaks for another dialect".to_owned(),
+        };
+        Verdict::new(Dialect::ArcDsl, &reason)
+    }
+
+    /// Is it a function with the parameters `S, I, C`?
+    fn takes_samples(&self, piece: &Piece) -> bool {
+        let Some(name) = piece.name.clone() else {
+            return false;
+        };
+        // Only the beginning is looked at: three parameters and their annotations are not long.
+        let rest = &self.text.as_bytes()[name.end..piece.range.end];
+        let Some((b'(', list)) = rest.trim_ascii_start().split_first() else {
+            return false;
+        };
+        let list = &list[..list.len().min(200)];
+        let Some(end) = list.iter().position(|&b| b == b')') else {
+            return false;
+        };
+        let params = list[..end].split(|&b| b == b',').map(|param| {
+            let name = param.split(|&b| b == b':').next().unwrap_or_default();
+            name.trim_ascii()
+        });
+        params.eq([b"S", b"I", b"C"])
+    }
+}
+
+/// `uses a, b, c`, if there is something to list.
+fn uses(names: &[&str]) -> Option<String> {
+    let shown = &names[..names.len().min(NAMES_SHOWN)];
+    let more = if names.len() > shown.len() {
+        ", ..."
+    } else {
+        ""
+    };
+    (!shown.is_empty()).then(|| format!("uses {}{more}", shown.join(", ")))
+}
+
+impl Verdict {
+    fn new(dialect: Dialect, reason: &str) -> Verdict {
+        let reason = format!("{}: {reason}", dialect.name());
+        Verdict { dialect, reason }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SolverFile;
+
+    /// The dialect a text is taken for, with the reason.
+    fn detected(text: &str) -> (Dialect, String) {
+        let file = SolverFile::parse(text, "f.py");
+        (file.dialect, file.detected.expect("none was given"))
+    }
+
+    #[test]
+    fn names_of_one_dialect_speak_for_it() {
+        let (dialect, reason) = detected("def f(I):\n  x = add(F0, L1)\n  return x");
+        assert_eq!(dialect, Dialect::Tokpidjin);
+        assert_eq!(reason, "tokpidjin: it uses F0, L1");
+        let (dialect, reason) = detected("def f(I):\n  return hmirror(palette(I))");
+        assert_eq!(dialect, Dialect::ArcDsl);
+        assert_eq!(reason, "arc-dsl: it uses hmirror, palette");
+        // The majority counts, and a tie is arc-dsl.
+        let two_to_one = "def f(I):\n  x = hmirror(I, F0)\n  return colorcount(x)";
+        assert_eq!(detected(two_to_one).0, Dialect::ArcDsl);
+        let tie = "def f(S, I, C):\n  return hmirror(I)";
+        assert_eq!(detected(tie).0, Dialect::ArcDsl);
+    }
+
+    #[test]
+    fn the_signature_speaks_for_tokpidjin() {
+        for params in ["S, I, C", " S ,I: Grid,\n C "] {
+            let text = format!("def f({params}):\n  return I");
+            let (dialect, reason) = detected(&text);
+            assert_eq!(dialect, Dialect::Tokpidjin);
+            assert_eq!(reason, "tokpidjin: it takes (S, I, C)");
+        }
+        for params in [
+            "",
+            "I",
+            "I, S, C",
+            "S, I, C, x",
+            "task_id, S, I, C, log_path",
+        ] {
+            let text = format!("def f({params}):\n  return BLACK if I else I");
+            assert_eq!(detected(&text).1, "tokpidjin: it uses BLACK", "{params}");
+            let text = text.replace("BLACK", "ONE");
+            assert_eq!(detected(&text).0, Dialect::ArcDsl, "{params}");
+        }
+    }
+
+    #[test]
+    fn verifiers_speak_for_re_arc() {
+        let (dialect, reason) = detected("def verify_00d62c1b(I):\n  return hmirror(I)");
+        assert_eq!(dialect, Dialect::ReArc);
+        let expected = "re-arc: its functions are verifiers, such as verify_00d62c1b";
+        assert_eq!(reason, expected);
+        let mixed = "def solve_a(I):\n  return I\ndef verify_a(I):\n  return I";
+        assert_eq!(detected(mixed).0, Dialect::ArcDsl);
+    }
+
+    #[test]
+    fn nothing_known_is_arc_dsl() {
+        for text in [
+            "",
+            "# F0\n'L1'\n",
+            "F0 = 1\ndef f(I):\n  return F0",
+            "été = 1",
+        ] {
+            let (dialect, reason) = detected(text);
+            assert_eq!(dialect, Dialect::ArcDsl, "{text}");
+            assert_eq!(reason, "arc-dsl: nothing in it speaks for another dialect");
+        }
+    }
+
+    #[test]
+    fn a_given_dialect_is_taken_as_it_is() {
+        let text = "def f(I):\n  return hmirror(I)";
+        let file = SolverFile::parse_in(text, "f.py", Some(Dialect::ReArc));
+        assert_eq!((file.dialect, file.detected), (Dialect::ReArc, None));
+    }
+
+    #[test]
+    fn long_lists_are_cut() {
+        assert_eq!(uses(&[]), None);
+        assert_eq!(uses(&["a"]).as_deref(), Some("uses a"));
+        assert_eq!(uses(&["a", "b", "c"]).as_deref(), Some("uses a, b, c"));
+        let four = uses(&["a", "b", "c", "d"]);
+        assert_eq!(four.as_deref(), Some("uses a, b, c, ..."));
+    }
+}
