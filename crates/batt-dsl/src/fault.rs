@@ -34,11 +34,13 @@ pub enum Fault {
     Size,
     /// The run's values together grew past the memory limit.
     Memory,
+    /// The run took longer than the clock allows.
+    Time,
 }
 
 impl Fault {
     /// Every fault, for tables and statistics.
-    pub const ALL: [Fault; 13] = [
+    pub const ALL: [Fault; 14] = [
         Fault::Type,
         Fault::Index,
         Fault::Key,
@@ -52,6 +54,7 @@ impl Fault {
         Fault::Steps,
         Fault::Size,
         Fault::Memory,
+        Fault::Time,
     ];
 
     /// The name in reports: Python's exception class, or our own word for a limit.
@@ -70,6 +73,7 @@ impl Fault {
             Fault::Steps => "StepLimit",
             Fault::Size => "SizeLimit",
             Fault::Memory => "MemoryLimit",
+            Fault::Time => "TimeLimit",
         }
     }
 
@@ -77,7 +81,7 @@ impl Fault {
     pub fn is_limit(self) -> bool {
         matches!(
             self,
-            Fault::Overflow | Fault::Steps | Fault::Size | Fault::Memory
+            Fault::Overflow | Fault::Steps | Fault::Size | Fault::Memory | Fault::Time
         )
     }
 
@@ -97,6 +101,7 @@ impl Fault {
             Fault::Steps => "the run spent its step budget",
             Fault::Size => "a value grew past the size limit",
             Fault::Memory => "the run grew past its memory limit",
+            Fault::Time => "the run took longer than its time limit",
         }
     }
 

@@ -1,6 +1,6 @@
 //! Values outside a run: results, arguments, what files hold.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use serde_json::Value as Json;
 
@@ -268,6 +268,66 @@ impl<'r> Run<'r> {
                 OwnedValue::Tuple(items.collect::<Outcome<_>>()?)
             }
         })
+    }
+
+    /// Appends the JSON encoding of a value, as [`OwnedValue::to_json`] has it, without a copy in between.
+    /// What was appended before a fault stays.
+    pub fn write_json(&mut self, v: Value<'r>, out: &mut String) -> Outcome<()> {
+        self.check_limits()?;
+        let start = out.len();
+        self.encode(v, start, out)
+    }
+
+    fn encode(&mut self, v: Value<'r>, start: usize, out: &mut String) -> Outcome<()> {
+        // Writing cannot fail: it is to a string.
+        let _ = match v {
+            Value::Failed(fault) => return Err(fault),
+            Value::None => write!(out, "null"),
+            Value::Bool(b) => write!(out, "{}", b.get()),
+            Value::Int(n) => write!(out, "{n}"),
+            Value::Float(x) => write!(out, "{{\"x\":\"{}\"}}", OwnedFloat::new(x.get())),
+            Value::Op(_) | Value::Closure(_) => write!(out, "{{\"f\":\"<function>\"}}"),
+            Value::Set(set) => {
+                out.push_str("{\"s\":[");
+                for (k, &e) in set.order(self)?.iter().enumerate() {
+                    if k > 0 {
+                        out.push(',');
+                    }
+                    self.encode(set.elems.get(e as usize), start, out)?;
+                }
+                out.push_str("]}");
+                Ok(())
+            }
+            _ => match self
+                .as_grid(v)
+                .filter(|grid| grid.cells.iter().all(|&c| c < 10))
+            {
+                Some(grid) => {
+                    out.push_str("{\"g\":[");
+                    for (i, row) in grid.rows().enumerate() {
+                        out.push_str(if i == 0 { "\"" } else { ",\"" });
+                        out.extend(row.iter().map(|&c| (b'0' + c) as char));
+                        out.push('"');
+                    }
+                    out.push_str("]}");
+                    Ok(())
+                }
+                None => {
+                    out.push_str("{\"t\":[");
+                    for (k, &item) in self.items(v)?.iter().enumerate() {
+                        if k > 0 {
+                            out.push(',');
+                        }
+                        self.encode(item, start, out)?;
+                    }
+                    out.push_str("]}");
+                    Ok(())
+                }
+            },
+        };
+        // A value that contains another many times over is written out many times.
+        self.spend(1)?;
+        self.check_len((out.len() - start) / 8)
     }
 
     /// The value in this run. Sets are built by inserting their elements in the order given.

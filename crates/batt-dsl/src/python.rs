@@ -132,6 +132,10 @@ impl<'r> Run<'r> {
         match (a, b) {
             (Value::Pair(a), Value::Pair(b)) => Ok(a.get() < b.get()),
             (Value::Segment(a), Value::Segment(b)) => Ok(a.get() < b.get()),
+            (Value::Cell(a), Value::Cell(b)) if self.triples => {
+                let (a, b) = (a.get(), b.get());
+                Ok((a.at, a.color) < (b.at, b.color))
+            }
             (Value::Row(a), Value::Row(b)) => Ok(a.cells < b.cells),
             (Value::Set(a), Value::Set(b)) => Ok(a.len() < b.len() && a.is_subset(self, b)),
             (Value::Float(_), _) | (_, Value::Float(_)) => match (a.as_f64(), b.as_f64()) {
@@ -743,6 +747,7 @@ static FALLBACK_FUNCTION: Op = Op {
     example: ("", ""),
     fails: "",
     code: Code::Anything,
+    profiled: &FALLBACK_FUNCTION,
 };
 
 /// Two numbers of which at least one is a float.

@@ -2,11 +2,13 @@
 
 use std::alloc::Layout;
 use std::mem::MaybeUninit;
+use std::time::{Duration, Instant};
 
 use bumpalo::Bump;
 
 use crate::dialect::Dialect;
 use crate::fault::{Fault, Outcome};
+use crate::profile::Profile;
 use crate::set::{KeyIndex, NeighborOrders, Plane, Set, Table, Walk};
 use crate::table::Literal;
 use crate::value::{Cell, Concat, Grid, Pair, Row, Tuple, TupleKnown, Value};
@@ -20,6 +22,9 @@ pub struct Limits {
     pub size: usize,
     /// Bytes of values alive together; values live until the run ends.
     pub memory: usize,
+    /// The clock, as a last resort; `None` for none. Steps are the better limit: with them a run fails
+    /// or not whatever the machine is doing.
+    pub time: Option<Duration>,
 }
 
 impl Default for Limits {
@@ -30,9 +35,13 @@ impl Default for Limits {
             steps: 100_000_000,
             size: 4_000_000,
             memory: 128 << 20,
+            time: None,
         }
     }
 }
+
+/// Steps between two looks at the clock: a few milliseconds.
+const SLICE: u64 = 1 << 18;
 
 /// How deeply containers and calls may nest, as in CPython's default recursion limit.
 pub(crate) const MAX_DEPTH: u32 = 990;
@@ -52,6 +61,7 @@ pub(crate) struct Scratch {
     pub components: Vec<crate::ops::Component>,
     pub grid_orders: crate::ops::GridOrders,
     pub neighbor_orders: NeighborOrders,
+    pub profile: Profile,
 }
 
 /// Where runs happen, one after the other: an arena and buffers that are reused.
@@ -70,6 +80,11 @@ impl Workspace {
     /// A new workspace.
     pub fn new() -> Workspace {
         Workspace::default()
+    }
+
+    /// What profiled primitives have taken so far in this workspace.
+    pub fn profile(&self) -> &Profile {
+        &self.scratch.profile
     }
 
     /// Runs `body` with fresh memory and limits. What it returns may not borrow from the run.
@@ -102,12 +117,17 @@ impl Workspace {
         } else {
             self.arena.reset();
         }
+        let slice = limits.steps.min(SLICE);
         let mut run = Run {
             arena: &self.arena,
             scratch: &mut self.scratch,
-            fuel: limits.steps,
+            fuel: slice,
+            rest: limits.steps - slice,
             granted: limits.steps,
+            deadline: limits.time.map(|time| Instant::now() + time),
             memory: limits.memory,
+            memory_granted: limits.memory,
+            allocated_before: 0,
             reached: None,
             depth: 0,
             closures: 0,
@@ -128,11 +148,18 @@ impl Workspace {
 pub struct Run<'r> {
     arena: &'r Bump,
     pub(crate) scratch: &'r mut Scratch,
+    /// Steps left in this slice.
     fuel: u64,
+    /// Steps left after it.
+    rest: u64,
     granted: u64,
+    deadline: Option<Instant>,
     /// Bytes that may still be allocated. Counted here and not by the arena, which keeps room from earlier
     /// runs: what a run may use must not depend on them.
     memory: usize,
+    memory_granted: usize,
+    /// Bytes that earlier steps of a batt have allocated.
+    allocated_before: u64,
     reached: Option<Fault>,
     pub(crate) depth: u32,
     /// Closures (and nans) made so far: a stable stand-in for their addresses.
@@ -154,7 +181,41 @@ impl<'r> Run<'r> {
                 self.fuel = left;
                 Ok(())
             }
-            None => Err(self.reach(Fault::Steps)),
+            None => self.next_slice(work as u64),
+        }
+    }
+
+    /// Takes work from the next slices of the step budget, after a look at the clock.
+    #[cold]
+    fn next_slice(&mut self, work: u64) -> Outcome<()> {
+        if self.reached.is_none()
+            && self
+                .deadline
+                .is_some_and(|deadline| Instant::now() >= deadline)
+        {
+            return Err(self.reach(Fault::Time));
+        }
+        let Some(left) = (self.fuel + self.rest).checked_sub(work) else {
+            return Err(self.reach(Fault::Steps));
+        };
+        self.fuel = left.min(SLICE);
+        self.rest = left - self.fuel;
+        Ok(())
+    }
+
+    /// Gives one step of a batt a budget of its own, of steps and of memory, whatever became of the steps
+    /// before it. `left` is what all steps together may still allocate; what is not used goes back with the
+    /// next call. Time is for the whole run and is not renewed.
+    pub fn begin_step(&mut self, limits: &Limits, left: &mut usize) {
+        let used = self.memory_granted - self.memory;
+        self.allocated_before += used as u64;
+        *left = left.saturating_sub(used);
+        self.memory = limits.memory.min(*left);
+        self.memory_granted = self.memory;
+        if self.reached != Some(Fault::Time) {
+            self.reached = None;
+            self.fuel = limits.steps.min(SLICE);
+            self.rest = limits.steps - self.fuel;
         }
     }
 
@@ -170,8 +231,14 @@ impl<'r> Run<'r> {
     #[cold]
     fn reach(&mut self, fault: Fault) -> Fault {
         self.fuel = 0;
+        self.rest = 0;
         self.reached = Some(fault);
         fault
+    }
+
+    /// Bytes allocated so far.
+    pub(crate) fn allocated(&self) -> u64 {
+        self.allocated_before + (self.memory_granted - self.memory) as u64
     }
 
     /// How often a primitive that never fails has fallen back to its default so far.
@@ -181,7 +248,7 @@ impl<'r> Run<'r> {
 
     /// Units of work spent so far.
     pub fn spent(&self) -> u64 {
-        self.granted - self.fuel
+        self.granted - self.fuel - self.rest
     }
 
     /// Fails when a container would be too large. Call it before building.

@@ -182,6 +182,8 @@ pub struct Op {
     pub fails: &'static str,
     /// The code.
     pub code: Code,
+    /// The twin that does the same and takes the time.
+    pub profiled: &'static Op,
 }
 
 impl Op {
@@ -268,6 +270,11 @@ impl OpId {
     #[inline]
     pub fn op(self) -> &'static Op {
         self.0
+    }
+
+    /// Is it this primitive, or its profiled twin?
+    pub(crate) fn is(self, op: &'static Op) -> bool {
+        std::ptr::eq(self.0, op) || std::ptr::eq(self.0, op.profiled)
     }
 
     /// The number in the table of all dialects, for arrays indexed by op.
@@ -536,8 +543,37 @@ macro_rules! op {
                 example: ($call, $result),
                 fails: $crate::op!(@text $($fails)?),
                 code: $crate::op!(@code super::$name, $($param),+),
+                profiled: &PROFILED,
+            };
+            static PROFILED: Op = Op {
+                code: $crate::op!(@profiled $($param),+),
+                ..OP
             };
         }
+    };
+    (@profiled $a:ident) => {
+        Code::One(|run, $a| run.profiled(&OP, |run| match OP.code {
+            Code::One(code) => code(run, $a),
+            _ => Returned::new(Err($crate::fault::Fault::Type)),
+        }))
+    };
+    (@profiled $a:ident, $b:ident) => {
+        Code::Two(|run, $a, $b| run.profiled(&OP, |run| match OP.code {
+            Code::Two(code) => code(run, $a, $b),
+            _ => Returned::new(Err($crate::fault::Fault::Type)),
+        }))
+    };
+    (@profiled $a:ident, $b:ident, $c:ident) => {
+        Code::Three(|run, $a, $b, $c| run.profiled(&OP, |run| match OP.code {
+            Code::Three(code) => code(run, $a, $b, $c),
+            _ => Returned::new(Err($crate::fault::Fault::Type)),
+        }))
+    };
+    (@profiled $a:ident, $b:ident, $c:ident, $d:ident) => {
+        Code::Four(|run, $a, $b, $c, $d| run.profiled(&OP, |run| match OP.code {
+            Code::Four(code) => code(run, $a, $b, $c, $d),
+            _ => Returned::new(Err($crate::fault::Fault::Type)),
+        }))
     };
     (@text) => { "" };
     (@text $text:literal) => { $text };

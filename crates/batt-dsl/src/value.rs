@@ -383,6 +383,12 @@ impl<'r> Value<'r> {
         }
     }
 
+    /// Is it nan, which is not even equal to itself?
+    #[inline(always)]
+    pub(crate) fn is_nan(self) -> bool {
+        matches!(self, Value::Float(x) if x.get().is_nan())
+    }
+
     /// The set, if it is one.
     #[inline(always)]
     pub fn as_set(self) -> Option<&'r Set<'r>> {

@@ -1,11 +1,13 @@
 //! Programs made ready to run: names resolved, arguments in place, primitives as code.
 
-use batt_dsl::{Code, Fault, Literal, OpId, Pair, Returned, Run, Value};
+use batt_dsl::{Code, Dialect, Fault, Literal, OpId, Pair, Returned, Run, Value};
 use batt_lang::{Operand, Program, StepId, StepKind};
+
+use crate::sample::Role;
 
 /// Where an argument comes from.
 #[derive(Clone, Copy, Debug)]
-struct Source {
+pub(crate) struct Source {
     /// The slot of a parameter, an earlier step or a literal; [`CONSTANT`] for none.
     slot: u32,
     constant: Constant,
@@ -25,7 +27,7 @@ enum Constant {
 }
 
 /// One step, with the code of a known primitive at hand.
-enum Instruction {
+pub(crate) enum Instruction {
     Call1(CodeOf1, [Source; 1]),
     Call2(CodeOf2, [Source; 2]),
     Call3(CodeOf3, [Source; 3]),
@@ -40,40 +42,35 @@ type CodeOf2 = for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>) -> Returned<'r>;
 type CodeOf3 = for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>, Value<'r>) -> Returned<'r>;
 type CodeOf4 = for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>, Value<'r>, Value<'r>) -> Returned<'r>;
 
-/// A program compiled once, to be run many times, on any thread.
-pub struct Compiled {
-    params: usize,
-    /// Literals that are no constants of one word. Their values stand between the inputs and the
-    /// steps.
+/// The steps of a program, made ready to run.
+///
+/// Values are kept in slots: first the inputs, then the literals, then the steps.
+pub(crate) struct Steps {
+    pub params: usize,
+    /// Literals that are no constants of one word.
     literals: Vec<Literal>,
-    instructions: Vec<Instruction>,
-    result: Source,
+    pub instructions: Vec<Instruction>,
 }
 
-/// A run that failed, and where.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RunError {
-    /// What went wrong.
-    pub fault: Fault,
-    /// The step that failed; none when the program was given a wrong number of inputs.
-    pub step: Option<StepId>,
-}
-
-impl Compiled {
-    /// Compiles a program.
-    pub fn new(program: &Program) -> Compiled {
+impl Steps {
+    /// Compiles the steps of a program, and where to find some values when they have run.
+    pub fn new<'p>(
+        program: &'p Program,
+        results: impl Iterator<Item = &'p Operand> + Clone,
+    ) -> (Steps, Vec<Source>) {
         let params = program.params().len();
-        let literals: Vec<Literal> = program
-            .operands()
+        let operands = program.steps().iter().flat_map(|step| step.kind.operands());
+        let literals: Vec<Literal> = operands
+            .chain(results.clone())
             .filter_map(|operand| operand.literal())
             .filter(|literal| constant(literal).is_none())
             .collect();
-        let steps = params + literals.len();
+        let first_step = params + literals.len();
         let mut next_literal = params as u32;
         let mut source = |operand: &Operand| {
             let constant = match operand {
                 Operand::Param(id) => return Source::slot(id.0),
-                Operand::Step(id) => return Source::slot(steps as u32 + id.0),
+                Operand::Step(id) => return Source::slot(first_step as u32 + id.0),
                 Operand::Op(id) => Some(Constant::Op(*id)),
                 Operand::Const(id) => constant(&id.value()),
                 Operand::Literal(literal) => constant(literal),
@@ -103,28 +100,93 @@ impl Compiled {
                 }
             })
             .collect();
-        let result = source(program.result());
-        Compiled {
+        let results = results.map(&mut source).collect();
+        let steps = Steps {
             params,
             literals,
             instructions,
-            result,
+        };
+        (steps, results)
+    }
+
+    /// The slot of the first step.
+    #[inline(always)]
+    pub fn first(&self) -> usize {
+        self.params + self.literals.len()
+    }
+
+    /// How many slots a run needs.
+    #[inline(always)]
+    pub fn slots(&self) -> usize {
+        self.first() + self.instructions.len()
+    }
+
+    /// Makes the literals.
+    #[inline(always)]
+    pub fn place_literals<'r>(
+        &self,
+        run: &mut Run<'r>,
+        slots: &mut [Value<'r>],
+    ) -> Result<(), Fault> {
+        for (slot, literal) in slots[self.params..].iter_mut().zip(&self.literals) {
+            *slot = run.literal(literal)?;
         }
+        Ok(())
+    }
+}
+
+/// A program compiled once, to be run many times, on any thread.
+pub struct Compiled {
+    dialect: Dialect,
+    roles: Option<Vec<Role>>,
+    steps: Steps,
+    result: Source,
+}
+
+/// A run that failed, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunError {
+    /// What went wrong.
+    pub fault: Fault,
+    /// The step that failed; none when the program was given a wrong number of inputs.
+    pub step: Option<StepId>,
+}
+
+impl Compiled {
+    /// Compiles a program.
+    pub fn new(program: &Program) -> Compiled {
+        let (steps, results) = Steps::new(program, std::iter::once(program.result()));
+        Compiled {
+            dialect: program.dialect(),
+            roles: Role::of(program.params()),
+            steps,
+            result: results[0],
+        }
+    }
+
+    /// The dialect of the program: its runs have to be of the same.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// What each input is for; `None` if the names of the parameters do not tell.
+    pub fn roles(&self) -> Option<&[Role]> {
+        self.roles.as_deref()
     }
 
     /// Number of inputs a run takes.
     pub fn params(&self) -> usize {
-        self.params
+        self.steps.params
     }
 
     /// Number of steps.
     pub fn len(&self) -> usize {
-        self.instructions.len()
+        self.steps.instructions.len()
     }
 
     /// Does the program return one of its inputs or a constant, without any step?
     pub fn is_empty(&self) -> bool {
-        self.instructions.is_empty()
+        self.steps.instructions.is_empty()
     }
 
     /// Executes the program in a run.
@@ -167,11 +229,11 @@ impl Compiled {
         mut watch: impl FnMut(&mut Run<'r>, StepId, Value<'r>),
     ) -> Result<Value<'r>, RunError> {
         let nowhere = |fault| RunError { fault, step: None };
-        if inputs != self.params {
+        if inputs != self.steps.params {
             return Err(nowhere(Fault::Type));
         }
-        let steps = self.params + self.literals.len();
-        let len = steps + self.instructions.len();
+        let first = self.steps.first();
+        let len = self.steps.slots();
         // Short programs keep their values on the stack.
         let (mut few, mut some);
         let slots = if len <= FEW {
@@ -184,14 +246,12 @@ impl Compiled {
             run.slots(len).map_err(nowhere)?
         };
         copy_in(&mut slots[..inputs]);
-        for (slot, literal) in slots[self.params..].iter_mut().zip(&self.literals) {
-            *slot = run.literal(literal).map_err(nowhere)?;
-        }
-        for (k, instruction) in self.instructions.iter().enumerate() {
+        self.steps.place_literals(run, slots).map_err(nowhere)?;
+        for (k, instruction) in self.steps.instructions.iter().enumerate() {
             let step = StepId(k as u32);
             match instruction.execute(run, slots).outcome() {
                 Ok(value) => {
-                    slots[steps + k] = value;
+                    slots[first + k] = value;
                     watch(run, step, value);
                 }
                 Err(fault) => {
@@ -262,7 +322,7 @@ impl Source {
     }
 
     #[inline(always)]
-    fn get<'r>(&self, slots: &[Value<'r>]) -> Value<'r> {
+    pub(crate) fn get<'r>(&self, slots: &[Value<'r>]) -> Value<'r> {
         match slots.get(self.slot as usize) {
             Some(value) => *value,
             None => self.constant.value(),
@@ -284,8 +344,16 @@ impl Constant {
 }
 
 impl Instruction {
+    /// The value that is called, where it is not a known primitive with the right number of arguments.
+    pub(crate) fn dynamic_callee<'r>(&self, slots: &[Value<'r>]) -> Option<Value<'r>> {
+        match self {
+            Instruction::Dynamic(callee, _) => Some(callee.get(slots)),
+            _ => None,
+        }
+    }
+
     #[inline(always)]
-    fn execute<'r>(&self, run: &mut Run<'r>, slots: &[Value<'r>]) -> Returned<'r> {
+    pub(crate) fn execute<'r>(&self, run: &mut Run<'r>, slots: &[Value<'r>]) -> Returned<'r> {
         match self {
             Instruction::Call1(code, [a]) => code(run, a.get(slots)),
             Instruction::Call2(code, [a, b]) => code(run, a.get(slots), b.get(slots)),

@@ -1,26 +1,23 @@
 //! Many runs at once: every core busy, results in input order, faults contained.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc;
-use std::thread;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use batt_arc::Grid;
-use batt_dsl::{Dialect, Limits, OwnedValue, Run, Value, Workspace};
+use batt_dsl::{Fault, Limits, OwnedValue, Run, Value, Workspace};
 
 use crate::compile::{Compiled, RunError};
+use crate::sample::{Role, Sample, demos};
+use crate::schedule::{Schedule, Window};
 
-/// One run to do: a program, its input and, where known, the output it should give.
+/// One run to do: a program and what it is run on.
 #[derive(Clone, Copy)]
 pub struct Job<'a> {
-    /// The program; it takes one grid.
+    /// The program; the names of its parameters say what they are for.
     pub program: &'a Compiled,
-    /// The input grid.
-    pub input: &'a Grid,
-    /// The expected output.
-    pub expected: Option<&'a Grid>,
+    /// What it is run on.
+    pub sample: Sample<'a>,
 }
 
 /// What a run came to.
@@ -61,8 +58,6 @@ pub struct JobResult {
 /// How to run.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The dialect of the programs.
-    pub dialect: Dialect,
     /// Limits of each run.
     pub limits: Limits,
     /// Threads; `None` for one per core.
@@ -86,7 +81,6 @@ pub enum Values {
 impl Default for Options {
     fn default() -> Options {
         Options {
-            dialect: Dialect::ArcDsl,
             limits: Limits::default(),
             threads: None,
             values: Values::None,
@@ -94,109 +88,46 @@ impl Default for Options {
     }
 }
 
-/// Native stack of a worker. Calls and containers nest at most a thousand deep, which fits in an
-/// eighth of this.
-const STACK: usize = 16 << 20;
-
-/// Jobs a worker takes at a time, to begin with and at the most. In between it goes by the clock.
-const FIRST_CHUNK: usize = 8;
-const LARGEST_CHUNK: usize = 512;
-
-/// How long a chunk should take: long enough to make the queue cheap, short enough that a slow run
-/// holds little else back.
-const CHUNK_TIME: Duration = Duration::from_micros(500);
-
-/// Jobs that may be finished ahead of the next one to be delivered: with verdicts only, and with
-/// values, which can be large.
-const AHEAD: usize = 8192;
-const AHEAD_WITH_VALUES: usize = 512;
-
 /// Runs all jobs and hands each result to `sink`, in the order of the jobs. Setting `stop` ends the
 /// work early; what was delivered by then is a prefix of the whole. Returns how many were delivered.
 pub fn evaluate(
     jobs: &[Job<'_>],
     options: &Options,
     stop: &AtomicBool,
-    mut sink: impl FnMut(usize, JobResult),
+    sink: impl FnMut(usize, JobResult),
 ) -> usize {
-    let threads = options
-        .threads
-        .or_else(|| thread::available_parallelism().ok())
-        .map_or(1, NonZeroUsize::get)
-        .min(jobs.len().div_ceil(FIRST_CHUNK).max(1));
+    // Values can be large, so fewer of them may wait.
     let (ahead, largest_chunk) = match options.values {
-        Values::None => (AHEAD, LARGEST_CHUNK),
-        _ => (AHEAD_WITH_VALUES, LARGEST_CHUNK / 8),
+        Values::None => (8192, 512),
+        _ => (512, 64),
     };
-    let next = AtomicUsize::new(0);
-    let delivered = AtomicUsize::new(0);
-    let mut done = 0;
-    thread::scope(|scope| {
-        // Bounded: workers wait for a sink that is slower than they are.
-        let (sender, receiver) = mpsc::sync_channel::<(usize, Vec<JobResult>)>(threads * 4);
-        for _ in 0..threads {
-            let (sender, next, delivered) = (sender.clone(), &next, &delivered);
-            let work = move || {
-                let mut workspace = Workspace::new();
-                let mut chunk = FIRST_CHUNK;
-                loop {
-                    let start = next.fetch_add(chunk, Ordering::Relaxed);
-                    // One slow run must not let the others pile up results without end.
-                    while start > delivered.load(Ordering::Relaxed) + ahead
-                        && !stop.load(Ordering::Relaxed)
-                    {
-                        thread::sleep(Duration::from_millis(1));
-                    }
-                    if start >= jobs.len() || stop.load(Ordering::Relaxed) {
-                        return;
-                    }
-                    let end = (start + chunk).min(jobs.len());
-                    let started = Instant::now();
-                    let results = jobs[start..end]
-                        .iter()
-                        .map(|job| run_job(&mut workspace, job, options))
-                        .collect();
-                    chunk = match started.elapsed() {
-                        time if time * 2 < CHUNK_TIME => (chunk * 2).min(largest_chunk),
-                        time if time > CHUNK_TIME * 2 => (chunk / 2).max(1),
-                        _ => chunk,
-                    };
-                    if sender.send((start, results)).is_err() {
-                        return;
-                    }
-                }
-            };
-            thread::Builder::new()
-                .name("batt-worker".into())
-                .stack_size(STACK)
-                .spawn_scoped(scope, work)
-                .expect("the system gives us a thread");
-        }
-        drop(sender);
-        // Chunks come in any order; each goes out when all before it have.
-        let mut waiting = BTreeMap::new();
-        for (start, results) in receiver {
-            waiting.insert(start, results);
-            while let Some(results) = waiting.remove(&done) {
-                for result in results {
-                    sink(done, result);
-                    done += 1;
-                }
-                delivered.store(done, Ordering::Relaxed);
-            }
-        }
-    });
-    done
+    let schedule = Schedule {
+        count: jobs.len(),
+        threads: options.threads,
+        ahead: Window::fixed(ahead),
+        chunk: (8, largest_chunk),
+    };
+    let work = || {
+        let mut workspace = Workspace::new();
+        move |at: usize| run_job(&mut workspace, &jobs[at], options)
+    };
+    schedule.run(stop, work, sink)
 }
 
 /// Runs one job in a workspace of the caller's.
 pub fn run_job(workspace: &mut Workspace, job: &Job<'_>, options: &Options) -> JobResult {
     let started = Instant::now();
-    let input = input_grid(job.input);
-    workspace.run_on(&input, options.dialect, &options.limits, |run, input| {
-        let outcome = job.program.execute_on(run, input);
+    let sample = &job.sample;
+    let input = input_grid(sample.input);
+    let dialect = job.program.dialect();
+    workspace.run_on(&input, dialect, &options.limits, |run, input| {
+        let outcome = match job.program.roles() {
+            Some([Role::Input]) => job.program.execute_on(run, input),
+            _ => inputs(run, job.program, sample, input)
+                .and_then(|inputs| job.program.execute(run, &inputs)),
+        };
         let (verdict, value) = match outcome {
-            Ok(value) => (judge(run, value, job.expected), Some(value)),
+            Ok(value) => (judge(run, value, sample.expected), Some(value)),
             Err(error) => (Verdict::Failed(error), None),
         };
         let time = started.elapsed();
@@ -229,6 +160,26 @@ pub fn run_job(workspace: &mut Workspace, job: &Job<'_>, options: &Options) -> J
     })
 }
 
+/// What a program is given, parameter by parameter; `input` is the sample's input as a value.
+pub fn inputs<'r>(
+    run: &mut Run<'r>,
+    program: &Compiled,
+    sample: &Sample<'_>,
+    input: Value<'r>,
+) -> Result<Vec<Value<'r>>, RunError> {
+    let nowhere = |fault| RunError { fault, step: None };
+    let roles = program.roles().ok_or(nowhere(Fault::Type))?;
+    let mut inputs = Vec::with_capacity(roles.len());
+    for role in roles {
+        inputs.push(match role {
+            Role::Input => input,
+            Role::Samples => demos(run, sample.demos).map_err(nowhere)?,
+            Role::Comparison => Value::None,
+        });
+    }
+    Ok(inputs)
+}
+
 /// A grid of a task as the input of a run.
 pub fn input_grid(grid: &Grid) -> batt_dsl::Grid<'_> {
     batt_dsl::Grid {
@@ -239,7 +190,7 @@ pub fn input_grid(grid: &Grid) -> batt_dsl::Grid<'_> {
 }
 
 /// Compares a value with the expected grid, as Python's `==` would.
-fn judge<'r>(run: &mut Run<'r>, value: Value<'r>, expected: Option<&Grid>) -> Verdict {
+pub(crate) fn judge<'r>(run: &mut Run<'r>, value: Value<'r>, expected: Option<&Grid>) -> Verdict {
     let Some(expected) = expected else {
         return Verdict::Unknown;
     };

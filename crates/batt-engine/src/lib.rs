@@ -9,23 +9,25 @@
 //! The types to know:
 //!
 //! - [`Compiled`]: a program made ready to run, on any thread
+//! - [`Sample`]: an input grid with the demonstrations of its task
 //! - [`Job`]: one run to do; [`evaluate`] does many of them on all cores
 //! - [`JobResult`] and [`Verdict`]: what a run came to
-//! - [`Options`]: dialect, limits, threads
+//! - [`Options`]: limits, threads
 //! - [`conformance`]: checking against results that CPython computed
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;
 //!
 //! use batt_arc::Grid;
-//! use batt_engine::{Compiled, Job, Options, Verdict, evaluate};
+//! use batt_engine::{Compiled, Job, Options, Sample, Verdict, evaluate};
 //! use batt_lang::SolverFile;
 //!
 //! let file = SolverFile::parse("def solve(I):\n    O = hmirror(I)\n    return O\n", "solver.py");
 //! let program = Compiled::new(&file.programs[0]);
 //! let input = Grid::from_rows(&[[1, 2], [3, 4]])?;
 //! let output = Grid::from_rows(&[[3, 4], [1, 2]])?;
-//! let job = Job { program: &program, input: &input, expected: Some(&output) };
+//! let sample = Sample { demos: &[], input: &input, expected: Some(&output) };
+//! let job = Job { program: &program, sample };
 //!
 //! let mut verdicts = Vec::new();
 //! evaluate(&[job], &Options::default(), &AtomicBool::new(false), |_, result| {
@@ -35,9 +37,18 @@
 //! # Ok::<(), batt_arc::GridError>(())
 //! ```
 
+mod batt;
 mod compile;
 pub mod conformance;
 mod evaluate;
+mod mega;
+mod sample;
+mod schedule;
 
+pub use batt::{BattRun, BattWorker, CompiledBatt, Pass, StepCount, Wanted};
 pub use compile::{Compiled, RunError};
-pub use evaluate::{Job, JobResult, Options, Values, Verdict, evaluate, input_grid, run_job};
+pub use evaluate::{
+    Job, JobResult, Options, Values, Verdict, evaluate, input_grid, inputs, run_job,
+};
+pub use mega::{MegaOptions, MegaReport, MegaResult, mega};
+pub use sample::{Role, Sample};

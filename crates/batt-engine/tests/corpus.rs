@@ -8,14 +8,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use batt_arc::{Dataset, corpus};
 use batt_dsl::{ConstId, Dialect, Limits, OpId, OwnedValue};
-use batt_engine::{Compiled, Job, JobResult, Options, Values, Verdict, evaluate};
+use batt_engine::{Compiled, Job, JobResult, Options, Sample, Values, Verdict, evaluate};
 use batt_lang::Operand;
-use support::programs;
+use support::{programs, programs_in};
 
 /// Every solver with the pairs of its own task.
 fn with_jobs<T>(body: impl FnOnce(&Dataset, &[Job<'_>]) -> T) -> T {
+    with_jobs_in(Dialect::ArcDsl, body)
+}
+
+fn with_jobs_in<T>(dialect: Dialect, body: impl FnOnce(&Dataset, &[Job<'_>]) -> T) -> T {
     let tasks = corpus::tasks();
-    let solvers: Vec<(String, Compiled)> = programs(corpus::SOLVERS)
+    let solvers: Vec<(String, Compiled)> = programs_in(dialect, corpus::SOLVERS)
         .iter()
         .map(|p| (p.name().to_owned(), Compiled::new(p)))
         .collect();
@@ -28,8 +32,7 @@ fn with_jobs<T>(body: impl FnOnce(&Dataset, &[Job<'_>]) -> T) -> T {
             .expect("every task has a solver");
         jobs.push(Job {
             program,
-            input: &pair.input,
-            expected: pair.output.as_ref(),
+            sample: Sample::new(task, pair),
         });
     }
     body(&tasks, &jobs)
@@ -47,13 +50,9 @@ fn results(jobs: &[Job<'_>], options: &Options) -> Vec<JobResult> {
 
 #[test]
 fn every_solver_solves_every_pair() {
-    with_jobs(|tasks, jobs| {
-        for dialect in [Dialect::ArcDsl, Dialect::ReArc] {
-            let options = Options {
-                dialect,
-                ..Options::default()
-            };
-            let results = results(jobs, &options);
+    for dialect in [Dialect::ArcDsl, Dialect::ReArc] {
+        with_jobs_in(dialect, |tasks, jobs| {
+            let results = results(jobs, &Options::default());
             for ((task, name, _), result) in tasks.pairs().zip(&results) {
                 assert_eq!(
                     result.verdict,
@@ -63,8 +62,8 @@ fn every_solver_solves_every_pair() {
                     dialect.name()
                 );
             }
-        }
-    });
+        });
+    }
 }
 
 #[test]
@@ -98,6 +97,7 @@ fn the_number_of_threads_changes_nothing() {
             steps: 400,
             size: 60,
             memory: 8 << 10,
+            time: None,
         },
     ];
     with_jobs(|_, jobs| {
@@ -137,7 +137,10 @@ fn values_are_kept_as_asked() {
         let wrong: Vec<Job<'_>> = jobs
             .iter()
             .map(|job| Job {
-                expected: Some(job.input),
+                sample: Sample {
+                    expected: Some(job.sample.input),
+                    ..job.sample
+                },
                 ..*job
             })
             .collect();
@@ -204,8 +207,11 @@ fn verdicts_say_what_is_wrong() {
         let program = Compiled::new(&programs[k]);
         let job = Job {
             program: &program,
-            input: &input,
-            expected,
+            sample: Sample {
+                demos: &[],
+                input: &input,
+                expected,
+            },
         };
         results(&[job], &Options::default()).remove(0).verdict
     };

@@ -615,6 +615,7 @@ fn memory_limits_hold() {
                 steps: 2_000_000,
                 size: 100_000,
                 memory,
+                time: None,
             };
             let (ending, peak) = peak_of(|| run(&program, &limits));
             // Buffers outside the arena hold one value at a time, which the size limit bounds.
@@ -635,6 +636,7 @@ fn limits_do_not_depend_on_earlier_runs() {
         steps: 10_000_000,
         size: 1_000_000,
         memory,
+        time: None,
     };
     let ending = |workspace: &mut Workspace, program: &Compiled, memory| {
         workspace.run(Dialect::ArcDsl, &limits(memory), |run| {
@@ -683,6 +685,7 @@ fn work_is_charged() {
         steps: 1_000_000,
         size: 50_000,
         memory: 64 << 20,
+        time: None,
     };
     let mut free = Vec::new();
     for op in ops() {
@@ -787,6 +790,7 @@ fn every_primitive_at_the_edges() {
         steps: 20_000,
         size: 2_000,
         memory: 1 << 20,
+        time: None,
     };
     let mut workspace = Workspace::new();
     for id in OpId::all() {
@@ -846,6 +850,7 @@ fn limits_are_inclusive_and_never_a_value() {
         steps: 0,
         size: 0,
         memory: 0,
+        time: None,
     };
     assert!(run(&program, &nothing).is_err());
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use batt_arc::Grid;
 use batt_dsl::{Limits, Workspace};
-use batt_engine::{Compiled, Job, Options, Values, evaluate, run_job};
+use batt_engine::{Compiled, Job, Options, Sample, Values, evaluate, run_job};
 use batt_lang::Program;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -63,7 +63,12 @@ proptest! {
         size in 0usize..1_000,
         memory in prop_oneof![Just(0usize), Just(1 << 10), Just(64 << 10), Just(1 << 20)],
     ) {
-        let limits = Limits { steps, size, memory };
+        let limits = Limits {
+            steps,
+            size,
+            memory,
+            time: None,
+        };
         let compiled = Compiled::new(&program);
         within(Duration::from_secs(1), "a run of a thousand steps", || {
             _ = oracle::ending(&mut Workspace::new(), &compiled, &grid, &limits);
@@ -92,7 +97,7 @@ proptest! {
         let jobs: Vec<Job<'_>> = compiled
             .iter()
             .zip(&subjects)
-            .map(|(program, (_, input))| Job { program, input, expected: Some(input) })
+            .map(|(program, (_, input))| Job { program, sample: Sample { demos: &[], input, expected: Some(input) } })
             .collect();
         for values in [Values::All, Values::None] {
             let options = |threads| Options {

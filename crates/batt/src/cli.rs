@@ -118,18 +118,25 @@ fn dispatch(command: Command, ui: &Ui) -> Result<Exit> {
 /// The dialect, as it is called on the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum DialectName {
-    /// The original library
+    /// Whatever the names in the file tell
     #[default]
+    Auto,
+    /// The original library
     ArcDsl,
     /// RE-ARC's copy: argmax and argmin of nothing give None
     ReArc,
+    /// The fork made for search: (S, I, C), cells (i, j, colour), nothing fails
+    Tokpidjin,
 }
 
-impl From<DialectName> for Dialect {
-    fn from(name: DialectName) -> Dialect {
-        match name {
-            DialectName::ArcDsl => Dialect::ArcDsl,
-            DialectName::ReArc => Dialect::ReArc,
+impl DialectName {
+    /// The dialect; `None` where the file is to tell.
+    fn dialect(self) -> Option<Dialect> {
+        match self {
+            DialectName::Auto => None,
+            DialectName::ArcDsl => Some(Dialect::ArcDsl),
+            DialectName::ReArc => Some(Dialect::ReArc),
+            DialectName::Tokpidjin => Some(Dialect::Tokpidjin),
         }
     }
 }
@@ -138,7 +145,7 @@ impl From<DialectName> for Dialect {
 #[derive(Args, Clone, Debug)]
 pub struct RunOptions {
     /// Which library the solvers are written for
-    #[arg(long, value_name = "NAME", default_value = "arc-dsl")]
+    #[arg(long, value_name = "NAME", default_value = "auto")]
     dialect: DialectName,
 
     /// Steps one run may take (a call, or an element touched)
@@ -155,6 +162,11 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
+    /// The dialect of the solvers; `None` where the files are to tell.
+    pub fn dialect(&self) -> Option<Dialect> {
+        self.dialect.dialect()
+    }
+
     /// The options of the engine.
     pub fn engine(&self, threads: Option<NonZeroUsize>) -> batt_engine::Options {
         let mut limits = Limits::default();
@@ -162,7 +174,6 @@ impl RunOptions {
         limits.size = self.max_size.unwrap_or(limits.size);
         limits.memory = self.max_memory.unwrap_or(limits.memory);
         batt_engine::Options {
-            dialect: self.dialect.into(),
             limits,
             threads,
             ..batt_engine::Options::default()

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use batt_arc::{Dataset, Task, corpus};
 use batt_dsl::Workspace;
-use batt_engine::{Compiled, Job, JobResult, Options, run_job};
+use batt_engine::{Compiled, Job, JobResult, Options, Sample, run_job};
 use batt_lang::{Program, SolverFile};
 
 use crate::interrupt;
@@ -44,8 +44,7 @@ impl Corpus {
             let task = task_of(Program::name(program), &self.data)?;
             let jobs = task.pairs().map(|(_, pair)| Job {
                 program: compiled,
-                input: &pair.input,
-                expected: pair.output.as_ref(),
+                sample: Sample::new(task, pair),
             });
             Some(Puzzle {
                 task,

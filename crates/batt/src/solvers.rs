@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use batt_arc::{Dataset, Task};
+use batt_dsl::Dialect;
 use batt_lang::{LoadError, Severity, SolverFile};
 
 use crate::error::{advised, bad_file, bad_tasks};
@@ -12,19 +13,19 @@ use crate::ui::{Ui, counted, say};
 /// Findings of one file that are printed before we refer to `batt check`.
 const SHOWN: usize = 20;
 
-/// Reads a solver file.
-pub fn load(path: &Path) -> Result<SolverFile> {
-    SolverFile::load(path, None).map_err(|error| match &error {
+/// Reads a solver file, in a given dialect or in the one it seems to be written in.
+pub fn load(path: &Path, dialect: Option<Dialect>) -> Result<SolverFile> {
+    SolverFile::load(path, dialect).map_err(|error| match &error {
         LoadError::Read { path, source } => bad_file("read", path, source),
         LoadError::NotUtf8 { .. } => advised(&error, "save the file as UTF-8"),
     })
 }
 
 /// Reads solver files and prints what is wrong with them. At least one function has loaded.
-pub fn load_all(paths: &[PathBuf], ui: &Ui) -> Result<Vec<SolverFile>> {
+pub fn load_all(paths: &[PathBuf], dialect: Option<Dialect>, ui: &Ui) -> Result<Vec<SolverFile>> {
     let mut files = Vec::new();
     for path in paths {
-        let file = load(path)?;
+        let file = load(path, dialect)?;
         print_findings(&file, ui);
         files.push(file);
     }

@@ -116,6 +116,17 @@ fn number(v: Value<'_>) -> Outcome<i64> {
     v.as_int().ok_or(Fault::Type)
 }
 
+/// The direction of a float as Python's comparisons have it: nan is neither zero nor positive.
+fn toward(x: f64) -> i64 {
+    if x == 0.0 {
+        0
+    } else if x > 0.0 {
+        1
+    } else {
+        -1
+    }
+}
+
 op! {
     /// The sum of two numbers or vectors.
     ///
@@ -239,7 +250,13 @@ op! {
     fails "crement(initset(ONE))";
     |run| {
         let step = |n: i64| n.checked_add(n.signum()).ok_or(Fault::Overflow);
-        unary(run, x, step, |_, x| step(number(x)?).map(Value::Int))
+        unary(run, x, step, |run, x| match x {
+            Value::Float(float) => match toward(float.get()) {
+                0 => Ok(Value::Int(0)),
+                step => run.add(x, Value::Int(step)),
+            },
+            _ => step(number(x)?).map(Value::Int),
+        })
     }
 }
 
@@ -251,7 +268,12 @@ op! {
     pub sign(x: Numerical) -> Numerical;
     example "sign((-5, 3))" => "(-1, 1)";
     fails "sign(initset(ONE))";
-    |run| { unary(run, x, |n| Ok(n.signum()), |_, x| Ok(Value::Int(number(x)?.signum()))) }
+    |run| {
+        unary(run, x, |n| Ok(n.signum()), |_, x| match x {
+            Value::Float(x) => Ok(Value::Int(toward(x.get()))),
+            _ => Ok(Value::Int(number(x)?.signum())),
+        })
+    }
 }
 
 op! {

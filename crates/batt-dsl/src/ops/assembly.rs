@@ -244,14 +244,14 @@ op! {
 }
 
 /// How `hsplit` and `vsplit` divide an extent.
-struct Cuts {
-    count: i64,
-    len: i64,
+pub(super) struct Cuts {
+    pub count: i64,
+    pub len: i64,
     /// From the start of one part to that of the next.
-    step: i64,
+    pub step: i64,
 }
 
-fn cuts<'r>(run: &mut Run<'r>, total: i64, n: Value<'r>) -> Outcome<Cuts> {
+pub(super) fn cuts<'r>(run: &mut Run<'r>, total: i64, n: Value<'r>) -> Outcome<Cuts> {
     let count = n.as_int().ok_or(Fault::Type)?;
     let len = crate::python::floor_div(total, count)?;
     let remains = crate::python::floor_mod(total, count)? != 0;
@@ -264,7 +264,7 @@ fn cuts<'r>(run: &mut Run<'r>, total: i64, n: Value<'r>) -> Outcome<Cuts> {
 }
 
 /// The tuple of `count` parts.
-fn parts<'r>(
+pub(super) fn parts<'r>(
     run: &mut Run<'r>,
     count: i64,
     mut part: impl FnMut(&mut Run<'r>, i64) -> Outcome<Value<'r>>,
@@ -331,7 +331,7 @@ op! {
         if let Some(compact) = run.as_grid(grid) {
             run.spend(compact.cells.len() / 8)?;
             // What a cell can equal is a number between 0 and 255, be it a bool.
-            let wanted = replacee.as_int().and_then(|n| u8::try_from(n).ok());
+            let wanted = replacee.integral().and_then(|n| u8::try_from(n).ok());
             let Some(wanted) = wanted.filter(|n| compact.cells.contains(n)) else {
                 return run.grid(compact.height, compact.width, compact.cells);
             };
@@ -471,7 +471,7 @@ op! {
             });
             return run.grid(grid.height, grid.width, cells);
         }
-        fill_general(run, grid, value, patch, None)
+        fill_general(run, grid, value, patch, None, toindices)
     }
 }
 
@@ -486,29 +486,41 @@ op! {
     example "underfill(((0, 0), (3, 4)), FIVE, connect(ORIGIN, UNITY))" => "((5, 0), (3, 4))";
     fails "underfill((), ZERO, initset(ORIGIN))";
     |run| {
-        let compact = run.as_grid(grid);
-        if compact.is_none() {
+        if run.as_grid(grid).is_none() {
             dimensions(run, grid)?;
         }
         let background = mostcolor(run, grid)?;
-        if let Some(color) = byte(value)
-            && let Some(under) = byte(background)
-            && let Some(set) = compact_patch(run, patch)?
-            && let Some(grid) = compact
-        {
-            let cells = copy_cells(run, grid, set.len())?;
-            // A cell is changed at most once and always to the same value, in whatever order.
-            visit_locations(set, |at| {
-                if let Some(at) = grid.offset(at)
-                    && cells[at] == under
-                {
-                    cells[at] = color;
-                }
-            });
-            return run.grid(grid.height, grid.width, cells);
-        }
-        fill_general(run, grid, value, patch, Some(background))
+        underfilled(run, grid, value, patch, background, toindices)
     }
+}
+
+/// [`underfill`] where the background shows, with `toindices` of the dialect.
+#[inline(always)]
+pub(super) fn underfilled<'r>(
+    run: &mut Run<'r>,
+    grid: Value<'r>,
+    value: Value<'r>,
+    patch: Value<'r>,
+    background: Value<'r>,
+    toindices: impl Fn(&mut Run<'r>, Value<'r>) -> Outcome<Value<'r>>,
+) -> Outcome<Value<'r>> {
+    if let Some(color) = byte(value)
+        && let Some(under) = byte(background)
+        && let Some(set) = compact_patch(run, patch)?
+        && let Some(grid) = run.as_grid(grid)
+    {
+        let cells = copy_cells(run, grid, set.len())?;
+        // A cell is changed at most once and always to the same value, in whatever order.
+        visit_locations(set, |at| {
+            if let Some(at) = grid.offset(at)
+                && cells[at] == under
+            {
+                cells[at] = color;
+            }
+        });
+        return run.grid(grid.height, grid.width, cells);
+    }
+    fill_general(run, grid, value, patch, Some(background), toindices)
 }
 
 op! {
@@ -544,20 +556,30 @@ op! {
     example "underpaint(((0, 0), (3, 4)), recolor(FIVE, connect(ORIGIN, UNITY)))" => "((5, 0), (3, 4))";
     fails "underpaint(((0, 0), (3, 4)), initset(ORIGIN))";
     |run| {
-        let compact = run.as_grid(grid);
-        if compact.is_none() {
+        if run.as_grid(grid).is_none() {
             dimensions(run, grid)?;
         }
         let background = mostcolor(run, grid)?;
-        if let Some(under) = byte(background)
-            && let Some(set) = paintable(run, obj)?
-            && let Some(grid) = compact
-            && let Some(painted) = paint_compact(run, grid, set, Some(under))?
-        {
-            return Ok(painted);
-        }
-        paint_general(run, grid, obj, Some(background))
+        underpainted(run, grid, obj, background)
     }
+}
+
+/// [`underpaint`] where the background shows.
+#[inline(always)]
+pub(super) fn underpainted<'r>(
+    run: &mut Run<'r>,
+    grid: Value<'r>,
+    obj: Value<'r>,
+    background: Value<'r>,
+) -> Outcome<Value<'r>> {
+    if let Some(under) = byte(background)
+        && let Some(set) = paintable(run, obj)?
+        && let Some(grid) = run.as_grid(grid)
+        && let Some(painted) = paint_compact(run, grid, set, Some(under))?
+    {
+        return Ok(painted);
+    }
+    paint_general(run, grid, obj, Some(background))
 }
 
 /// The cells to paint as a set; of a tuple only if their sequence cannot matter.
@@ -571,7 +593,10 @@ fn paintable<'r>(run: &mut Run<'r>, obj: Value<'r>) -> Outcome<Option<&'r Set<'r
 
 /// The elements of a patch in compact form; those of a tuple as the set *built* of them.
 #[inline(always)]
-fn compact_patch<'r>(run: &mut Run<'r>, patch: Value<'r>) -> Outcome<Option<&'r Set<'r>>> {
+pub(super) fn compact_patch<'r>(
+    run: &mut Run<'r>,
+    patch: Value<'r>,
+) -> Outcome<Option<&'r Set<'r>>> {
     Ok(match patch {
         Value::Set(set) if !matches!(set.elems, Elems::Values(_)) => Some(set),
         tuple => run.built(tuple)?,
@@ -644,12 +669,14 @@ fn paint_compact<'r>(
 }
 
 /// `fill` of any grid with any value, or `underfill` where a value equal to `under` shows.
-fn fill_general<'r>(
+/// `toindices` is that of the dialect.
+pub(super) fn fill_general<'r>(
     run: &mut Run<'r>,
     grid: Value<'r>,
     value: Value<'r>,
     patch: Value<'r>,
     under: Option<Value<'r>>,
+    toindices: impl Fn(&mut Run<'r>, Value<'r>) -> Outcome<Value<'r>>,
 ) -> Outcome<Value<'r>> {
     let mut sheet = Sheet::of(run, grid)?;
     let locations = toindices(run, patch)?;
@@ -915,37 +942,46 @@ op! {
     example "compress(((1, 1, 1), (0, 1, 2), (5, 1, 5)))" => "((0, 2), (5, 5))";
     fails "compress((1, 2, 3))";
     |run| {
-        if let Some(grid) = run.as_grid(grid) {
-            return compress_compact(run, grid);
+        match run.as_grid(grid) {
+            Some(grid) => compress_compact(run, grid),
+            // The columns of a tuple; a set is mirrored as a patch, and its elements taken for columns.
+            None => compress_general(run, grid, dmirror),
         }
-        let rows = run.items(grid)?;
-        let mut uniform_rows = Vec::with_capacity(rows.len());
-        for &row in rows {
-            uniform_rows.push(uniform(run, row)?);
-        }
-        // The columns of a tuple; a set is mirrored as a patch, and its elements taken for columns.
-        let mirrored = dmirror(run, grid)?;
-        let mut uniform_columns = Vec::new();
-        for &column in run.items(mirrored)? {
-            uniform_columns.push(uniform(run, column)?);
-        }
-        let mut kept_rows = Vec::new();
-        for (&row, dropped) in rows.iter().zip(uniform_rows) {
-            if dropped {
-                continue;
-            }
-            let values = run.items(row)?;
-            run.spend(values.len() + 1)?;
-            let kept: Vec<_> = values
-                .iter()
-                .enumerate()
-                .filter(|(j, _)| !uniform_columns.get(*j).is_some_and(|&dropped| dropped))
-                .map(|(_, &v)| v)
-                .collect();
-            kept_rows.push(run.tuple(&kept)?);
-        }
-        run.tuple(&kept_rows)
     }
+}
+
+/// [`compress`] of any container of containers, with `dmirror` of the dialect.
+pub(super) fn compress_general<'r>(
+    run: &mut Run<'r>,
+    grid: Value<'r>,
+    dmirror: impl Fn(&mut Run<'r>, Value<'r>) -> Outcome<Value<'r>>,
+) -> Outcome<Value<'r>> {
+    let rows = run.items(grid)?;
+    let mut uniform_rows = Vec::with_capacity(rows.len());
+    for &row in rows {
+        uniform_rows.push(uniform(run, row)?);
+    }
+    let mirrored = dmirror(run, grid)?;
+    let mut uniform_columns = Vec::new();
+    for &column in run.items(mirrored)? {
+        uniform_columns.push(uniform(run, column)?);
+    }
+    let mut kept_rows = Vec::new();
+    for (&row, dropped) in rows.iter().zip(uniform_rows) {
+        if dropped {
+            continue;
+        }
+        let values = run.items(row)?;
+        run.spend(values.len() + 1)?;
+        let kept: Vec<_> = values
+            .iter()
+            .enumerate()
+            .filter(|(j, _)| !uniform_columns.get(*j).is_some_and(|&dropped| dropped))
+            .map(|(_, &v)| v)
+            .collect();
+        kept_rows.push(run.tuple(&kept)?);
+    }
+    run.tuple(&kept_rows)
 }
 
 /// Has the container exactly one distinct element?
@@ -958,7 +994,7 @@ fn uniform<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<bool> {
     let Some((&first, others)) = items.split_first() else {
         return Ok(false);
     };
-    Ok(others.iter().all(|&v| run.eq(v, first)))
+    Ok(others.iter().all(|&v| run.eq_member(v, first)))
 }
 
 fn compress_compact<'r>(run: &mut Run<'r>, grid: &'r Grid<'r>) -> Outcome<Value<'r>> {

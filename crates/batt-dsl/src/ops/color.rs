@@ -198,6 +198,21 @@ fn color_by_frequency<'r>(
     element: Value<'r>,
     direction: Ordering,
 ) -> Outcome<Value<'r>> {
+    if let Some(winner) = quick_winner(run, element, direction)? {
+        return Ok(winner);
+    }
+    let values = values(run, element)?;
+    most_frequent(run, &values, direction)
+}
+
+/// The most (or least) frequent colour of a grid or object in compact form, where that needs no
+/// look at the set of colours.
+#[inline(always)]
+pub(super) fn quick_winner<'r>(
+    run: &mut Run<'r>,
+    element: Value<'r>,
+    direction: Ordering,
+) -> Outcome<Option<Value<'r>>> {
     spend_for(run, element)?;
     let winner = match element {
         Value::Set(set) => match set.elems {
@@ -208,26 +223,38 @@ fn color_by_frequency<'r>(
             .as_grid(element)
             .and_then(|grid| winner_of(grid.cells, direction)),
     };
-    if let Some(winner) = winner {
-        return Ok(Value::Int(winner.into()));
-    }
-    let values = values(run, element)?;
-    most_frequent(run, &values, direction)
+    Ok(winner.map(|color| Value::Int(color.into())))
 }
 
-/// All values of a grid, row by row, or the first components of a set's elements, in order.
+/// All values of a grid, or the colours of a set's cells, in order.
 fn values<'r>(run: &mut Run<'r>, element: Value<'r>) -> Outcome<Vec<Value<'r>>> {
-    let mut values = Vec::new();
     if element.is_tuple() {
-        for &row in run.items(element)? {
-            values.extend_from_slice(run.items(row)?);
-        }
+        grid_values(run, element)
     } else {
-        for &cell in run.items(element)? {
-            values.push(run.unpack2(cell)?.0);
-        }
+        cell_colors(run, element)
+    }
+}
+
+/// All values of the members of a container, row by row.
+pub(super) fn grid_values<'r>(run: &mut Run<'r>, grid: Value<'r>) -> Outcome<Vec<Value<'r>>> {
+    let mut values = Vec::new();
+    for &row in run.items(grid)? {
+        values.extend_from_slice(run.items(row)?);
     }
     Ok(values)
+}
+
+/// The colours of the cells in a container, in order.
+pub(super) fn cell_colors<'r>(run: &mut Run<'r>, cells: Value<'r>) -> Outcome<Vec<Value<'r>>> {
+    let mut colors = Vec::new();
+    for &cell in run.items(cells)? {
+        colors.push(if run.triples {
+            run.unpack3(cell)?[2]
+        } else {
+            run.unpack2(cell)?.0
+        });
+    }
+    Ok(colors)
 }
 
 op! {
@@ -236,7 +263,7 @@ op! {
     example "colorcount(((1, 2), (2, 3)), TWO)" => "2";
     fails "colorcount(THREE, TWO)";
     |run| {
-        let wanted = value.as_int();
+        let wanted = value.integral();
         if let Some(grid) = run.as_grid(element) {
             let wanted = wanted.and_then(|n| u8::try_from(n).ok());
             run.spend(grid.cells.len() / 16)?;
@@ -250,23 +277,42 @@ op! {
             let count = cells.iter().filter(|c| Some(i64::from(c.color)) == wanted).count();
             return Ok(Value::Int(count as i64));
         }
-        let mut count = 0;
-        let is_tuple = element.is_tuple();
-        for &member in run.items(element)? {
-            if is_tuple {
-                if !member.is_tuple() {
-                    return Err(Fault::Attribute);
-                }
-                for &v in run.items(member)? {
-                    count += i64::from(run.eq(v, value));
-                }
-            } else {
-                let (v, _) = run.unpack2(member)?;
-                count += i64::from(run.eq(v, value));
-            }
+        if element.is_tuple() {
+            return count_in_rows(run, element, value);
         }
-        Ok(Value::Int(count))
+        count_among_cells(run, element, value)
     }
+}
+
+/// How often the tuples in a container hold a value.
+pub(super) fn count_in_rows<'r>(
+    run: &mut Run<'r>,
+    grid: Value<'r>,
+    value: Value<'r>,
+) -> Outcome<Value<'r>> {
+    let mut count = 0;
+    for &row in run.items(grid)? {
+        if !row.is_tuple() {
+            return Err(Fault::Attribute);
+        }
+        for &v in run.items(row)? {
+            count += i64::from(run.eq_member(v, value));
+        }
+    }
+    Ok(Value::Int(count))
+}
+
+/// How many cells in a container have a colour.
+pub(super) fn count_among_cells<'r>(
+    run: &mut Run<'r>,
+    cells: Value<'r>,
+    value: Value<'r>,
+) -> Outcome<Value<'r>> {
+    let mut count = 0;
+    for color in cell_colors(run, cells)? {
+        count += i64::from(run.eq(color, value));
+    }
+    Ok(Value::Int(count))
 }
 
 op! {
@@ -279,6 +325,19 @@ op! {
 
 /// `palette` as a set.
 pub(super) fn palette_set<'r>(run: &mut Run<'r>, element: Value<'r>) -> Outcome<&'r Set<'r>> {
+    if let Some(colors) = quick_palette(run, element, Origin::Frozen)? {
+        return Ok(colors);
+    }
+    let values = values(run, element)?;
+    run.build_frozen(&values)
+}
+
+/// The colours of a grid or object in compact form, where the sequence of insertion cannot matter.
+pub(super) fn quick_palette<'r>(
+    run: &mut Run<'r>,
+    element: Value<'r>,
+    origin: Origin<'r>,
+) -> Outcome<Option<&'r Set<'r>>> {
     spend_for(run, element)?;
     let present = match element {
         Value::Set(set) => match set.elems {
@@ -290,18 +349,17 @@ pub(super) fn palette_set<'r>(run: &mut Run<'r>, element: Value<'r>) -> Outcome<
             None => None,
         },
     };
-    if let Some(present) = present.filter(|&p| insertion_order_is_moot(p)) {
-        let mut colors = [Value::None; FEW];
-        let mut count = 0;
-        for color in (0..FEW).filter(|c| present >> c & 1 == 1) {
-            colors[count] = Value::Int(color as i64);
-            count += 1;
-        }
-        let colors = run.slice(&colors[..count])?;
-        return run.set(Elems::Values(colors), Origin::Frozen);
+    let Some(present) = present.filter(|&p| insertion_order_is_moot(p)) else {
+        return Ok(None);
+    };
+    let mut colors = [Value::None; FEW];
+    let mut count = 0;
+    for color in (0..FEW).filter(|c| present >> c & 1 == 1) {
+        colors[count] = Value::Int(color as i64);
+        count += 1;
     }
-    let values = values(run, element)?;
-    run.build_frozen(&values)
+    let colors = run.slice(&colors[..count])?;
+    run.set(Elems::Values(colors), origin).map(Some)
 }
 
 /// The colours as bits, if all are 0 to 9 and there is at least one.
@@ -348,11 +406,11 @@ op! {
     ordered "an object of several colours";
     example "color(recolor(THREE, initset(ORIGIN)))" => "3";
     fails "color(())";
-    |run| { first_component(run, obj) }
+    |run| { first_color(run, obj) }
 }
 
-/// The first component of the first element.
-fn first_component<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<Value<'r>> {
+/// The first component of the first element; where cells are triples, the third.
+pub(super) fn first_color<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<Value<'r>> {
     spend_for(run, container)?;
     if let Value::Set(set) = container
         && let Elems::Cells(cells) = set.elems
@@ -361,7 +419,7 @@ fn first_component<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<Value
         return Ok(Value::Int(cells[0].color.into()));
     }
     let first = super::container::first(run, container)?;
-    run.at(first, 0)
+    run.at(first, if run.triples { 2 } else { 0 })
 }
 
 op! {
@@ -376,7 +434,7 @@ op! {
         let members = Members::of(run, objs)?;
         let mut kept = run.take_numbers();
         for k in 0..members.len() {
-            let color = first_component(run, members.get(k)).map_err(Fault::through_generator)?;
+            let color = first_color(run, members.get(k)).map_err(Fault::through_generator)?;
             if run.eq(color, value) {
                 kept.push(k as u32);
             }

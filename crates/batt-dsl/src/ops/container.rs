@@ -10,6 +10,8 @@ use crate::set::{Elems, Origin, Product, Set, Walk};
 use crate::table::Op;
 use crate::value::{Pair, Value};
 
+use super::sort::sort;
+
 const FAMILY: &str = "container";
 
 pub(super) const OPS: &[&Op] = &[
@@ -104,7 +106,7 @@ impl<'r> Members<'r> {
     }
 
     /// The numbers of the elements that satisfy a condition.
-    fn select(self, run: &mut Run<'r>, condition: Value<'r>) -> Outcome<Vec<u32>> {
+    pub fn select(self, run: &mut Run<'r>, condition: Value<'r>) -> Outcome<Vec<u32>> {
         let mut kept = run.take_numbers();
         for k in 0..self.len() {
             let verdict = run
@@ -250,7 +252,11 @@ op! {
     |run| {
         match container {
             Value::Set(set) => {
-                let gone = set.find(run, value);
+                // Elements are compared with `!=`, and nan differs from itself.
+                let gone = match value.is_nan() {
+                    true => None,
+                    false => set.find(run, value),
+                };
                 let mut kept = run.take_numbers();
                 kept.extend((0..set.len() as u32).filter(|&k| Some(k) != gone));
                 let left = run.set_filter(set, &kept);
@@ -458,13 +464,16 @@ op! {
 fn is_identity(compfunc: Value<'_>) -> bool {
     match compfunc {
         Value::None => true,
-        Value::Op(id) => std::ptr::eq(id.op(), &super::logic::identity::OP),
+        Value::Op(id) => {
+            id.is(&super::logic::identity::OP)
+                || std::ptr::eq(id.op(), &super::tokpidjin::identity::OP)
+        }
         _ => false,
     }
 }
 
 /// The keys of all elements by number; a function of `None` means the elements themselves.
-fn keys<'r>(
+pub(super) fn keys<'r>(
     run: &mut Run<'r>,
     members: Members<'r>,
     compfunc: Value<'r>,
@@ -477,80 +486,13 @@ fn keys<'r>(
 }
 
 /// The keys as plain integers, if all are.
-fn int_keys(keys: &[Value<'_>]) -> Option<Vec<i64>> {
+pub(super) fn int_keys(keys: &[Value<'_>]) -> Option<Vec<i64>> {
     keys.iter()
         .map(|key| match key {
             Value::Int(n) => Some(*n),
             _ => None,
         })
         .collect()
-}
-
-/// Runs shorter than this are sorted by CPython with binary insertion alone.
-const MIN_MERGE: usize = 64;
-
-/// CPython's `list.sort`: the same comparisons in the same sequence for fewer than 64 elements,
-/// which shows when keys are only partly ordered.
-fn sort<'r>(run: &mut Run<'r>, numbers: Vec<u32>, keys: &[Value<'r>]) -> Outcome<Vec<u32>> {
-    if numbers.len() < 2 {
-        return Ok(numbers);
-    }
-    if numbers.len() >= MIN_MERGE {
-        return merge_sort(run, numbers, keys);
-    }
-    let mut sorted = numbers;
-    let mut less = |a: u32, b: u32| run.lt(keys[a as usize], keys[b as usize]);
-    let mut length = 2;
-    if less(sorted[1], sorted[0])? {
-        while length < sorted.len() && less(sorted[length], sorted[length - 1])? {
-            length += 1;
-        }
-        sorted[..length].reverse();
-    } else {
-        while length < sorted.len() && !less(sorted[length], sorted[length - 1])? {
-            length += 1;
-        }
-    }
-    for at in length..sorted.len() {
-        let pivot = sorted[at];
-        let (mut low, mut high) = (0, at);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if less(pivot, sorted[middle])? {
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
-        }
-        sorted.copy_within(low..at, low + 1);
-        sorted[low] = pivot;
-    }
-    Ok(sorted)
-}
-
-/// A stable merge sort whose comparisons may fail.
-fn merge_sort<'r>(run: &mut Run<'r>, numbers: Vec<u32>, keys: &[Value<'r>]) -> Outcome<Vec<u32>> {
-    let mut from = numbers;
-    let mut to = vec![0; from.len()];
-    let mut width = 1;
-    while width < from.len() {
-        run.spend(from.len())?;
-        for start in (0..from.len()).step_by(2 * width) {
-            let middle = (start + width).min(from.len());
-            let end = (start + 2 * width).min(from.len());
-            let (mut a, mut b) = (start, middle);
-            for place in &mut to[start..end] {
-                let take_right = b < end
-                    && (a == middle || run.lt(keys[from[b] as usize], keys[from[a] as usize])?);
-                let side = if take_right { &mut b } else { &mut a };
-                *place = from[*side];
-                *side += 1;
-            }
-        }
-        std::mem::swap(&mut from, &mut to);
-        width *= 2;
-    }
-    Ok(from)
 }
 
 op! {
@@ -860,6 +802,18 @@ pub(super) fn most_frequent<'r>(
     if items.is_empty() {
         return Err(Fault::Value);
     }
+    let (set, keys) = frequencies(run, items)?;
+    match first_extreme(run, Members::Set(set), Some(keys), direction)? {
+        Some(k) => Ok(set.elems.get(k)),
+        None => Err(Fault::Value),
+    }
+}
+
+/// The set of the values, numbered as they are first met, and how often each of them occurs.
+pub(super) fn frequencies<'r>(
+    run: &mut Run<'r>,
+    items: &[Value<'r>],
+) -> Outcome<(&'r Set<'r>, &'r [Value<'r>])> {
     let set = run.build(items)?;
     let counts = run.slice_filled(set.len(), 0i64)?;
     for &item in items {
@@ -867,11 +821,8 @@ pub(super) fn most_frequent<'r>(
             counts[k as usize] += 1;
         }
     }
-    let keys = run.slice_from(counts.iter().map(|&n| Value::Int(n)))?;
-    match first_extreme(run, Members::Set(set), Some(keys), direction)? {
-        Some(k) => Ok(set.elems.get(k)),
-        None => Err(Fault::Value),
-    }
+    let counts = run.slice_from(counts.iter().map(|&n| Value::Int(n)))?;
+    Ok((set, counts))
 }
 
 op! {

@@ -4,7 +4,9 @@
 
 use std::ops::RangeInclusive;
 
-use super::measure::{bounds, leftmost, lowermost, lrcorner, rightmost, ulcorner, uppermost};
+use super::measure::{
+    Measure, bounds, leftmost, lowermost, lrcorner, rightmost, ulcorner, uppermost,
+};
 use super::patch::{cell_at, dims, inside, rectangle, toindices};
 use crate::fault::{Fault, Outcome};
 use crate::op;
@@ -247,16 +249,25 @@ op! {
         {
             return connect_pairs(run, from, Pair::new(i, j));
         }
-        let mut end = [Value::None; 2];
-        for (k, place) in end.iter_mut().enumerate() {
-            let from = run.at(start, k as i64)?;
-            let step = run.at(direction, k as i64)?;
-            let way = run.mul(Value::Int(SHOT.into()), step)?;
-            *place = run.add(from, way)?;
-        }
-        let end = run.pair(end[0], end[1])?;
+        let end = shot_end(run, start, direction)?;
         connect(run, start, end)
     }
+}
+
+/// Where a shot ends, for a start and a direction of any kind.
+pub(super) fn shot_end<'r>(
+    run: &mut Run<'r>,
+    start: Value<'r>,
+    direction: Value<'r>,
+) -> Outcome<Value<'r>> {
+    let mut end = [Value::None; 2];
+    for (k, place) in end.iter_mut().enumerate() {
+        let from = run.at(start, k as i64)?;
+        let step = run.at(direction, k as i64)?;
+        let way = run.mul(Value::Int(SHOT.into()), step)?;
+        *place = run.add(from, way)?;
+    }
+    run.pair(end[0], end[1])
 }
 
 /// The extent of the largest grid: how long frontiers are.
@@ -336,9 +347,18 @@ fn full_box<'r>(run: &mut Run<'r>, patch: Value<'r>) -> Outcome<&'r Set<'r>> {
     // locations stand inside locations.
     let indices = toindices(run, patch)?;
     let from = ulcorner(run, indices)?;
-    let (top, left) = run.unpack2(from)?;
+    let from = run.unpack2(from)?;
     let to = lrcorner(run, patch)?;
-    let (bottom, right) = run.unpack2(to)?;
+    let to = run.unpack2(to)?;
+    box_between(run, from, to)
+}
+
+/// All locations between two corners of any kind, both included.
+pub(super) fn box_between<'r>(
+    run: &mut Run<'r>,
+    (top, left): (Value<'r>, Value<'r>),
+    (bottom, right): (Value<'r>, Value<'r>),
+) -> Outcome<&'r Set<'r>> {
     let number = |v: Value<'_>| v.as_int().ok_or(Fault::Type);
     let (top, bottom) = (number(top)?, number(bottom)?);
     if top > bottom {
@@ -482,14 +502,24 @@ fn resized_box<'r>(run: &mut Run<'r>, patch: Value<'r>, by: i16) -> Outcome<Valu
             },
         );
     }
-    let by = Value::Int(by.into());
-    let top = uppermost(run, patch)?;
+    let ends = [uppermost, leftmost, lowermost, rightmost];
+    frame_around(run, patch, Value::Int(by.into()), ends)
+}
+
+/// The outline of the box that the upper, left, lower and right end of a patch make, grown by `by`.
+pub(super) fn frame_around<'r>(
+    run: &mut Run<'r>,
+    patch: Value<'r>,
+    by: Value<'r>,
+    [upper, left, lower, right]: [Measure; 4],
+) -> Outcome<Value<'r>> {
+    let top = upper(run, patch)?;
     let top = run.sub(top, by)?;
-    let left = leftmost(run, patch)?;
+    let left = left(run, patch)?;
     let left = run.sub(left, by)?;
-    let bottom = lowermost(run, patch)?;
+    let bottom = lower(run, patch)?;
     let bottom = run.add(bottom, by)?;
-    let right = rightmost(run, patch)?;
+    let right = right(run, patch)?;
     let right = run.add(right, by)?;
     frame_between(run, (top, left), (bottom, right))
 }
@@ -523,7 +553,7 @@ fn frame<'r>(run: &mut Run<'r>, b: Bounds) -> Outcome<Value<'r>> {
 }
 
 /// The outline of the box between two corners of any kind, by the unions that Python makes.
-fn frame_between<'r>(
+pub(super) fn frame_between<'r>(
     run: &mut Run<'r>,
     (ai, aj): (Value<'r>, Value<'r>),
     (bi, bj): (Value<'r>, Value<'r>),
@@ -588,18 +618,26 @@ op! {
     pub index(grid: Grid, loc: Pair) -> Integer;
     example "index(((1, 2), (3, 4)), DOWN)" => "3";
     fails "index((), ORIGIN)";
-    |run| {
-        if let (Value::Grid(grid), Some(at)) = (grid, loc.as_pair()) {
-            let place = grid.offset(at).and_then(|k| grid.cells.get(k));
-            return Ok(place.map_or(Value::None, |&v| Value::Int(v.into())));
-        }
-        let (i, j) = run.unpack2(loc)?;
-        let (height, width) = dims(run, grid)?;
-        match inside(i, j, height, width)? {
-            None => Ok(Value::None),
-            // A set of two numbers can be unpacked but not indexed.
-            Some(_) if !loc.is_tuple() => Err(Fault::Type),
-            Some((i, j)) => cell_at(run, grid, i, j),
-        }
+    |run| { Ok(cell_inside(run, grid, loc)?.unwrap_or(Value::None)) }
+}
+
+/// The value of a grid at a location, unless that lies outside.
+#[inline(always)]
+pub(super) fn cell_inside<'r>(
+    run: &mut Run<'r>,
+    grid: Value<'r>,
+    loc: Value<'r>,
+) -> Outcome<Option<Value<'r>>> {
+    if let (Value::Grid(grid), Some(at)) = (grid, loc.as_pair()) {
+        let place = grid.offset(at).and_then(|k| grid.cells.get(k));
+        return Ok(place.map(|&v| Value::Int(v.into())));
+    }
+    let (i, j) = run.unpack2(loc)?;
+    let (height, width) = dims(run, grid)?;
+    match inside(i, j, height, width)? {
+        None => Ok(None),
+        // A set of two numbers can be unpacked but not indexed.
+        Some(_) if !loc.is_tuple() => Err(Fault::Type),
+        Some((i, j)) => cell_at(run, grid, i, j).map(Some),
     }
 }

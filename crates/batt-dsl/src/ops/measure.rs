@@ -45,14 +45,14 @@ pub(super) const OPS: &[&Op] = &[
 
 /// Which coordinate of a location.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Axis {
+pub(super) enum Axis {
     Row,
     Column,
 }
 
 impl Axis {
     #[inline(always)]
-    fn of<T>(self, i: T, j: T) -> T {
+    pub(super) fn of<T>(self, i: T, j: T) -> T {
         match self {
             Axis::Row => i,
             Axis::Column => j,
@@ -106,6 +106,16 @@ fn extreme<'r>(
         return Err(Fault::Value);
     }
     let locations = toindices(run, patch)?;
+    extreme_of(run, locations, axis, wanted)
+}
+
+/// The smallest or largest coordinate of locations of any kind.
+pub(super) fn extreme_of<'r>(
+    run: &mut Run<'r>,
+    locations: Value<'r>,
+    axis: Axis,
+    wanted: Ordering,
+) -> Outcome<Value<'r>> {
     let mut best = None;
     for &at in run.items(locations)? {
         let (i, j) = run.unpack2(at)?;
@@ -187,26 +197,40 @@ fn corner<'r>(
     rows: Ordering,
     columns: Ordering,
 ) -> Outcome<Value<'r>> {
-    let wanted = |k: usize| match k {
-        0 => Ok(rows),
-        1 => Ok(columns),
-        _ if rows == columns => Ok(rows),
-        // Python looks a third column up in a dictionary that has entries for two.
-        _ => Err(Fault::Key),
-    };
     if let Value::Grid(grid) = patch
         && grid.width > 1
     {
-        wanted(grid.width - 1)?;
-        return by_column(run, grid, |k, column| match wanted(k) {
+        wanted(grid.width - 1, rows, columns)?;
+        return by_column(run, grid, |k, column| match wanted(k, rows, columns) {
             Ok(Ordering::Greater) => column.max(),
             _ => column.min(),
         });
     }
     let locations = toindices(run, patch)?;
+    corner_of(run, locations, rows, columns)
+}
+
+/// Which extreme a corner takes of column `k`.
+fn wanted(k: usize, rows: Ordering, columns: Ordering) -> Outcome<Ordering> {
+    match k {
+        0 => Ok(rows),
+        1 => Ok(columns),
+        _ if rows == columns => Ok(rows),
+        // Python looks a third column up in a dictionary that has entries for two.
+        _ => Err(Fault::Key),
+    }
+}
+
+/// The extremes of every column of locations of any kind.
+pub(super) fn corner_of<'r>(
+    run: &mut Run<'r>,
+    locations: Value<'r>,
+    rows: Ordering,
+    columns: Ordering,
+) -> Outcome<Value<'r>> {
     let mut corner = Vec::new();
     for (k, column) in run.columns(locations)?.into_iter().enumerate() {
-        let wanted = wanted(k)?;
+        let wanted = wanted(k, rows, columns)?;
         let mut values = column.into_iter();
         let mut best = values.next().ok_or(Fault::Value)?;
         for next in values {
@@ -509,17 +533,23 @@ op! {
             });
         }
         let locations = toindices(run, patch)?;
-        let len = Value::Int(run.len(patch)? as i64);
-        let mut means = Vec::new();
-        for column in run.columns(locations)? {
-            let mut sum = Value::Int(0);
-            for value in column {
-                sum = run.add(sum, value)?;
-            }
-            means.push(run.fdiv(sum, len)?);
-        }
-        run.tuple(&means)
+        let len = run.len(patch)?;
+        means(run, locations, len)
     }
+}
+
+/// The sum of every column of locations of any kind, divided by `len`.
+pub(super) fn means<'r>(run: &mut Run<'r>, locations: Value<'r>, len: usize) -> Outcome<Value<'r>> {
+    let len = Value::Int(len as i64);
+    let mut means = Vec::new();
+    for column in run.columns(locations)? {
+        let mut sum = Value::Int(0);
+        for value in column {
+            sum = run.add(sum, value)?;
+        }
+        means.push(run.fdiv(sum, len)?);
+    }
+    run.tuple(&means)
 }
 
 /// Spans up to this many rows or columns are compared as bit masks.
@@ -555,14 +585,19 @@ fn matching<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>, axis: Axis) -> Ou
         in_a.by_ref().for_each(|x| seen[x] = true);
         return Ok(in_b.any(|x| seen[x]));
     }
+    let a = toindices(run, a)?;
     let a = coordinates(run, a, axis)?;
+    let b = toindices(run, b)?;
     let b = coordinates(run, b, axis)?;
     Ok(run.set_inter(a, b)?.len() > 0)
 }
 
-/// The rows or columns of any patch.
-fn coordinates<'r>(run: &mut Run<'r>, patch: Value<'r>, axis: Axis) -> Outcome<&'r Set<'r>> {
-    let locations = toindices(run, patch)?;
+/// The rows or columns of locations of any kind.
+pub(super) fn coordinates<'r>(
+    run: &mut Run<'r>,
+    locations: Value<'r>,
+    axis: Axis,
+) -> Outcome<&'r Set<'r>> {
     let mut values = Vec::new();
     for &at in run.items(locations)? {
         let (i, j) = run.unpack2(at)?;
@@ -649,11 +684,16 @@ fn close(a: Bounds, b: Bounds) -> bool {
     height + width < i16::MAX.into()
 }
 
-/// The distance of any two patches, as Python finds it.
+/// The distance of any two patches, as Python finds it. `toindices` is that of the dialect.
 #[cold]
-fn manhattan_general<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>) -> Outcome<i64> {
+pub(super) fn manhattan_general<'r>(
+    run: &mut Run<'r>,
+    a: Value<'r>,
+    b: Value<'r>,
+    toindices: impl Fn(&mut Run<'r>, Value<'r>) -> Outcome<Value<'r>>,
+) -> Outcome<Value<'r>> {
     let a = toindices(run, a)?;
-    let mut best: Option<i64> = None;
+    let mut best: Option<Value<'r>> = None;
     for &from in run.items(a)? {
         let (ai, aj) = run.unpack2(from)?;
         let b = toindices(run, b)?;
@@ -663,17 +703,23 @@ fn manhattan_general<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>) -> Outco
             let (bi, bj) = run.unpack2(to)?;
             let rows = apart(run, ai, bi)?;
             let columns = apart(run, aj, bj)?;
-            let distance = rows.checked_add(columns).ok_or(Fault::Overflow)?;
-            best = Some(best.map_or(distance, |best| best.min(distance)));
+            let distance = run.add(rows, columns)?;
+            best = Some(match best {
+                None => distance,
+                Some(best) => better(run, best, distance, Ordering::Less)?,
+            });
         }
     }
     best.ok_or(Fault::Value)
 }
 
 /// `abs(a - b)`.
-fn apart<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>) -> Outcome<i64> {
-    let difference = run.sub(a, b)?.as_int().ok_or(Fault::Type)?;
-    difference.checked_abs().ok_or(Fault::Overflow)
+fn apart<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>) -> Outcome<Value<'r>> {
+    match run.sub(a, b)? {
+        Value::Int(n) => n.checked_abs().map(Value::Int).ok_or(Fault::Overflow),
+        Value::Float(x) => Ok(Value::float(x.get().abs())),
+        _ => Err(Fault::Type),
+    }
 }
 
 op! {
@@ -700,7 +746,7 @@ op! {
             };
             return Ok(Value::Int(steps));
         }
-        manhattan_general(run, a, b).map(Value::Int)
+        manhattan_general(run, a, b, toindices)
     }
 }
 
@@ -770,27 +816,41 @@ op! {
     example "bordering(initset(UNITY), ((1, 2), (3, 4)))" => "True";
     fails "bordering(initset(UNITY), ())";
     |run| {
-        for measure in [uppermost, leftmost] {
-            let edge = measure(run, patch)?;
-            if run.eq(edge, Value::Int(0)) {
-                return Ok(Value::bool(true));
-            }
-        }
-        let bottom = lowermost(run, patch)?;
-        let height = run.len(grid)? as i64;
-        if run.eq(bottom, Value::Int(height - 1)) {
+        borders(run, patch, grid, [uppermost, leftmost, lowermost, rightmost])
+    }
+}
+
+/// A primitive of one argument.
+pub(super) type Measure = for<'r> fn(&mut Run<'r>, Value<'r>) -> Outcome<Value<'r>>;
+
+/// [`bordering`] by the upper, left, lower and right end of a patch.
+#[inline(always)]
+pub(super) fn borders<'r>(
+    run: &mut Run<'r>,
+    patch: Value<'r>,
+    grid: Value<'r>,
+    [upper, left, lower, right]: [Measure; 4],
+) -> Outcome<Value<'r>> {
+    for measure in [upper, left] {
+        let edge = measure(run, patch)?;
+        if run.eq(edge, Value::Int(0)) {
             return Ok(Value::bool(true));
         }
-        let right = rightmost(run, patch)?;
-        let width = match grid {
-            Value::Grid(grid) => grid.width,
-            _ => {
-                let first = run.at(grid, 0)?;
-                run.len(first)?
-            }
-        };
-        Ok(Value::bool(run.eq(right, Value::Int(width as i64 - 1))))
     }
+    let bottom = lower(run, patch)?;
+    let height = run.len(grid)? as i64;
+    if run.eq(bottom, Value::Int(height - 1)) {
+        return Ok(Value::bool(true));
+    }
+    let right = right(run, patch)?;
+    let width = match grid {
+        Value::Grid(grid) => grid.width,
+        _ => {
+            let first = run.at(grid, 0)?;
+            run.len(first)?
+        }
+    };
+    Ok(Value::bool(run.eq(right, Value::Int(width as i64 - 1))))
 }
 
 op! {
@@ -821,7 +881,7 @@ fn center_of_indices<'r>(run: &mut Run<'r>, patch: Value<'r>) -> Outcome<(i64, i
 }
 
 /// How far `gravitate` goes at most.
-const MAX_MOVES: u32 = 42;
+pub(super) const MAX_MOVES: u32 = 42;
 
 op! {
     /// The vector that moves a patch until it touches another.

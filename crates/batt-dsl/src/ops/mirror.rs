@@ -72,8 +72,7 @@ op! {
             return run.grid(grid.height, grid.width, cells);
         }
         if piece.is_tuple() {
-            let rows = reversed_rows(run, piece)?;
-            return run.tuple(&rows);
+            return flipped(run, piece);
         }
         if let Value::Set(set) = piece
             && let Some(b) = set.bounds()
@@ -101,9 +100,7 @@ op! {
             return run.grid_from(grid.width, grid.height, |i, j| grid.get(j, i));
         }
         if piece.is_tuple() {
-            let rows = run.items(piece)?;
-            let columns = columns(run, rows)?;
-            return run.tuple(&columns);
+            return transposed(run, piece);
         }
         if let Value::Set(set) = piece
             && let Some(b) = set.bounds()
@@ -179,13 +176,22 @@ fn patch_image<'r>(
     map: impl Fn(&mut Run<'r>, Value<'r>, Value<'r>) -> Outcome<(Value<'r>, Value<'r>)>,
 ) -> Outcome<Value<'r>> {
     let cells = holds_cells(run, patch)?;
+    image_of(run, patch, cells, map)
+}
+
+/// *Build* of the mapped locations, or of the cells moved so, in the order of the patch.
+pub(super) fn image_of<'r>(
+    run: &mut Run<'r>,
+    patch: Value<'r>,
+    cells: bool,
+    map: impl Fn(&mut Run<'r>, Value<'r>, Value<'r>) -> Outcome<(Value<'r>, Value<'r>)>,
+) -> Outcome<Value<'r>> {
     let mut image = Vec::new();
     for &element in run.items(patch)? {
         if cells {
             let (v, i, j) = run.uncell(element)?;
             let (i, j) = map(run, i, j)?;
-            let at = run.pair(i, j)?;
-            image.push(run.pair(v, at)?);
+            image.push(run.recell(v, i, j)?);
         } else {
             let (i, j) = run.unpack2(element)?;
             let (i, j) = map(run, i, j)?;
@@ -206,7 +212,20 @@ fn reversed<'r>(run: &mut Run<'r>, v: Value<'r>) -> Outcome<Value<'r>> {
     run.tuple_of(items)
 }
 
-/// `[row[::-1] for row in v]` of a tuple.
+/// The elements of a container, each reversed.
+pub(super) fn flipped<'r>(run: &mut Run<'r>, grid: Value<'r>) -> Outcome<Value<'r>> {
+    let rows = reversed_rows(run, grid)?;
+    run.tuple(&rows)
+}
+
+/// The columns of a container of rows.
+pub(super) fn transposed<'r>(run: &mut Run<'r>, grid: Value<'r>) -> Outcome<Value<'r>> {
+    let rows = run.items(grid)?;
+    let columns = columns(run, rows)?;
+    run.tuple(&columns)
+}
+
+/// `[row[::-1] for row in v]`.
 fn reversed_rows<'r>(run: &mut Run<'r>, v: Value<'r>) -> Outcome<Vec<Value<'r>>> {
     let mut rows = Vec::new();
     for &row in run.items(v)? {
@@ -376,46 +395,65 @@ op! {
             }
         }
         if element.is_tuple() {
-            let mut rows = Vec::new();
-            for &row in run.items(element)? {
-                let row = widened(run, row, factor)?;
-                repeat(run, &mut rows, row, factor)?;
-            }
-            return run.tuple(&rows);
+            return upscaled_rows(run, element, factor);
         }
-        if run.len(element)? == 0 {
-            return Ok(Value::Set(run.empty_set()?));
-        }
-        let corner = ulcorner(run, element)?;
-        let (top, left) = run.unpack2(corner)?;
-        let (up, back) = (run.neg(top)?, run.neg(left)?);
-        let offset = run.pair(up, back)?;
-        let normal = shift(run, element, offset)?;
-        let mut cells = Vec::new();
-        for &cell in run.items(normal)? {
-            let (v, i, j) = run.uncell(cell)?;
-            let times = factor.as_int().ok_or(Fault::Type)?;
-            let side = side(times);
-            let more = side.checked_mul(side).ok_or(Fault::Size)?;
-            run.check_len(more.saturating_add(cells.len()))?;
-            run.spend(more)?;
-            if more == 0 {
-                continue;
-            }
-            let (i, j) = (run.mul(i, factor)?, run.mul(j, factor)?);
-            for p in 0..times {
-                for q in 0..times {
-                    let i = run.add(i, Value::Int(p))?;
-                    let j = run.add(j, Value::Int(q))?;
-                    let at = run.pair(i, j)?;
-                    cells.push(run.pair(v, at)?);
-                }
-            }
-        }
-        let scaled = run.build_frozen(&cells)?;
-        let corner = run.pair(top, left)?;
-        shift(run, Value::Set(scaled), corner)
+        upscaled_cells(run, element, factor, ulcorner, shift)
     }
+}
+
+/// The rows of any container of containers, with every value and every row repeated.
+pub(super) fn upscaled_rows<'r>(
+    run: &mut Run<'r>,
+    grid: Value<'r>,
+    factor: Value<'r>,
+) -> Outcome<Value<'r>> {
+    let mut rows = Vec::new();
+    for &row in run.items(grid)? {
+        let row = widened(run, row, factor)?;
+        repeat(run, &mut rows, row, factor)?;
+    }
+    run.tuple(&rows)
+}
+
+/// Any container of cells enlarged, with `ulcorner` and `shift` of the dialect.
+pub(super) fn upscaled_cells<'r>(
+    run: &mut Run<'r>,
+    object: Value<'r>,
+    factor: Value<'r>,
+    ulcorner: impl Fn(&mut Run<'r>, Value<'r>) -> Outcome<Value<'r>>,
+    shift: impl Fn(&mut Run<'r>, Value<'r>, Value<'r>) -> Outcome<Value<'r>>,
+) -> Outcome<Value<'r>> {
+    if run.len(object)? == 0 {
+        return Ok(Value::Set(run.empty_set()?));
+    }
+    let corner = ulcorner(run, object)?;
+    let (top, left) = run.unpack2(corner)?;
+    let (up, back) = (run.neg(top)?, run.neg(left)?);
+    let offset = run.pair(up, back)?;
+    let normal = shift(run, object, offset)?;
+    let mut cells = Vec::new();
+    for &cell in run.items(normal)? {
+        let (v, i, j) = run.uncell(cell)?;
+        let times = factor.as_int().ok_or(Fault::Type)?;
+        let side = side(times);
+        let more = side.checked_mul(side).ok_or(Fault::Size)?;
+        run.check_len(more.saturating_add(cells.len()))?;
+        run.spend(more)?;
+        if more == 0 {
+            continue;
+        }
+        let (i, j) = (run.mul(i, factor)?, run.mul(j, factor)?);
+        for p in 0..times {
+            for q in 0..times {
+                let i = run.add(i, Value::Int(p))?;
+                let j = run.add(j, Value::Int(q))?;
+                cells.push(run.recell(v, i, j)?);
+            }
+        }
+    }
+    let scaled = run.build_frozen(&cells)?;
+    let corner = run.pair(top, left)?;
+    shift(run, Value::Set(scaled), corner)
 }
 
 /// A factor as a number of repetitions.
@@ -548,9 +586,14 @@ op! {
     fails "downscale(((1, 2), (3, 4)), ZERO)";
     |run| {
         let (height, width) = dims(run, grid)?;
-        let step = match factor.as_int().ok_or(Fault::Type)?.unsigned_abs() {
-            0 => return Err(Fault::ZeroDivision),
-            step => usize::try_from(step).unwrap_or(usize::MAX),
+        let step = match factor {
+            // Of nothing but zero can a remainder be taken that is none; with a nan it is never.
+            Value::Float(x) if x.get().is_infinite() => usize::MAX,
+            Value::Float(x) if x.get().is_nan() => return Ok(Value::EMPTY_TUPLE),
+            _ => match factor.integral().ok_or(Fault::Type)?.unsigned_abs() {
+                0 => return Err(Fault::ZeroDivision),
+                step => usize::try_from(step).unwrap_or(usize::MAX),
+            },
         };
         if let Some(grid) = run.as_grid(grid) {
             return run.grid_from(

@@ -14,6 +14,7 @@ mod measure;
 mod mirror;
 mod patch;
 mod segmentation;
+mod sort;
 pub(crate) mod tokpidjin;
 
 use crate::table::Op;

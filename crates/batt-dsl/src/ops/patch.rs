@@ -48,11 +48,7 @@ op! {
         if !holds_cells(run, patch)? {
             return Ok(patch);
         }
-        let mut locations = Vec::new();
-        for &cell in run.items(patch)? {
-            locations.push(run.unpack2(cell)?.1);
-        }
-        Ok(Value::Set(run.build(&locations)?))
+        Ok(Value::Set(locations_of_cells(run, patch)?))
     }
 }
 
@@ -75,13 +71,24 @@ pub(super) fn indices<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Outcome<&'r Se
             if !holds_cells(run, patch)? {
                 return Ok(set);
             }
-            let mut locations = Vec::new();
-            for &cell in run.items(patch)? {
-                locations.push(run.unpack2(cell)?.1);
-            }
-            run.build(&locations)
+            locations_of_cells(run, patch)
         }
     }
+}
+
+/// *Build* of the locations of cells in general form.
+fn locations_of_cells<'r>(run: &mut Run<'r>, patch: Value<'r>) -> Outcome<&'r Set<'r>> {
+    let mut locations = Vec::new();
+    for &cell in run.items(patch)? {
+        let at = if run.triples {
+            let [i, j, _] = run.unpack3(cell)?;
+            run.pair(i, j)?
+        } else {
+            run.unpack2(cell)?.1
+        };
+        locations.push(at);
+    }
+    run.build(&locations)
 }
 
 fn without_colors<'r>(
@@ -231,8 +238,7 @@ op! {
         let mut cells = Vec::new();
         for (i, &row) in run.items(grid)?.iter().enumerate() {
             for (j, &v) in run.items(row)?.iter().enumerate() {
-                let at = run.int_pair(i as i64, j as i64)?;
-                cells.push(run.pair(v, at)?);
+                cells.push(run.recell(v, Value::Int(i as i64), Value::Int(j as i64))?);
             }
         }
         Ok(Value::Set(run.build(&cells)?))
@@ -271,19 +277,28 @@ op! {
             run.scratch.cells = cells;
             return Ok(Value::Set(object?));
         }
-        let (height, width) = dims(run, grid)?;
+        let dims = dims(run, grid)?;
         let indices = toindices(run, patch)?;
-        let mut cells = Vec::new();
-        for &at in run.items(indices)? {
-            let (i, j) = run.unpack2(at)?;
-            if let Some((row, column)) = inside(i, j, height, width)? {
-                let v = cell_at(run, grid, row, column)?;
-                let at = run.pair(i, j)?;
-                cells.push(run.pair(v, at)?);
-            }
-        }
-        Ok(Value::Set(run.build(&cells)?))
+        cells_under(run, indices, grid, dims)
     }
+}
+
+/// The cells of any grid at locations of any kind.
+pub(super) fn cells_under<'r>(
+    run: &mut Run<'r>,
+    locations: Value<'r>,
+    grid: Value<'r>,
+    (height, width): (i64, i64),
+) -> Outcome<Value<'r>> {
+    let mut cells = Vec::new();
+    for &at in run.items(locations)? {
+        let (i, j) = run.unpack2(at)?;
+        if let Some((row, column)) = inside(i, j, height, width)? {
+            let v = cell_at(run, grid, row, column)?;
+            cells.push(run.recell(v, i, j)?);
+        }
+    }
+    Ok(Value::Set(run.build(&cells)?))
 }
 
 /// Cells that stand for the elements `kept` of `source`.
@@ -319,19 +334,29 @@ pub(super) fn dims<'r>(run: &mut Run<'r>, grid: Value<'r>) -> Outcome<(i64, i64)
     Ok((height as i64, run.len(first)? as i64))
 }
 
-/// `0 <= i < height and 0 <= j < width`, with Python's short circuit.
+/// `0 <= i < height and 0 <= j < width`, with Python's short circuit. A float may lie outside, but it
+/// is no position.
 pub(super) fn inside<'r>(
     i: Value<'r>,
     j: Value<'r>,
     height: i64,
     width: i64,
 ) -> Outcome<Option<(i64, i64)>> {
-    let i = i.as_int().ok_or(Fault::Type)?;
-    if !(0..height).contains(&i) {
+    if !within(i, height)? || !within(j, width)? {
         return Ok(None);
     }
-    let j = j.as_int().ok_or(Fault::Type)?;
-    Ok((0..width).contains(&j).then_some((i, j)))
+    match (i.as_int(), j.as_int()) {
+        (Some(i), Some(j)) => Ok(Some((i, j))),
+        _ => Err(Fault::Type),
+    }
+}
+
+/// `0 <= x < end`.
+fn within(x: Value<'_>, end: i64) -> Outcome<bool> {
+    match x {
+        Value::Float(x) => Ok((0.0..end as f64).contains(&x.get())),
+        _ => Ok((0..end).contains(&x.as_int().ok_or(Fault::Type)?)),
+    }
 }
 
 /// `grid[i][j]`.
@@ -354,24 +379,40 @@ op! {
     fails "recolor(THREE, FOUR)";
     |run| {
         let locations = toindices(run, patch)?;
-        if let Value::Int(color) = value
-            && let Ok(color) = i32::try_from(color)
-            && let Some((set, origin)) = compact(run, locations)?
-            && let Elems::Pairs(pairs) = set.elems
-        {
-            run.spend(pairs.len())?;
-            let cells = run.slice_from(pairs.iter().map(|&at| Cell::new(color, at)))?;
-            let object = run.set(Elems::Cells(cells), origin)?;
-            object.with_one_color_each(Some(true));
-            object.with_bounds(set.bounds());
-            return Ok(Value::Set(object));
-        }
-        let mut cells = Vec::new();
-        for &at in run.items(locations)? {
-            cells.push(run.pair(value, at)?);
-        }
-        Ok(Value::Set(run.build(&cells)?))
+        recolored(run, value, locations)
     }
+}
+
+/// *Build* of a cell of this colour for each of the locations, set or tuple.
+#[inline]
+pub(super) fn recolored<'r>(
+    run: &mut Run<'r>,
+    value: Value<'r>,
+    locations: Value<'r>,
+) -> Outcome<Value<'r>> {
+    if let Value::Int(color) = value
+        && let Ok(color) = i32::try_from(color)
+        && let Some((set, origin)) = compact(run, locations)?
+        && let Elems::Pairs(pairs) = set.elems
+    {
+        run.spend(pairs.len())?;
+        let cells = run.slice_from(pairs.iter().map(|&at| Cell::new(color, at)))?;
+        let object = run.set(Elems::Cells(cells), origin)?;
+        object.with_one_color_each(Some(true));
+        object.with_bounds(set.bounds());
+        return Ok(Value::Set(object));
+    }
+    let mut cells = Vec::new();
+    for &at in run.items(locations)? {
+        let cell = if run.triples {
+            let (i, j) = run.unpack2(at)?;
+            run.recell(value, i, j)?
+        } else {
+            run.pair(value, at)?
+        };
+        cells.push(cell);
+    }
+    Ok(Value::Set(run.build(&cells)?))
 }
 
 op! {
@@ -398,8 +439,7 @@ op! {
             if cells {
                 let (v, i, j) = run.uncell(element)?;
                 let (i, j) = (run.add(i, di)?, run.add(j, dj)?);
-                let at = run.pair(i, j)?;
-                moved.push(run.pair(v, at)?);
+                moved.push(run.recell(v, i, j)?);
             } else {
                 let (i, j) = run.unpack2(element)?;
                 let (i, j) = (run.add(i, di)?, run.add(j, dj)?);

@@ -11,6 +11,7 @@ use crate::table::Op;
 use crate::value::{Cell, Grid, Pair, Value};
 
 use super::color::{mostcolor, palette_set};
+use super::measure::Axis;
 use super::patch::{cell_at, dims, inside, normalize, shift};
 
 const FAMILY: &str = "segmentation";
@@ -33,7 +34,7 @@ op! {
     fails "ofcolor(THREE, TWO)";
     |run| {
         if let Some(grid) = small_grid(run, grid) {
-            let Some(wanted) = value.as_int().and_then(|n| u8::try_from(n).ok()) else {
+            let Some(wanted) = value.integral().and_then(|n| u8::try_from(n).ok()) else {
                 return Ok(Value::Set(run.empty_set()?));
             };
             run.spend(grid.cells.len() / 8)?;
@@ -63,7 +64,7 @@ op! {
 }
 
 /// The value as a grid whose locations are all compact pairs.
-fn small_grid<'r>(run: &mut Run<'r>, grid: Value<'r>) -> Option<&'r Grid<'r>> {
+pub(super) fn small_grid<'r>(run: &mut Run<'r>, grid: Value<'r>) -> Option<&'r Grid<'r>> {
     run.as_grid(grid)
         .filter(|g| Pair::fit(g.height as i64, g.width as i64).is_some())
 }
@@ -267,7 +268,7 @@ fn finish_objects<'r>(
 }
 
 /// Objects of any tuple of tuples, as Python finds them.
-fn general_objects<'r>(
+pub(super) fn general_objects<'r>(
     run: &mut Run<'r>,
     grid: Value<'r>,
     univalued: bool,
@@ -301,7 +302,7 @@ fn general_objects<'r>(
         if run.eq(value, background) {
             continue;
         }
-        let sequence = flood_sequence(
+        let mut sequence = flood_sequence(
             run,
             (height, width),
             diagonal,
@@ -317,11 +318,15 @@ fn general_objects<'r>(
                 })
             },
         )?;
+        if sequence.is_empty() {
+            // A nan equals nothing, not even itself: it is an object all the same.
+            sequence.push(start);
+        }
         let mut cells = Vec::with_capacity(sequence.len());
         for p in sequence {
             let v = value_at(run, p)?;
-            let at = run.int_pair((p as usize / width) as i64, (p as usize % width) as i64)?;
-            cells.push(run.pair(v, at)?);
+            let (i, j) = ((p as usize / width) as i64, (p as usize % width) as i64);
+            cells.push(run.recell(v, Value::Int(i), Value::Int(j))?);
         }
         found.push(Value::Set(run.build_frozen(&cells)?));
     }
@@ -412,7 +417,11 @@ op! {
 }
 
 /// *Build* of one object per colour, in the order of the set of colours.
-fn partition_by<'r>(run: &mut Run<'r>, grid: Value<'r>, colors: &'r Set<'r>) -> Outcome<Value<'r>> {
+pub(super) fn partition_by<'r>(
+    run: &mut Run<'r>,
+    grid: Value<'r>,
+    colors: &'r Set<'r>,
+) -> Outcome<Value<'r>> {
     let images = run.slice_filled(colors.len(), Value::None)?;
     if let Some(grid) = small_grid(run, grid) {
         run.spend(grid.cells.len() * colors.len() / 8)?;
@@ -443,8 +452,7 @@ fn partition_by<'r>(run: &mut Run<'r>, grid: Value<'r>, colors: &'r Set<'r>) -> 
         for (i, &row) in run.items(grid)?.iter().enumerate() {
             for (j, &v) in run.items(row)?.iter().enumerate() {
                 if run.eq(v, color) {
-                    let at = run.int_pair(i as i64, j as i64)?;
-                    cells.push(run.pair(v, at)?);
+                    cells.push(run.recell(v, Value::Int(i as i64), Value::Int(j as i64))?);
                 }
             }
         }
@@ -470,38 +478,54 @@ op! {
             return compact_occurrences(run, grid, cells, bounds);
         }
         let normed = normalize(run, obj)?;
-        let (height, width) = dims(run, grid)?;
+        let dims = dims(run, grid)?;
         let shape = super::measure::shape(run, obj)?;
-        let (tall, wide) = run.unpack2(shape)?;
-        let (tall, wide) = (tall.as_int().ok_or(Fault::Type)?, wide.as_int().ok_or(Fault::Type)?);
-        let mut found = Vec::new();
-        for i in 0..height.saturating_sub(tall).saturating_add(1) {
-            for j in 0..width.saturating_sub(wide).saturating_add(1) {
-                run.spend(1)?;
-                let offset = run.int_pair(i, j)?;
-                let placed = shift(run, normed, offset)?;
-                let mut occurs = true;
-                for &cell in run.items(placed)? {
-                    let (v, a, b) = run.uncell(cell)?;
-                    let same = match inside(a, b, height, width)? {
-                        Some((a, b)) => {
-                            let there = cell_at(run, grid, a, b)?;
-                            run.eq(there, v)
-                        }
-                        None => false,
-                    };
-                    if !same {
-                        occurs = false;
-                        break;
+        general_occurrences(run, grid, dims, normed, shape, shift)
+    }
+}
+
+/// Where anything occurs in any grid, with `shift` of the dialect: `normed` has been moved to the
+/// origin.
+pub(super) fn general_occurrences<'r>(
+    run: &mut Run<'r>,
+    grid: Value<'r>,
+    (height, width): (i64, i64),
+    normed: Value<'r>,
+    shape: Value<'r>,
+    shift: impl Fn(&mut Run<'r>, Value<'r>, Value<'r>) -> Outcome<Value<'r>>,
+) -> Outcome<Value<'r>> {
+    let (tall, wide) = run.unpack2(shape)?;
+    let (tall, wide) = (
+        tall.as_int().ok_or(Fault::Type)?,
+        wide.as_int().ok_or(Fault::Type)?,
+    );
+    let mut found = Vec::new();
+    for i in 0..height.saturating_sub(tall).saturating_add(1) {
+        for j in 0..width.saturating_sub(wide).saturating_add(1) {
+            run.spend(1)?;
+            let offset = run.int_pair(i, j)?;
+            let placed = shift(run, normed, offset)?;
+            let mut occurs = true;
+            for &cell in run.items(placed)? {
+                let (v, a, b) = run.uncell(cell)?;
+                let same = match inside(a, b, height, width)? {
+                    Some((a, b)) => {
+                        let there = cell_at(run, grid, a, b)?;
+                        run.eq(there, v)
                     }
-                }
-                if occurs {
-                    found.push(offset);
+                    None => false,
+                };
+                if !same {
+                    occurs = false;
+                    break;
                 }
             }
+            if occurs {
+                found.push(offset);
+            }
         }
-        Ok(Value::Set(run.build_frozen(&found)?))
     }
+    Ok(Value::Set(run.build_frozen(&found)?))
 }
 
 fn compact_occurrences<'r>(
@@ -580,7 +604,7 @@ fn uniform<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<bool> {
     }
     let items = run.items(container)?;
     Ok(match items.first() {
-        Some(&first) => items.iter().all(|&item| run.eq(first, item)),
+        Some(&first) => items.iter().all(|&item| run.eq_member(first, item)),
         None => false,
     })
 }
@@ -594,8 +618,7 @@ fn line<'r>(
     let mut cells = Vec::new();
     for (i, j) in places {
         let v = cell_at(run, grid, i, j)?;
-        let at = run.int_pair(i, j)?;
-        cells.push(run.pair(v, at)?);
+        cells.push(run.recell(v, Value::Int(i), Value::Int(j))?);
     }
     Ok(Value::Set(run.build_frozen(&cells)?))
 }
@@ -607,7 +630,10 @@ op! {
     pub hperiod(obj: Object) -> Integer;
     example "hperiod(asobject(((1, 2, 1, 2, 1),)))" => "2";
     fails "hperiod(THREE)";
-    |run| { period(run, obj, Axis::Horizontal) }
+    |run| {
+        let normed = normalize(run, obj)?;
+        period(run, normed, Axis::Column, super::measure::width, shift)
+    }
 }
 
 op! {
@@ -617,30 +643,31 @@ op! {
     pub vperiod(obj: Object) -> Integer;
     example "vperiod(asobject(((1,), (1,))))" => "1";
     fails "vperiod(THREE)";
-    |run| { period(run, obj, Axis::Vertical) }
+    |run| {
+        let normed = normalize(run, obj)?;
+        period(run, normed, Axis::Row, super::measure::height, shift)
+    }
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Axis {
-    Horizontal,
-    Vertical,
-}
-
-fn period<'r>(run: &mut Run<'r>, obj: Value<'r>, axis: Axis) -> Outcome<Value<'r>> {
-    let normed = normalize(run, obj)?;
+/// The period of something that has been moved to the origin. `extent` measures it along the axis;
+/// it and `shift` are those of the dialect.
+pub(super) fn period<'r>(
+    run: &mut Run<'r>,
+    normed: Value<'r>,
+    axis: Axis,
+    extent: impl Fn(&mut Run<'r>, Value<'r>) -> Outcome<Value<'r>>,
+    shift: impl Fn(&mut Run<'r>, Value<'r>, Value<'r>) -> Outcome<Value<'r>>,
+) -> Outcome<Value<'r>> {
     if let Value::Set(set) = normed
         && let Elems::Cells(cells) = set.elems
         && let Some(bounds) = set.bounds()
     {
-        let extent = match axis {
-            Axis::Horizontal => bounds.width(),
-            Axis::Vertical => bounds.height(),
-        } as i16;
+        let extent = axis.of(bounds.height(), bounds.width()) as i16;
         for p in 1..extent {
             run.spend(cells.len() / 2)?;
             let moved = |c: &Cell| match axis {
-                Axis::Horizontal => Cell::new(c.color, Pair::new(c.at.i, c.at.j - p)),
-                Axis::Vertical => Cell::new(c.color, Pair::new(c.at.i - p, c.at.j)),
+                Axis::Column => Cell::new(c.color, Pair::new(c.at.i, c.at.j - p)),
+                Axis::Row => Cell::new(c.color, Pair::new(c.at.i - p, c.at.j)),
             };
             let fits = cells
                 .iter()
@@ -652,22 +679,20 @@ fn period<'r>(run: &mut Run<'r>, obj: Value<'r>, axis: Axis) -> Outcome<Value<'r
         }
         return Ok(Value::Int(extent.into()));
     }
-    let extent = match axis {
-        Axis::Horizontal => super::measure::width(run, normed)?,
-        Axis::Vertical => super::measure::height(run, normed)?,
-    };
+    let extent = extent(run, normed)?;
     let extent_number = extent.as_int().ok_or(Fault::Type)?;
     for p in 1..extent_number {
         let offset = match axis {
-            Axis::Horizontal => run.int_pair(0, -p)?,
-            Axis::Vertical => run.int_pair(-p, 0)?,
+            Axis::Column => run.int_pair(0, -p)?,
+            Axis::Row => run.int_pair(-p, 0)?,
         };
         let moved = shift(run, normed, offset)?;
         let mut pruned = Vec::new();
         for &cell in run.items(moved)? {
             let (_, i, j) = run.uncell(cell)?;
-            let along = if axis == Axis::Horizontal { j } else { i };
-            if along.as_int().ok_or(Fault::Type)? >= 0 {
+            // `along >= 0`, which a nan is not.
+            let along = axis.of(i, j);
+            if run.eq(along, Value::Int(0)) || run.lt(Value::Int(0), along)? {
                 pruned.push(cell);
             }
         }

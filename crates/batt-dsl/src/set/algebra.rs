@@ -372,7 +372,7 @@ impl<'r> Run<'r> {
                 let hash = self.hash(v);
                 let number = elements.len() as u32;
                 let found =
-                    index.find_or_insert(hash, number, |k| self.eq(elements[k as usize], v));
+                    index.find_or_insert(hash, number, |k| self.eq_member(elements[k as usize], v));
                 if found == number {
                     elements.push(v);
                 } else {

@@ -307,7 +307,7 @@ fn build_nested<'r>(run: &mut Run<'r>, values: &[Value<'r>]) -> Outcome<Vec<u32>
         let hash = run.hash(v);
         hashes.push(hash);
         let k = k as u32;
-        if index.find_or_insert(hash, k, |other| run.eq(values[other as usize], v)) == k {
+        if index.find_or_insert(hash, k, |other| run.eq_member(values[other as usize], v)) == k {
             table.add(&hashes, k);
         }
     }

@@ -14,6 +14,7 @@ const LIMITS: Limits = Limits {
     steps: 3_000_000,
     size: 100_000,
     memory: 64 << 20,
+    time: None,
 };
 
 /// Calls a random primitive on random arguments, made in two ways; the error tells the two apart.

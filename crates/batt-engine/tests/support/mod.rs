@@ -16,7 +16,12 @@ use batt_lang::{Program, SolverFile};
 
 /// The programs of a text that must load without complaint.
 pub fn programs(text: &str) -> Vec<Program> {
-    let file = SolverFile::parse(text, "test.py");
+    programs_in(Dialect::ArcDsl, text)
+}
+
+/// The same in another dialect.
+pub fn programs_in(dialect: Dialect, text: &str) -> Vec<Program> {
+    let file = SolverFile::parse_in(text, "test.py", Some(dialect));
     if let Some(error) = file.diagnostics.iter().find(|d| d.is_error()) {
         panic!("{}", error.render());
     }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use batt_arc::Grid;
 use batt_dsl::{Dialect, Fault, Limits, OwnedValue, Run, Value, Workspace};
-use batt_engine::{Compiled, Job, Options, RunError, Values, Verdict, run_job};
+use batt_engine::{Compiled, Job, Options, RunError, Sample, Values, Verdict, run_job};
 use batt_lang::{Program, StepId};
 
 /// Small enough that a runaway program ends at once, large enough for real work.
@@ -12,6 +12,7 @@ pub const TIGHT: Limits = Limits {
     steps: 100_000,
     size: 10_000,
     memory: 2 << 20,
+    time: None,
 };
 
 /// Twice of everything.
@@ -19,6 +20,7 @@ const ROOMY: Limits = Limits {
     steps: 2 * TIGHT.steps,
     size: 2 * TIGHT.size,
     memory: 2 * TIGHT.memory,
+    time: None,
 };
 
 /// No run within such limits may take longer; it takes milliseconds.
@@ -81,8 +83,11 @@ pub fn check(program: &Program, grid: &Grid) -> Result<(), String> {
     };
     let job = Job {
         program: &compiled,
-        input: grid,
-        expected: None,
+        sample: Sample {
+            demos: &[],
+            input: grid,
+            expected: None,
+        },
     };
     let result = run_job(&mut workspace, &job, &options);
     let through_engine = match (result.verdict, result.value) {
@@ -145,6 +150,7 @@ fn generous() -> Limits {
         steps: 40 * TIGHT.steps,
         size: 4 * TIGHT.size,
         memory: 32 * TIGHT.memory,
+        time: None,
     }
 }
 

@@ -53,7 +53,7 @@ pub fn main(args: &CheckArgs, ui: &Ui) -> Result<Exit> {
     let mut counts: BTreeMap<Severity, usize> = BTreeMap::new();
     let mut solvers = 0;
     for path in &args.files {
-        let file = load(path)?;
+        let file = load(path, None)?;
         solvers += file.programs.len();
         let mut findings = file.diagnostics.clone();
         findings.extend(file.check());

@@ -103,7 +103,7 @@ impl Row<'_> {
         let (job, result) = self.puzzle.jobs.iter().zip(self.results).next_back()?;
         let answer = result.value.as_ref().and_then(as_grid)?;
         let panels = [
-            Panel::grid("input", job.input),
+            Panel::grid("input", job.sample.input),
             Panel::arrow(),
             Panel::grid("output", &answer),
         ];
@@ -118,7 +118,7 @@ impl Row<'_> {
                 &result.verdict,
                 self.puzzle.program,
                 "corpus/solvers.py",
-                job.expected,
+                job.sample.expected,
                 result.value.as_ref(),
             )
         })

@@ -42,7 +42,7 @@ pub fn main(args: &FmtArgs, ui: &Ui) -> Result<Exit> {
     let mut out = stdout();
     let mut found = false;
     for path in &args.files {
-        let file = load(path)?;
+        let file = load(path, None)?;
         if !file.is_clean() {
             // Printing what is left would drop the functions that did not load.
             for error in file.diagnostics.iter().filter(|found| found.is_error()) {

@@ -7,9 +7,26 @@ use crate::value::Value;
 
 const FAMILY: &str = "arithmetic";
 
-pub(super) const OPS: &[&Op] = &[&add::OP, &subtract::OP, &even::OP];
+pub(super) const OPS: &[&Op] = &[
+    &add::OP,
+    &subtract::OP,
+    &multiply::OP,
+    &divide::OP,
+    &invert::OP,
+    &even::OP,
+    &double::OP,
+    &halve::OP,
+    &increment::OP,
+    &decrement::OP,
+    &crement::OP,
+    &sign::OP,
+    &positive::OP,
+    &toivec::OP,
+    &tojvec::OP,
+];
 
 /// `neutral` for the empty tuple, anything else as it is.
+#[inline(always)]
 fn or_neutral<'r>(run: &Run<'r>, v: Value<'r>, neutral: i64) -> Value<'r> {
     if run.tuple_len(v) == Some(0) {
         return Value::Int(neutral);
@@ -36,6 +53,86 @@ safe! {
 }
 
 safe! {
-    /// Whether a number is even.
-    pub even(n: Integer) -> Boolean = arithmetic::even;
+    /// The product of two numbers, or of vectors component by component; `()` counts as 1.
+    pub multiply(a: Numerical, b: Numerical) -> Numerical;
+    |run| {
+        let (a, b) = (or_neutral(run, a, 1), or_neutral(run, b, 1));
+        arithmetic::multiply(run, a, b)
+    }
+}
+
+safe! {
+    /// The quotient of two numbers or vectors, rounded down; `()` counts as 1.
+    pub divide(a: Numerical, b: Numerical) -> Numerical;
+    |run| {
+        let (a, b) = (or_neutral(run, a, 1), or_neutral(run, b, 1));
+        arithmetic::divide(run, a, b)
+    }
+}
+
+safe! {
+    /// The number or vector with its sign turned around.
+    pub invert(n: Numerical) -> Numerical = arithmetic::invert;
+}
+
+safe! {
+    /// Whether a number is divisible by two. A float is when its remainder is zero.
+    pub even(n: Integer) -> Boolean;
+    |run| {
+        match n {
+            Value::Float(x) => Ok(Value::bool(x.get() % 2.0 == 0.0)),
+            _ => arithmetic::even(run, n),
+        }
+    }
+}
+
+safe! {
+    /// Twice the number or vector.
+    pub double(n: Numerical) -> Numerical = arithmetic::double;
+}
+
+safe! {
+    /// Half of the number or vector, rounded down.
+    pub halve(n: Numerical) -> Numerical = arithmetic::halve;
+}
+
+safe! {
+    /// One more: in both components for a vector.
+    pub increment(x: Numerical) -> Numerical = arithmetic::increment;
+}
+
+safe! {
+    /// One less: in both components for a vector.
+    pub decrement(x: Numerical) -> Numerical = arithmetic::decrement;
+}
+
+safe! {
+    /// One step further from zero: in both components for a vector.
+    pub crement(x: Numerical) -> Numerical = arithmetic::crement;
+}
+
+safe! {
+    /// The direction of a number, `-1`, `0` or `1`: of both components for a vector.
+    pub sign(x: Numerical) -> Numerical = arithmetic::sign;
+}
+
+safe! {
+    /// Whether a number, or a float, is greater than zero.
+    pub positive(x: Integer) -> Boolean;
+    |run| {
+        match x {
+            Value::Float(x) => Ok(Value::bool(x.get() > 0.0)),
+            _ => arithmetic::positive(run, x),
+        }
+    }
+}
+
+safe! {
+    /// The vector that points downward by a number: `(i, 0)`.
+    pub toivec(i: Integer) -> IJ = arithmetic::toivec;
+}
+
+safe! {
+    /// The vector that points to the right by a number: `(0, j)`.
+    pub tojvec(j: Integer) -> IJ = arithmetic::tojvec;
 }

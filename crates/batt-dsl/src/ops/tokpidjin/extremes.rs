@@ -1,8 +1,203 @@
-//! Outermost rows, columns and corners of a patch.
+//! The ends and corners of patches.
+//!
+//! The plain names take both kinds of patch, `_i` locations and `_o` objects: they differ in how they come
+//! by the locations. A patch of their kind in compact form knows its bounding box; for anything else the
+//! locations are looked at one by one.
 
+use std::cmp::Ordering::{self, Greater, Less};
+
+use super::patch::{is_indices, is_object, is_patch, toindices, toindices_i, toindices_o};
+use crate::fault::Outcome;
+use crate::ops::measure::{self, Axis, Measure, corner_of, extreme_of};
+use crate::run::Run;
 use crate::table::Op;
+use crate::value::Value;
 
-#[allow(dead_code)]
 const FAMILY: &str = "extremes";
 
-pub(super) const OPS: &[&Op] = &[];
+pub(super) const OPS: &[&Op] = &[
+    &lowermost::OP,
+    &lowermost_i::OP,
+    &lowermost_o::OP,
+    &uppermost::OP,
+    &uppermost_i::OP,
+    &uppermost_o::OP,
+    &leftmost::OP,
+    &leftmost_i::OP,
+    &leftmost_o::OP,
+    &rightmost::OP,
+    &rightmost_i::OP,
+    &rightmost_o::OP,
+    &col_row::OP,
+    &ulcorner::OP,
+    &ulcorner_i::OP,
+    &ulcorner_o::OP,
+    &urcorner::OP,
+    &urcorner_i::OP,
+    &urcorner_o::OP,
+    &llcorner::OP,
+    &llcorner_i::OP,
+    &llcorner_o::OP,
+    &lrcorner::OP,
+    &lrcorner_i::OP,
+    &lrcorner_o::OP,
+    &corner::OP,
+    &corners::OP,
+];
+
+/// How a family of variants reads a patch.
+struct Reading {
+    /// Is it a patch of the right kind, in compact form?
+    fits: fn(Value<'_>) -> bool,
+    toindices: Measure,
+}
+
+const PLAIN: Reading = Reading {
+    fits: is_patch,
+    toindices,
+};
+const INDICES: Reading = Reading {
+    fits: is_indices,
+    toindices: toindices_i,
+};
+const OBJECT: Reading = Reading {
+    fits: is_object,
+    toindices: toindices_o,
+};
+
+/// An end of anything that is no patch of the right kind; nan for something that counts as false.
+#[cold]
+fn odd_end<'r>(
+    run: &mut Run<'r>,
+    patch: Value<'r>,
+    reading: &Reading,
+    (axis, wanted): (Axis, Ordering),
+    guarded: bool,
+) -> Outcome<Value<'r>> {
+    if guarded && !run.truth(patch) {
+        return Ok(Value::NAN);
+    }
+    let locations = (reading.toindices)(run, patch)?;
+    extreme_of(run, locations, axis, wanted)
+}
+
+/// A corner of anything that is no patch of the right kind.
+#[cold]
+fn odd_corner<'r>(
+    run: &mut Run<'r>,
+    patch: Value<'r>,
+    reading: &Reading,
+    (rows, columns): (Ordering, Ordering),
+) -> Outcome<Value<'r>> {
+    let locations = (reading.toindices)(run, patch)?;
+    corner_of(run, locations, rows, columns)
+}
+
+/// The three variants of an end.
+macro_rules! end {
+    (
+        $what:literal, $same:ident, $axis:expr, $wanted:expr;
+        $plain:ident, $indices:ident, $object:ident, $guarded:expr, $others_guarded:expr
+    ) => {
+        end!(@ $what, " of a patch.", $plain(patch: Patch), PLAIN, $same, $axis, $wanted, $guarded);
+        end!(@ $what, " of locations.", $indices(indices: Indices), INDICES, $same, $axis, $wanted, $others_guarded);
+        end!(@ $what, " of an object.", $object(obj: Object), OBJECT, $same, $axis, $wanted, $others_guarded);
+    };
+    (
+        @ $what:literal, $of:literal, $name:ident($param:ident: $ty:ident),
+        $reading:expr, $same:ident, $axis:expr, $wanted:expr, $guarded:expr
+    ) => {
+        safe! {
+            #[doc = $what]
+            #[doc = $of]
+            pub $name($param: $ty) -> Integer;
+            |run| {
+                if ($reading.fits)($param) {
+                    return measure::$same(run, $param);
+                }
+                odd_end(run, $param, &$reading, ($axis, $wanted), $guarded)
+            }
+        }
+    };
+}
+
+end! { "The largest row", lowermost, Axis::Row, Greater; lowermost, lowermost_i, lowermost_o, true, true }
+end! { "The smallest row", uppermost, Axis::Row, Less; uppermost, uppermost_i, uppermost_o, true, true }
+end! { "The smallest column", leftmost, Axis::Column, Less; leftmost, leftmost_i, leftmost_o, true, true }
+end! { "The largest column", rightmost, Axis::Column, Greater; rightmost, rightmost_i, rightmost_o, true, false }
+
+safe! {
+    /// An end of a patch by its code: lowest row, highest row, first column, last column; `None` for
+    /// another code.
+    pub col_row(patch: Patch, r#type: R4) -> Integer;
+    |run| {
+        match r#type.integral() {
+            Some(0) => lowermost(run, patch),
+            Some(1) => uppermost(run, patch),
+            Some(2) => leftmost(run, patch),
+            Some(3) => rightmost(run, patch),
+            _ => Ok(Value::None),
+        }
+    }
+}
+
+/// The three variants of a corner.
+macro_rules! corner {
+    (
+        $what:literal, $same:ident, $rows:expr, $columns:expr;
+        $plain:ident, $indices:ident, $object:ident
+    ) => {
+        corner!(@ $what, " of a patch.", $plain(patch: Patch), PLAIN, $same, $rows, $columns);
+        corner!(@ $what, " of locations.", $indices(indices: Indices), INDICES, $same, $rows, $columns);
+        corner!(@ $what, " of an object.", $object(obj: Object), OBJECT, $same, $rows, $columns);
+    };
+    (
+        @ $what:literal, $of:literal, $name:ident($param:ident: $ty:ident),
+        $reading:expr, $same:ident, $rows:expr, $columns:expr
+    ) => {
+        safe! {
+            #[doc = $what]
+            #[doc = $of]
+            pub $name($param: $ty) -> IJ;
+            |run| {
+                if ($reading.fits)($param) {
+                    return measure::$same(run, $param);
+                }
+                odd_corner(run, $param, &$reading, ($rows, $columns))
+            }
+        }
+    };
+}
+
+corner! { "The upper left corner", ulcorner, Less, Less; ulcorner, ulcorner_i, ulcorner_o }
+corner! { "The upper right corner", urcorner, Less, Greater; urcorner, urcorner_i, urcorner_o }
+corner! { "The lower left corner", llcorner, Greater, Less; llcorner, llcorner_i, llcorner_o }
+corner! { "The lower right corner", lrcorner, Greater, Greater; lrcorner, lrcorner_i, lrcorner_o }
+
+safe! {
+    /// A corner of a patch by its code: upper left, upper right, lower left, lower right; upper left for
+    /// another code.
+    pub corner(patch: Patch, r#type: R4) -> IJ;
+    |run| {
+        match r#type.integral() {
+            Some(1) => urcorner(run, patch),
+            Some(2) => llcorner(run, patch),
+            Some(3) => lrcorner(run, patch),
+            _ => ulcorner(run, patch),
+        }
+    }
+}
+
+safe! {
+    /// The four corners of a patch.
+    pub corners(patch: Patch) -> Indices;
+    |run| {
+        let corners = [
+            ulcorner(run, patch)?,
+            urcorner(run, patch)?,
+            llcorner(run, patch)?,
+            lrcorner(run, patch)?,
+        ];
+        Ok(Value::Set(run.build_frozen(&corners)?))
+    }
+}

@@ -1,8 +1,200 @@
-//! Functions that make or call functions.
+//! Functions that take or make functions. A closure fails as in arc-dsl; the function that calls it falls
+//! back.
 
-use crate::table::Op;
+use crate::fault::{Fault, Outcome};
+use crate::ops::container::{self, Members, merge_tuple};
+use crate::ops::higher_order;
+use crate::run::Run;
+use crate::set::Walk;
+use crate::table::{Fallback, Op};
+use crate::value::{Form, Value};
 
-#[allow(dead_code)]
 const FAMILY: &str = "higher order";
 
-pub(super) const OPS: &[&Op] = &[];
+pub(super) const OPS: &[&Op] = &[
+    &compose::OP,
+    &chain::OP,
+    &matcher::OP,
+    &rbind::OP,
+    &lbind::OP,
+    &power::OP,
+    &fork::OP,
+    &apply::OP,
+    &apply_t::OP,
+    &apply_f::OP,
+    &rapply::OP,
+    &rapply_t::OP,
+    &rapply_f::OP,
+    &mapply::OP,
+    &mapply_t::OP,
+    &mapply_f::OP,
+    &papply::OP,
+    &mpapply::OP,
+    &prapply::OP,
+];
+
+safe! {
+    /// The function that applies the inner function, then the outer.
+    pub compose(outer: Callable, inner: Callable) -> Callable = higher_order::compose;
+}
+
+safe! {
+    /// The function that applies three functions, the last one first.
+    pub chain(h: Callable, g: Callable, f: Callable) -> Callable = higher_order::chain;
+}
+
+safe! {
+    /// The condition that a function gives the target value.
+    pub matcher(function: Callable, target: Any) -> Callable = higher_order::matcher;
+}
+
+safe! {
+    /// The function with its last argument fixed.
+    pub rbind(function: Callable, fixed: Any) -> Callable = higher_order::rbind;
+}
+
+safe! {
+    /// The function with its first argument fixed.
+    pub lbind(function: Callable, fixed: Any) -> Callable = higher_order::lbind;
+}
+
+safe! {
+    /// The function applied over and over, so many times. Less than once, or too often, gives a function that
+    /// fails.
+    pub power(function: Callable, n: Integer) -> Callable;
+    |run| {
+        match (n.integral(), n) {
+            (Some(1), _) => Ok(function),
+            (Some(n), _) if (2..MOST_TIMES).contains(&n) => {
+                run.closure(1, Form::Power(function, n as u32))
+            }
+            // The original counts down until its stack is full. What the innermost call gives then is `()`, not a
+            // function, and it becomes the innermost of those to be composed.
+            (Some(_), _) | (None, Value::Float(_)) => {
+                run.closure(1, Form::Compose(function, Value::EMPTY_TUPLE))
+            }
+            _ => Err(Fault::Type),
+        }
+    }
+}
+
+/// Counting down from here fills the stack: CPython's limit is a thousand calls, and each step takes two.
+const MOST_TIMES: i64 = 495;
+
+safe! {
+    /// The function that gives an outer function the values of two functions.
+    pub fork(outer: Callable, a: Callable, b: Callable) -> Callable = higher_order::fork;
+}
+
+safe! {
+    /// A function's values on all elements, in a container of the same kind.
+    pub apply(function: Callable, container: Container) -> Container = higher_order::apply;
+}
+
+safe! {
+    /// A function's values on all elements, always as a tuple.
+    pub apply_t(function: Callable, container: Tuple) -> Tuple;
+    ordered "a set of several";
+    |run| {
+        if container.is_tuple() {
+            return higher_order::apply(run, function, container);
+        }
+        let images = images_in_order(run, function, container)?;
+        run.tuple_of(images)
+    }
+}
+
+/// A function's values on all elements, in iteration order.
+fn images_in_order<'r>(
+    run: &mut Run<'r>,
+    function: Value<'r>,
+    container: Value<'r>,
+) -> Outcome<&'r [Value<'r>]> {
+    let items = run.items(container)?;
+    Members::Tuple(items).map(run, function)
+}
+
+safe! {
+    /// A function's values on all elements, in a container of the same kind.
+    pub apply_f(function: Callable, container: FrozenSet) -> FrozenSet = higher_order::apply;
+}
+
+safe! {
+    /// The values of several functions on one value, in a container of the functions' kind.
+    pub rapply(functions: Container, value: Any) -> Container = higher_order::rapply;
+}
+
+safe! {
+    /// The values of several functions on one value, always as a tuple.
+    pub rapply_t(functions: Tuple, value: Any) -> Tuple;
+    ordered "a set of several";
+    |run| {
+        let functions = container::totuple(run, functions)?;
+        higher_order::rapply(run, functions, value)
+    }
+}
+
+safe! {
+    /// The values of several functions on one value, in a container of the functions' kind.
+    pub rapply_f(functions: FrozenSet, value: Any) -> FrozenSet = higher_order::rapply;
+}
+
+safe! {
+    /// A function's values on all elements, merged. The result is of the container's kind.
+    pub mapply(function: Callable, container: ContainerContainer) -> FrozenSet;
+    ordered "a tuple, on whose elements the function gives sets of several";
+    |run| {
+        // Both `apply` and `merge` fall back to `()`, and nothing merged is `()` again.
+        match higher_order::mapply(run, function, container) {
+            Ok(merged) => Ok(merged),
+            Err(fault) => run.fall_back(fault, Fallback::EmptyTuple),
+        }
+    }
+}
+
+safe! {
+    /// A function's values on all elements, merged into a tuple.
+    pub mapply_t(function: Callable, container: Tuple) -> Tuple;
+    ordered "a set of several, given or produced";
+    |run| {
+        let images = images_in_order(run, function, container)?;
+        merge_tuple(run, images)
+    }
+}
+
+safe! {
+    /// A function's values on all elements, merged. The result is of the container's kind.
+    pub mapply_f(function: Callable, container: FrozenSet) -> FrozenSet;
+    ordered "a tuple, on whose elements the function gives sets of several";
+    |run| {
+        let members = Members::of(run, container)?;
+        // A value that is missing makes `apply_f` fall back to the empty set, one that is no container makes
+        // `merge_f` fall back to `()`.
+        let images = members.map(run, function)?;
+        let merged = match members {
+            Members::Set(set) => run.set_merge(Walk::Mapped(set), images).map(Value::Set),
+            Members::Tuple(_) => merge_tuple(run, images),
+        };
+        match merged {
+            Ok(merged) => Ok(merged),
+            Err(fault) => run.fall_back(fault, Fallback::EmptyTuple),
+        }
+    }
+}
+
+safe! {
+    /// A function's values on the elements of two containers side by side, as a tuple.
+    pub papply(function: Callable, a: Tuple, b: Tuple) -> Tuple = higher_order::papply;
+    ordered "a set of several";
+}
+
+safe! {
+    /// A function's values on the elements of two containers side by side, merged into a tuple.
+    pub mpapply(function: Callable, a: Tuple, b: Tuple) -> Tuple = higher_order::mpapply;
+    ordered "a set of several, given or produced";
+}
+
+safe! {
+    /// A function's values on all pairs of elements of two containers, as a set.
+    pub prapply(function: Any, a: Container, b: Container) -> FrozenSet = higher_order::prapply;
+}

@@ -30,7 +30,8 @@ use crate::table::Op;
 /// ```
 ///
 /// expands to a function `size_t(run, container)` whose only faults are the limits of the run, and a
-/// table entry `size_t::OP`.
+/// table entry `size_t::OP`. The last of three parameters may be one that callers can leave out,
+/// `key: Any = None`; the body gets an `Option`.
 macro_rules! safe {
     (
         $(#[doc = $doc:literal])+
@@ -46,20 +47,55 @@ macro_rules! safe {
     };
     (
         $(#[doc = $doc:literal])+
+        pub $name:ident($a:ident: $a_ty:ident, $b:ident: $b_ty:ident, $c:ident: $c_ty:ident = None)
+            -> $returns:ident;
+        $(ordered $order:literal;)?
+        |$run:ident| $body:block
+    ) => {
+        safe! {
+            @declare [$(#[doc = $doc])+]
+            $name [
+                $a: $a_ty, $crate::value::Value<'r>;
+                $b: $b_ty, $crate::value::Value<'r>;
+                $c: $c_ty, Option<$crate::value::Value<'r>>
+            ] $returns [$($order)?]
+            [Code::TwoOrThree(|run, $a, $b, $c| Returned::new(super::$name(run, $a, $b, $c)))]
+            [Code::TwoOrThree(|run, $a, $b, $c| {
+                run.profiled(&OP, |run| Returned::new(super::$name(run, $a, $b, $c)))
+            })]
+            $run $body
+        }
+    };
+    (
+        $(#[doc = $doc:literal])+
         pub $name:ident($($param:ident: $ty:ident),+) -> $returns:ident;
         $(ordered $order:literal;)?
         |$run:ident| $body:block
+    ) => {
+        safe! {
+            @declare [$(#[doc = $doc])+]
+            $name [$($param: $ty, $crate::value::Value<'r>);+] $returns [$($order)?]
+            [$crate::op!(@code super::$name, $($param),+)]
+            [$crate::op!(@profiled $($param),+)]
+            $run $body
+        }
+    };
+    (
+        @declare [$(#[doc = $doc:literal])+]
+        $name:ident [$($param:ident: $ty:ident, $value:ty);+] $returns:ident [$($order:literal)?]
+        [$code:expr] [$profiled:expr]
+        $run:ident $body:block
     ) => {
         $(#[doc = $doc])+
         #[inline]
         pub fn $name<'r>(
             $run: &mut $crate::run::Run<'r>,
-            $($param: $crate::value::Value<'r>),+
+            $($param: $value),+
         ) -> $crate::fault::Outcome<$crate::value::Value<'r>> {
             #[inline(always)]
             fn body<'r>(
                 $run: &mut $crate::run::Run<'r>,
-                $($param: $crate::value::Value<'r>),+
+                $($param: $value),+
             ) -> $crate::fault::Outcome<$crate::value::Value<'r>> $body
             match body($run, $($param),+) {
                 Ok(value) => Ok(value),
@@ -71,7 +107,10 @@ macro_rules! safe {
         pub mod $name {
             use $crate::table::{Code, Fallback, Op, Param, Type};
             use $crate::value::Returned;
-            const PARAMS: &[Param] = &[$(Param { name: stringify!($param), ty: Type::$ty }),+];
+            const PARAMS: &[Param] = &[$(Param {
+                name: $crate::table::unescaped(stringify!($param)),
+                ty: Type::$ty,
+            }),+];
             pub(super) const FALLBACK: Fallback = Fallback::of(PARAMS, Type::$returns);
             /// The table entry.
             pub static OP: Op = Op {
@@ -86,7 +125,12 @@ macro_rules! safe {
                 doc: concat!($($doc, "\n"),+),
                 example: ("", ""),
                 fails: "",
-                code: $crate::op!(@code super::$name, $($param),+),
+                code: $code,
+                profiled: &PROFILED,
+            };
+            static PROFILED: Op = Op {
+                code: $profiled,
+                ..OP
             };
         }
     };
@@ -106,6 +150,8 @@ mod patch;
 mod ranked;
 mod samples;
 mod segmentation;
+
+pub(super) use logic::identity;
 
 const FAMILIES: [&[&Op]; 14] = [
     arithmetic::OPS,

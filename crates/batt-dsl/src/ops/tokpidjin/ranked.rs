@@ -1,8 +1,436 @@
-//! Elements by rank.
+//! Elements by rank: 0 is the first, -1 the last.
 
+use crate::fault::{Fault, Outcome};
+use crate::ops::container::{Members, frequencies, int_keys, keys};
+use crate::ops::sort::sort;
+use crate::run::Run;
+use crate::set::Elems;
 use crate::table::Op;
+use crate::value::Value;
 
-#[allow(dead_code)]
 const FAMILY: &str = "ranked";
 
-pub(super) const OPS: &[&Op] = &[];
+pub(super) const OPS: &[&Op] = &[
+    &get_nth_t::OP,
+    &get_nth_f::OP,
+    &get_nth_by_key_t::OP,
+    &get_nth_by_key_f::OP,
+    &get_rank::OP,
+    &get_arg_rank::OP,
+    &get_arg_rank_t::OP,
+    &get_arg_rank_f::OP,
+    &get_val_rank::OP,
+    &get_val_rank_t::OP,
+    &get_val_rank_f::OP,
+    &get_common_rank::OP,
+    &get_common_rank_t::OP,
+    &get_common_rank_f::OP,
+    &get_color_rank_t::OP,
+    &get_color_rank_f::OP,
+];
+
+safe! {
+    /// The element of a tuple at a rank, nan when there is none.
+    pub get_nth_t(container: Tuple, rank: FL) -> Any;
+    |run| {
+        let Some(len) = run.tuple_len(container) else {
+            return Ok(Value::NAN);
+        };
+        match position(rank, len)? {
+            Some(at) => run.item(container, at),
+            None => Ok(Value::NAN),
+        }
+    }
+}
+
+safe! {
+    /// The element at a rank in iteration order, the empty set when there is none.
+    pub get_nth_f(container: FrozenSet, rank: FL) -> Any;
+    ordered "a set of several";
+    |run| {
+        let len = run.len(container)?;
+        let rank = rank.as_int().ok_or(Fault::Type)?;
+        let Some(at) = position(Value::Int(rank), len)? else {
+            return Ok(Value::Set(run.empty_set()?));
+        };
+        match container {
+            Value::Set(set) => Ok(set.elems.get(set.order(run)?[at] as usize)),
+            _ => run.item(container, at),
+        }
+    }
+}
+
+/// The position that a rank stands for among so many items; negative ranks count from the end. `None` when
+/// it is outside. A float can be outside, but is no position.
+fn position(rank: Value<'_>, len: usize) -> Outcome<Option<usize>> {
+    let len = len as i64;
+    match (rank, rank.as_int()) {
+        (_, Some(rank)) if (0..len).contains(&rank) => Ok(Some(rank as usize)),
+        (_, Some(rank)) if (-len..0).contains(&rank) => Ok(Some((rank + len) as usize)),
+        (_, Some(_)) => Ok(None),
+        (Value::Float(x), _) if !(-len as f64..len as f64).contains(&x.get()) => Ok(None),
+        _ => Err(Fault::Type),
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Direction {
+    Ascending,
+    Descending,
+}
+
+use Direction::{Ascending, Descending};
+
+/// The number of the member at a rank when members are sorted by their keys; `None` when there are not
+/// that many. Both directions keep the iteration order of members with equal keys.
+fn ranked<'r>(
+    run: &mut Run<'r>,
+    members: Members<'r>,
+    keys: &[Value<'r>],
+    rank: Value<'r>,
+    direction: Direction,
+) -> Outcome<Option<usize>> {
+    run.spend(keys.len())?;
+    let Some(ints) = int_keys(keys) else {
+        let mut numbers = members.order(run)?;
+        // As in Python: turned around, sorted and turned around again.
+        if direction == Descending {
+            numbers.reverse();
+        }
+        let mut sorted = sort(run, numbers, keys)?;
+        if direction == Descending {
+            sorted.reverse();
+        }
+        let at = position(rank, keys.len())?;
+        return Ok(at.map(|at| sorted[at] as usize));
+    };
+    let Some(at) = position(rank, keys.len())? else {
+        return Ok(None);
+    };
+    let key = |k: u32| match direction {
+        Ascending => ints[k as usize],
+        Descending => !ints[k as usize],
+    };
+    let mut numbers: Vec<u32> = (0..keys.len() as u32).collect();
+    numbers.sort_by_key(|&k| key(k));
+    let wanted = key(numbers[at]);
+    let equals = numbers.partition_point(|&k| key(k) < wanted)
+        ..numbers.partition_point(|&k| key(k) <= wanted);
+    if equals.len() > 1 && !members.in_order() {
+        // Only a tie makes the order of a set matter.
+        let order = members.order(run)?;
+        let mut tied = order.into_iter().filter(|&k| key(k) == wanted);
+        return Ok(tied.nth(at - equals.start).map(|k| k as usize));
+    }
+    Ok(Some(numbers[at] as usize))
+}
+
+safe! {
+    /// The element at a rank when sorted by a key function, smallest first; `None` when there are none.
+    pub get_nth_by_key_t(container: Tuple, rank: FL, key: Any = None) -> Any;
+    ordered "a set in which several elements tie";
+    |run| {
+        let members = Members::of(run, container)?;
+        let keys = keys(run, members, key.unwrap_or(Value::None))?;
+        if members.len() == 0 {
+            return Ok(Value::None);
+        }
+        match ranked(run, members, keys, rank, Ascending)? {
+            Some(k) => Ok(members.get(k)),
+            None => Err(Fault::Index),
+        }
+    }
+}
+
+safe! {
+    /// The element at a rank when sorted by a key function, smallest first; `None` when there are not that
+    /// many. A negative rank is that of the first.
+    pub get_nth_by_key_f(container: FrozenSet, rank: F_, key: Any = None) -> Any;
+    ordered "a set in which several elements tie";
+    |run| {
+        let members = Members::of(run, container)?;
+        let keys = keys(run, members, key.unwrap_or(Value::None))?;
+        let rank = rank.as_int().ok_or(Fault::Type)?.max(0);
+        let k = ranked(run, members, keys, Value::Int(rank), Ascending)?;
+        Ok(k.map_or(Value::None, |k| members.get(k)))
+    }
+}
+
+safe! {
+    /// The element at a rank, largest first; 0 when there are not that many.
+    pub get_rank(container: IntegerSet, rank: FL) -> Integer;
+    ordered "elements that are sets, which compare by inclusion";
+    |run| {
+        let members = Members::of(run, container)?;
+        let keys = keys(run, members, Value::None)?;
+        let k = ranked(run, members, keys, rank, Descending)?;
+        Ok(k.map_or(Value::Int(0), |k| members.get(k)))
+    }
+}
+
+safe! {
+    /// The element at a rank when sorted by a function, largest first; an empty container of the same kind when there are
+    /// not that many.
+    pub get_arg_rank(container: Container, compfunc: Callable, rank: FL) -> Any;
+    ordered "a set in which several elements tie";
+    |run| {
+        match by_argument(run, container, compfunc, rank)? {
+            Some(element) => Ok(element),
+            None => nothing_like(run, container),
+        }
+    }
+}
+
+safe! {
+    /// The element at a rank when sorted by a function, largest first; `()` when there are
+    /// not that many.
+    pub get_arg_rank_t(container: Tuple, compfunc: Callable, rank: FL) -> Any;
+    ordered "a set in which several elements tie";
+    |run| {
+        match by_argument(run, container, compfunc, rank)? {
+            Some(element) => Ok(element),
+            None => Ok(Value::EMPTY_TUPLE),
+        }
+    }
+}
+
+safe! {
+    /// The element at a rank when sorted by a function, largest first; the empty set when there are
+    /// not that many.
+    pub get_arg_rank_f(container: FrozenSet, compfunc: Callable, rank: FL) -> Any;
+    ordered "a set in which several elements tie";
+    |run| {
+        match by_argument(run, container, compfunc, rank)? {
+            Some(element) => Ok(element),
+            None => Ok(Value::Set(run.empty_set()?)),
+        }
+    }
+}
+
+/// The empty container of the same kind.
+fn nothing_like<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<Value<'r>> {
+    match container {
+        Value::Set(_) => Ok(Value::Set(run.empty_set()?)),
+        _ => Ok(Value::EMPTY_TUPLE),
+    }
+}
+
+fn by_argument<'r>(
+    run: &mut Run<'r>,
+    container: Value<'r>,
+    compfunc: Value<'r>,
+    rank: Value<'r>,
+) -> Outcome<Option<Value<'r>>> {
+    let members = Members::of(run, container)?;
+    let keys = keys(run, members, compfunc)?;
+    let k = ranked(run, members, keys, rank, Descending)?;
+    Ok(k.map(|k| members.get(k)))
+}
+
+safe! {
+    /// A function's value at a rank when sorted by it, smallest first; its value on 0 when there are not that
+    /// many.
+    pub get_val_rank(container: Container, compfunc: Callable, rank: FL) -> Any;
+    ordered "values that are sets, which compare by inclusion";
+    |run| {
+        by_value(run, container, compfunc, rank)
+    }
+}
+
+safe! {
+    /// A function's value at a rank when sorted by it, smallest first; its value on 0 when there are not that
+    /// many.
+    pub get_val_rank_t(container: Tuple, compfunc: Callable, rank: FL) -> Any;
+    ordered "values that are sets, which compare by inclusion";
+    |run| {
+        by_value(run, container, compfunc, rank)
+    }
+}
+
+safe! {
+    /// A function's value at a rank when sorted by it, smallest first; its value on 0 when there are not that
+    /// many.
+    pub get_val_rank_f(container: FrozenSet, compfunc: Callable, rank: FL) -> Any;
+    ordered "values that are sets, which compare by inclusion";
+    |run| {
+        by_value(run, container, compfunc, rank)
+    }
+}
+
+fn by_value<'r>(
+    run: &mut Run<'r>,
+    container: Value<'r>,
+    compfunc: Value<'r>,
+    rank: Value<'r>,
+) -> Outcome<Value<'r>> {
+    let members = Members::of(run, container)?;
+    let keys = keys(run, members, compfunc)?;
+    let element = match ranked(run, members, keys, rank, Ascending)? {
+        Some(k) => members.get(k),
+        None => Value::Int(0),
+    };
+    run.call1(compfunc, element)
+}
+
+safe! {
+    /// The value of a tuple at a rank when sorted by how often it occurs, rarest first; `()` when there are
+    /// not that many.
+    pub get_common_rank(container: Container, rank: FL) -> Any;
+    ordered "several elements that are equally frequent";
+    |run| {
+        common_in_tuple(run, container, rank)
+    }
+}
+
+safe! {
+    /// The value of a tuple at a rank when sorted by how often it occurs, rarest first; `()` when there are
+    /// not that many.
+    pub get_common_rank_t(container: Tuple, rank: FL) -> Any;
+    ordered "several elements that are equally frequent";
+    |run| {
+        common_in_tuple(run, container, rank)
+    }
+}
+
+fn common_in_tuple<'r>(
+    run: &mut Run<'r>,
+    container: Value<'r>,
+    rank: Value<'r>,
+) -> Outcome<Value<'r>> {
+    if !container.is_tuple() {
+        return Err(Fault::Attribute);
+    }
+    let items = run.items(container)?;
+    let (set, counts) = frequencies(run, items)?;
+    let k = ranked(run, Members::Set(set), counts, rank, Ascending)?;
+    Ok(k.map_or(Value::EMPTY_TUPLE, |k| set.elems.get(k)))
+}
+
+safe! {
+    /// The value at a rank when sorted by how often it occurs, rarest first; the empty set when there are not
+    /// that many. In a set all are equally frequent: its elements in the order of a set made anew.
+    pub get_common_rank_f(container: FrozenSet, rank: FL) -> Any;
+    ordered "several elements that are equally frequent";
+    |run| {
+        let (set, k) = match container {
+            Value::Set(set) => {
+                let all = run.slice_from(0..set.len() as u32)?;
+                let anew = run.set_filter(set, all)?;
+                let at = position(rank, set.len())?;
+                let order = anew.order(run)?;
+                (anew, at.map(|at| order[at] as usize))
+            }
+            _ => {
+                let items = run.items(container)?;
+                let (set, counts) = frequencies(run, items)?;
+                (set, ranked(run, Members::Set(set), counts, rank, Ascending)?)
+            }
+        };
+        match k {
+            Some(k) => Ok(set.elems.get(k)),
+            None => Ok(Value::Set(run.empty_set()?)),
+        }
+    }
+}
+
+safe! {
+    /// The colour of a grid at a rank when sorted by how often it occurs, most frequent first and equally
+    /// frequent ones as they are met; `()` when there are not that many.
+    pub get_color_rank_t(grid: Grid, rank: FL) -> C_;
+    ordered "rows that are sets";
+    |run| {
+        if let Some(grid) = run.as_grid(grid) {
+            run.spend(grid.cells.len() / 4)?;
+            let tally = Tally::of(grid.cells.iter().map(|&c| c.into()));
+            let at = position(rank, tally.counts.len())?;
+            let color = at.map(|at| tally.at(at).0);
+            return Ok(color.map_or(Value::EMPTY_TUPLE, |c| Value::Int(c.into())));
+        }
+        let mut values = Vec::new();
+        for &row in run.items(grid)? {
+            values.extend_from_slice(run.items(row)?);
+            run.check_len(values.len())?;
+        }
+        Ok(by_count(run, &values, rank)?.unwrap_or(Value::EMPTY_TUPLE))
+    }
+}
+
+/// How often each colour occurs, in the order in which colours are first met.
+struct Tally {
+    counts: Vec<(i32, u32)>,
+}
+
+impl Tally {
+    fn of(colors: impl Iterator<Item = i32>) -> Tally {
+        let mut counts: Vec<(i32, u32)> = Vec::with_capacity(10);
+        // Neighbours tend to have the same colour.
+        let mut latest = 0;
+        for color in colors {
+            if counts.get(latest).is_none_or(|known| known.0 != color) {
+                latest = match counts.iter().position(|known| known.0 == color) {
+                    Some(at) => at,
+                    None => {
+                        counts.push((color, 0));
+                        counts.len() - 1
+                    }
+                };
+            }
+            counts[latest].1 += 1;
+        }
+        Tally { counts }
+    }
+
+    /// The colour at a position, the most frequent first, and whether another is as frequent.
+    fn at(mut self, at: usize) -> (i32, bool) {
+        self.counts.sort_by_key(|known| std::cmp::Reverse(known.1));
+        let (color, count) = self.counts[at];
+        let equals = self.counts.iter().filter(|known| known.1 == count);
+        (color, equals.count() > 1)
+    }
+}
+
+/// The value at a rank, the most frequent first and equally frequent ones as they are first met.
+fn by_count<'r>(
+    run: &mut Run<'r>,
+    values: &[Value<'r>],
+    rank: Value<'r>,
+) -> Outcome<Option<Value<'r>>> {
+    // The set's elements are numbered as they are met, and that is the order that counts here.
+    let (set, counts) = frequencies(run, values)?;
+    let met = run.slice_from((0..set.len()).map(|k| set.elems.get(k)))?;
+    let k = ranked(run, Members::Tuple(met), counts, rank, Descending)?;
+    Ok(k.map(|k| met[k]))
+}
+
+safe! {
+    /// The colour of an object at a rank when sorted by how often it occurs, most frequent first and equally
+    /// frequent ones as they are met; the empty set when there are not that many.
+    pub get_color_rank_f(obj: Object, rank: FL) -> C_;
+    ordered "several colours that are equally frequent";
+    |run| {
+        if let Value::Set(set) = obj
+            && let Elems::Cells(cells) = set.elems
+        {
+            run.spend(cells.len() / 2)?;
+            let tally = Tally::of(cells.iter().map(|c| c.color));
+            let Some(at) = position(rank, tally.counts.len())? else {
+                return Ok(Value::Set(run.empty_set()?));
+            };
+            let (mut color, tied) = tally.at(at);
+            if tied {
+                let order = set.order(run)?;
+                (color, _) = Tally::of(order.iter().map(|&k| cells[k as usize].color)).at(at);
+            }
+            return Ok(Value::Int(color.into()));
+        }
+        let items = run.items(obj)?;
+        let mut values = Vec::with_capacity(items.len());
+        for &cell in items {
+            values.push(run.unpack3(cell)?[2]);
+        }
+        match by_count(run, &values, rank)? {
+            Some(color) => Ok(color),
+            None => Ok(Value::Set(run.empty_set()?)),
+        }
+    }
+}

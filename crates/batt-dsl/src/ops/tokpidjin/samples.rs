@@ -1,8 +1,242 @@
-//! What the demonstrations of a task have in common.
+//! What demonstrations have in common: colours that come and go, and how outputs follow from inputs.
 
-use crate::table::Op;
+// `S` is the samples' name in keyword arguments.
+#![allow(non_snake_case)]
 
-#[allow(dead_code)]
+use super::container::{dedupe, difference_tuple, first, second};
+use super::higher_order::{apply, mapply_t};
+use crate::fault::Outcome;
+use crate::ops::container;
+use crate::run::Run;
+use crate::set::{Elems, Set};
+use crate::table::{Op, OpId};
+use crate::value::Value;
+
 const FAMILY: &str = "samples";
 
-pub(super) const OPS: &[&Op] = &[];
+pub(super) const OPS: &[&Op] = &[
+    &p_g::OP,
+    &p_f::OP,
+    &p_o::OP,
+    &c_iz::OP,
+    &c_zo::OP,
+    &c_iz_n::OP,
+    &c_zo_n::OP,
+    &a_mr::OP,
+];
+
+safe! {
+    /// The colours of a grid, in the order of the set of them: a tuple.
+    pub p_g(grid: Grid) -> IntegerSet;
+    ordered "more than one colour";
+    |run| {
+        if let Some(grid) = run.as_grid(grid) {
+            run.spend(grid.cells.len() / 8)?;
+            let met = Met::of(grid.cells.iter().map(|&c| c.into()));
+            return met.in_order(run);
+        }
+        let mut values = Vec::new();
+        for &row in run.items(grid)? {
+            values.extend_from_slice(run.items(row)?);
+            run.check_len(values.len())?;
+        }
+        let set = run.build(&values)?;
+        container::totuple(run, Value::Set(set))
+    }
+}
+
+/// Colours, each once and as they are first met.
+struct Met {
+    colors: Vec<i32>,
+    /// A bit for each colour of ARC.
+    few: u16,
+}
+
+impl Met {
+    fn of(colors: impl Iterator<Item = i32>) -> Met {
+        let mut met = Met {
+            colors: Vec::with_capacity(10),
+            few: 0,
+        };
+        for color in colors {
+            let known = match color {
+                0..=9 => met.few >> color & 1 == 1,
+                _ => met.colors.contains(&color),
+            };
+            if !known {
+                met.colors.push(color);
+                if (0..=9).contains(&color) {
+                    met.few |= 1 << color;
+                }
+            }
+        }
+        met
+    }
+
+    /// Does the set come out the same whatever is met first? Up to four colours live in eight slots, where
+    /// 0 and 8 meet, and 1 and 9; five and more have a slot each.
+    fn is_fixed(&self) -> bool {
+        let both = |a: u32, b: u32| self.few >> a & self.few >> b & 1 == 1;
+        let only_few = self.few.count_ones() as usize == self.colors.len();
+        only_few && (self.colors.len() > 4 || !(both(0, 8) || both(1, 9)))
+    }
+
+    /// The set of the colours.
+    fn set<'r>(&self, run: &mut Run<'r>) -> Outcome<&'r Set<'r>> {
+        let colors = self.colors.iter().map(|&c| Value::Int(c.into()));
+        let colors = run.slice_from(colors)?;
+        run.build(colors)
+    }
+
+    /// The colours in the order of their set, as a tuple.
+    fn in_order<'r>(mut self, run: &mut Run<'r>) -> Outcome<Value<'r>> {
+        if !self.is_fixed() {
+            let set = self.set(run)?;
+            return container::totuple(run, Value::Set(set));
+        }
+        let slots = if self.colors.len() > 4 { 32 } else { 8 };
+        self.colors.sort_unstable_by_key(|c| c % slots);
+        let colors = run.slice_from(self.colors.iter().map(|&c| c as u8))?;
+        run.row(colors)
+    }
+}
+
+/// The colours of an object as they are met, if it has the usual form.
+fn met_in<'r>(run: &mut Run<'r>, obj: Value<'r>) -> Outcome<Option<Met>> {
+    if let Value::Set(set) = obj
+        && let Elems::Cells(cells) = set.elems
+    {
+        run.spend(cells.len() / 4)?;
+        let met = Met::of(cells.iter().map(|c| c.color));
+        if met.colors.len() == 1 || met.is_fixed() {
+            return Ok(Some(met));
+        }
+        let order = set.order(run)?;
+        let met = Met::of(order.iter().map(|&k| cells[k as usize].color));
+        return Ok(Some(met));
+    }
+    Ok(None)
+}
+
+/// The set of the third components of triples.
+fn thirds<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<&'r Set<'r>> {
+    if let Some(met) = met_in(run, container)? {
+        return met.set(run);
+    }
+    let items = run.items(container)?;
+    let mut values = Vec::with_capacity(items.len());
+    for &cell in items {
+        values.push(run.unpack3(cell)?[2]);
+    }
+    run.build(&values)
+}
+
+safe! {
+    /// The colours of an object: a set.
+    pub p_f(element: FrozenSet) -> IntegerSet;
+    |run| {
+        Ok(Value::Set(thirds(run, element)?))
+    }
+}
+
+safe! {
+    /// The colours of an object, in the order of the set of them: a tuple.
+    pub p_o(obj: Object) -> IntegerSet;
+    ordered "more than one colour";
+    |run| {
+        if let Some(met) = met_in(run, obj)? {
+            return met.in_order(run);
+        }
+        let set = thirds(run, obj)?;
+        container::totuple(run, Value::Set(set))
+    }
+}
+
+/// What a function finds in the inputs, and what it finds in the outputs, each thing once.
+fn found<'r>(
+    run: &mut Run<'r>,
+    samples: Value<'r>,
+    function: Value<'r>,
+) -> Outcome<(Value<'r>, Value<'r>)> {
+    let inputs = apply(run, Value::Op(OpId::of(&first::OP)), samples)?;
+    let outputs = apply(run, Value::Op(OpId::of(&second::OP)), samples)?;
+    let in_inputs = mapply_t(run, function, inputs)?;
+    let in_outputs = mapply_t(run, function, outputs)?;
+    Ok((dedupe(run, in_inputs)?, dedupe(run, in_outputs)?))
+}
+
+safe! {
+    /// What a function finds in some input and in no output, in the order in which it turns up.
+    pub c_iz(S: Samples, function: Callable) -> Any;
+    ordered "a function that gives sets of several";
+    |run| {
+        let (inputs, outputs) = found(run, S, function)?;
+        difference_tuple(run, inputs, outputs)
+    }
+}
+
+safe! {
+    /// What a function finds in some output and in no input, in the order in which it turns up.
+    pub c_zo(S: Samples, function: Callable) -> Any;
+    ordered "a function that gives sets of several";
+    |run| {
+        let (inputs, outputs) = found(run, S, function)?;
+        difference_tuple(run, outputs, inputs)
+    }
+}
+
+safe! {
+    /// One of the things that a function finds in some input and in no output.
+    pub c_iz_n(S: Samples, function: Callable, pick: Callable) -> C_;
+    ordered "a function that gives sets of several";
+    |run| {
+        let found = c_iz(run, S, function)?;
+        run.call1(pick, found)
+    }
+}
+
+safe! {
+    /// One of the things that a function finds in some output and in no input.
+    pub c_zo_n(S: Samples, function: Callable, pick: Callable) -> C_;
+    ordered "a function that gives sets of several";
+    |run| {
+        let found = c_zo(run, S, function)?;
+        run.call1(pick, found)
+    }
+}
+
+safe! {
+    /// The code of the first mirroring or rotation that makes every input the output, 7 where they are the
+    /// same already, `None` where there is none.
+    pub a_mr(S: Samples) -> A8;
+    |run| {
+        let samples = run.items(S)?;
+        'code: for code in 0..8 {
+            for &sample in samples {
+                let (input, output) = run.unpack2(sample)?;
+                let image = mir_rot_t(run, input, Value::Int(code))?;
+                if !run.eq(output, image) {
+                    continue 'code;
+                }
+            }
+            return Ok(Value::Int(code));
+        }
+        Ok(Value::None)
+    }
+}
+
+// TODO(merge): replace by tokpidjin::mirror::mir_rot_t.
+fn mir_rot_t<'r>(run: &mut Run<'r>, grid: Value<'r>, code: Value<'r>) -> Outcome<Value<'r>> {
+    use crate::ops::mirror;
+    let image = match code.as_int() {
+        Some(0) => mirror::hmirror(run, grid),
+        Some(1) => mirror::dmirror(run, grid),
+        Some(2) => mirror::vmirror(run, grid),
+        Some(3) => mirror::cmirror(run, grid),
+        Some(4) => mirror::rot90(run, grid),
+        Some(5) => mirror::rot180(run, grid),
+        Some(6) => mirror::rot270(run, grid),
+        _ => Ok(grid),
+    };
+    image.or_else(|fault| run.fall_back(fault, crate::table::Fallback::EmptyTuple))
+}

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use batt_arc::{Dataset, Grid};
 use batt_dsl::{Dialect, Limits, OwnedValue, Workspace};
-use batt_engine::{Compiled, Job, Options, Values, Verdict, run_job};
+use batt_engine::{Compiled, Job, Options, Sample, Values, Verdict, run_job};
 use batt_lang::{Program, SolverFile};
 use serde_json::Value as Json;
 
@@ -69,7 +69,7 @@ pub fn compare(
             ));
         }
     }
-    let files = load_all(&[checkout.join("solvers.py")], ui)?;
+    let files = load_all(&[checkout.join("solvers.py")], Some(Dialect::ArcDsl), ui)?;
     let data = load_tasks(&task_folder(checkout, tasks)?, ui)?;
     let work = pairings(&files[0], &data);
     if work.is_empty() {
@@ -200,8 +200,11 @@ impl Comparison {
         for (k, (input, theirs)) in grids.iter().zip(theirs).enumerate() {
             let job = Job {
                 program: compiled,
-                input,
-                expected: None,
+                sample: Sample {
+                    demos: &[],
+                    input,
+                    expected: None,
+                },
             };
             let result = run_job(workspace, &job, &options);
             let failed = theirs.get("err").is_some();

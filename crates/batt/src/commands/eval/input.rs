@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use anyhow::Result;
-use batt_arc::{Grid, GridError, PairRef, Split};
+use batt_arc::{Grid, GridError, Pair, PairRef, Split};
 
 use crate::error::{advised, bad_file};
 use crate::solvers::{load_tasks, task_of};
@@ -13,6 +13,8 @@ use crate::ui::{Ui, counted};
 /// A grid, what it is called, and what it should become.
 pub struct Input {
     pub grid: Grid,
+    /// The demonstrations of its task.
+    pub demos: Vec<Pair>,
     pub expected: Option<Grid>,
     pub name: String,
 }
@@ -47,6 +49,7 @@ impl Input {
         })?;
         Ok(Input {
             grid: pair.input.clone(),
+            demos: task.train.clone(),
             expected: pair.output.clone(),
             name: format!("{} {name}", task.id),
         })
@@ -74,6 +77,7 @@ impl Input {
         })?;
         Ok(Input {
             grid,
+            demos: Vec::new(),
             expected: None,
             name,
         })

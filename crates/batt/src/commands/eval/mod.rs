@@ -10,7 +10,7 @@ use anyhow::Result;
 use batt_arc::Grid;
 use batt_arc::render::comparison;
 use batt_dsl::Workspace;
-use batt_engine::{Compiled, Job, JobResult, Values, Verdict, run_job};
+use batt_engine::{Compiled, Job, JobResult, Sample, Values, Verdict, run_job};
 use batt_lang::{Program, SolverFile};
 use clap::Args;
 use serde_json::json;
@@ -68,7 +68,7 @@ pub fn main(args: &EvalArgs, ui: &Ui) -> Result<Exit> {
         Some((path, name)) => (path, Some(name)),
         None => (args.solver.as_str(), None),
     };
-    let file = solvers::load(Path::new(path))?;
+    let file = solvers::load(Path::new(path), args.options.dialect())?;
     let program = choose(&file, name, ui)?;
     let input = match (&args.task, &args.grid) {
         (Some(task), _) => Input::of_task(task, program.name(), ui)?,
@@ -80,8 +80,11 @@ pub fn main(args: &EvalArgs, ui: &Ui) -> Result<Exit> {
     options.values = Values::All;
     let job = Job {
         program: &compiled,
-        input: &input.grid,
-        expected: input.expected.as_ref(),
+        sample: Sample {
+            demos: &input.demos,
+            input: &input.grid,
+            expected: input.expected.as_ref(),
+        },
     };
     let result = run_job(&mut Workspace::new(), &job, &options);
     // The steps are watched in a run of their own, so that watching cannot change the result.

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use batt_dsl::{OwnedValue, Workspace};
-use batt_engine::{Job, Options};
+use batt_engine::{Job, Options, inputs};
 use batt_lang::{Operand, Program, SourceFile, StepId, StepKind};
 use serde_json::{Value as Json, json};
 
@@ -56,23 +56,24 @@ pub fn steps(program: &Program, job: &Job<'_>, options: &Options) -> Vec<TracedS
     limits.steps = limits.steps.saturating_mul(4);
     limits.memory = limits.memory.saturating_mul(2);
     let mut steps = Vec::new();
-    Workspace::new().run(options.dialect, &limits, |run| {
-        let (height, width) = (job.input.height(), job.input.width());
-        let Ok(input) = run.input(height, width, job.input.cells()) else {
+    Workspace::new().run(job.program.dialect(), &limits, |run| {
+        let grid = job.sample.input;
+        let Ok(input) = run.input(grid.height(), grid.width(), grid.cells()) else {
+            return;
+        };
+        let Ok(inputs) = inputs(run, job.program, &job.sample, input) else {
             return;
         };
         // How the run ends is known already; this one is for the steps before that.
-        let _ = job
-            .program
-            .execute_watched(run, &[input], |run, id, value| {
-                let step = program.step(id);
-                steps.push(TracedStep {
-                    name: step.name.clone(),
-                    call: call_text(program, id),
-                    line: step.span.line,
-                    value: run.to_owned(value).ok(),
-                });
+        let _ = job.program.execute_watched(run, &inputs, |run, id, value| {
+            let step = program.step(id);
+            steps.push(TracedStep {
+                name: step.name.clone(),
+                call: call_text(program, id),
+                line: step.span.line,
+                value: run.to_owned(value).ok(),
             });
+        });
     });
     steps
 }

@@ -73,7 +73,7 @@ const LISTED: usize = 20;
 
 /// Runs the command.
 pub fn main(args: &RunArgs, ui: &Ui) -> Result<Exit> {
-    let files = load_all(&args.solvers, ui)?;
+    let files = load_all(&args.solvers, args.options.dialect(), ui)?;
     let data = load_tasks(&args.tasks, ui)?;
     let solvers = Solver::of_files(&files, ui);
     let plan = Plan::new(&solvers, &data, args.all_pairs, ui)?;

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use batt_arc::{Dataset, Pair, PairRef, Task};
-use batt_engine::{Compiled, Job};
+use batt_engine::{Compiled, Job, Role, Sample};
 use batt_lang::{Program, SolverFile};
 
 use crate::error::advised;
@@ -17,7 +17,7 @@ pub struct Solver<'a> {
 }
 
 impl<'a> Solver<'a> {
-    /// The solvers of some files. Functions that do not take exactly one grid are left out.
+    /// The solvers of some files. Functions that take neither a grid nor (S, I, C) are left out.
     pub fn of_files(files: &'a [SolverFile], ui: &Ui) -> Vec<Solver<'a>> {
         let all = || {
             files.iter().flat_map(|file| {
@@ -25,14 +25,18 @@ impl<'a> Solver<'a> {
                 file.programs.iter().map(move |program| (name, program))
             })
         };
-        let one_input = |program: &Program| program.params().len() == 1;
+        let runs = |program: &Program| Role::of(program.params()).is_some();
         let others: Vec<&str> = all()
-            .filter(|(_, program)| !one_input(program))
+            .filter(|(_, program)| !runs(program))
             .map(|(_, program)| program.name())
             .collect();
-        mention(ui, "left out, not a function of one grid", &others);
+        mention(
+            ui,
+            "left out, not a function of one grid or of (S, I, C)",
+            &others,
+        );
         all()
-            .filter(|(_, program)| one_input(program))
+            .filter(|(_, program)| runs(program))
             .map(|(file, program)| Solver {
                 program,
                 file,
@@ -119,8 +123,7 @@ impl<'a> Plan<'a> {
         for (pair_at, (_, pair)) in task.pairs().enumerate() {
             self.jobs.push(Job {
                 program: &self.solvers[solver_at].compiled,
-                input: &pair.input,
-                expected: pair.output.as_ref(),
+                sample: Sample::new(task, pair),
             });
             self.places.push(Place {
                 solver: solver_at as u32,

@@ -1,0 +1,180 @@
+//! Where the time of a run goes: calls of primitives, one inside the other.
+//!
+//! Every primitive has a twin that does the same and takes the time ([`OpId::profiled`]). A program whose
+//! primitives are replaced by their twins is profiled; one that is not pays nothing. The twins
+//! write to the [`Profile`] of the workspace.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use crate::run::Run;
+use crate::table::{Op, OpId};
+use crate::value::Returned;
+
+/// Calls of primitives, added up over the runs of a workspace.
+#[derive(Default)]
+pub struct Profile {
+    ops: HashMap<&'static str, OpTimes>,
+    tree: Vec<Node>,
+    /// The node of a primitive by who calls it.
+    nodes: HashMap<(Option<usize>, &'static str), usize>,
+    stack: Vec<Frame>,
+}
+
+/// What the calls of one primitive took.
+#[derive(Clone, Debug, Default)]
+pub struct OpTimes {
+    /// How many calls.
+    pub calls: u64,
+    /// Time from call to return, what was called inside included.
+    pub total: Duration,
+    /// The same without the primitives that were called inside.
+    pub own: Duration,
+    /// Bytes allocated, those of calls inside included.
+    pub bytes: u64,
+    /// How many calls took how long, see [`OpTimes::quantile`].
+    histogram: Vec<u32>,
+    /// Calls under way: of a call inside a call of the same primitive only the outer one's time counts.
+    active: u32,
+}
+
+/// A primitive as called on a certain path of calls.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// The primitive.
+    pub op: &'static str,
+    /// Who called it, by position in [`Profile::tree`]; none for a step of a program.
+    pub parent: Option<usize>,
+    /// Time spent in it and not in what it called.
+    pub own: Duration,
+    /// How many calls.
+    pub calls: u64,
+}
+
+struct Frame {
+    node: usize,
+    started: Instant,
+    inner: Duration,
+    memory: u64,
+}
+
+/// Histogram buckets for each doubling of the time.
+const PER_DOUBLING: u32 = 4;
+
+impl OpTimes {
+    /// The time that this share of the calls did not exceed, to within a fifth.
+    pub fn quantile(&self, share: f64) -> Duration {
+        let wanted = (self.calls as f64 * share).ceil() as u64;
+        let mut seen = 0;
+        for (bucket, &count) in self.histogram.iter().enumerate() {
+            seen += u64::from(count);
+            if seen >= wanted {
+                let exponent = (bucket as f64 + 1.0) / f64::from(PER_DOUBLING);
+                return Duration::from_nanos(exponent.exp2() as u64);
+            }
+        }
+        Duration::ZERO
+    }
+
+    fn record(&mut self, time: Duration) {
+        let nanos = time.as_nanos().max(1) as f64;
+        let bucket = (nanos.log2() * f64::from(PER_DOUBLING)) as usize;
+        if self.histogram.len() <= bucket {
+            self.histogram.resize(bucket + 1, 0);
+        }
+        self.histogram[bucket] += 1;
+    }
+
+    /// Adds the times of another workspace.
+    pub fn add(&mut self, other: &OpTimes) {
+        self.calls += other.calls;
+        self.total += other.total;
+        self.own += other.own;
+        self.bytes += other.bytes;
+        if self.histogram.len() < other.histogram.len() {
+            self.histogram.resize(other.histogram.len(), 0);
+        }
+        for (mine, theirs) in self.histogram.iter_mut().zip(&other.histogram) {
+            *mine += theirs;
+        }
+    }
+}
+
+impl Profile {
+    /// The primitives that were called, by name.
+    pub fn ops(&self) -> impl Iterator<Item = (&'static str, &OpTimes)> {
+        self.ops.iter().map(|(name, times)| (*name, times))
+    }
+
+    /// Every path of calls that occurred: callers come before what they call.
+    pub fn tree(&self) -> &[Node] {
+        &self.tree
+    }
+
+    fn enter(&mut self, op: &'static Op, memory: u64) {
+        let parent = self.stack.last().map(|frame| frame.node);
+        let tree = &mut self.tree;
+        let node = *self.nodes.entry((parent, op.name)).or_insert_with(|| {
+            tree.push(Node {
+                op: op.name,
+                parent,
+                own: Duration::ZERO,
+                calls: 0,
+            });
+            tree.len() - 1
+        });
+        self.ops.entry(op.name).or_default().active += 1;
+        self.stack.push(Frame {
+            node,
+            memory,
+            inner: Duration::ZERO,
+            started: Instant::now(),
+        });
+    }
+
+    fn leave(&mut self, op: &'static Op, memory: u64) {
+        let Some(frame) = self.stack.pop() else {
+            return;
+        };
+        let time = frame.started.elapsed();
+        let own = time.saturating_sub(frame.inner);
+        let node = &mut self.tree[frame.node];
+        node.own += own;
+        node.calls += 1;
+        let times = self.ops.entry(op.name).or_default();
+        times.active -= 1;
+        times.calls += 1;
+        times.own += own;
+        if times.active == 0 {
+            times.total += time;
+            times.bytes += memory.saturating_sub(frame.memory);
+        }
+        times.record(time);
+        if let Some(caller) = self.stack.last_mut() {
+            caller.inner += time;
+        }
+    }
+}
+
+impl OpId {
+    /// The twin that takes the time of its calls.
+    pub fn profiled(self) -> OpId {
+        OpId::of(self.op().profiled)
+    }
+}
+
+impl<'r> Run<'r> {
+    /// Calls a primitive and takes the time.
+    pub(crate) fn profiled(
+        &mut self,
+        op: &'static Op,
+        call: impl FnOnce(&mut Run<'r>) -> Returned<'r>,
+    ) -> Returned<'r> {
+        let memory = self.allocated();
+        self.scratch.profile.enter(op, memory);
+        let returned = call(self);
+        let memory = self.allocated();
+        self.scratch.profile.leave(op, memory);
+        returned
+    }
+}

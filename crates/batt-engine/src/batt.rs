@@ -1,0 +1,436 @@
+//! Batts made ready to run: many solvers in one pass, what they share computed once.
+//!
+//! Faults stay where they happen. Every candidate and every score is an *entry* that knows its steps. When a
+//! step fails, the entries it belongs to have failed, and a step is skipped once all entries that it
+//! belongs to have: so a batt never does more than its solvers would do one by one, and a candidate is an
+//! error exactly when its solver alone would be one.
+
+use batt_arc::Grid;
+use batt_dsl::{Dialect, Fault, Limits, Outcome, Run, Value, Workspace};
+use batt_lang::{Batt, OnError, Operand, StepId, batt};
+
+use crate::compile::{RunError, Source, Steps};
+use crate::sample::{Sample, demos, grid};
+
+/// What all steps of a batt together may allocate, in units of what one step may.
+const MEMORY_OF_ALL: usize = 4;
+
+/// A batt compiled once, to be run many times, on any thread.
+pub struct CompiledBatt {
+    dialect: Dialect,
+    on_error: OnError,
+    steps: Steps,
+    /// Where the values of the entries are: the outputs, then the scores.
+    values: Vec<Source>,
+    outputs: usize,
+    /// The entries that each step belongs to.
+    entries_of_step: Lists,
+    /// The steps of each entry.
+    steps_of_entry: Lists,
+    /// In how many entries each step is: when candidates and scores are wanted, and for scores alone.
+    users: [Vec<u32>; 2],
+    uses_samples: bool,
+}
+
+/// What is wanted of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pass<'a> {
+    /// Candidates and scores, with nothing to compare with: `C` is `None`.
+    Solve,
+    /// Scores alone, against the grid that was to be found: `C` is that grid.
+    Compare(&'a Grid),
+}
+
+/// Which entries are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Candidates and scores.
+    All,
+    /// Scores alone; candidates are computed only where they are compared.
+    Scores,
+}
+
+/// What a thread needs to run batts, reused from run to run.
+#[derive(Default)]
+pub struct BattWorker {
+    workspace: Workspace,
+    /// In how many entries that have not failed each step is.
+    live: Vec<u32>,
+    failed: Vec<Option<RunError>>,
+}
+
+/// A batt that has run: its values, as long as they live.
+pub struct BattRun<'a, 'r> {
+    batt: &'a CompiledBatt,
+    slots: &'a [Value<'r>],
+    failed: &'a [Option<RunError>],
+}
+
+/// What one step did over many runs. Counted always: it is one addition a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StepCount {
+    /// Runs in which it was executed; in the others nobody needed it any more.
+    pub executed: u64,
+    /// Runs in which it failed.
+    pub failed: u64,
+    /// Runs in which it, or something it called, fell back to a default.
+    pub fallbacks: u64,
+}
+
+impl CompiledBatt {
+    /// Compiles a batt.
+    pub fn new(batt: &Batt) -> CompiledBatt {
+        let outputs = batt.outputs.iter().map(|output| &output.value);
+        let scores = batt.scores.iter().map(|score| &score.value);
+        let (steps, values) = Steps::new(&batt.program, outputs.chain(scores));
+        let count = batt.program.steps().len();
+        let of_outputs = batt.outputs.iter().map(|output| output.steps.as_slice());
+        let of_scores = batt.scores.iter().map(|score| score.steps.as_slice());
+        let steps_of_entry = Lists::new(
+            of_outputs
+                .chain(of_scores)
+                .map(|steps| steps.iter().map(|id| id.0)),
+        );
+        let entries_of_step = steps_of_entry.inverted(count);
+        let outputs = batt.outputs.len();
+        let users = |from: u32| {
+            let of_step = |step| entries_of_step.get(step).iter();
+            let wanted = |step| of_step(step).filter(|&&entry| entry >= from).count() as u32;
+            (0..count).map(wanted).collect()
+        };
+        let samples = batt.program.operands().any(|o| *o == batt::SAMPLES);
+        CompiledBatt {
+            dialect: batt.dialect(),
+            on_error: batt.on_error,
+            users: [users(0), users(outputs as u32)],
+            steps,
+            values,
+            outputs,
+            entries_of_step,
+            steps_of_entry,
+            uses_samples: samples || entry_is(batt, &batt::SAMPLES),
+        }
+    }
+
+    /// The same with another way to treat failing steps.
+    #[must_use]
+    pub fn on_error(mut self, on_error: OnError) -> CompiledBatt {
+        self.on_error = on_error;
+        self
+    }
+
+    /// How failing steps are treated.
+    pub fn mode(&self) -> OnError {
+        self.on_error
+    }
+
+    /// The dialect of the batt.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// Number of steps.
+    pub fn len(&self) -> usize {
+        self.steps.instructions.len()
+    }
+
+    /// Has it no steps?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of candidates.
+    pub fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    /// Number of scores.
+    pub fn scores(&self) -> usize {
+        self.values.len() - self.outputs
+    }
+
+    /// Runs the batt on a sample and hands its values to `finish`. `limits` hold for each step: what one solver
+    /// does to itself is no loss to the others. Only the clock is for the run as a whole. `counts` has one
+    /// entry for each step.
+    pub fn run<T>(
+        &self,
+        worker: &mut BattWorker,
+        sample: &Sample<'_>,
+        pass: Pass<'_>,
+        limits: &Limits,
+        counts: &mut [StepCount],
+        finish: impl for<'r> FnOnce(&mut Run<'r>, &BattRun<'_, 'r>) -> T,
+    ) -> T {
+        let inputs = Inputs {
+            batt: self,
+            sample,
+            pass,
+        };
+        let wanted = match pass {
+            Pass::Solve => Wanted::All,
+            Pass::Compare(_) => Wanted::Scores,
+        };
+        self.run_with(
+            worker,
+            wanted,
+            |run| inputs.make(run),
+            limits,
+            counts,
+            finish,
+        )
+    }
+
+    /// As [`run`](CompiledBatt::run), on any values for `S`, `I` and `C`.
+    pub fn run_with<T>(
+        &self,
+        worker: &mut BattWorker,
+        wanted: Wanted,
+        inputs: impl for<'r> FnOnce(&mut Run<'r>) -> Outcome<[Value<'r>; 3]>,
+        limits: &Limits,
+        counts: &mut [StepCount],
+        finish: impl for<'r> FnOnce(&mut Run<'r>, &BattRun<'_, 'r>) -> T,
+    ) -> T {
+        let BattWorker {
+            workspace,
+            live,
+            failed,
+        } = worker;
+        let (users, wanted_from) = match wanted {
+            Wanted::All => (&self.users[0], 0),
+            Wanted::Scores => (&self.users[1], self.outputs as u32),
+        };
+        live.clear();
+        live.extend_from_slice(users);
+        failed.clear();
+        failed.resize(self.values.len(), None);
+        workspace.run(self.dialect, limits, |run| {
+            let mut state = State {
+                batt: self,
+                limits,
+                wanted_from,
+                live,
+                failed,
+                memory: limits.memory.saturating_mul(MEMORY_OF_ALL),
+            };
+            let mut none = [];
+            let slots = match state.prepare(run, inputs) {
+                Ok(slots) => {
+                    state.execute(run, slots, counts);
+                    slots
+                }
+                Err(fault) => {
+                    state.failed.fill(Some(RunError { fault, step: None }));
+                    &mut none
+                }
+            };
+            // Whoever looks at the values does so on a budget of its own.
+            run.begin_step(limits, &mut state.memory);
+            let done = BattRun {
+                batt: self,
+                slots,
+                failed: state.failed,
+            };
+            finish(run, &done)
+        })
+    }
+}
+
+/// What to make the inputs of a run from.
+struct Inputs<'a> {
+    batt: &'a CompiledBatt,
+    sample: &'a Sample<'a>,
+    pass: Pass<'a>,
+}
+
+impl Inputs<'_> {
+    fn make<'r>(&self, run: &mut Run<'r>) -> Outcome<[Value<'r>; 3]> {
+        let samples = match self.batt.uses_samples {
+            true => demos(run, self.sample.demos)?,
+            false => Value::None,
+        };
+        let comparison = match self.pass {
+            Pass::Solve => Value::None,
+            Pass::Compare(expected) => grid(run, expected)?,
+        };
+        Ok([samples, grid(run, self.sample.input)?, comparison])
+    }
+}
+
+fn entry_is(batt: &Batt, operand: &Operand) -> bool {
+    let outputs = batt.outputs.iter().map(|output| &output.value);
+    let scores = batt.scores.iter().map(|score| &score.value);
+    outputs.chain(scores).any(|value| value == operand)
+}
+
+/// A run in progress.
+struct State<'a> {
+    batt: &'a CompiledBatt,
+    limits: &'a Limits,
+    /// The first entry that counts in this pass.
+    wanted_from: u32,
+    live: &'a mut [u32],
+    failed: &'a mut [Option<RunError>],
+    /// Bytes all steps together may still allocate.
+    memory: usize,
+}
+
+impl State<'_> {
+    /// The slots, with inputs and literals in place.
+    fn prepare<'r>(
+        &self,
+        run: &mut Run<'r>,
+        inputs: impl FnOnce(&mut Run<'r>) -> Outcome<[Value<'r>; 3]>,
+    ) -> Outcome<&'r mut [Value<'r>]> {
+        let steps = &self.batt.steps;
+        let slots = run.slots(steps.slots())?;
+        slots[..steps.params].copy_from_slice(&inputs(run)?);
+        steps.place_literals(run, slots)?;
+        Ok(slots)
+    }
+
+    fn execute<'r>(
+        &mut self,
+        run: &mut Run<'r>,
+        slots: &mut [Value<'r>],
+        counts: &mut [StepCount],
+    ) {
+        let first = self.batt.steps.first();
+        let mut fallbacks = run.fallbacks();
+        for (k, instruction) in self.batt.steps.instructions.iter().enumerate() {
+            if self.live[k] == 0 {
+                continue;
+            }
+            run.begin_step(self.limits, &mut self.memory);
+            let outcome = instruction.execute(run, slots).outcome();
+            // Some operations cannot fail in Python and go on when they reach a limit.
+            let outcome = outcome.and_then(|value| run.check_limits().map(|()| value));
+            counts[k].executed += 1;
+            match outcome.or_else(|fault| self.default(run, slots, k, fault)) {
+                Ok(value) => slots[first + k] = value,
+                Err(fault) => {
+                    counts[k].failed += 1;
+                    self.fail(k, fault);
+                }
+            }
+            if run.fallbacks() != fallbacks {
+                fallbacks = run.fallbacks();
+                counts[k].fallbacks += 1;
+            }
+        }
+    }
+
+    /// What a failing step gives instead, if the batt goes on with defaults. As in the guards of generated
+    /// programs, three exceptions count; others, and limits, leave the step without a value.
+    #[cold]
+    fn default<'r>(
+        &self,
+        run: &mut Run<'r>,
+        slots: &[Value<'r>],
+        k: usize,
+        fault: Fault,
+    ) -> Outcome<Value<'r>> {
+        let guarded = matches!(fault, Fault::Type | Fault::Attribute | Fault::Value);
+        if self.batt.on_error == OnError::Poison || !guarded {
+            return Err(fault);
+        }
+        let callee = self.batt.steps.instructions[k].dynamic_callee(slots);
+        run.default_of(callee.unwrap_or(Value::None))
+    }
+
+    /// The entries that a failing step belongs to have failed: nobody needs the rest of their steps for them.
+    #[cold]
+    fn fail(&mut self, k: usize, fault: Fault) {
+        let error = RunError {
+            fault,
+            step: Some(StepId(k as u32)),
+        };
+        for &entry in self.batt.entries_of_step.get(k) {
+            // The first failure is the one to report; the steps were given up then.
+            if entry < self.wanted_from || self.failed[entry as usize].is_some() {
+                continue;
+            }
+            self.failed[entry as usize] = Some(error);
+            for &step in self.batt.steps_of_entry.get(entry as usize) {
+                self.live[step as usize] -= 1;
+            }
+        }
+    }
+}
+
+impl<'r> BattRun<'_, 'r> {
+    /// A candidate.
+    pub fn output(&self, k: usize) -> Result<Value<'r>, RunError> {
+        self.entry(k)
+    }
+
+    /// All candidates.
+    pub fn outputs(&self) -> impl ExactSizeIterator<Item = Result<Value<'r>, RunError>> {
+        (0..self.batt.outputs).map(|k| self.entry(k))
+    }
+
+    /// All scores.
+    pub fn scores(&self) -> impl ExactSizeIterator<Item = Result<Value<'r>, RunError>> {
+        (self.batt.outputs..self.batt.values.len()).map(|k| self.entry(k))
+    }
+
+    fn entry(&self, k: usize) -> Result<Value<'r>, RunError> {
+        match self.failed[k] {
+            Some(error) => Err(error),
+            None => Ok(self.batt.values[k].get(self.slots)),
+        }
+    }
+}
+
+impl StepCount {
+    /// Adds the counts of other runs of the same step.
+    pub fn add(&mut self, other: &StepCount) {
+        self.executed += other.executed;
+        self.failed += other.failed;
+        self.fallbacks += other.fallbacks;
+    }
+}
+
+/// Lists of numbers, one after the other in one piece of memory.
+struct Lists {
+    starts: Vec<u32>,
+    numbers: Vec<u32>,
+}
+
+impl Lists {
+    fn new(lists: impl Iterator<Item = impl Iterator<Item = u32>>) -> Lists {
+        let mut all = Lists {
+            starts: vec![0],
+            numbers: Vec::new(),
+        };
+        for list in lists {
+            all.numbers.extend(list);
+            all.starts.push(all.numbers.len() as u32);
+        }
+        all
+    }
+
+    fn get(&self, k: usize) -> &[u32] {
+        &self.numbers[self.starts[k] as usize..self.starts[k + 1] as usize]
+    }
+
+    /// For each number below `count`, the lists it is in.
+    fn inverted(&self, count: usize) -> Lists {
+        let mut starts = vec![0u32; count + 1];
+        for &number in &self.numbers {
+            starts[number as usize + 1] += 1;
+        }
+        for k in 0..count {
+            starts[k + 1] += starts[k];
+        }
+        let mut next = starts.clone();
+        let mut numbers = vec![0; self.numbers.len()];
+        for list in 0..self.starts.len() - 1 {
+            for &number in self.get(list) {
+                let place = &mut next[number as usize];
+                numbers[*place as usize] = list as u32;
+                *place += 1;
+            }
+        }
+        Lists { starts, numbers }
+    }
+}

@@ -1,0 +1,71 @@
+//! What a program is run on: an input grid, and the demonstrations of its task.
+
+use batt_arc::{Grid, Pair, Task};
+use batt_dsl::{Outcome, Run, Value};
+
+/// One input of a task, with what a program may know about it.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample<'a> {
+    /// The demonstrations of the task.
+    pub demos: &'a [Pair],
+    /// The input grid.
+    pub input: &'a Grid,
+    /// The expected output, where it is known. Programs do not see it.
+    pub expected: Option<&'a Grid>,
+}
+
+impl<'a> Sample<'a> {
+    /// A pair of a task.
+    pub fn new(task: &'a Task, pair: &'a Pair) -> Sample<'a> {
+        Sample {
+            demos: &task.train,
+            input: &pair.input,
+            expected: pair.output.as_ref(),
+        }
+    }
+}
+
+/// What a parameter of a program is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// `S`: the demonstrations, a tuple of (input, output) pairs.
+    Samples,
+    /// `I`: the input grid.
+    Input,
+    /// `C`: the grid to compare with, `None` while solving.
+    Comparison,
+}
+
+impl Role {
+    /// The roles of parameters, by name. A single parameter is the input, whatever its name.
+    pub fn of(params: &[String]) -> Option<Vec<Role>> {
+        if params.len() == 1 {
+            return Some(vec![Role::Input]);
+        }
+        let role = |name: &String| match name.as_str() {
+            "S" | "s" => Some(Role::Samples),
+            "I" | "i" => Some(Role::Input),
+            "C" | "c" => Some(Role::Comparison),
+            _ => None,
+        };
+        let roles: Option<Vec<Role>> = params.iter().map(role).collect();
+        roles.filter(|roles| roles.contains(&Role::Input))
+    }
+}
+
+/// The tuple of demonstrations. One without an output is left out.
+pub(crate) fn demos<'r>(run: &mut Run<'r>, pairs: &[Pair]) -> Outcome<Value<'r>> {
+    let mut values = Vec::with_capacity(pairs.len());
+    for pair in pairs {
+        if let Some(output) = &pair.output {
+            let halves = [grid(run, &pair.input)?, grid(run, output)?];
+            values.push(run.make_tuple(&halves)?);
+        }
+    }
+    run.make_tuple(&values)
+}
+
+/// A grid of a task as a value.
+pub(crate) fn grid<'r>(run: &mut Run<'r>, grid: &Grid) -> Outcome<Value<'r>> {
+    run.input(grid.height(), grid.width(), grid.cells())
+}

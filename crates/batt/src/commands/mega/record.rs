@@ -1,0 +1,113 @@
+//! One run as a line of JSON, written on the thread that ran it.
+
+use std::fmt::Write as _;
+
+use batt_dsl::{Run, Value};
+use batt_engine::{BattRun, MegaResult, Pass, RunError};
+use batt_lang::Batt;
+use serde_json::{Value as Json, json};
+
+/// The part of every line that is the same for all runs of a batt: what stands before each value.
+pub struct Entries {
+    outputs: Vec<String>,
+    scores: Vec<String>,
+    numbers: Vec<u32>,
+}
+
+impl Entries {
+    /// Prepares the entries of a batt.
+    pub fn new(batt: &Batt) -> Entries {
+        let opening = |fields: Json| {
+            let text = fields.to_string();
+            // The value comes last, so the bracket is left open.
+            text.trim_end_matches(']').to_owned() + ","
+        };
+        let outputs = batt.outputs.iter();
+        let scores = batt.scores.iter();
+        Entries {
+            outputs: outputs
+                .map(|o| opening(json!([o.number, o.mutated, o.donor])))
+                .collect(),
+            scores: scores
+                .map(|s| {
+                    let donor = s.donor.as_deref().unwrap_or("None");
+                    opening(json!([s.number, donor, s.differ]))
+                })
+                .collect(),
+            numbers: batt.numbers.clone(),
+        }
+    }
+
+    /// The lists of a run: `"o"` and `"s"`, or what the differs say when they compare.
+    pub fn render<'r>(&self, run: &mut Run<'r>, done: &BattRun<'_, 'r>, pass: Pass<'_>) -> String {
+        let mut text = String::new();
+        match pass {
+            Pass::Solve => {
+                text.push_str("\"o\":");
+                self.list(run, &self.outputs, done.outputs(), &mut text);
+                text.push_str(",\"s\":");
+                self.list(run, &self.scores, done.scores(), &mut text);
+            }
+            Pass::Compare(_) => {
+                text.push_str(",\"compared\":");
+                self.list(run, &self.scores, done.scores(), &mut text);
+            }
+        }
+        text
+    }
+
+    fn list<'r>(
+        &self,
+        run: &mut Run<'r>,
+        openings: &[String],
+        values: impl Iterator<Item = Result<Value<'r>, RunError>>,
+        text: &mut String,
+    ) {
+        text.push('[');
+        for (k, (opening, value)) in openings.iter().zip(values).enumerate() {
+            if k > 0 {
+                text.push(',');
+            }
+            text.push_str(opening);
+            let start = text.len();
+            let written = value.and_then(|value| {
+                let written = run.write_json(value, text);
+                written.map_err(|fault| RunError { fault, step: None })
+            });
+            if let Err(error) = written {
+                text.truncate(start);
+                self.error(&error, text);
+            }
+            text.push(']');
+        }
+        text.push(']');
+    }
+
+    fn error(&self, error: &RunError, text: &mut String) {
+        // Writing to a string cannot fail.
+        let _ = match error.step {
+            Some(step) => {
+                let number = self.numbers[step.index()];
+                write!(
+                    text,
+                    "{{\"err\":\"{}\",\"step\":{number}}}",
+                    error.fault.name()
+                )
+            }
+            None => write!(text, "{{\"err\":\"{}\"}}", error.fault.name()),
+        };
+    }
+}
+
+/// The whole line. Times are left out: the same work gives the same file.
+pub fn line(batt: &str, task: &str, pair: &str, result: &MegaResult<Option<String>>) -> String {
+    let right: Vec<usize> = result.right().collect();
+    let parts = [&Some(&result.solved), &result.compared.as_ref()];
+    let lists: String = parts
+        .into_iter()
+        .filter_map(|part| part.and_then(|text| text.as_deref()))
+        .collect();
+    let head = json!({ "batt": batt, "task": task, "pair": pair }).to_string();
+    let head = head.trim_end_matches('}');
+    format!("{head},{lists},\"right\":{}}}\n", json!(right))
+}
