@@ -1,6 +1,6 @@
 //! Printing a program and reading it back gives the same program, for any program at all.
 
-use batt_dsl::{ConstId, Literal, OpId};
+use batt_dsl::{ConstId, Dialect, Literal, OpId};
 use batt_lang::{Operand, Program, ProgramBuilder, SolverFile, StepId, print_file};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -111,7 +111,7 @@ proptest! {
     #[test]
     fn print_then_parse_is_the_same_program(program in program()) {
         let text = program.to_string();
-        let file = SolverFile::parse(&text, "printed.py");
+        let file = SolverFile::parse_in(&text, "printed.py", Some(Dialect::ArcDsl));
         prop_assert!(file.diagnostics.is_empty(), "{text}\n{:?}", file.diagnostics);
         prop_assert_eq!(&file.programs, &[program][..], "{}", text);
         prop_assert_eq!(file.programs[0].to_string(), text);
@@ -121,7 +121,7 @@ proptest! {
     fn files_of_several_programs(mut programs in vec(program(), 0..5)) {
         programs.sort_by(|a, b| a.name().cmp(b.name()));
         programs.dedup_by(|a, b| a.name() == b.name());
-        let file = SolverFile::parse(&print_file(&programs), "printed.py");
+        let file = SolverFile::parse_in(&print_file(&programs), "printed.py", Some(Dialect::ArcDsl));
         prop_assert_eq!(file.programs, programs);
     }
 

@@ -52,6 +52,18 @@ impl Fact {
         }
     }
 
+    /// A primitive: one that never fails takes any number of arguments.
+    fn primitive(op: OpId) -> Fact {
+        let fact = Fact::function(op.op().params.len() as u8, true);
+        match op.op().fallback {
+            Some(_) => Fact {
+                calls: ALL_CALLS,
+                ..fact
+            },
+            None => fact,
+        }
+    }
+
     /// Can a call with this many arguments succeed?
     pub(super) fn callable_with(self, args: usize) -> bool {
         self.calls & bit(args) != 0
@@ -111,7 +123,7 @@ impl Facts {
         match operand {
             Operand::Param(_) => Fact::UNKNOWN,
             Operand::Step(id) => self.steps[id.index()],
-            Operand::Op(op) => Fact::function(op.op().params.len() as u8, true),
+            Operand::Op(op) => Fact::primitive(*op),
             Operand::Const(constant) => Fact::plain(Kinds::of(&constant.value())),
             Operand::Literal(literal) => Fact::plain(Kinds::of(literal)),
         }
@@ -130,6 +142,10 @@ impl Facts {
 
     /// The result of a primitive; the closures follow the rules of the reference, odd ones included.
     fn result_of(&self, op: OpId, args: &[Operand]) -> Fact {
+        // Instead of the closure it may give its fallback, which takes anything.
+        if op.op().fallback.is_some() {
+            return Fact::UNKNOWN;
+        }
         let arg = |k: usize| self.fact(&args[k]);
         match op.op().name {
             "compose" | "chain" => {

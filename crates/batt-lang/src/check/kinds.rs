@@ -104,22 +104,36 @@ impl Signature {
     /// The signature of a primitive.
     pub(super) fn of(op: OpId) -> &'static Signature {
         static ALL: OnceLock<Vec<Signature>> = OnceLock::new();
-        let all = ALL.get_or_init(|| OpId::all().map(Signature::look_up).collect());
-        &all[op.index()]
+        let all = ALL.get_or_init(|| {
+            let every = OpId::every().map(Signature::look_up);
+            // The last one is for an op that is in no table.
+            every.chain([Signature::unknown(0)]).collect()
+        });
+        &all[op.index().min(all.len() - 1)]
+    }
+
+    /// The signature of a primitive that may do anything.
+    fn unknown(arity: usize) -> Signature {
+        Signature {
+            params: vec![Kinds::ANY; arity],
+            result: Kinds::ANY,
+            same: Vec::new(),
+        }
     }
 
     fn look_up(op: OpId) -> Signature {
         let (name, arity) = (op.op().name, op.op().params.len());
+        // The table is arc-dsl's. Where a primitive never fails, no argument makes a call fail; and what
+        // comes back need not be of the kind that arc-dsl's primitive of that name gives.
+        if op.op().fallback.is_some() {
+            return Signature::unknown(arity);
+        }
         TABLE
             .iter()
             .find(|(names, _)| names.split_whitespace().any(|n| n == name))
             .and_then(|(_, row)| Signature::read(row))
             .filter(|signature| signature.params.len() == arity)
-            .unwrap_or(Signature {
-                params: vec![Kinds::ANY; arity],
-                result: Kinds::ANY,
-                same: Vec::new(),
-            })
+            .unwrap_or_else(|| Signature::unknown(arity))
     }
 
     /// Reads a row of the table.
@@ -296,6 +310,16 @@ mod tests {
                 let op = OpId::named(name).unwrap_or_else(|| panic!("{name} is no primitive"));
                 assert_eq!(signature.params.len(), op.op().params.len(), "{name}");
             }
+        }
+    }
+
+    #[test]
+    fn every_op_has_a_signature() {
+        for op in OpId::every() {
+            let signature = Signature::of(op);
+            assert_eq!(signature.params.len(), op.op().params.len(), "{op:?}");
+            let certain = signature.result != Kinds::ANY || !signature.same.is_empty();
+            assert!(!certain || op.op().fallback.is_none(), "{op:?}");
         }
     }
 

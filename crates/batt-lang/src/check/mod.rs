@@ -130,6 +130,9 @@ impl Checker<'_> {
         let Operand::Op(op) = callee else {
             return None;
         };
+        if op.op().fallback.is_some() {
+            return None;
+        }
         let signature = kinds::Signature::of(*op);
         for ((arg, wanted), param) in args.iter().zip(&signature.params).zip(op.op().params) {
             let fact = self.facts.fact(arg);
@@ -168,6 +171,8 @@ impl Checker<'_> {
 
 #[cfg(test)]
 mod tests {
+    use batt_dsl::Dialect;
+
     use super::*;
 
     /// Codes and messages for a function body, in the form `code: message`.
@@ -268,6 +273,32 @@ mod tests {
         );
         assert_eq!(fails("lbind(first, I)", "I, I, I"), inner);
         assert_eq!(fails("power(add, TWO)", "I"), inner);
+    }
+
+    #[test]
+    fn primitives_that_never_fail_take_anything() {
+        let found = |lines: &str| {
+            let text = format!("def f(S, I, C):\n  x = {lines}\n  return x\n");
+            let file = SolverFile::parse_in(&text, "f.py", Some(Dialect::Tokpidjin));
+            assert!(file.is_clean(), "{:?}", file.diagnostics);
+            let all = file.check().into_iter();
+            let fails = { all }.filter(|d| d.code == Code::AlwaysFails);
+            fails.map(|d| d.message).collect::<Vec<_>>()
+        };
+        for call in [
+            "add(I)",
+            "add(I, I, I, I, I, I, I, I, I, I)",
+            "even(even, ())",
+            "even()",
+            "even(I)(I)",
+            "C(I)",
+            "I(F0)",
+        ] {
+            assert_eq!(found(call), [""; 0], "{call}");
+        }
+        // What is no function still fails when it is called.
+        let why = "this call always fails: F0 is an integer, not a function";
+        assert_eq!(found("F0(I)"), [why]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Which dialect a file is written in, as far as its text tells.
 //!
-//! Names that only one dialect has are evidence for it, and so is the signature `(S, I, C)`, which only
-//! solvers that see the demonstrations have. RE-ARC has arc-dsl's names; its functions are called
+//! Names that only one dialect has are evidence for it, and so is the signature `(S, I, C)` of most
+//! functions, since only tokpidjin's solvers see the demonstrations. RE-ARC has arc-dsl's names; its functions are called
 //! `verify_<id>`. A file that tells nothing is arc-dsl.
 
 use std::collections::HashMap;
@@ -114,7 +114,9 @@ impl<'t> Evidence<'t> {
                 .collect()
         };
         let (arc, tok) = (of(Dialect::ArcDsl), of(Dialect::Tokpidjin));
-        let samples = pieces.iter().any(|piece| self.takes_samples(piece));
+        let functions = pieces.iter().filter(|piece| piece.name.is_some());
+        let taking = { functions.clone() }.filter(|piece| self.takes_samples(piece));
+        let samples = 2 * taking.count() > functions.count();
         if tok.len() + usize::from(samples) > arc.len() {
             let takes = samples.then_some("takes (S, I, C)".to_owned());
             let reasons: Vec<_> = uses(&tok).into_iter().chain(takes).collect();
