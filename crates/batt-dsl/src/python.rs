@@ -330,7 +330,6 @@ impl<'r> Run<'r> {
     }
 
     /// The cell `(v, (i, j))`, or `(i, j, v)` where cells are triples.
-    #[allow(dead_code)] // TODO(ops): used by the general paths
     pub(crate) fn recell(
         &mut self,
         v: Value<'r>,

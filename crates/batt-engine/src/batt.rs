@@ -5,8 +5,10 @@
 //! belongs to have: so a batt never does more than its solvers would do one by one, and a candidate is an
 //! error exactly when its solver alone would be one.
 
+use std::time::{Duration, Instant};
+
 use batt_arc::Grid;
-use batt_dsl::{Dialect, Fault, Limits, Outcome, Run, Value, Workspace};
+use batt_dsl::{Dialect, Fault, Limits, Outcome, Profile, Run, Value, Workspace};
 use batt_lang::{Batt, OnError, Operand, StepId, batt};
 
 use crate::compile::{RunError, Source, Steps};
@@ -57,6 +59,13 @@ pub struct BattWorker {
     /// In how many entries that have not failed each step is.
     live: Vec<u32>,
     failed: Vec<Option<RunError>>,
+}
+
+impl BattWorker {
+    /// What profiled primitives have taken so far.
+    pub(crate) fn profile(&self) -> &Profile {
+        self.workspace.profile()
+    }
 }
 
 /// A batt that has run: its values, as long as they live.
@@ -180,6 +189,35 @@ impl CompiledBatt {
         )
     }
 
+    /// As [`run`](CompiledBatt::run), with the time of every step.
+    pub(crate) fn run_timed(
+        &self,
+        worker: &mut BattWorker,
+        sample: &Sample<'_>,
+        limits: &Limits,
+        times: &mut [Duration],
+        counts: &mut [StepCount],
+    ) {
+        let inputs = Inputs {
+            batt: self,
+            sample,
+            pass: Pass::Solve,
+        };
+        let mut watch = Stopwatch {
+            times,
+            started: Instant::now(),
+        };
+        self.run_watched(
+            worker,
+            Wanted::All,
+            |run| inputs.make(run),
+            limits,
+            counts,
+            &mut watch,
+            |_, _| (),
+        );
+    }
+
     /// As [`run`](CompiledBatt::run), on any values for `S`, `I` and `C`.
     pub fn run_with<T>(
         &self,
@@ -188,6 +226,20 @@ impl CompiledBatt {
         inputs: impl for<'r> FnOnce(&mut Run<'r>) -> Outcome<[Value<'r>; 3]>,
         limits: &Limits,
         counts: &mut [StepCount],
+        finish: impl for<'r> FnOnce(&mut Run<'r>, &BattRun<'_, 'r>) -> T,
+    ) -> T {
+        self.run_watched(worker, wanted, inputs, limits, counts, &mut (), finish)
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn run_watched<T, W: Watch + ?Sized>(
+        &self,
+        worker: &mut BattWorker,
+        wanted: Wanted,
+        inputs: impl for<'r> FnOnce(&mut Run<'r>) -> Outcome<[Value<'r>; 3]>,
+        limits: &Limits,
+        counts: &mut [StepCount],
+        watch: &mut W,
         finish: impl for<'r> FnOnce(&mut Run<'r>, &BattRun<'_, 'r>) -> T,
     ) -> T {
         let BattWorker {
@@ -215,7 +267,7 @@ impl CompiledBatt {
             let mut none = [];
             let slots = match state.prepare(run, inputs) {
                 Ok(slots) => {
-                    state.execute(run, slots, counts);
+                    state.execute(run, slots, counts, watch);
                     slots
                 }
                 Err(fault) => {
@@ -262,6 +314,33 @@ fn entry_is(batt: &Batt, operand: &Operand) -> bool {
     outputs.chain(scores).any(|value| value == operand)
 }
 
+/// Somebody who hears of every step. Nobody does by default, at no cost.
+trait Watch {
+    fn before(&mut self, step: usize);
+    fn after(&mut self, step: usize);
+}
+
+impl Watch for () {
+    fn before(&mut self, _: usize) {}
+    fn after(&mut self, _: usize) {}
+}
+
+/// Adds up the time of each step.
+impl Watch for Stopwatch<'_> {
+    fn before(&mut self, _: usize) {
+        self.started = Instant::now();
+    }
+
+    fn after(&mut self, step: usize) {
+        self.times[step] += self.started.elapsed();
+    }
+}
+
+struct Stopwatch<'a> {
+    times: &'a mut [Duration],
+    started: Instant,
+}
+
 /// A run in progress.
 struct State<'a> {
     batt: &'a CompiledBatt,
@@ -293,6 +372,7 @@ impl State<'_> {
         run: &mut Run<'r>,
         slots: &mut [Value<'r>],
         counts: &mut [StepCount],
+        watch: &mut (impl Watch + ?Sized),
     ) {
         let first = self.batt.steps.first();
         let mut fallbacks = run.fallbacks();
@@ -301,7 +381,9 @@ impl State<'_> {
                 continue;
             }
             run.begin_step(self.limits, &mut self.memory);
+            watch.before(k);
             let outcome = instruction.execute(run, slots).outcome();
+            watch.after(k);
             // Some operations cannot fail in Python and go on when they reach a limit.
             let outcome = outcome.and_then(|value| run.check_limits().map(|()| value));
             counts[k].executed += 1;

@@ -42,6 +42,7 @@ mod compile;
 pub mod conformance;
 mod evaluate;
 mod mega;
+mod profile;
 mod sample;
 mod schedule;
 
@@ -51,4 +52,5 @@ pub use evaluate::{
     Job, JobResult, Options, Values, Verdict, evaluate, input_grid, inputs, run_job,
 };
 pub use mega::{MegaOptions, MegaReport, MegaResult, mega};
+pub use profile::{BattProfile, StepProfile, profile};
 pub use sample::{Role, Sample};

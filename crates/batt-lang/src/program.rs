@@ -178,6 +178,24 @@ impl Program {
         self
     }
 
+    /// The same program with its operands changed. A changed operand must not look ahead.
+    ///
+    /// # Panics
+    ///
+    /// If an operand refers to a parameter or step that is not there.
+    #[must_use]
+    pub fn with_operands(self, mut change: impl FnMut(&mut Operand)) -> Program {
+        let mut builder = ProgramBuilder::new(self.name, self.params).in_dialect(self.dialect);
+        builder.set_lines(self.lines);
+        for mut step in self.steps {
+            step.kind.operands_mut().for_each(&mut change);
+            builder.push(step.kind, Some(step.name), step.span);
+        }
+        let mut result = self.result;
+        change(&mut result);
+        builder.finish(result)
+    }
+
     /// Every operand in evaluation order, the result last.
     pub fn operands(&self) -> impl Iterator<Item = &Operand> {
         self.steps

@@ -5,6 +5,7 @@
 
 use super::container::{dedupe, difference_tuple, first, second};
 use super::higher_order::{apply, mapply_t};
+use super::mirror::mir_rot_t;
 use crate::fault::Outcome;
 use crate::ops::container;
 use crate::run::Run;
@@ -223,20 +224,4 @@ safe! {
         }
         Ok(Value::None)
     }
-}
-
-// TODO(merge): replace by tokpidjin::mirror::mir_rot_t.
-fn mir_rot_t<'r>(run: &mut Run<'r>, grid: Value<'r>, code: Value<'r>) -> Outcome<Value<'r>> {
-    use crate::ops::mirror;
-    let image = match code.as_int() {
-        Some(0) => mirror::hmirror(run, grid),
-        Some(1) => mirror::dmirror(run, grid),
-        Some(2) => mirror::vmirror(run, grid),
-        Some(3) => mirror::cmirror(run, grid),
-        Some(4) => mirror::rot90(run, grid),
-        Some(5) => mirror::rot180(run, grid),
-        Some(6) => mirror::rot270(run, grid),
-        _ => Ok(grid),
-    };
-    image.or_else(|fault| run.fall_back(fault, crate::table::Fallback::EmptyTuple))
 }
