@@ -293,3 +293,54 @@ safe! {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::Dialect;
+    use crate::fault::Fault;
+    use crate::run::{Limits, Workspace};
+
+    #[test]
+    fn limits_are_no_failures_to_fall_back_from() {
+        Workspace::new()
+            .run(Dialect::Tokpidjin, &Limits::default(), |run| {
+                let huge = run.int_pair(1_000_000_000, 1_000_000_000)?;
+                let fault = canvas(run, Value::Int(0), huge).err();
+                assert_eq!(fault, Some(Fault::Size));
+                let grid = run.input(1, 3, &[1, 2, 3])?;
+                let many = Value::Int(1_000_000_000);
+                let fault = hsplit(run, grid, many).err();
+                assert_eq!(fault, Some(Fault::Size));
+                assert_eq!(run.fallbacks(), 0);
+                let nothing = hsplit(run, grid, Value::Int(0))?;
+                assert!(is_empty_tuple(run, nothing));
+                assert_eq!(run.fallbacks(), 1);
+                Ok::<_, Fault>(())
+            })
+            .expect("the values fit");
+    }
+
+    #[test]
+    fn a_nan_painted_into_a_grid_is_a_color_of_its_own() {
+        Workspace::new()
+            .run(Dialect::Tokpidjin, &Limits::default(), |run| {
+                let grid = run.input(1, 3, &[0, 0, 1])?;
+                let nan = Value::NAN;
+                let spotted = replace(run, grid, Value::Int(0), nan)?;
+                // Containers find the nan, `==` does not.
+                let most = mostcolor_t(run, spotted)?;
+                assert!(run.eq_member(most, nan) && !run.eq(most, nan));
+                let same = replace(run, spotted, nan, Value::Int(5))?;
+                assert!(run.eq(same, spotted));
+                // Univalued, every nan is an object by itself.
+                for (code, count) in [(4, 3), (0, 1)] {
+                    let code = Value::Int(code);
+                    let objects = super::super::segmentation::o_g(run, spotted, code)?;
+                    assert_eq!(run.len(objects)?, count);
+                }
+                Ok::<_, Fault>(())
+            })
+            .expect("the values fit");
+    }
+}
