@@ -7,7 +7,7 @@ use anyhow::Result;
 use batt_dsl::{Dialect, Limits};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{bench, check, completions, conformance, demo, eval, fmt, ops, run};
+use crate::commands::{bench, check, completions, conformance, demo, eval, fmt, mega, ops, run};
 use crate::error;
 use crate::ui::{ColorWhen, Ui};
 
@@ -50,6 +50,7 @@ enum Command {
     Demo(demo::DemoArgs),
     Run(run::RunArgs),
     Eval(eval::EvalArgs),
+    Mega(mega::MegaArgs),
     Check(check::CheckArgs),
     Fmt(fmt::FmtArgs),
     Ops(ops::OpsArgs),
@@ -106,6 +107,7 @@ fn dispatch(command: Command, ui: &Ui) -> Result<Exit> {
         Command::Demo(args) => demo::main(&args, ui),
         Command::Run(args) => run::main(&args, ui),
         Command::Eval(args) => eval::main(&args, ui),
+        Command::Mega(args) => mega::main(&args, ui),
         Command::Check(args) => check::main(&args, ui),
         Command::Fmt(args) => fmt::main(&args, ui),
         Command::Ops(args) => ops::main(&args, ui),

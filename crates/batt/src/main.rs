@@ -7,6 +7,7 @@
 //!                        exit: 0 good, 1 findings, 2 error, 130 interrupted
 //! ```
 
+mod batts;
 mod cli;
 mod commands;
 mod corpus;
@@ -14,6 +15,7 @@ mod draw;
 mod error;
 mod interrupt;
 mod outcome;
+mod parquet;
 mod solvers;
 mod ui;
 

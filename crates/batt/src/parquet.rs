@@ -146,7 +146,9 @@ impl Rows {
         self.step.push(Some(step));
         self.donor.push(Some(donor.into()));
         let text = value.get();
-        let failure = text.starts_with("{\"err\"").then(|| serde_json::from_str(text));
+        let failure = text
+            .starts_with("{\"err\"")
+            .then(|| serde_json::from_str(text));
         match failure {
             Some(Ok(Failure { err })) => {
                 self.value.push(None);
@@ -209,7 +211,11 @@ mod tests {
         std::fs::write(&lines, line.replace('\n', "") + "\n").unwrap();
         convert(&lines, &target).unwrap();
         let reader = SerializedFileReader::new(File::open(&target).unwrap()).unwrap();
-        let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
+        let rows: Vec<_> = reader
+            .get_row_iter(None)
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
         assert_eq!(rows.len(), 3);
         assert_eq!(rows[0].get_string(8).unwrap(), r#"{"g":["1"]}"#);
         assert!(rows[0].get_bool(10).unwrap());

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use batt_arc::{Dataset, Task};
 use batt_dsl::Dialect;
-use batt_lang::{LoadError, Severity, SolverFile};
+use batt_lang::{Diagnostic, LoadError, Severity, SolverFile};
 
 use crate::error::{advised, bad_file, bad_tasks};
 use crate::ui::{Ui, counted, say};
@@ -26,7 +26,7 @@ pub fn load_all(paths: &[PathBuf], dialect: Option<Dialect>, ui: &Ui) -> Result<
     let mut files = Vec::new();
     for path in paths {
         let file = load(path, dialect)?;
-        print_findings(&file, ui);
+        print_findings(file.source.name(), &file.diagnostics, ui);
         files.push(file);
     }
     if files.iter().all(|file| file.programs.is_empty()) {
@@ -45,9 +45,9 @@ pub fn load_all(paths: &[PathBuf], dialect: Option<Dialect>, ui: &Ui) -> Result<
 }
 
 /// Prints errors and warnings about a file on stderr.
-fn print_findings(file: &SolverFile, ui: &Ui) {
+pub fn print_findings(name: &str, diagnostics: &[Diagnostic], ui: &Ui) {
     let findings = || {
-        let all = file.diagnostics.iter();
+        let all = diagnostics.iter();
         all.filter(|found| found.severity > Severity::Info)
     };
     for found in findings().take(SHOWN) {
@@ -55,7 +55,6 @@ fn print_findings(file: &SolverFile, ui: &Ui) {
     }
     let rest = findings().count().saturating_sub(SHOWN);
     if rest > 0 {
-        let name = file.source.name();
         ui.warn(format_args!(
             "{} more in {name}; `batt check {name}` lists all",
             counted(rest, "finding")

@@ -389,3 +389,81 @@ fn power(base: usize, len_a: usize, len_b: usize, total: usize) -> u32 {
         power += 1;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::Dialect;
+    use crate::run::{Limits, Workspace};
+
+    /// The numbers of the keys in sorted order.
+    fn sorted(keys: impl for<'r> FnOnce(&mut Run<'r>) -> Outcome<Vec<Value<'r>>>) -> Vec<u32> {
+        Workspace::new()
+            .run(Dialect::Tokpidjin, &Limits::default(), |run| {
+                let keys = keys(run)?;
+                sort(run, (0..keys.len() as u32).collect(), &keys)
+            })
+            .unwrap()
+    }
+
+    #[test]
+    fn equal_keys_stay_as_they_stand() {
+        // Stretches up and down with many equals, long enough for merges in both directions and gallops.
+        for len in [2, 63, 64, 65, 200, 1000, 3000] {
+            for shape in 0..6i64 {
+                let key = |k: i64| match shape {
+                    0 => k * 7919 % 101,
+                    1 => (k % 90 - 45).abs(),
+                    2 => k / 100 * 31 % 17 * 1000 + k % 100,
+                    3 => -k / 3,
+                    4 => (k * k) % 1009 + k,
+                    _ => i64::from(k > len / 3) * (k % 7),
+                };
+                let found = sorted(|_| Ok((0..len).map(|k| Value::Int(key(k))).collect()));
+                let mut expected: Vec<u32> = (0..len as u32).collect();
+                expected.sort_by_key(|&k| key(k.into()));
+                assert_eq!(found, expected, "{len} of shape {shape}");
+            }
+        }
+    }
+
+    #[test]
+    fn nan_ends_up_where_cpython_leaves_it() {
+        let short = [3.0, f64::NAN, 1.0, 2.0, f64::NAN, 0.0];
+        let found = sorted(|_| Ok(short.into_iter().map(Value::float).collect()));
+        assert_eq!(found, [0, 1, 2, 3, 4, 5]);
+        fn key<'r>(k: i64) -> Value<'r> {
+            match k % 11 {
+                5 => Value::NAN,
+                _ => Value::Int(k * 37 % 101),
+            }
+        }
+        let found = sorted(|_| Ok((0..100).map(key).collect()));
+        let found: Vec<_> = found.iter().map(|&k| key(k.into()).as_int()).collect();
+        let nans: Vec<_> = (0..100).filter(|&at| found[at].is_none()).collect();
+        assert_eq!(nans, [26, 39, 45, 48, 49, 90, 92, 96, 98]);
+        let around = [40, 43, 46, 47, 57, 74, 49].map(Some);
+        assert_eq!((&found[20..26], found[27]), (&around[..6], around[6]));
+        assert_eq!(found[99], Some(91));
+    }
+
+    #[test]
+    fn sets_end_up_where_cpython_leaves_them() {
+        let found = sorted(|run| {
+            let mut keys = Vec::new();
+            for k in 0..80 {
+                let from = k * 7 % 5;
+                let members: Vec<_> = (from..from + k * 3 % 4).map(Value::Int).collect();
+                keys.push(Value::Set(run.build(&members)?));
+            }
+            Ok(keys)
+        });
+        let expected = [
+            0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60, 64, 68, 72, 76, 7, 1, 2,
+            3, 11, 23, 31, 5, 39, 6, 14, 9, 15, 10, 18, 19, 13, 27, 22, 17, 21, 30, 25, 26, 34, 29,
+            33, 35, 47, 41, 42, 37, 43, 51, 63, 71, 38, 45, 79, 46, 54, 49, 55, 50, 58, 59, 53, 67,
+            62, 57, 61, 70, 65, 66, 74, 69, 73, 75, 77, 78,
+        ];
+        assert_eq!(found, expected);
+    }
+}

@@ -7,5 +7,6 @@ pub mod conformance;
 pub mod demo;
 pub mod eval;
 pub mod fmt;
+pub mod mega;
 pub mod ops;
 pub mod run;

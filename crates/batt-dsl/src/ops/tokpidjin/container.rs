@@ -715,3 +715,36 @@ safe! {
     /// The members with just so many elements, as a set.
     pub sizefilter(container: Container, n: Integer) -> Object = container::sizefilter;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::Dialect;
+    use crate::ops::tokpidjin::ranked::get_nth_t;
+    use crate::run::{Limits, Workspace};
+
+    #[test]
+    fn a_missing_number_is_found_but_never_removed() {
+        Workspace::new()
+            .run(Dialect::Tokpidjin, &Limits::default(), |run| {
+                let missing = get_nth_t(run, Value::EMPTY_TUPLE, Value::Int(0))?;
+                let twice = run.tuple(&[missing, missing, Value::Int(1)])?;
+                // Membership goes by identity first, removal by `!=`.
+                assert!(run.contains(missing, twice)?);
+                let left = remove(run, missing, twice)?;
+                assert_eq!(run.tuple_len(left), Some(3));
+                let once = dedupe(run, twice)?;
+                assert_eq!(run.tuple_len(once), Some(2));
+                let set = Value::Set(run.build(&[missing, missing])?);
+                let left = remove_f(run, missing, set)?;
+                assert_eq!((run.len(set)?, run.len(left)?), (1, 1));
+                let rest = difference(run, set, twice)?;
+                assert_eq!(run.len(rest)?, 0);
+                // A nan that arithmetic made is another one.
+                let made = run.add(missing, Value::Int(1))?;
+                assert!(!run.contains(made, twice)?);
+                Ok::<_, Fault>(())
+            })
+            .unwrap();
+    }
+}

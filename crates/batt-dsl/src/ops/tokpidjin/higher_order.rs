@@ -198,3 +198,70 @@ safe! {
     /// A function's values on all pairs of elements of two containers, as a set.
     pub prapply(function: Any, a: Container, b: Container) -> FrozenSet = higher_order::prapply;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::Dialect;
+    use crate::ops::tokpidjin::arithmetic::increment;
+    use crate::owned::OwnedFloat;
+    use crate::owned::OwnedValue::{self, Bool, Float, Int, Tuple};
+    use crate::run::{Limits, Workspace};
+    use crate::table::OpId;
+
+    /// What `power(increment, n)(0)` gives.
+    fn raised(n: OwnedValue) -> Outcome<Option<i64>> {
+        Workspace::new().run(Dialect::Tokpidjin, &Limits::default(), |run| {
+            let n = run.from_owned(&n)?;
+            let function = power(run, Value::Op(OpId::of(&increment::OP)), n)?;
+            Ok(run.call1(function, Value::Int(0))?.as_int())
+        })
+    }
+
+    #[test]
+    fn power_counts_down_to_one_or_never_stops() {
+        for (n, times) in [(1, 1), (2, 2), (6, 6)] {
+            assert_eq!(raised(Int(n)), Ok(Some(times)));
+        }
+        assert_eq!(raised(Bool(true)), Ok(Some(1)));
+        assert_eq!(raised(Float(OwnedFloat::new(3.0))), Ok(Some(3)));
+        // The original runs into its stack limit: what comes back is a function that fails.
+        for n in [0, -1, 1_000_000] {
+            assert_eq!(raised(Int(n)), Err(Fault::Type));
+        }
+        for x in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 2.5] {
+            assert_eq!(raised(Float(OwnedFloat::new(x))), Err(Fault::Type));
+        }
+        // Anything else is an error at once: the function that gives `()`.
+        assert_eq!(raised(OwnedValue::None), Ok(None));
+        assert_eq!(raised(Tuple(Vec::new())), Ok(None));
+    }
+
+    #[test]
+    fn what_is_no_function_is_bound_to_the_fallback() {
+        Workspace::new()
+            .run(Dialect::Tokpidjin, &Limits::default(), |run| {
+                let fallback = rbind(run, Value::Int(5), Value::Int(1))?;
+                assert_eq!(run.arity(fallback)?, 0);
+                let bound = lbind(run, fallback, Value::Int(1))?;
+                assert_eq!(run.arity(bound)?, 3);
+                let result = run.call3(bound, Value::None, Value::None, Value::None)?;
+                assert_eq!(run.tuple_len(result), Some(0));
+                Ok::<_, Fault>(())
+            })
+            .unwrap();
+    }
+
+    #[test]
+    fn a_limit_is_no_failure_to_fall_back_from() {
+        Workspace::new()
+            .run(Dialect::Tokpidjin, &Limits::default(), |run| {
+                let huge = run.int_pair(i64::MAX, 0)?;
+                let outcome = apply(run, Value::Op(OpId::of(&increment::OP)), huge);
+                assert_eq!(outcome.err(), Some(Fault::Overflow));
+                assert_eq!(run.fallbacks(), 0);
+                Ok::<_, Fault>(())
+            })
+            .unwrap();
+    }
+}

@@ -98,7 +98,10 @@ impl Journal {
     }
 
     /// All lines are there: `convert` makes the file of them, or they are the file.
-    pub fn finish(mut self, convert: Option<impl FnOnce(&Path, &Path) -> Result<()>>) -> Result<()> {
+    pub fn finish(
+        mut self,
+        convert: Option<impl FnOnce(&Path, &Path) -> Result<()>>,
+    ) -> Result<()> {
         let (part, about) = (part(&self.target), about(&self.target));
         let written = self.flush().and_then(|()| self.lines.get_ref().sync_all());
         written.map_err(|error| bad_file("write", &part, &error))?;

@@ -12,6 +12,7 @@ use std::sync::atomic::Ordering;
 use anyhow::{Context, Result};
 use batt_arc::{Dataset, PairRef};
 use batt_engine::{CompiledBatt, MegaOptions, MegaReport, MegaResult, Sample, mega};
+use batt_lang::batt::BattFile;
 use batt_lang::{Batt, OnError};
 use clap::{Args, ValueEnum};
 use serde_json::{Value as Json, json};
@@ -19,7 +20,7 @@ use serde_json::{Value as Json, json};
 use self::journal::{Existing, Journal};
 use self::record::Entries;
 use self::tally::{Solved, Tally};
-use crate::batts::{self, Loaded};
+use crate::batts;
 use crate::cli::{Exit, RunOptions};
 use crate::error::{advised, bad_file};
 use crate::interrupt;
@@ -93,7 +94,12 @@ pub struct MegaArgs {
     verbose: bool,
 
     /// Seconds one sample may take, as a last resort
-    #[arg(long, value_name = "SECONDS", default_value = "60", help_heading = "Limits of one run")]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value = "60",
+        help_heading = "Limits of one run"
+    )]
     max_time: f64,
 
     #[command(flatten)]
@@ -189,8 +195,13 @@ struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    fn new(loaded: &'a [Loaded], data: &'a Dataset, args: &MegaArgs) -> Work<'a> {
-        let batts = || loaded.iter().flat_map(|file| file.batts());
+    fn new(loaded: &'a [BattFile], data: &'a Dataset, args: &MegaArgs) -> Work<'a> {
+        let batts = || {
+            loaded.iter().flat_map(|file| {
+                let name = file.source.name();
+                file.batts.iter().map(move |batt| (name, batt))
+            })
+        };
         let compile = |batt: &Batt| {
             let compiled = CompiledBatt::new(batt);
             match args.on_error {
@@ -319,7 +330,7 @@ impl<'a> Work<'a> {
             "version": env!("CARGO_PKG_VERSION"),
             "batts": batts.collect::<Vec<_>>(),
             "files": self.files,
-            "tasks": batts::fingerprint(self.data.tasks()),
+            "tasks": batts::hashed(format!("{:?}", self.data.tasks())),
             "on_error": self.compiled.iter().map(|b| format!("{:?}", b.mode())).collect::<Vec<_>>(),
             "limits": [limits.steps, limits.size as u64, limits.memory as u64],
         })
@@ -383,7 +394,11 @@ impl Summary<'_, '_> {
         if self.args.json {
             return writeln!(out, "{}", self.json());
         }
-        let shown = if self.args.verbose { usize::MAX } else { LISTED };
+        let shown = if self.args.verbose {
+            usize::MAX
+        } else {
+            LISTED
+        };
         let (work, report) = (self.work, self.report);
         if !self.solved.is_empty() {
             let mut rows = table(&["task", "solved by"], &[]);
@@ -402,7 +417,10 @@ impl Summary<'_, '_> {
         writeln!(
             out,
             "{} of {} on {}: {} candidates, {} right",
-            counted(work.batts.iter().map(|b| b.program.steps().len()).sum(), "step"),
+            counted(
+                work.batts.iter().map(|b| b.program.steps().len()).sum(),
+                "step"
+            ),
             counted(work.batts.len(), "batt"),
             counted(report.runs / work.batts.len().max(1), "sample"),
             grouped(candidates as usize),
@@ -416,12 +434,7 @@ impl Summary<'_, '_> {
             writeln!(out, "errors: {}", faults.join(", "))?;
         }
         let tasks: std::collections::BTreeSet<usize> = self.solved.iter().map(|s| s.task).collect();
-        write!(
-            out,
-            "solved {} of {} tasks",
-            tasks.len(),
-            work.data.len()
-        )?;
+        write!(out, "solved {} of {} tasks", tasks.len(), work.data.len())?;
         if interrupt::happened() {
             write!(out, " (interrupted after {} runs)", report.runs)?;
         }

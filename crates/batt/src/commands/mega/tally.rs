@@ -114,7 +114,10 @@ mod tests {
         tally.add(0, 1, true, [].into_iter());
         tally.add(0, 2, true, [0, 1, 2].into_iter());
         let solved = tally.finish();
-        let found: Vec<_> = solved.iter().map(|s| (s.task, s.donors.join("+"))).collect();
+        let found: Vec<_> = solved
+            .iter()
+            .map(|s| (s.task, s.donors.join("+")))
+            .collect();
         assert_eq!(found, [(0, "a".to_owned()), (2, "a+b".to_owned())]);
     }
 }

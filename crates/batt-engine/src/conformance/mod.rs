@@ -5,6 +5,8 @@
 //! dialect; and `batts/NN.py` with `NN.jsonl`. A case passes when the value is
 //! the same, kinds and set order included, or when both sides fail.
 
+mod batts;
+
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -54,7 +56,7 @@ pub enum VectorsError {
         source: std::io::Error,
     },
     /// There is nothing to run.
-    #[error("{0}: no vectors here; expected ops/*.jsonl or programs/*.py with *.jsonl")]
+    #[error("{0}: no vectors here; expected ops/*.jsonl, programs/*.py or batts/*.py with *.jsonl")]
     Empty(PathBuf),
     /// A case that cannot be understood.
     #[error("{path}:{line}: {problem}")]
@@ -91,6 +93,11 @@ pub fn run_directory(
             progress(&path, &report);
             files += 1;
         }
+    }
+    for path in listed(&dir.join("batts"), "py")? {
+        batts::run_file(&path, &mut report)?;
+        progress(&path, &report);
+        files += 1;
     }
     if files == 0 {
         return Err(VectorsError::Empty(dir.to_owned()));
@@ -297,6 +304,18 @@ fn run_program_file(
     Ok(())
 }
 
+impl Report {
+    fn differ(&mut self, file: &Path, line: usize, what: String, expected: String, got: String) {
+        self.differences.push(Difference {
+            file: file.to_owned(),
+            line,
+            what,
+            expected,
+            got,
+        });
+    }
+}
+
 fn compare(
     report: &mut Report,
     path: &Path,
@@ -321,15 +340,10 @@ fn compare(
         }
         return Ok(());
     }
-    report.differences.push(Difference {
-        file: path.to_owned(),
-        line,
-        what,
-        expected: expected.to_string(),
-        got: match got {
-            Ok(value) => value.to_json().to_string(),
-            Err(fault) => format!("{{\"err\":\"{}\"}}", fault.name()),
-        },
-    });
+    let got = match got {
+        Ok(value) => value.to_json().to_string(),
+        Err(fault) => format!("{{\"err\":\"{}\"}}", fault.name()),
+    };
+    report.differ(path, line, what, expected.to_string(), got);
     Ok(())
 }

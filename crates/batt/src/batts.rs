@@ -1,0 +1,83 @@
+//! Loading batt files, and talking about what is in them.
+
+use std::fmt::Write as _;
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use batt_dsl::Dialect;
+use batt_lang::batt::{BattFile, to_json_text};
+use batt_lang::{Batt, LoadError, Operand, StepId, StepKind};
+use siphasher::sip128::{Hasher128, SipHasher13};
+
+use crate::error::{advised, bad_file};
+use crate::solvers::print_findings;
+use crate::ui::Ui;
+
+/// Reads batt files and prints what is wrong with them. At least one batt has loaded.
+pub fn load_all(paths: &[PathBuf], dialect: Option<Dialect>, ui: &Ui) -> Result<Vec<BattFile>> {
+    let mut files = Vec::new();
+    for path in paths {
+        let file = load(path, dialect)?;
+        print_findings(file.source.name(), &file.diagnostics, ui);
+        if let Some(detected) = &file.detected {
+            ui.note(format_args!("{}: {detected}", path.display()));
+        }
+        files.push(file);
+    }
+    if files.iter().all(|file| file.batts.is_empty()) {
+        let names: Vec<_> = files.iter().map(|file| file.source.name()).collect();
+        let hint = if files.iter().all(BattFile::is_clean) {
+            "a batt is a function batt(task_id, S, I, C, log_path) that returns o, s; `batt card` makes one \
+             from solvers"
+        } else {
+            "mend what is reported above"
+        };
+        return Err(advised(
+            format_args!("no batt in {}", names.join(", ")),
+            hint,
+        ));
+    }
+    Ok(files)
+}
+
+/// Reads one batt file.
+pub fn load(path: &Path, dialect: Option<Dialect>) -> Result<BattFile> {
+    BattFile::load(path, dialect).map_err(|error| match &error {
+        LoadError::Read { path, source } => bad_file("read", path, source),
+        LoadError::NotUtf8 { .. } => advised(&error, "save the file as UTF-8"),
+    })
+}
+
+/// A number that changes when a batt does.
+pub fn fingerprint(batt: &Batt) -> String {
+    hashed(to_json_text(batt))
+}
+
+/// A number that changes when something does, the same in every run of this version.
+pub fn hashed(value: impl Hash) -> String {
+    let mut hasher = SipHasher13::new();
+    value.hash(&mut hasher);
+    hasher.write_u8(0);
+    format!("{:032x}", hasher.finish128().as_u128())
+}
+
+/// A step as it stands in the text: `fill(I, t3, t12)`.
+pub fn call_text(batt: &Batt, id: StepId) -> String {
+    let program = &batt.program;
+    let operand = |operand: &Operand| match operand {
+        Operand::Param(id) => program.params()[id.index()].clone(),
+        Operand::Step(id) => program.step(*id).name.clone(),
+        Operand::Op(op) => op.op().name.to_owned(),
+        Operand::Const(constant) => constant.name().to_owned(),
+        Operand::Literal(literal) => literal.to_string(),
+    };
+    let list = |items: &[Operand]| items.iter().map(operand).collect::<Vec<_>>().join(", ");
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = match &program.step(id).kind {
+        StepKind::Call { callee, args } => write!(text, "{}({})", operand(callee), list(args)),
+        StepKind::Tuple(items) => write!(text, "({})", list(items)),
+    };
+    text
+}
