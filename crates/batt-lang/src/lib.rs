@@ -22,6 +22,7 @@
 //! - [`Operand`]: what a step refers to: a parameter, an earlier step, a primitive, a constant or
 //!   a literal.
 //! - [`ProgramBuilder`]: makes programs without text.
+//! - [`BattFile`] and [`Batt`]: many solvers as one program, see [`batt`].
 //! - [`check::Facts`]: what is certain about the values of a program before it runs.
 //!
 //! ```

@@ -606,17 +606,13 @@ fn the_batts_of_the_vectors() {
             _ => (OnError::Defaults, Form::Guarded),
         };
         assert_eq!(batt.on_error, on_error);
-        assert_eq!(
-            batt.numbers.len(),
-            text.lines()
-                .filter(|l| l.contains(" = _get_safe_default("))
-                .count()
-                .max(
-                    text.lines()
-                        .filter(|l| l.starts_with("    t") && l.contains(" = "))
-                        .count()
-                )
-        );
+        let indent = " ".repeat(if k % 2 == 0 { 4 } else { 8 });
+        let guard = " = _get_safe_default(";
+        let is_step = |line: &&str| {
+            let target = line.strip_prefix(&indent).unwrap_or_default();
+            target.starts_with('t') && line.contains(" = ") && !line.contains(guard)
+        };
+        assert_eq!(batt.numbers.len(), text.lines().filter(is_step).count());
         assert_eq!(batt.outputs.len(), text.matches("\n    o.append(").count());
         assert_eq!(batt.scores.len(), text.matches("\n    s.append(").count());
         let written = write_batt(batt, form);

@@ -3,6 +3,13 @@
 //! A batt has numbered steps, `t1`, `t2`, ..., that several solvers share. Where a solver is complete its
 //! value is appended to `o`, as a *candidate*; differs, small programs that compare a grid with the
 //! expected one, append to `s`, as *scores*.
+//!
+//! ```text
+//!  x.py -----> BattFile::load ----> Batt ----> write_batt -----> x.py
+//!                  ^                  |
+//!  x.json ---------+                  +------> to_json_text ---> x.json
+//!  (whose steps)
+//! ```
 
 mod json;
 mod read;

@@ -1,7 +1,7 @@
 //! Which dialect a file is written in, as far as its text tells.
 //!
-//! Names that only one dialect has are evidence for it, and so is the signature `(S, I, C)` of most
-//! functions, since only tokpidjin's solvers see the demonstrations. RE-ARC has arc-dsl's names; its functions are called
+//! Names that only one dialect has are evidence for it, and so is `(S, I, C)` or `(S, I)` as the
+//! signature of most functions, since only tokpidjin's solvers see the demonstrations. RE-ARC has arc-dsl's names; its functions are called
 //! `verify_<id>`. A file that tells nothing is arc-dsl.
 
 use std::collections::HashMap;
@@ -115,10 +115,14 @@ impl<'t> Evidence<'t> {
         };
         let (arc, tok) = (of(Dialect::ArcDsl), of(Dialect::Tokpidjin));
         let functions = pieces.iter().filter(|piece| piece.name.is_some());
-        let taking = { functions.clone() }.filter(|piece| self.takes_samples(piece));
-        let samples = 2 * taking.count() > functions.count();
-        if tok.len() + usize::from(samples) > arc.len() {
-            let takes = samples.then_some("takes (S, I, C)".to_owned());
+        let taking: Vec<_> = { functions.clone() }
+            .filter_map(|piece| self.samples_signature(piece))
+            .collect();
+        let samples = taking
+            .first()
+            .filter(|_| 2 * taking.len() > functions.count());
+        if tok.len() + usize::from(samples.is_some()) > arc.len() {
+            let takes = samples.map(|signature| format!("takes {signature}"));
             let reasons: Vec<_> = uses(&tok).into_iter().chain(takes).collect();
             return Verdict::new(Dialect::Tokpidjin, &format!("it {}", reasons.join(" and ")));
         }
@@ -142,25 +146,23 @@ impl<'t> Evidence<'t> {
         Verdict::new(Dialect::ArcDsl, &reason)
     }
 
-    /// Is it a function with the parameters `S, I, C`?
-    fn takes_samples(&self, piece: &Piece) -> bool {
-        let Some(name) = piece.name.clone() else {
-            return false;
-        };
+    /// The parameters of a function that sees the demonstrations.
+    fn samples_signature(&self, piece: &Piece) -> Option<&'static str> {
         // Only the beginning is looked at: three parameters and their annotations are not long.
-        let rest = &self.text.as_bytes()[name.end..piece.range.end];
-        let Some((b'(', list)) = rest.trim_ascii_start().split_first() else {
-            return false;
+        let rest = &self.text.as_bytes()[piece.name.clone()?.end..piece.range.end];
+        let (b'(', list) = rest.trim_ascii_start().split_first()? else {
+            return None;
         };
         let list = &list[..list.len().min(200)];
-        let Some(end) = list.iter().position(|&b| b == b')') else {
-            return false;
-        };
+        let end = list.iter().position(|&b| b == b')')?;
         let params = list[..end].split(|&b| b == b',').map(|param| {
             let name = param.split(|&b| b == b':').next().unwrap_or_default();
             name.trim_ascii()
         });
-        params.eq([b"S", b"I", b"C"])
+        if { params.clone() }.eq([b"S", b"I", b"C"]) {
+            return Some("(S, I, C)");
+        }
+        params.eq([b"S", b"I"]).then_some("(S, I)")
     }
 }
 

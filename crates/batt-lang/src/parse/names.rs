@@ -80,8 +80,11 @@ pub(super) fn of_another_dialect(name: &str, here: Dialect) -> Option<String> {
 /// before or after the word says what it takes (`palette_t`, `f_ofcolor`).
 fn counterparts(name: &str, here: Dialect) -> Vec<&'static str> {
     let ops = here.ops().iter().map(|op| op.name);
-    ops.filter(|known| stems(known).any(|stem| stem == name) || stems(name).any(|s| s == *known))
-        .collect()
+    let mut found: Vec<_> = ops
+        .filter(|known| stems(known).any(|stem| stem == name) || stems(name).any(|s| s == *known))
+        .collect();
+    found.sort_unstable();
+    found
 }
 
 /// A name without the letter that says what it takes.

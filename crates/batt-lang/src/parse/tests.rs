@@ -508,3 +508,32 @@ fn deep_nesting_is_refused_not_survived_by_luck() {
         .collect();
     parse(&format!("{blocks}{}pass", " ".repeat(2000)));
 }
+
+#[test]
+fn names_of_another_dialect_have_a_hint() {
+    let hint = |text: &str, dialect: Dialect| {
+        let file = SolverFile::parse_in(text, "f.py", Some(dialect));
+        let found = &file.diagnostics[0];
+        assert_eq!(found.code, Code::UnknownName);
+        found.hint.clone().expect("a hint")
+    };
+    assert_eq!(
+        hint("def f(I):\n  return add(I, F0)", Dialect::ArcDsl),
+        "'F0' is a name of the dialect tokpidjin; run with --dialect tokpidjin"
+    );
+    assert_eq!(
+        hint("def f(I):\n  return palette(I)", Dialect::Tokpidjin),
+        "'palette' is a name of the dialect arc-dsl; run with --dialect arc-dsl, or use palette_f \
+         or palette_t"
+    );
+    assert_eq!(
+        hint("def f(I):\n  return mostcolor_t(I)", Dialect::ReArc),
+        "'mostcolor_t' is a name of the dialect tokpidjin; run with --dialect tokpidjin, or use \
+         mostcolor"
+    );
+    assert!(hint("def f(I):\n  return ofcolor(I, ONE)", Dialect::Tokpidjin).ends_with("f_ofcolor"));
+    assert_eq!(
+        hint("def f(I):\n  return hmiror(I)", Dialect::ArcDsl),
+        "did you mean 'hmirror'?"
+    );
+}
