@@ -22,6 +22,7 @@
 //! - [`Operand`]: what a step refers to: a parameter, an earlier step, a primitive, a constant or
 //!   a literal.
 //! - [`ProgramBuilder`]: makes programs without text.
+//! - [`card::merge`]: makes many programs into one [`Batt`] and shares what they have in common.
 //! - [`check::Facts`]: what is certain about the values of a program before it runs.
 //!
 //! ```
@@ -58,6 +59,7 @@
 //! ```
 
 pub mod batt;
+pub mod card;
 pub mod check;
 mod diagnostic;
 mod parse;
