@@ -23,6 +23,7 @@
 //!   a literal.
 //! - [`ProgramBuilder`]: makes programs without text.
 //! - [`BattFile`] and [`Batt`]: many solvers as one program, see [`batt`].
+//! - [`card::merge`]: makes many programs into one [`Batt`] and shares what they have in common.
 //! - [`check::Facts`]: what is certain about the values of a program before it runs.
 //!
 //! ```
@@ -59,6 +60,7 @@
 //! ```
 
 pub mod batt;
+pub mod card;
 pub mod check;
 mod diagnostic;
 mod parse;

@@ -1,0 +1,279 @@
+//! Merging: the differs on the input first, then the solvers, a step each in turn.
+
+use std::collections::HashSet;
+
+use batt_dsl::Dialect;
+
+use crate::batt::{Batt, INPUT, Output, PARAMS, Score};
+use crate::program::{Operand, Program, ProgramBuilder, StepId, StepKind};
+use crate::source::Span;
+
+use super::script::{Script, follow};
+use super::share::{MAX_STEPS, Occurrences, Steps};
+use super::simplify::Simplifier;
+use super::{CardError, CardOptions, Donor, Order, Stats};
+
+/// A batt, and how it came about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Merged {
+    /// The batt. Its steps are numbered from 1 without gaps; a candidate or score that is no step (a solver that
+    /// returns its input) has the number 0.
+    pub batt: Batt,
+    /// What became of the steps.
+    pub stats: Stats,
+}
+
+/// Merges solvers into one batt, with differs on the input and on each candidate.
+///
+/// The initial differs come first. Then each solver in turn adds one step; one that is complete is
+/// followed at once by its output and by the differs that compare it. Of differs of the same name only
+/// the first counts.
+///
+/// Time and memory grow with the number of steps, not with the size of programs written out.
+pub fn merge(
+    solvers: &[Donor<'_>],
+    differs: &[Program],
+    options: &CardOptions,
+) -> Result<Merged, CardError> {
+    let dialect = common_dialect(solvers, differs)?;
+    let mut ids = HashSet::with_capacity(solvers.len());
+    if let Some(twice) = solvers.iter().find(|donor| !ids.insert(&donor.id)) {
+        return Err(CardError::DuplicateDonor {
+            id: twice.id.clone(),
+        });
+    }
+    let mut solvers: Vec<&Donor> = solvers.iter().collect();
+    if options.order == Order::LargestFirst {
+        solvers.sort_by_key(|donor| std::cmp::Reverse(donor.size));
+    }
+    let mut names = HashSet::new();
+    let differs = differs.iter().filter(|differ| names.insert(differ.name()));
+    let differs: Vec<Script> = differs.map(Script::of).collect::<Result<_, _>>()?;
+    let scripts = solvers.iter().map(|donor| Script::of(donor.program));
+    let scripts: Vec<Script> = scripts.collect::<Result<_, _>>()?;
+
+    let solver_steps = scripts.iter().map(|script| script.lines.len()).sum();
+    let before = total(&scripts, &differs)?;
+    let plain = Weaver::new(dialect).weave(&solvers, &scripts, &differs);
+    let shared = plain.steps.kinds.len();
+    let untouched = !(options.fold || options.resolve || options.drop_dead);
+    let woven = if untouched {
+        plain
+    } else {
+        drop(plain);
+        let mut simplifier = Simplifier::new(dialect, options);
+        let mut simplified = |scripts: Vec<Script>| -> Vec<Script> {
+            scripts
+                .into_iter()
+                .map(|script| simplifier.simplify(script))
+                .collect()
+        };
+        let (scripts, differs) = (simplified(scripts), simplified(differs));
+        total(&scripts, &differs)?;
+        Weaver::new(dialect).weave(&solvers, &scripts, &differs)
+    };
+    let batt = woven.finish(dialect, options);
+    let stats = Stats::of(&batt, solver_steps, before, shared);
+    Ok(Merged { batt, stats })
+}
+
+/// The steps of all solvers, and of all differs each time they are used. All of them could be distinct.
+fn total(solvers: &[Script], differs: &[Script]) -> Result<usize, CardError> {
+    let lines = |scripts: &[Script]| -> u64 {
+        let each = scripts.iter().map(|script| script.lines.len() as u64);
+        each.sum()
+    };
+    let times = solvers.len() as u64 + 1;
+    let steps = lines(solvers).saturating_add(lines(differs).saturating_mul(times));
+    if steps >= MAX_STEPS {
+        return Err(CardError::TooManySteps { steps });
+    }
+    Ok(steps as usize)
+}
+
+/// The dialect of all programs.
+fn common_dialect(solvers: &[Donor<'_>], differs: &[Program]) -> Result<Dialect, CardError> {
+    let programs = || {
+        let solvers = solvers.iter().map(|donor| donor.program);
+        solvers.chain(differs)
+    };
+    // Of equally frequent ones the first solver's; nothing at all is arc-dsl.
+    let first = programs().next().map(Program::dialect).unwrap_or_default();
+    let frequency = |dialect| {
+        let same = programs().filter(|p| p.dialect() == dialect).count();
+        (same, dialect == first)
+    };
+    let [a, b, c] = Dialect::ALL;
+    let most = [a, b, c].into_iter().max_by_key(|&d| frequency(d));
+    let dialect = most.unwrap_or_default();
+    let odd: Vec<(String, Dialect)> = programs()
+        .filter(|program| program.dialect() != dialect)
+        .map(|program| (program.name().to_owned(), program.dialect()))
+        .collect();
+    match odd.is_empty() {
+        true => Ok(dialect),
+        false => Err(CardError::MixedDialects { dialect, odd }),
+    }
+}
+
+/// A solver that is taking its turns.
+struct Turn<'s> {
+    donor: &'s str,
+    script: &'s Script,
+    /// What became of the steps it has added so far.
+    values: Vec<Operand>,
+    made: Occurrences,
+}
+
+/// A batt under construction.
+struct Weaver {
+    steps: Steps,
+    outputs: Vec<Output>,
+    scores: Vec<Score>,
+}
+
+impl Weaver {
+    fn new(dialect: Dialect) -> Weaver {
+        Weaver {
+            steps: Steps::new(dialect),
+            outputs: Vec::new(),
+            scores: Vec::new(),
+        }
+    }
+
+    fn weave(mut self, solvers: &[&Donor<'_>], scripts: &[Script], differs: &[Script]) -> Weaver {
+        self.compare(differs, &INPUT, None, &Occurrences::new());
+        let turns = solvers.iter().zip(scripts).map(|(donor, script)| Turn {
+            donor: &donor.id,
+            script,
+            values: Vec::with_capacity(script.lines.len()),
+            made: Occurrences::new(),
+        });
+        let mut turns: Vec<Turn> = turns.collect();
+        while !turns.is_empty() {
+            turns.retain_mut(|turn| {
+                let at = turn.values.len();
+                if let Some(kind) = turn.script.lines.get(at) {
+                    let value = self.line(kind, &turn.values, &INPUT, &mut turn.made, None);
+                    turn.values.push(value);
+                }
+                let complete = turn.values.len() == turn.script.lines.len();
+                if complete {
+                    self.complete(turn, differs);
+                }
+                !complete
+            });
+        }
+        self
+    }
+
+    /// Adds one step of a program, whose earlier ones have become `values`.
+    fn line(
+        &mut self,
+        kind: &StepKind,
+        values: &[Operand],
+        input: &Operand,
+        made: &mut Occurrences,
+        earlier: Option<&Occurrences>,
+    ) -> Operand {
+        let mut kind = kind.clone();
+        for operand in kind.operands_mut() {
+            place(operand, values, input);
+        }
+        self.steps.add(kind, made, earlier)
+    }
+
+    /// A solver has added all its steps: its output, and what differs say about it.
+    fn complete(&mut self, turn: &Turn<'_>, differs: &[Script]) {
+        let mut value = turn.script.result.clone();
+        place(&mut value, &turn.values, &INPUT);
+        self.outputs.push(Output {
+            number: number(&value),
+            mutated: false,
+            donor: turn.donor.to_owned(),
+            value: value.clone(),
+            steps: step_set(&turn.values, &[]),
+            after: self.after(),
+        });
+        self.compare(differs, &value, Some(turn.donor), &turn.made);
+    }
+
+    /// Differs on a grid: the input, or the last output.
+    fn compare(
+        &mut self,
+        differs: &[Script],
+        grid: &Operand,
+        donor: Option<&str>,
+        made: &Occurrences,
+    ) {
+        for differ in differs {
+            let mut own = Occurrences::new();
+            let mut values = Vec::with_capacity(differ.lines.len());
+            for kind in &differ.lines {
+                let value = self.line(kind, &values, grid, &mut own, Some(made));
+                values.push(value);
+            }
+            let mut value = differ.result.clone();
+            place(&mut value, &values, grid);
+            let solver = donor.and_then(|_| self.outputs.last());
+            let solver = solver.map_or(&[][..], |output| &output.steps);
+            self.scores.push(Score {
+                number: number(&value),
+                donor: donor.map(str::to_owned),
+                differ: differ.name.clone(),
+                value,
+                steps: step_set(&values, solver),
+                after: self.after(),
+            });
+        }
+    }
+
+    fn after(&self) -> u32 {
+        self.steps.kinds.len() as u32
+    }
+
+    fn finish(self, dialect: Dialect, options: &CardOptions) -> Batt {
+        let mut program = ProgramBuilder::new("batt", PARAMS).in_dialect(dialect);
+        let numbers: Vec<u32> = (1..=self.after()).collect();
+        for (kind, number) in self.steps.kinds.into_iter().zip(&numbers) {
+            program.push(kind, Some(format!("t{number}")), Span::default());
+        }
+        Batt {
+            program: program.finish(Batt::RESULT),
+            numbers,
+            outputs: self.outputs,
+            scores: self.scores,
+            on_error: options.on_error,
+        }
+    }
+}
+
+/// Puts an operand of a script in its place in the batt.
+fn place(operand: &mut Operand, values: &[Operand], input: &Operand) {
+    if *operand == INPUT {
+        operand.clone_from(input);
+    } else {
+        follow(operand, values);
+    }
+}
+
+/// The number of a value in the text; 0 if it is no step.
+fn number(value: &Operand) -> u32 {
+    match value {
+        Operand::Step(id) => id.0 + 1,
+        _ => 0,
+    }
+}
+
+/// The steps among some values and the steps given, growing.
+fn step_set(values: &[Operand], more: &[StepId]) -> Vec<StepId> {
+    let steps = values.iter().filter_map(|value| match value {
+        Operand::Step(id) => Some(*id),
+        _ => None,
+    });
+    let mut steps: Vec<StepId> = steps.chain(more.iter().copied()).collect();
+    steps.sort_unstable();
+    steps.dedup();
+    steps.shrink_to_fit();
+    steps
+}

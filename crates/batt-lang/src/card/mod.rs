@@ -1,0 +1,188 @@
+//! Cards: many solvers made into one [`Batt`](crate::Batt), and single solvers cut out of it again.
+//!
+//! ```text
+//!  solvers --> select --> Donors --+                                   +--> Stats
+//!                                  +--> merge: simplify each, share --> Batt
+//!  differs --------------> Programs +                                  +--> extract --> Program
+//! ```
+//!
+//! Merging has two parts. Each program is first simplified by itself: calls of known closures are
+//! resolved, calls of constants alone are folded, and steps that nobody needs and that cannot fail are dropped.
+//! Then the solvers take turns, one step each, and a step that is there already is not made again.
+//!
+//! None of this changes an answer. What a solver gives, and whether it fails, is the same in the batt
+//! as alone; each rule says at its place why.
+//!
+//! ```
+//! use batt_lang::SolverFile;
+//! use batt_lang::card::{self, CardOptions, Donor};
+//!
+//! let file = SolverFile::parse("
+//! def solve_a(I):
+//!     x1 = compose(hmirror, vmirror)
+//!     O = x1(I)
+//!     return O
+//!
+//! def solve_b(I):
+//!     x1 = vmirror(I)
+//!     O = hconcat(x1, I)
+//!     return O
+//! ", "two.py");
+//! let donors: Vec<Donor> = file
+//!     .programs
+//!     .iter()
+//!     .map(|program| Donor { id: program.name().into(), program, size: None })
+//!     .collect();
+//! let merged = card::merge(&donors, &[], &CardOptions::default())?;
+//! let calls: Vec<String> = (1..=3)
+//!     .map(|number| card::call_text(&merged.batt, number))
+//!     .collect::<Option<_>>()
+//!     .unwrap();
+//! assert_eq!(calls, ["vmirror(I)", "hmirror(t1)", "hconcat(t1, I)"]);
+//!
+//! let again = card::extract(&merged.batt, 2, "solve")?;
+//! assert_eq!(again.to_string(), "\
+//! def solve(I):
+//!     x1 = vmirror(I)
+//!     O = hmirror(x1)
+//!     return O
+//! ");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod dead;
+mod differs;
+mod extract;
+mod fold;
+mod hash;
+mod merge;
+mod resolve;
+mod script;
+mod select;
+mod share;
+mod simplify;
+mod stats;
+
+pub use differs::differs;
+pub use extract::{ExtractError, canonical, extract, extract_value};
+pub use hash::structural_hash;
+pub use merge::{Merged, merge};
+pub use select::{SelectError, select};
+pub use stats::{OpCount, Stats, StepUse, call_text};
+
+use batt_dsl::Dialect;
+
+use crate::batt::OnError;
+use crate::program::Program;
+
+/// A solver to merge.
+#[derive(Clone, Debug)]
+pub struct Donor<'p> {
+    /// Names it in the batt, usually by the task it was written for; no two donors of a batt share one.
+    pub id: String,
+    /// The solver. It takes `I`, or any of `S`, `I` and `C`.
+    pub program: &'p Program,
+    /// The cells of its task: all grids of all pairs.
+    pub size: Option<usize>,
+}
+
+/// In which order solvers take their turns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// The largest task first, those without a size last; equal ones as given.
+    #[default]
+    LargestFirst,
+    /// As given.
+    AsGiven,
+}
+
+/// How to merge. Every simplification can be switched off, to see what it is worth.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CardOptions {
+    /// Who takes the first turn.
+    pub order: Order,
+    /// Compute calls of constants alone while merging?
+    pub fold: bool,
+    /// Replace calls of known closures by calls of what they stand for?
+    pub resolve: bool,
+    /// Drop steps that nobody needs and that cannot fail?
+    pub drop_dead: bool,
+    /// How the batt is meant to run. Whatever is merged for [`OnError::Defaults`] can be run either way. What
+    /// is merged for [`OnError::Poison`] should be run so: a closure that fails half way has *one*
+    /// default, and the steps it is resolved into have several.
+    pub on_error: OnError,
+}
+
+impl Default for CardOptions {
+    fn default() -> CardOptions {
+        CardOptions {
+            order: Order::default(),
+            fold: true,
+            resolve: true,
+            drop_dead: true,
+            on_error: OnError::default(),
+        }
+    }
+}
+
+impl CardOptions {
+    /// Sharing alone: every step stays what it was in its program.
+    pub fn sharing_only() -> CardOptions {
+        CardOptions {
+            fold: false,
+            resolve: false,
+            drop_dead: false,
+            ..CardOptions::default()
+        }
+    }
+}
+
+/// Why programs cannot be merged.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CardError {
+    /// A batt is of one dialect.
+    #[error("most programs are {}, but {} not: {}", dialect.name(), are(odd), list(odd))]
+    MixedDialects {
+        /// The dialect of most.
+        dialect: Dialect,
+        /// The functions of another one, and which.
+        odd: Vec<(String, Dialect)>,
+    },
+    /// Programs take some of `S`, `I` and `C`, or one grid.
+    #[error("'{function}' takes ({}); a solver takes (I) or some of (S, I, C)", params.join(", "))]
+    Parameters {
+        /// The function.
+        function: String,
+        /// Its parameters.
+        params: Vec<String>,
+    },
+    /// Scores are credited to donors by their ids.
+    #[error("two donors are called '{id}'")]
+    DuplicateDonor {
+        /// The id.
+        id: String,
+    },
+    /// Step numbers have to fit 30 bits.
+    #[error("up to {steps} steps are too many for one batt")]
+    TooManySteps {
+        /// How many there might be.
+        steps: u64,
+    },
+}
+
+fn are(odd: &[(String, Dialect)]) -> &'static str {
+    if odd.len() == 1 { "one is" } else { "some are" }
+}
+
+fn list(odd: &[(String, Dialect)]) -> String {
+    const SHOWN: usize = 8;
+    let mut names: Vec<String> = odd
+        .iter()
+        .take(SHOWN)
+        .map(|(name, dialect)| format!("'{name}' ({})", dialect.name()))
+        .collect();
+    if odd.len() > SHOWN {
+        names.push(format!("and {} more", odd.len() - SHOWN));
+    }
+    names.join(", ")
+}

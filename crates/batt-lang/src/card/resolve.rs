@@ -1,0 +1,247 @@
+//! Resolving: a call of a closure that is known becomes calls of what the closure stands for.
+//!
+//! `x1 = rbind(o_g, R5); x2 = x1(I)` becomes `x2 = o_g(I, R5)`. The step that makes the closure is usually needed
+//! no longer, and the calls that come out can be shared with those of other programs.
+//!
+//! The outcome is the same. A call is resolved only if every function in it is known down to the primitives, and
+//! each gets the number of arguments it takes; so nothing about the calls themselves can fail that would not have
+//! failed, or succeeded, before. Functions have no effects, so it does not matter in which order
+//! the parts are computed: one that fails fails the solver. One thing does differ: resolved calls do not
+//! count as nested, so a run that just reaches the limit on nested calls may get by with it.
+
+use batt_dsl::{Dialect, Literal, OpId};
+
+use crate::batt::OnError;
+use crate::program::{Operand, StepKind};
+
+/// A closure may stand for this many calls, and be nested this deeply. They bound the work for a single step:
+/// closures composed with themselves double every time.
+const MAX_CALLS: usize = 64;
+const MAX_DEPTH: usize = 32;
+
+/// `power` is written out up to this exponent.
+const MAX_POWER: i64 = 8;
+
+/// A function whose definition is known.
+enum Known<'s> {
+    Op(OpId),
+    /// Made by the named primitive of these operands.
+    Closure(&'static str, &'s [Operand]),
+    /// `power`, more than once.
+    Power(&'s Operand, i64),
+}
+
+/// An argument of a call that has been planned.
+#[derive(Clone, Debug)]
+pub(super) enum Planned {
+    Given(Operand),
+    /// The value of an earlier call of the plan.
+    Call(usize),
+}
+
+/// The calls that a call of a closure stands for, the last one its value.
+pub(super) type Plan = Vec<(OpId, Vec<Planned>)>;
+
+/// Finds out what calls of closures stand for.
+pub(super) struct Resolver {
+    equality: Option<OpId>,
+    on_error: OnError,
+}
+
+impl Resolver {
+    pub fn new(dialect: Dialect, on_error: OnError) -> Resolver {
+        Resolver {
+            equality: dialect.op("equality"),
+            on_error,
+        }
+    }
+
+    /// The calls that a call stands for, if its callee is known. `lines` are the steps so far.
+    pub fn plan(&self, lines: &[StepKind], callee: &Operand, args: &[Operand]) -> Option<Plan> {
+        let mut plan = Plan::new();
+        let given = args.iter().cloned().map(Planned::Given).collect();
+        let planner = Planner {
+            resolver: self,
+            lines,
+        };
+        planner.call(&mut plan, callee, given, false, 0)?;
+        Some(plan)
+    }
+}
+
+struct Planner<'s> {
+    resolver: &'s Resolver,
+    lines: &'s [StepKind],
+}
+
+impl<'s> Planner<'s> {
+    /// Plans one call. It is `inner` if more is done with its value.
+    fn call(
+        &self,
+        plan: &mut Plan,
+        function: &'s Operand,
+        args: Vec<Planned>,
+        inner: bool,
+        depth: usize,
+    ) -> Option<Planned> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let known = self.known(function)?;
+        let depth = depth + 1;
+        match known {
+            Known::Op(op) => self.primitive(plan, op, args, inner),
+            Known::Closure("lbind", [function, fixed]) => {
+                self.takes(function, args.len(), depth)?;
+                let mut all = vec![Planned::Given(fixed.clone())];
+                all.extend(args);
+                self.call(plan, function, all, inner, depth)
+            }
+            Known::Closure("rbind", [function, fixed]) => {
+                self.takes(function, args.len(), depth)?;
+                let mut all = args;
+                all.push(Planned::Given(fixed.clone()));
+                self.call(plan, function, all, inner, depth)
+            }
+            // All others take one argument.
+            _ if args.len() != 1 => None,
+            Known::Closure("compose", [outer, within]) => {
+                let y = self.call(plan, within, args, true, depth)?;
+                self.call(plan, outer, vec![y], inner, depth)
+            }
+            Known::Closure("chain", [h, g, f]) => {
+                let y = self.call(plan, f, args, true, depth)?;
+                let z = self.call(plan, g, vec![y], true, depth)?;
+                self.call(plan, h, vec![z], inner, depth)
+            }
+            Known::Closure("fork", [outer, a, b]) => {
+                let a = self.call(plan, a, args.clone(), true, depth)?;
+                let b = self.call(plan, b, args, true, depth)?;
+                self.call(plan, outer, vec![a, b], inner, depth)
+            }
+            Known::Closure("matcher", [function, target]) => {
+                let y = self.call(plan, function, args, true, depth)?;
+                let both = vec![y, Planned::Given(target.clone())];
+                self.primitive(plan, self.resolver.equality?, both, inner)
+            }
+            Known::Power(function, times) => {
+                let mut args = args;
+                for _ in 1..times {
+                    args = vec![self.call(plan, function, args, true, depth)?];
+                }
+                self.call(plan, function, args, inner, depth)
+            }
+            Known::Closure(..) => None,
+        }
+    }
+
+    fn primitive(
+        &self,
+        plan: &mut Plan,
+        op: OpId,
+        args: Vec<Planned>,
+        inner: bool,
+    ) -> Option<Planned> {
+        if plan.len() >= MAX_CALLS || op.op().arity() != args.len() {
+            return None;
+        }
+        // Where a failing step gets a default, a closure that fails inside gets one default for all of it. Its
+        // last call may fail: the default of a closure and of a primitive that fails are both `()`.
+        let defaults = self.resolver.on_error == OnError::Defaults;
+        if inner && defaults && op.op().fallback.is_none() {
+            return None;
+        }
+        plan.push((op, args));
+        Some(Planned::Call(plan.len() - 1))
+    }
+
+    /// Does this function, with one argument bound, take so many?
+    fn takes(&self, function: &'s Operand, args: usize, depth: usize) -> Option<()> {
+        (self.bound_arity(function, depth)? == args).then_some(())
+    }
+
+    /// How many arguments a function takes once one is bound. Only two and three are told apart: a function
+    /// of any other number becomes one of three.
+    fn bound_arity(&self, function: &'s Operand, depth: usize) -> Option<usize> {
+        Some(match self.arity(function, depth)? {
+            2 => 1,
+            3 => 2,
+            _ => 3,
+        })
+    }
+
+    fn arity(&self, function: &'s Operand, depth: usize) -> Option<usize> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        match self.known(function)? {
+            Known::Op(op) => Some(op.op().arity()),
+            Known::Closure("lbind" | "rbind", args) => self.bound_arity(&args[0], depth + 1),
+            Known::Closure(..) | Known::Power(..) => Some(1),
+        }
+    }
+
+    /// The definition of a function.
+    fn known(&self, function: &'s Operand) -> Option<Known<'s>> {
+        let mut function = function;
+        for _ in 0..MAX_DEPTH {
+            let step = match function {
+                Operand::Op(op) => return Some(Known::Op(*op)),
+                Operand::Step(id) => &self.lines[id.index()],
+                _ => return None,
+            };
+            let (name, args) = direct_call(step)?;
+            match (name, args) {
+                ("identity", [same]) => function = same,
+                ("power", [same, times]) => match times.literal()? {
+                    // As Python has it, True is 1.
+                    Literal::Int(1) | Literal::Bool(true) => function = same,
+                    Literal::Int(n @ 2..=MAX_POWER) => return Some(Known::Power(same, n)),
+                    _ => return None,
+                },
+                ("compose" | "chain" | "fork" | "matcher" | "lbind" | "rbind", args) => {
+                    return Some(Known::Closure(name, args));
+                }
+                _ => return None,
+            }
+        }
+        None
+    }
+}
+
+/// The name and arguments of a call of a primitive with as many arguments as it takes.
+pub(super) fn direct_call(kind: &StepKind) -> Option<(&'static str, &[Operand])> {
+    match kind {
+        StepKind::Call {
+            callee: Operand::Op(op),
+            args,
+        } if op.op().arity() == args.len() => Some((op.op().name, args)),
+        _ => None,
+    }
+}
+
+/// Is this certainly a function, given that its step succeeds?
+pub(super) fn is_function(lines: &[StepKind], operand: &Operand) -> bool {
+    let mut operand = operand;
+    for _ in 0..MAX_DEPTH {
+        let call = match operand {
+            Operand::Op(_) => return true,
+            Operand::Step(id) => direct_call(&lines[id.index()]),
+            _ => None,
+        };
+        match call {
+            Some(("identity", [same])) => operand = same,
+            Some(("power", [same, times])) => match times.literal() {
+                Some(Literal::Int(1) | Literal::Bool(true)) => operand = same,
+                Some(_) => return true,
+                None => return false,
+            },
+            Some((name, _)) => return MAKERS.contains(&name),
+            None => return false,
+        }
+    }
+    false
+}
+
+/// The primitives that give a function, if anything.
+const MAKERS: [&str; 6] = ["compose", "chain", "fork", "matcher", "lbind", "rbind"];

@@ -1,0 +1,73 @@
+//! Scripts: the steps of a program, with the parameters of a batt.
+
+use crate::batt::PARAMS;
+use crate::program::{Operand, ParamId, Program, StepKind};
+
+use super::CardError;
+
+/// A program on its way into a batt. Steps refer to each other by position, and to the batt's parameters.
+#[derive(Clone, Debug)]
+pub(super) struct Script {
+    pub name: String,
+    pub lines: Vec<StepKind>,
+    pub result: Operand,
+}
+
+/// Which parameter of a batt each parameter of a program is: by its name, in any case; a lone one is the input.
+pub(super) fn roles(params: &[String]) -> Option<Vec<ParamId>> {
+    const INPUT: ParamId = ParamId(1);
+    if params.len() == 1 {
+        // `def differ(C)` would be odd, but it says what it means.
+        return Some(vec![role(&params[0]).unwrap_or(INPUT)]);
+    }
+    let roles: Vec<ParamId> = params
+        .iter()
+        .map(|name| role(name))
+        .collect::<Option<_>>()?;
+    let distinct = (1..roles.len()).all(|k| !roles[..k].contains(&roles[k]));
+    distinct.then_some(roles)
+}
+
+fn role(name: &str) -> Option<ParamId> {
+    let at = PARAMS.iter().position(|p| p.eq_ignore_ascii_case(name))?;
+    Some(ParamId(at as u32))
+}
+
+impl Script {
+    /// The script of a program.
+    pub fn of(program: &Program) -> Result<Script, CardError> {
+        let Some(roles) = roles(program.params()) else {
+            return Err(CardError::Parameters {
+                function: program.name().to_owned(),
+                params: program.params().to_vec(),
+            });
+        };
+        let mapped = |mut operand: Operand| {
+            if let Operand::Param(id) = &mut operand {
+                *id = roles[id.index()];
+            }
+            operand
+        };
+        let lines = program.steps().iter().map(|step| {
+            let mut kind = step.kind.clone();
+            for operand in kind.operands_mut() {
+                if let Operand::Param(id) = operand {
+                    *id = roles[id.index()];
+                }
+            }
+            kind
+        });
+        Ok(Script {
+            name: program.name().to_owned(),
+            lines: lines.collect(),
+            result: mapped(program.result().clone()),
+        })
+    }
+}
+
+/// Puts what became of earlier steps in the place of their positions.
+pub(super) fn follow(operand: &mut Operand, values: &[Operand]) {
+    if let Operand::Step(id) = operand {
+        *operand = values[id.index()].clone();
+    }
+}

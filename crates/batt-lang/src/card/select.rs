@@ -1,0 +1,171 @@
+//! Selection: some of many solvers, by chance that can be repeated.
+
+use super::Donor;
+
+/// Why solvers cannot be picked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SelectError {
+    /// Fewer solvers than asked for.
+    #[error("{wanted} solvers wanted, but there {}", there_are(*found))]
+    TooFew {
+        /// How many were asked for.
+        wanted: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// No solver has this id.
+    #[error("no solver for task '{task}'")]
+    NoSuchTask {
+        /// The id.
+        task: String,
+    },
+}
+
+fn there_are(found: usize) -> String {
+    match found {
+        0 => "are none".to_owned(),
+        1 => "is only one".to_owned(),
+        n => format!("are only {n}"),
+    }
+}
+
+/// Picks solvers: all of them, or those of one task; of these all, or `count` with equal chances. They keep their
+/// order.
+///
+/// The same seed picks the same positions, in every version: candidates are shuffled from the front
+/// (Fisher and Yates) as far as needed, with numbers of SplitMix64 started at the seed, each number below *n* being
+/// the high word of the 128-bit product of one output and *n*, and outputs that would favour some being
+/// skipped (Lemire).
+pub fn select<'p>(
+    donors: &[Donor<'p>],
+    count: Option<usize>,
+    task: Option<&str>,
+    seed: u64,
+) -> Result<Vec<Donor<'p>>, SelectError> {
+    let mut picked: Vec<usize> = (0..donors.len()).collect();
+    if let Some(task) = task {
+        picked.retain(|&k| donors[k].id == task);
+        if picked.is_empty() {
+            let task = task.to_owned();
+            return Err(SelectError::NoSuchTask { task });
+        }
+    }
+    if let Some(wanted) = count {
+        let found = picked.len();
+        if wanted > found {
+            return Err(SelectError::TooFew { wanted, found });
+        }
+        let mut random = SplitMix64(seed);
+        for k in 0..wanted {
+            let other = k + random.below((found - k) as u64) as usize;
+            picked.swap(k, other);
+        }
+        picked.truncate(wanted);
+        picked.sort_unstable();
+    }
+    Ok(picked.into_iter().map(|k| donors[k].clone()).collect())
+}
+
+/// Steele, Lea and Flood's generator: a counter and a mixing function. Written out here because the picks of a seed are
+/// to stay the same whatever version of a crate is used.
+struct SplitMix64(u64);
+
+impl SplitMix64 {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `n`, which is not zero; each is equally likely.
+    fn below(&mut self, n: u64) -> u64 {
+        let unfair = n.wrapping_neg() % n;
+        loop {
+            let product = u128::from(self.next()) * u128::from(n);
+            if product as u64 >= unfair {
+                return (product >> 64) as u64;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ProgramBuilder;
+
+    use super::*;
+
+    fn with_donors<T>(count: usize, test: impl FnOnce(&[Donor]) -> T) -> T {
+        let builder = ProgramBuilder::new("f", ["I"]);
+        let input = builder.param(0);
+        let program = builder.finish(input);
+        let donors: Vec<Donor> = (0..count)
+            .map(|k| Donor {
+                id: format!("d{k}"),
+                program: &program,
+                size: None,
+            })
+            .collect();
+        test(&donors)
+    }
+
+    fn ids(donors: &[Donor]) -> Vec<String> {
+        donors.iter().map(|d| d.id.clone()).collect()
+    }
+
+    #[test]
+    fn the_generator_is_the_published_one() {
+        let mut random = SplitMix64(1_234_567);
+        assert_eq!(random.next(), 6_457_827_717_110_365_317);
+        assert_eq!(random.next(), 3_203_168_211_198_807_973);
+    }
+
+    #[test]
+    fn a_seed_always_picks_the_same() {
+        with_donors(100, |donors| {
+            let pick = |seed| ids(&select(donors, Some(5), None, seed).expect("enough"));
+            assert_eq!(pick(7), pick(7));
+            assert_ne!(pick(7), pick(8));
+            assert_eq!(pick(42), ["d9", "d35", "d41", "d67", "d92"]);
+        });
+    }
+
+    #[test]
+    fn every_donor_has_the_same_chance() {
+        with_donors(10, |donors| {
+            let mut hits = [0; 10];
+            for seed in 0..2000 {
+                for donor in select(donors, Some(3), None, seed).expect("enough") {
+                    hits[donor.id[1..].parse::<usize>().expect("a number")] += 1;
+                }
+            }
+            // 600 expected; the deviation is about 20.
+            assert!(hits.iter().all(|h| (500..700).contains(h)), "{hits:?}");
+        });
+    }
+
+    #[test]
+    fn all_and_one_task_and_too_few() {
+        with_donors(3, |donors| {
+            let all = select(donors, None, None, 0).expect("all");
+            assert_eq!(ids(&all), ["d0", "d1", "d2"]);
+            let one = select(donors, None, Some("d1"), 0).expect("one");
+            assert_eq!(ids(&one), ["d1"]);
+            let text = |r: Result<Vec<Donor>, SelectError>| r.expect_err("an error").to_string();
+            assert_eq!(
+                text(select(donors, Some(4), None, 0)),
+                "4 solvers wanted, but there are only 3"
+            );
+            assert_eq!(
+                text(select(donors, Some(2), Some("d1"), 0)),
+                "2 solvers wanted, but there is only one"
+            );
+            assert_eq!(
+                text(select(donors, None, Some("x"), 0)),
+                "no solver for task 'x'"
+            );
+        });
+    }
+}

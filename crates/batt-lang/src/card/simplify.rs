@@ -1,0 +1,118 @@
+//! Simplifying one program by itself, before it is merged.
+
+use batt_dsl::{Dialect, OpId};
+
+use crate::program::{Operand, StepId, StepKind};
+
+use super::CardOptions;
+use super::dead::drop_dead;
+use super::fold::Folder;
+use super::resolve::{Planned, Resolver};
+use super::script::{Script, follow};
+use super::share::literal_tuple;
+
+/// Resolves, folds and drops, as the options say.
+pub(super) struct Simplifier {
+    resolver: Option<Resolver>,
+    folder: Option<Folder>,
+    drop_dead: bool,
+}
+
+impl Simplifier {
+    pub fn new(dialect: Dialect, options: &CardOptions) -> Simplifier {
+        Simplifier {
+            resolver: options
+                .resolve
+                .then(|| Resolver::new(dialect, options.on_error)),
+            folder: options.fold.then(|| Folder::new(dialect)),
+            drop_dead: options.drop_dead,
+        }
+    }
+
+    pub fn simplify(&mut self, script: Script) -> Script {
+        let mut simpler = self.rewrite(script);
+        if self.drop_dead {
+            simpler = drop_dead(simpler);
+        }
+        simpler
+    }
+
+    /// One pass does for both rules, since each can make room for the other: a folded exponent makes a
+    /// power known, a resolved call may be one of constants.
+    fn rewrite(&mut self, script: Script) -> Script {
+        if self.resolver.is_none() && self.folder.is_none() {
+            return script;
+        }
+        let mut lines: Vec<StepKind> = Vec::with_capacity(script.lines.len());
+        let mut values: Vec<Operand> = Vec::with_capacity(script.lines.len());
+        for mut kind in script.lines {
+            kind.operands_mut().for_each(|o| follow(o, &values));
+            values.push(self.line(&mut lines, kind));
+        }
+        let mut result = script.result;
+        follow(&mut result, &values);
+        Script {
+            name: script.name,
+            lines,
+            result,
+        }
+    }
+
+    fn line(&mut self, lines: &mut Vec<StepKind>, kind: StepKind) -> Operand {
+        match &kind {
+            StepKind::Call {
+                callee: Operand::Op(op),
+                args,
+            } => {
+                if let Some(value) = self.fold(*op, args) {
+                    return value;
+                }
+            }
+            StepKind::Call { callee, args } => {
+                let resolver = self.resolver.as_ref();
+                if let Some(plan) = resolver.and_then(|r| r.plan(lines, callee, args)) {
+                    return self.follow_plan(lines, plan);
+                }
+            }
+            StepKind::Tuple(_) => {
+                if let Some(literal) = literal_tuple(&kind) {
+                    return Operand::Literal(literal);
+                }
+            }
+        }
+        push(lines, kind)
+    }
+
+    /// Makes the calls of a plan; the value of the last one is that of the whole.
+    fn follow_plan(
+        &mut self,
+        lines: &mut Vec<StepKind>,
+        plan: Vec<(OpId, Vec<Planned>)>,
+    ) -> Operand {
+        let mut values: Vec<Operand> = Vec::with_capacity(plan.len());
+        for (op, args) in plan {
+            let args: Vec<Operand> = args
+                .into_iter()
+                .map(|arg| match arg {
+                    Planned::Given(operand) => operand,
+                    Planned::Call(k) => values[k].clone(),
+                })
+                .collect();
+            let callee = Operand::Op(op);
+            values.push(match self.fold(op, &args) {
+                Some(value) => value,
+                None => push(lines, StepKind::Call { callee, args }),
+            });
+        }
+        values.pop().expect("a plan has at least one call")
+    }
+
+    fn fold(&mut self, op: OpId, args: &[Operand]) -> Option<Operand> {
+        self.folder.as_mut()?.fold(op, args)
+    }
+}
+
+fn push(lines: &mut Vec<StepKind>, kind: StepKind) -> Operand {
+    lines.push(kind);
+    Operand::Step(StepId(lines.len() as u32 - 1))
+}

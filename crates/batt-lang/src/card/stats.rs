@@ -1,0 +1,146 @@
+//! What merging did: steps before and after, the most shared ones, primitives by frequency.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use batt_dsl::OpId;
+
+use crate::batt::{Batt, PARAMS};
+use crate::program::{Operand, StepId, StepKind};
+
+/// How a batt came about, in numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stats {
+    /// Solvers merged.
+    pub solvers: usize,
+    /// Differs, each used on the input and on every candidate.
+    pub differs: usize,
+    /// Steps of all solvers before anything was done.
+    pub solver_steps: usize,
+    /// Steps of all solvers, and of all differs each time they are used.
+    pub before: usize,
+    /// Steps left by sharing alone.
+    pub shared: usize,
+    /// Steps of the batt: simplified and shared.
+    pub after: usize,
+    /// How many solvers use each step, the most used first. Steps of differs alone are not listed.
+    pub uses: Vec<StepUse>,
+    /// How often each primitive occurs in the batt, the most frequent first.
+    pub ops: Vec<OpCount>,
+}
+
+/// How many solvers use a step. [`call_text`] tells what it says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepUse {
+    /// The number of the step.
+    pub number: u32,
+    /// The solvers that use it.
+    pub donors: u32,
+}
+
+/// How often a primitive occurs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpCount {
+    /// The primitive.
+    pub op: OpId,
+    /// Steps that call it.
+    pub called: usize,
+    /// Times it is handed to another as a function.
+    pub passed: usize,
+}
+
+impl Stats {
+    pub(super) fn of(batt: &Batt, solver_steps: usize, before: usize, shared: usize) -> Stats {
+        let steps = batt.program.steps();
+        let initial = batt.scores.iter().filter(|score| score.donor.is_none());
+        Stats {
+            solvers: batt.outputs.len(),
+            differs: initial.count(),
+            solver_steps,
+            before,
+            shared,
+            after: steps.len(),
+            uses: uses(batt),
+            ops: frequencies(batt),
+        }
+    }
+}
+
+fn uses(batt: &Batt) -> Vec<StepUse> {
+    let mut donors = vec![0u32; batt.numbers.len()];
+    for step in batt.outputs.iter().flat_map(|output| &output.steps) {
+        donors[step.index()] += 1;
+    }
+    let numbered = batt.numbers.iter().zip(donors);
+    let mut uses: Vec<StepUse> = numbered
+        .map(|(&number, donors)| StepUse { number, donors })
+        .filter(|step| step.donors > 0)
+        .collect();
+    uses.sort_by_key(|step| (std::cmp::Reverse(step.donors), step.number));
+    uses
+}
+
+fn frequencies(batt: &Batt) -> Vec<OpCount> {
+    let mut counts: HashMap<OpId, OpCount> = HashMap::new();
+    for step in batt.program.steps() {
+        let callee = match &step.kind {
+            StepKind::Call { callee, .. } => Some(callee),
+            StepKind::Tuple(_) => None,
+        };
+        for operand in step.kind.operands() {
+            let Operand::Op(op) = operand else { continue };
+            let count = counts.entry(*op).or_insert(OpCount {
+                op: *op,
+                called: 0,
+                passed: 0,
+            });
+            match callee {
+                Some(callee) if std::ptr::eq(callee, operand) => count.called += 1,
+                _ => count.passed += 1,
+            }
+        }
+    }
+    let mut counts: Vec<OpCount> = counts.into_values().collect();
+    counts.sort_by_key(|c| {
+        let total = c.called + c.passed;
+        (std::cmp::Reverse((total, c.called)), c.op.op().name)
+    });
+    counts
+}
+
+/// What the step with this number says: `o_g(I, R5)`, with other steps as `t3`.
+pub fn call_text(batt: &Batt, number: u32) -> Option<String> {
+    let id = batt.step_numbered(number)?;
+    let mut text = String::new();
+    let (items, lone) = match &batt.program.step(id).kind {
+        StepKind::Call { callee, args } => {
+            write_operand(&mut text, batt, callee);
+            (args, false)
+        }
+        StepKind::Tuple(items) => (items, items.len() == 1),
+    };
+    text.push('(');
+    for (k, item) in items.iter().enumerate() {
+        if k > 0 {
+            text.push_str(", ");
+        }
+        write_operand(&mut text, batt, item);
+    }
+    text.push_str(if lone { ",)" } else { ")" });
+    Some(text)
+}
+
+fn write_operand(text: &mut String, batt: &Batt, operand: &Operand) {
+    match operand {
+        Operand::Param(id) => text.push_str(PARAMS[id.index()]),
+        Operand::Step(StepId(at)) => {
+            // Writing to a string does not fail.
+            let _ = write!(text, "t{}", batt.numbers[*at as usize]);
+        }
+        Operand::Op(op) => text.push_str(op.op().name),
+        Operand::Const(constant) => text.push_str(constant.name()),
+        Operand::Literal(literal) => {
+            let _ = write!(text, "{literal}");
+        }
+    }
+}
