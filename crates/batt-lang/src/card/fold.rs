@@ -11,6 +11,7 @@ const LIMITS: Limits = Limits {
     steps: 100_000,
     size: 1_000,
     memory: 1 << 20,
+    time: None,
 };
 
 /// How many elements a folded value may have in all. A larger one costs more to write than the call.
