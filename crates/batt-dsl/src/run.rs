@@ -232,8 +232,8 @@ impl<'r> Run<'r> {
     fn reach(&mut self, fault: Fault) -> Fault {
         self.fuel = 0;
         self.rest = 0;
-        self.reached = Some(fault);
-        fault
+        // The first limit is the one to report.
+        *self.reached.get_or_insert(fault)
     }
 
     /// Bytes allocated so far.

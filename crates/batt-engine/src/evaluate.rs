@@ -190,7 +190,7 @@ pub fn input_grid(grid: &Grid) -> batt_dsl::Grid<'_> {
 }
 
 /// Compares a value with the expected grid, as Python's `==` would.
-pub(crate) fn judge<'r>(run: &mut Run<'r>, value: Value<'r>, expected: Option<&Grid>) -> Verdict {
+pub fn judge<'r>(run: &mut Run<'r>, value: Value<'r>, expected: Option<&Grid>) -> Verdict {
     let Some(expected) = expected else {
         return Verdict::Unknown;
     };

@@ -48,7 +48,7 @@ mod schedule;
 
 pub use batt::{BattRun, BattWorker, CompiledBatt, Pass, StepCount, Wanted};
 pub use compile::{Compiled, RunError};
-pub use evaluate::{
+pub use evaluate::{judge, 
     Job, JobResult, Options, Values, Verdict, evaluate, input_grid, inputs, run_job,
 };
 pub use mega::{MegaOptions, MegaReport, MegaResult, mega};

@@ -380,6 +380,8 @@ impl<'r> Run<'r> {
                 }
                 rename[at] = found;
                 at += 1;
+                // As in `distinct_values`.
+                self.check_limits()?;
             }
         }
         self.scratch.value_index = index;

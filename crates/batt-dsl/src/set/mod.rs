@@ -741,6 +741,8 @@ impl<'r> Run<'r> {
             if found == number {
                 kept.push(v);
             }
+            // Past a limit nothing equals anything, and equals that are kept apart make every search longer.
+            self.check_limits()?;
         }
         self.scratch.value_index = index;
         let all = kept.len() == values.len();

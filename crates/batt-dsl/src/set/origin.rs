@@ -310,6 +310,7 @@ fn build_nested<'r>(run: &mut Run<'r>, values: &[Value<'r>]) -> Outcome<Vec<u32>
         if index.find_or_insert(hash, k, |other| run.eq_member(values[other as usize], v)) == k {
             table.add(&hashes, k);
         }
+        run.check_limits()?;
     }
     Ok(table.iter().collect())
 }
