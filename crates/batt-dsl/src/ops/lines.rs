@@ -559,8 +559,8 @@ pub(super) fn frame_between<'r>(
     (bi, bj): (Value<'r>, Value<'r>),
 ) -> Outcome<Value<'r>> {
     // The corner values themselves end up in the outline, bools included.
-    let (top, bottom) = sorted(ai, bi)?;
-    let (left, right) = sorted(aj, bj)?;
+    let (top, bottom) = sorted(run, ai, bi)?;
+    let (left, right) = sorted(run, aj, bj)?;
     let (rows, height) = range(top, bottom)?;
     let (columns, width) = range(left, right)?;
     for len in [height, width] {
@@ -589,18 +589,19 @@ pub(super) fn frame_between<'r>(
     Ok(Value::Set(run.set_copy(outline)?))
 }
 
-/// `min(a, b)` and `max(a, b)` of two numbers: the first if they are equal. An outline has no use
-/// for anything else.
-fn sorted<'r>(a: Value<'r>, b: Value<'r>) -> Outcome<(Value<'r>, Value<'r>)> {
-    let (x, y) = (
-        a.as_int().ok_or(Fault::Type)?,
-        b.as_int().ok_or(Fault::Type)?,
-    );
-    Ok((if y < x { b } else { a }, if y > x { b } else { a }))
+/// `min(a, b)` and `max(a, b)`: the first if they are equal, or if the second is a nan.
+pub(super) fn sorted<'r>(
+    run: &mut Run<'r>,
+    a: Value<'r>,
+    b: Value<'r>,
+) -> Outcome<(Value<'r>, Value<'r>)> {
+    let least = if run.lt(b, a)? { b } else { a };
+    let most = if run.lt(a, b)? { b } else { a };
+    Ok((least, most))
 }
 
 /// All numbers from one to the other, and how many they are.
-fn range(from: Value<'_>, to: Value<'_>) -> Outcome<(RangeInclusive<i64>, usize)> {
+pub(super) fn range(from: Value<'_>, to: Value<'_>) -> Outcome<(RangeInclusive<i64>, usize)> {
     let (from, to) = (
         from.as_int().ok_or(Fault::Type)?,
         to.as_int().ok_or(Fault::Type)?,

@@ -3,7 +3,7 @@
 use super::extremes::{leftmost, lowermost, lrcorner, rightmost, ulcorner, uppermost};
 use super::patch::{is_empty, is_empty_tuple, is_nothing, is_patch, nothing, toindices};
 use crate::fault::{Fault, Outcome};
-use crate::ops::lines::{self, box_between, cell_inside, frame_between};
+use crate::ops::lines::{self, box_between, cell_inside, frame_between, range, sorted};
 use crate::run::Run;
 use crate::table::Op;
 use crate::value::Value;
@@ -34,8 +34,8 @@ safe! {
     }
 }
 
-/// The line between two points of any kind. A float has no numbers between it and another, but two points
-/// may share it.
+/// The line between two points of any kind. There are no numbers between floats, but two points may share
+/// one, and a nan loses every comparison.
 fn odd_line<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>) -> Outcome<Value<'r>> {
     let (ai, aj) = run.unpack2(a)?;
     let (bi, bj) = run.unpack2(b)?;
@@ -43,24 +43,22 @@ fn odd_line<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>) -> Outcome<Value<
     if ![ai, aj, bi, bj].into_iter().any(is_float) {
         return lines::connect(run, a, b);
     }
-    let numbers = |a: Value<'_>, b: Value<'_>| match (a.as_int(), b.as_int()) {
-        (Some(a), Some(b)) => Ok((a.min(b), a.max(b))),
-        _ => Err(Fault::Type),
-    };
+    if [ai, aj].into_iter().any(|v| v.as_f64().is_none()) {
+        return Err(Fault::Type);
+    }
     let same_row = run.eq(ai, bi);
     let (from, to) = if same_row {
-        numbers(aj, bj)?
+        sorted(run, aj, bj)?
     } else if run.eq(aj, bj) {
-        numbers(ai, bi)?
+        sorted(run, ai, bi)?
     } else {
         return nothing(run);
     };
-    let len = to.checked_sub(from).and_then(|n| usize::try_from(n).ok());
-    let len = len.ok_or(Fault::Size)?.saturating_add(1);
+    let (numbers, len) = range(from, to)?;
     run.check_len(len)?;
     run.spend(len)?;
     let mut line = Vec::with_capacity(len);
-    for k in from..=to {
+    for k in numbers {
         line.push(if same_row {
             run.pair(ai, Value::Int(k))?
         } else {
@@ -198,5 +196,28 @@ safe! {
             return Ok(outside);
         }
         Ok(cell_inside(run, grid, loc)?.unwrap_or(outside))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::Dialect;
+    use crate::run::{Limits, Workspace};
+
+    #[test]
+    fn a_line_to_nowhere_ends_where_it_starts() {
+        Workspace::new()
+            .run(Dialect::Tokpidjin, &Limits::default(), |run| {
+                let here = run.int_pair(1, 4)?;
+                let there = run.pair(Value::NAN, Value::Int(4))?;
+                let back = connect(run, there, here)?;
+                assert!(is_empty(run, back));
+                let line = connect(run, here, there)?;
+                let point = Value::Set(run.build(&[here])?);
+                assert!(run.eq(line, point));
+                Ok::<_, Fault>(())
+            })
+            .expect("the values fit");
     }
 }
