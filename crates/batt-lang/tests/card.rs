@@ -22,6 +22,8 @@ enum Line {
     /// A call of some function that has been made.
     Apply(Index, Vec<Index>),
     Tuple(Vec<Index>),
+    /// An earlier step once more, and whether the two are equal.
+    Again(Index),
 }
 
 fn op(name: &str) -> OpId {
@@ -92,8 +94,9 @@ fn line() -> impl Strategy<Value = Line> {
     let ops: Vec<OpId> = OPS.iter().map(|name| op(name)).collect();
     prop_oneof![
         7 => (select(ops), vec(any::<Index>(), 4)).prop_map(|(op, args)| Line::Call(op, args)),
-        4 => (any::<Index>(), vec(any::<Index>(), 1..4)).prop_map(|(f, args)| Line::Apply(f, args)),
+        4 => (any::<Index>(), vec(any::<Index>(), 0..4)).prop_map(|(f, args)| Line::Apply(f, args)),
         1 => vec(any::<Index>(), 0..4).prop_map(Line::Tuple),
+        1 => any::<Index>().prop_map(Line::Again),
     ]
 }
 
@@ -125,6 +128,8 @@ fn build(name: &str, params: &[&str], lines: &[Line], result: Index) -> Program 
         "hconcat",
     ];
     let mut functions: Vec<Operand> = names.iter().map(|name| Operand::Op(op(name))).collect();
+    // The calls so far, with their values.
+    let mut calls: Vec<(Operand, Vec<Operand>, Operand)> = Vec::new();
     for line in lines {
         let mixed: Vec<Operand> = values.iter().chain(&functions).cloned().collect();
         // Recent ones more often than not.
@@ -137,12 +142,15 @@ fn build(name: &str, params: &[&str], lines: &[Line], result: Index) -> Program 
             Line::Call(op, args) => {
                 let params = op.op().params.iter().zip(args);
                 let args = params.map(|(param, index)| match param.ty {
+                    batt_dsl::Type::Callable if index.index(9) == 0 => late(&values, index),
                     batt_dsl::Type::Callable => late(&functions, index),
                     batt_dsl::Type::Any => late(&mixed, index),
                     _ => late(&values, index),
                 });
-                let args = args.collect();
-                builder.call(Operand::Op(*op), args)
+                let args: Vec<Operand> = args.collect();
+                let value = builder.call(Operand::Op(*op), args.clone());
+                calls.push((Operand::Op(*op), args, value.clone()));
+                value
             }
             Line::Apply(function, args) => {
                 let callee = late(&functions, function);
@@ -150,8 +158,20 @@ fn build(name: &str, params: &[&str], lines: &[Line], result: Index) -> Program 
                 match callee {
                     // A primitive takes as many as it takes, or the program would not load.
                     Operand::Op(op) if op.op().arity() != args.len() => continue,
-                    callee => builder.call(callee, args),
+                    callee => {
+                        let value = builder.call(callee.clone(), args.clone());
+                        calls.push((callee, args, value.clone()));
+                        value
+                    }
                 }
+            }
+            Line::Again(index) => {
+                if calls.is_empty() {
+                    continue;
+                }
+                let (callee, args, value) = index.get(&calls).clone();
+                let again = builder.call(callee, args);
+                builder.call(Operand::Op(op("equality")), vec![value, again])
             }
             Line::Tuple(items) => {
                 let items = items.iter().map(|index| late(&mixed, index)).collect();
