@@ -647,7 +647,7 @@ fn cutting_out_needs_no_deep_stack() {
         x = builder.call(trim.clone(), vec![x]);
     }
     let program = builder.finish(x);
-    let merged = merge_all(&[program.clone()], &[], &CardOptions::default());
+    let merged = merge_all(std::slice::from_ref(&program), &[], &CardOptions::default());
     let cut = extract(&merged.batt, 200_000, "deep").expect("there");
     assert_eq!(cut, program);
     assert_eq!(structural_hash(&cut), structural_hash(&program));
