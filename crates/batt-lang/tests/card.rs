@@ -348,16 +348,18 @@ fn alone<'r>(
 }
 
 /// Small, since random programs like to double what they have.
-const LIMITS: Limits = Limits {
-    steps: 3_000_000,
-    size: 100_000,
-    memory: 32 << 20,
-};
+fn limits() -> Limits {
+    Limits {
+        steps: 3_000_000,
+        memory: 32 << 20,
+        ..Limits::default()
+    }
+}
 
 type Answers = HashMap<(Option<String>, Option<String>), Option<OwnedValue>>;
 
 fn with_inputs<T>(body: impl for<'r> FnOnce(&mut Run<'r>, [Slot<'r>; 3]) -> T) -> T {
-    Workspace::new().run(Dialect::ArcDsl, &LIMITS, |run| {
+    Workspace::new().run(Dialect::ArcDsl, &limits(), |run| {
         let input = run.input(2, 3, &[1, 0, 2, 0, 3, 3]).expect("room");
         let target = run.input(2, 2, &[1, 0, 4, 4]).expect("room");
         let pair = run.make_tuple(&[input, target]).expect("room");
