@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use batt_dsl::{ConstId, Dialect, Limits, Literal, OpId, OwnedValue, Run, Value, Workspace};
 use batt_lang::card::{self, CardOptions, Donor};
 use batt_lang::{
-    Batt, OnError, Operand, Program, ProgramBuilder, Step, StepId, StepKind, print_file,
+    Batt, OnError, Operand, Program, ProgramBuilder, SolverFile, Step, StepId, StepKind, print_file,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -518,7 +518,7 @@ proptest! {
         let batt = merge(&solvers, &[], &options);
         for output in &batt.outputs {
             let cut = card::extract_value(&batt, &output.value, "solve");
-            let file = batt_lang::SolverFile::parse(&cut.to_string(), "cut.py");
+            let file = SolverFile::parse_in(&cut.to_string(), "cut.py", Some(cut.dialect()));
             prop_assert!(file.is_clean(), "{cut}\n{:?}", file.diagnostics);
             prop_assert_eq!(&file.programs[0], &cut);
         }

@@ -6,7 +6,7 @@ use super::*;
 use crate::{Batt, Operand, Program, ProgramBuilder, SolverFile, StepKind};
 
 fn programs(text: &str) -> Vec<Program> {
-    let file = SolverFile::parse(text, "test.py");
+    let file = SolverFile::parse_in(text, "test.py", Some(Dialect::ArcDsl));
     assert!(file.is_clean(), "{:?}", file.diagnostics);
     file.programs
 }
