@@ -62,6 +62,8 @@ mod select;
 mod share;
 mod simplify;
 mod stats;
+#[cfg(test)]
+mod tests;
 
 pub use differs::differs;
 pub use extract::{ExtractError, canonical, extract, extract_value};

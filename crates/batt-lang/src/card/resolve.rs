@@ -39,8 +39,14 @@ pub(super) enum Planned {
     Call(usize),
 }
 
-/// The calls that a call of a closure stands for, the last one its value.
-pub(super) type Plan = Vec<(OpId, Vec<Planned>)>;
+/// The calls that a call of a closure stands for, one after the other.
+type Calls = Vec<(OpId, Vec<Planned>)>;
+
+/// The calls that a call of a closure stands for, and which value is that of the whole.
+pub(super) struct Plan {
+    pub calls: Calls,
+    pub value: Planned,
+}
 
 /// Finds out what calls of closures stand for.
 pub(super) struct Resolver {
@@ -58,14 +64,14 @@ impl Resolver {
 
     /// The calls that a call stands for, if its callee is known. `lines` are the steps so far.
     pub fn plan(&self, lines: &[StepKind], callee: &Operand, args: &[Operand]) -> Option<Plan> {
-        let mut plan = Plan::new();
+        let mut calls = Calls::new();
         let given = args.iter().cloned().map(Planned::Given).collect();
         let planner = Planner {
             resolver: self,
             lines,
         };
-        planner.call(&mut plan, callee, given, false, 0)?;
-        Some(plan)
+        let value = planner.call(&mut calls, callee, given, false, 0)?;
+        Some(Plan { calls, value })
     }
 }
 
@@ -78,7 +84,7 @@ impl<'s> Planner<'s> {
     /// Plans one call. It is `inner` if more is done with its value.
     fn call(
         &self,
-        plan: &mut Plan,
+        calls: &mut Calls,
         function: &'s Operand,
         args: Vec<Planned>,
         inner: bool,
@@ -90,46 +96,46 @@ impl<'s> Planner<'s> {
         let known = self.known(function)?;
         let depth = depth + 1;
         match known {
-            Known::Op(op) => self.primitive(plan, op, args, inner),
+            Known::Op(op) => self.primitive(calls, op, args, inner),
             Known::Closure("lbind", [function, fixed]) => {
                 self.takes(function, args.len(), depth)?;
                 let mut all = vec![Planned::Given(fixed.clone())];
                 all.extend(args);
-                self.call(plan, function, all, inner, depth)
+                self.call(calls, function, all, inner, depth)
             }
             Known::Closure("rbind", [function, fixed]) => {
                 self.takes(function, args.len(), depth)?;
                 let mut all = args;
                 all.push(Planned::Given(fixed.clone()));
-                self.call(plan, function, all, inner, depth)
+                self.call(calls, function, all, inner, depth)
             }
             // All others take one argument.
             _ if args.len() != 1 => None,
             Known::Closure("compose", [outer, within]) => {
-                let y = self.call(plan, within, args, true, depth)?;
-                self.call(plan, outer, vec![y], inner, depth)
+                let y = self.call(calls, within, args, true, depth)?;
+                self.call(calls, outer, vec![y], inner, depth)
             }
             Known::Closure("chain", [h, g, f]) => {
-                let y = self.call(plan, f, args, true, depth)?;
-                let z = self.call(plan, g, vec![y], true, depth)?;
-                self.call(plan, h, vec![z], inner, depth)
+                let y = self.call(calls, f, args, true, depth)?;
+                let z = self.call(calls, g, vec![y], true, depth)?;
+                self.call(calls, h, vec![z], inner, depth)
             }
             Known::Closure("fork", [outer, a, b]) => {
-                let a = self.call(plan, a, args.clone(), true, depth)?;
-                let b = self.call(plan, b, args, true, depth)?;
-                self.call(plan, outer, vec![a, b], inner, depth)
+                let a = self.call(calls, a, args.clone(), true, depth)?;
+                let b = self.call(calls, b, args, true, depth)?;
+                self.call(calls, outer, vec![a, b], inner, depth)
             }
             Known::Closure("matcher", [function, target]) => {
-                let y = self.call(plan, function, args, true, depth)?;
+                let y = self.call(calls, function, args, true, depth)?;
                 let both = vec![y, Planned::Given(target.clone())];
-                self.primitive(plan, self.resolver.equality?, both, inner)
+                self.primitive(calls, self.resolver.equality?, both, inner)
             }
             Known::Power(function, times) => {
                 let mut args = args;
                 for _ in 1..times {
-                    args = vec![self.call(plan, function, args, true, depth)?];
+                    args = vec![self.call(calls, function, args, true, depth)?];
                 }
-                self.call(plan, function, args, inner, depth)
+                self.call(calls, function, args, inner, depth)
             }
             Known::Closure(..) => None,
         }
@@ -137,13 +143,16 @@ impl<'s> Planner<'s> {
 
     fn primitive(
         &self,
-        plan: &mut Plan,
+        calls: &mut Calls,
         op: OpId,
         args: Vec<Planned>,
         inner: bool,
     ) -> Option<Planned> {
-        if plan.len() >= MAX_CALLS || op.op().arity() != args.len() {
+        if calls.len() >= MAX_CALLS || op.op().arity() != args.len() {
             return None;
+        }
+        if let ("identity", [same]) = (op.op().name, &args[..]) {
+            return Some(same.clone());
         }
         // Where a failing step gets a default, a closure that fails inside gets one default for all of it. Its
         // last call may fail: the default of a closure and of a primitive that fails are both `()`.
@@ -151,8 +160,8 @@ impl<'s> Planner<'s> {
         if inner && defaults && op.op().fallback.is_none() {
             return None;
         }
-        plan.push((op, args));
-        Some(Planned::Call(plan.len() - 1))
+        calls.push((op, args));
+        Some(Planned::Call(calls.len() - 1))
     }
 
     /// Does this function, with one argument bound, take so many?
@@ -206,6 +215,15 @@ impl<'s> Planner<'s> {
             }
         }
         None
+    }
+}
+
+/// What a step merely hands on. A primitive stays behind `identity`: with a wrong number of arguments it
+/// can be called by another name, but not by its own, which a file of solvers must not do.
+pub(super) fn same(kind: &StepKind) -> Option<&Operand> {
+    match direct_call(kind) {
+        Some(("identity", [same])) if !matches!(same, Operand::Op(_)) => Some(same),
+        _ => None,
     }
 }
 

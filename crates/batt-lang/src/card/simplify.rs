@@ -7,7 +7,7 @@ use crate::program::{Operand, StepId, StepKind};
 use super::CardOptions;
 use super::dead::drop_dead;
 use super::fold::Folder;
-use super::resolve::{Planned, Resolver};
+use super::resolve::{Plan, Planned, Resolver, same};
 use super::script::{Script, follow};
 use super::share::literal_tuple;
 
@@ -59,6 +59,9 @@ impl Simplifier {
     }
 
     fn line(&mut self, lines: &mut Vec<StepKind>, kind: StepKind) -> Operand {
+        if let (Some(_), Some(same)) = (&self.resolver, same(&kind)) {
+            return same.clone();
+        }
         match &kind {
             StepKind::Call {
                 callee: Operand::Op(op),
@@ -83,28 +86,23 @@ impl Simplifier {
         push(lines, kind)
     }
 
-    /// Makes the calls of a plan; the value of the last one is that of the whole.
-    fn follow_plan(
-        &mut self,
-        lines: &mut Vec<StepKind>,
-        plan: Vec<(OpId, Vec<Planned>)>,
-    ) -> Operand {
-        let mut values: Vec<Operand> = Vec::with_capacity(plan.len());
-        for (op, args) in plan {
-            let args: Vec<Operand> = args
-                .into_iter()
-                .map(|arg| match arg {
-                    Planned::Given(operand) => operand,
-                    Planned::Call(k) => values[k].clone(),
-                })
-                .collect();
+    /// Makes the calls of a plan.
+    fn follow_plan(&mut self, lines: &mut Vec<StepKind>, plan: Plan) -> Operand {
+        let mut values: Vec<Operand> = Vec::with_capacity(plan.calls.len());
+        let value_of = |planned: Planned, values: &[Operand]| match planned {
+            Planned::Given(operand) => operand,
+            Planned::Call(k) => values[k].clone(),
+        };
+        for (op, args) in plan.calls {
+            let args = args.into_iter().map(|arg| value_of(arg, &values));
+            let args: Vec<Operand> = args.collect();
             let callee = Operand::Op(op);
             values.push(match self.fold(op, &args) {
                 Some(value) => value,
                 None => push(lines, StepKind::Call { callee, args }),
             });
         }
-        values.pop().expect("a plan has at least one call")
+        value_of(plan.value, &values)
     }
 
     fn fold(&mut self, op: OpId, args: &[Operand]) -> Option<Operand> {
