@@ -48,8 +48,8 @@ mod schedule;
 
 pub use batt::{BattRun, BattWorker, CompiledBatt, Pass, StepCount, Wanted};
 pub use compile::{Compiled, RunError};
-pub use evaluate::{judge, 
-    Job, JobResult, Options, Values, Verdict, evaluate, input_grid, inputs, run_job,
+pub use evaluate::{
+    Job, JobResult, Options, Values, Verdict, evaluate, input_grid, inputs, judge, run_job,
 };
 pub use mega::{MegaOptions, MegaReport, MegaResult, mega};
 pub use profile::{BattProfile, StepProfile, profile};

@@ -5,7 +5,7 @@
 //! get somewhere before they fail; the rest is whatever the bytes say.
 
 use batt_arc::Grid;
-use batt_dsl::{ConstId, Literal, OpId, Type};
+use batt_dsl::{ConstId, Dialect, Literal, OpId, Type};
 use batt_lang::{Operand, Program, ProgramBuilder};
 
 /// Choices read from bytes. Where the bytes end, every choice is the first one.
@@ -38,7 +38,11 @@ impl<'a> Choices<'a> {
     }
 
     pub fn pick<T: Clone>(&mut self, items: &[T]) -> T {
-        items[self.below(items.len())].clone()
+        let at = match items.len() {
+            0..=256 => self.below(items.len()),
+            many => (usize::from(self.byte()) * 256 + usize::from(self.byte())) % many,
+        };
+        items[at].clone()
     }
 }
 
@@ -89,20 +93,38 @@ pub fn grid(choices: &mut Choices<'_>) -> Grid {
     Grid::new(height, width, cells).expect("a valid grid")
 }
 
-/// A program of one grid.
+/// A program of one grid, in arc-dsl.
 pub fn program(choices: &mut Choices<'_>) -> Program {
-    let ops: Vec<OpId> = OpId::all().collect();
-    let mut builder = ProgramBuilder::new("solve_random", ["I"]);
-    let mut values = vec![(builder.param(0), Type::Grid)];
+    program_in(Dialect::ArcDsl, choices)
+}
+
+/// A program in a dialect: of one grid, or of the demonstrations, a grid and a grid to compare with.
+pub fn program_in(dialect: Dialect, choices: &mut Choices<'_>) -> Program {
+    let ops: Vec<OpId> = ops(dialect);
+    let params: &[(&str, Type)] = match dialect {
+        Dialect::Tokpidjin => &[("S", Type::Tuple), ("I", Type::Grid), ("C", Type::Grid)],
+        _ => &[("I", Type::Grid)],
+    };
+    let names = params.iter().map(|(name, _)| *name);
+    let mut builder = ProgramBuilder::new("solve_random", names).in_dialect(dialect);
+    let mut values: Vec<(Operand, Type)> = params
+        .iter()
+        .enumerate()
+        .map(|(k, (_, ty))| (builder.param(k), *ty))
+        .collect();
     while !choices.is_used_up() && values.len() <= MAX_STEPS {
         let choice = usize::from(choices.byte());
-        let (value, ty) = if choice < ops.len() {
-            let op = ops[choice].op();
+        let (value, ty) = if choice < 160 {
+            let id = match dialect {
+                Dialect::Tokpidjin => ops[(choice * 256 + choices.below(256)) % ops.len()],
+                _ => ops[choice % ops.len()],
+            };
+            let op = id.op();
             let args = op.params.iter();
             let args = args
-                .map(|param| operand(choices, &values, param.ty))
+                .map(|param| operand(dialect, choices, &values, plain(param.ty)))
                 .collect();
-            (builder.call(Operand::Op(ops[choice]), args), op.returns)
+            (builder.call(Operand::Op(id), args), plain(op.returns))
         } else if choice < 200 {
             // The shapes programs are full of, which independent choices would rarely hit.
             let (op, function) = choices.pick(&[
@@ -115,23 +137,23 @@ pub fn program(choices: &mut Choices<'_>) -> Program {
                 ("lbind", "lbind"),
                 ("fork", "fork"),
             ]);
-            let function = unary_function(choices, &mut builder, &values, function);
-            let op = OpId::named(op).expect("a primitive");
+            let function = unary_function(dialect, choices, &mut builder, &values, function);
+            let op = dialect.op(op).expect("a primitive");
             let args = op.op().params.iter().map(|param| match param.ty {
                 Type::Callable => function.clone(),
-                ty => operand(choices, &values, ty),
+                ty => operand(dialect, choices, &values, plain(ty)),
             });
             let args = args.collect();
-            (builder.call(Operand::Op(op), args), op.op().returns)
+            (builder.call(Operand::Op(op), args), plain(op.op().returns))
         } else if choice < 230 {
-            let callee = operand(choices, &values, Type::Callable);
+            let callee = operand(dialect, choices, &values, Type::Callable);
             let count = choices.pick(&[1, 1, 1, 2, 2, 3, 4, 0]);
-            let args = (0..count).map(|_| operand(choices, &values, Type::Any));
+            let args = (0..count).map(|_| operand(dialect, choices, &values, Type::Any));
             let args = args.collect();
             (builder.call(callee, args), Type::Any)
         } else {
             let count = choices.pick(&[2, 2, 2, 1, 3, 4, 0, 9]);
-            let items = (0..count).map(|_| operand(choices, &values, Type::Any));
+            let items = (0..count).map(|_| operand(dialect, choices, &values, Type::Any));
             let items = items.collect();
             (builder.tuple(items), Type::Tuple)
         };
@@ -143,13 +165,16 @@ pub fn program(choices: &mut Choices<'_>) -> Program {
 
 /// A function of one argument: a primitive, or one with an argument bound.
 fn unary_function(
+    dialect: Dialect,
     choices: &mut Choices<'_>,
     builder: &mut ProgramBuilder,
     values: &[(Operand, Type)],
     user: &str,
 ) -> Operand {
-    let of_arity =
-        |n: usize| -> Vec<OpId> { OpId::all().filter(|id| id.op().arity() == n).collect() };
+    let of_arity = |n: usize| -> Vec<OpId> {
+        let ops = ops(dialect).into_iter();
+        ops.filter(|id| id.op().arity() == n).collect()
+    };
     if user == "fork" || user.ends_with("bind") || choices.byte() < 128 {
         let arity = if user == "fork" || user.ends_with("bind") {
             2
@@ -160,12 +185,34 @@ fn unary_function(
     }
     let op = choices.pick(&of_arity(2));
     let (bind, bound) = choices.pick(&[("rbind", 1), ("lbind", 0)]);
-    let fixed = operand(choices, values, op.op().params[bound].ty);
-    let bind = OpId::named(bind).expect("a primitive");
+    let fixed = operand(dialect, choices, values, plain(op.op().params[bound].ty));
+    let bind = dialect.op(bind).expect("a primitive");
     builder.call(Operand::Op(bind), vec![Operand::Op(op), fixed])
 }
 
-fn operand(choices: &mut Choices<'_>, values: &[(Operand, Type)], wanted: Type) -> Operand {
+fn ops(dialect: Dialect) -> Vec<OpId> {
+    let names = dialect.ops().iter().map(|op| op.name);
+    names.filter_map(|name| dialect.op(name)).collect()
+}
+
+/// What tokpidjin's hints mean in arc-dsl's terms.
+fn plain(ty: Type) -> Type {
+    match ty {
+        Type::IJ => Type::Pair,
+        Type::Samples => Type::Tuple,
+        Type::IndicesSet => Type::FrozenSet,
+        Type::FL | Type::F_ | Type::L_ | Type::R_ | Type::R4 | Type::R8 => Type::Integer,
+        Type::A4 | Type::A8 | Type::C_ | Type::I_ | Type::J_ => Type::Integer,
+        other => other,
+    }
+}
+
+fn operand(
+    dialect: Dialect,
+    choices: &mut Choices<'_>,
+    values: &[(Operand, Type)],
+    wanted: Type,
+) -> Operand {
     let fitting: Vec<&Operand> = values
         .iter()
         .rev()
@@ -177,12 +224,12 @@ fn operand(choices: &mut Choices<'_>, values: &[(Operand, Type)], wanted: Type) 
         0..=159 if !fitting.is_empty() => fitting[usize::from(kind) % fitting.len()].clone(),
         // Anything at all.
         160..=175 => choices.pick(values).0,
-        176..=183 => constant(choices),
-        184..=191 => Operand::Op(primitive(choices)),
+        176..=183 => constant(dialect, choices),
+        184..=191 => Operand::Op(primitive(dialect, choices)),
         192..=199 => Operand::Literal(literal(choices, 2)),
         // Something written out that fits.
         _ => match wanted {
-            Type::Callable => Operand::Op(primitive(choices)),
+            Type::Callable => Operand::Op(primitive(dialect, choices)),
             Type::Boolean => Operand::Literal(Literal::Bool(choices.byte().is_multiple_of(2))),
             Type::Integer => Operand::Literal(integer(choices)),
             Type::Numerical | Type::Pair => {
@@ -193,18 +240,17 @@ fn operand(choices: &mut Choices<'_>, values: &[(Operand, Type)], wanted: Type) 
                 Operand::Literal(Literal::Tuple(items))
             }
             _ if !fitting.is_empty() => choices.pick(&fitting).clone(),
-            _ => constant(choices),
+            _ => constant(dialect, choices),
         },
     }
 }
 
-fn primitive(choices: &mut Choices<'_>) -> OpId {
-    let ops: Vec<OpId> = OpId::all().collect();
-    choices.pick(&ops)
+fn primitive(dialect: Dialect, choices: &mut Choices<'_>) -> OpId {
+    choices.pick(&ops(dialect))
 }
 
-fn constant(choices: &mut Choices<'_>) -> Operand {
-    let constants: Vec<ConstId> = ConstId::all().collect();
+fn constant(dialect: Dialect, choices: &mut Choices<'_>) -> Operand {
+    let constants: Vec<ConstId> = dialect.constants().collect();
     Operand::Const(choices.pick(&constants))
 }
 

@@ -1,0 +1,378 @@
+//! What holds for every batt: it gives what its solvers give one by one, on any number of threads.
+
+mod support;
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use batt_arc::{Grid, Pair, corpus};
+use batt_dsl::{Dialect, Fault, Limits, OwnedValue, Workspace};
+use batt_engine::{
+    BattRun, BattWorker, Compiled, CompiledBatt, Job, MegaOptions, MegaReport, Options, Pass,
+    Sample, StepCount, Values, Verdict, mega, run_job,
+};
+use batt_lang::card::{self, CardOptions, Donor};
+use batt_lang::{Batt, OnError, Program};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use support::generate::{self, Choices};
+use support::{heavy, programs};
+
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases: if heavy() { 50 * cases } else { cases },
+        failure_persistence: None,
+        max_shrink_iters: 2_000,
+        ..ProptestConfig::default()
+    }
+}
+
+const LIMITS: Limits = Limits {
+    steps: 200_000,
+    size: 20_000,
+    memory: 16 << 20,
+    time: None,
+};
+
+/// Some programs of a dialect, a grid to run them on, and a demonstration.
+fn subject(dialect: Dialect) -> impl Strategy<Value = (Vec<Program>, Grid, Grid)> {
+    let grids = vec(any::<u8>(), 0..60);
+    let bytes = vec(vec(any::<u8>(), 0..160), 1..9);
+    (grids, bytes).prop_map(move |(grids, bytes)| {
+        let mut choices = Choices::new(&grids);
+        let grid = generate::grid(&mut choices);
+        let other = generate::grid(&mut choices);
+        let program = |bytes: &Vec<u8>| generate::program_in(dialect, &mut Choices::new(bytes));
+        (bytes.iter().map(program).collect(), grid, other)
+    })
+}
+
+fn merged(programs: &[Program], options: &CardOptions) -> Batt {
+    let donors: Vec<Donor<'_>> = programs
+        .iter()
+        .enumerate()
+        .map(|(k, program)| Donor {
+            id: k.to_string(),
+            program,
+            size: None,
+        })
+        .collect();
+    card::merge(&donors, &[], options)
+        .expect("one dialect")
+        .batt
+}
+
+/// The outcome of each solver, one by one.
+fn one_by_one(programs: &[Program], sample: Sample<'_>) -> Vec<Result<OwnedValue, Fault>> {
+    let options = Options {
+        limits: LIMITS,
+        values: Values::All,
+        ..Options::default()
+    };
+    let run = |program: &Program| {
+        let program = Compiled::new(program);
+        let job = Job {
+            program: &program,
+            sample,
+        };
+        let result = run_job(&mut Workspace::new(), &job, &options);
+        match (result.verdict, result.value) {
+            (Verdict::Failed(error), _) => Err(error.fault),
+            (_, Some(value)) => Ok(value),
+            (verdict, None) => panic!("a value was asked for: {verdict:?}"),
+        }
+    };
+    programs.iter().map(run).collect()
+}
+
+/// The outcome of each solver in the batt, in the order of the solvers.
+fn together(batt: &Batt, sample: Sample<'_>) -> Vec<Result<OwnedValue, Fault>> {
+    let compiled = CompiledBatt::new(batt);
+    let mut counts = vec![StepCount::default(); compiled.len()];
+    let mut worker = BattWorker::default();
+    let outcomes = compiled.run(
+        &mut worker,
+        &sample,
+        Pass::Solve,
+        &LIMITS,
+        &mut counts,
+        |run, done| {
+            let outputs = done.outputs();
+            outputs
+                .map(|entry| run.to_owned(entry.map_err(|error| error.fault)?))
+                .collect::<Vec<_>>()
+        },
+    );
+    let mut sorted: Vec<_> = batt.outputs.iter().zip(outcomes).collect();
+    sorted.sort_by_key(|(output, _)| output.donor.parse::<usize>().expect("a number"));
+    sorted.into_iter().map(|(_, outcome)| outcome).collect()
+}
+
+/// Limits are for a whole run here and for a step there, so a run that meets one proves nothing.
+fn is_limit(outcome: &Result<OwnedValue, Fault>) -> bool {
+    outcome.as_ref().is_err_and(|fault| fault.is_limit())
+}
+
+/// None and functions in sets hash by number of creation, which differs in a batt; so may an order.
+fn holds_function(value: &OwnedValue) -> bool {
+    match value {
+        OwnedValue::Function => true,
+        OwnedValue::Tuple(items) | OwnedValue::Set(items) => items.iter().any(holds_function),
+        _ => false,
+    }
+}
+
+fn check(dialect: Dialect, programs: &[Program], grid: &Grid, other: &Grid) -> Result<(), String> {
+    let demos = [Pair {
+        input: other.clone(),
+        output: Some(grid.clone()),
+    }];
+    let sample = Sample {
+        demos: &demos,
+        input: grid,
+        expected: None,
+    };
+    let alone = one_by_one(programs, sample);
+    for options in [CardOptions::default(), CardOptions::sharing_only()] {
+        let batt = merged(programs, &options);
+        for (k, (alone, together)) in alone.iter().zip(together(&batt, sample)).enumerate() {
+            let same = match (alone, &together) {
+                (Ok(a), Ok(b)) => a == b || holds_function(a),
+                (Err(_), Err(_)) => true,
+                _ => is_limit(alone) || is_limit(&together),
+            };
+            if !same {
+                return Err(format!(
+                    "{} {options:?}\n{}\non {grid:?}\nalone {alone:?}\ntogether {together:?}\n{}",
+                    dialect.name(),
+                    programs[k],
+                    batt.program,
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(config(300))]
+
+    /// Sharing, folding, resolving and dropping change no answer and no failure.
+    #[test]
+    fn a_batt_gives_what_its_solvers_give((programs, grid, other) in subject(Dialect::ArcDsl)) {
+        check(Dialect::ArcDsl, &programs, &grid, &other).map_err(TestCaseError::fail)?;
+    }
+
+    /// The same where functions do not fail.
+    #[test]
+    fn so_it_does_in_tokpidjin((programs, grid, other) in subject(Dialect::Tokpidjin)) {
+        check(Dialect::Tokpidjin, &programs, &grid, &other).map_err(TestCaseError::fail)?;
+    }
+}
+
+/// All solvers of the corpus as one batt, and all samples of the corpus.
+fn with_corpus<T>(body: impl FnOnce(&Batt, &[Sample<'_>], &[&str]) -> T) -> T {
+    let tasks = corpus::tasks();
+    let solvers = programs(corpus::SOLVERS);
+    let donors: Vec<Donor<'_>> = solvers
+        .iter()
+        .map(|program| Donor {
+            id: program.name().trim_start_matches("solve_").to_owned(),
+            program,
+            size: None,
+        })
+        .collect();
+    let differs = card::differs(Dialect::ArcDsl);
+    let merged = card::merge(&donors, &differs, &CardOptions::default()).expect("one dialect");
+    let mut samples = Vec::new();
+    let mut ids = Vec::new();
+    for (task, _, pair) in tasks.pairs() {
+        samples.push(Sample::new(task, pair));
+        ids.push(task.id.as_str());
+    }
+    body(&merged.batt, &samples, &ids)
+}
+
+fn lists<'r>(
+    run: &mut batt_dsl::Run<'r>,
+    done: &BattRun<'_, 'r>,
+) -> Vec<Result<OwnedValue, Fault>> {
+    let entries = done.outputs().chain(done.scores());
+    entries
+        .map(|entry| run.to_owned(entry.map_err(|error| error.fault)?))
+        .collect()
+}
+
+type Line = (usize, Vec<Verdict>, Vec<Result<OwnedValue, Fault>>, bool);
+
+fn run_mega(
+    batts: &[CompiledBatt],
+    samples: &[Sample<'_>],
+    from: usize,
+    threads: usize,
+    batch_size: Option<usize>,
+) -> (MegaReport, Vec<Line>) {
+    let options = MegaOptions {
+        limits: LIMITS,
+        threads: NonZeroUsize::new(threads),
+        batch_size: batch_size.and_then(NonZeroUsize::new),
+        compare: true,
+    };
+    let mut lines = Vec::new();
+    let stop = AtomicBool::new(false);
+    let report = mega(
+        batts,
+        samples,
+        from,
+        &options,
+        &stop,
+        |_, run, done, _| lists(run, done),
+        |at, result| {
+            let compared = result.compared.is_some();
+            lines.push((at, result.verdicts, result.solved, compared));
+        },
+    );
+    (report, lines)
+}
+
+#[test]
+fn the_corpus_as_one_batt_still_solves_itself() {
+    with_corpus(|batt, samples, ids| {
+        let batts = [CompiledBatt::new(batt)];
+        let (report, lines) = run_mega(&batts, samples, 0, 2, None);
+        assert_eq!(report.runs, samples.len());
+        for (at, verdicts, _, compared) in &lines {
+            let own = batt.outputs.iter().position(|o| o.donor == ids[*at]);
+            let own = own.expect("every task has a solver");
+            assert_eq!(verdicts[own], Verdict::Right, "{}", ids[*at]);
+            assert!(compared, "a candidate is right, so the differs compare");
+        }
+        // Most solvers fail on most inputs of other tasks, each in its own way.
+        assert!(report.faults.iter().map(|(_, n)| n).sum::<u64>() > 1000);
+        assert_eq!(report.steps[0].len(), batt.program.steps().len());
+        assert!(report.steps[0].iter().all(|s| s.executed >= s.failed));
+    });
+}
+
+#[test]
+fn threads_and_batches_change_nothing() {
+    with_corpus(|batt, samples, _| {
+        let batts = [
+            CompiledBatt::new(batt),
+            CompiledBatt::new(batt).on_error(OnError::Defaults),
+        ];
+        let samples = &samples[..40];
+        let (report, lines) = run_mega(&batts, samples, 0, 1, Some(1));
+        assert_eq!(lines.len(), 2 * samples.len());
+        assert!(lines.iter().enumerate().all(|(k, line)| line.0 == k));
+        for threads in [1, 2, 5] {
+            for batch_size in [Some(1), Some(7), None] {
+                let (other, others) = run_mega(&batts, samples, 0, threads, batch_size);
+                assert!(
+                    others == lines,
+                    "{threads} threads, {batch_size:?} in a batch"
+                );
+                assert_eq!(other.steps, report.steps);
+                assert_eq!((other.right, other.values), (report.right, report.values));
+                assert_eq!(other.faults, report.faults);
+            }
+        }
+        // Going on in the middle gives the rest.
+        let (_, rest) = run_mega(&batts, samples, 33, 2, None);
+        assert!(rest == lines[33..]);
+    });
+}
+
+#[test]
+fn stopping_leaves_a_prefix() {
+    with_corpus(|batt, samples, _| {
+        let batts = [CompiledBatt::new(batt)];
+        let (_, lines) = run_mega(&batts, samples, 0, 2, None);
+        let stop = AtomicBool::new(false);
+        let mut delivered = Vec::new();
+        let options = MegaOptions {
+            limits: LIMITS,
+            ..MegaOptions::default()
+        };
+        let report = mega(
+            &batts,
+            samples,
+            0,
+            &options,
+            &stop,
+            |_, run, done, _| lists(run, done),
+            |at, result| {
+                delivered.push(result.solved);
+                if at == 20 {
+                    stop.store(true, Ordering::SeqCst);
+                }
+            },
+        );
+        assert_eq!(report.runs, delivered.len());
+        assert!((21..=lines.len()).contains(&delivered.len()));
+        assert!(delivered.iter().zip(&lines).all(|(a, b)| *a == b.2));
+    });
+}
+
+/// One solver that fails, one that runs away, one that is fine: each is what it is alone.
+#[test]
+fn faults_stay_where_they_happen() {
+    let solvers = programs(
+        "def solve_0(I):\n    x1 = first(ONE)\n    O = hmirror(I)\n    return O\n\n\
+         def solve_1(I):\n    x1 = interval(ZERO, 4000, ONE)\n    x2 = product(x1, x1)\n    O = size(x2)\n    return O\n\n\
+         def solve_2(I):\n    x1 = hmirror(I)\n    O = vmirror(x1)\n    return O\n",
+    );
+    let batt = merged(&solvers, &CardOptions::default());
+    let grid = Grid::from_rows(&[[1, 2], [3, 4]]).expect("a grid");
+    let sample = Sample {
+        demos: &[],
+        input: &grid,
+        expected: None,
+    };
+    let outcomes = together(&batt, sample);
+    // Its value is computed for another solver, but the line that fails is its own.
+    assert_eq!(outcomes[0], Err(Fault::Type));
+    assert!(is_limit(&outcomes[1]), "{:?}", outcomes[1]);
+    let turned = OwnedValue::grid([&[4, 3][..], &[2, 1]]);
+    assert_eq!(outcomes[2], Ok(turned));
+}
+
+/// The clock is a last resort, and it really stops a run.
+#[test]
+fn the_clock_stops_a_run() {
+    let solvers = programs(
+        "def solve_0(I):\n    x1 = interval(ZERO, 3000, ONE)\n    x2 = lbind(add, ONE)\n    \
+         x3 = power(x2, 500)\n    x4 = apply(x3, x1)\n    x5 = apply(x3, x4)\n    \
+         x6 = apply(x3, x5)\n    x7 = apply(x3, x6)\n    O = apply(x3, x7)\n    return O\n",
+    );
+    let batt = CompiledBatt::new(&merged(&solvers, &CardOptions::default()));
+    let grid = Grid::from_rows(&[[1]]).expect("a grid");
+    let sample = Sample {
+        demos: &[],
+        input: &grid,
+        expected: None,
+    };
+    let run = |time| {
+        let limits = Limits {
+            time: Some(time),
+            ..Limits::default()
+        };
+        let mut counts = vec![StepCount::default(); batt.len()];
+        let started = Instant::now();
+        let outcome = batt.run(
+            &mut BattWorker::default(),
+            &sample,
+            Pass::Solve,
+            &limits,
+            &mut counts,
+            |_, done| done.output(0).map(|_| ()).map_err(|error| error.fault),
+        );
+        (outcome, started.elapsed())
+    };
+    let (outcome, whole) = run(Duration::from_secs(3600));
+    assert_eq!(outcome, Ok(()));
+    let (outcome, cut) = run(whole / 10);
+    assert_eq!(outcome, Err(Fault::Time));
+    assert!(cut < whole, "{cut:?} instead of {whole:?}");
+}
