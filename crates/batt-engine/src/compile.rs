@@ -25,6 +25,7 @@ enum Constant {
 }
 
 /// One step, with the code of a known primitive at hand.
+#[repr(u8)] // a tag of its own: one hidden in a field has to be worked out at every step
 enum Instruction {
     Call1(CodeOf1, [Source; 1]),
     Call2(CodeOf2, [Source; 2]),
@@ -46,6 +47,8 @@ pub struct Compiled {
     /// Literals that are no constants of one word. Their values stand between the inputs and the
     /// steps.
     literals: Vec<Literal>,
+    /// The slot of the first step, after inputs and literals.
+    first_step: usize,
     instructions: Vec<Instruction>,
     result: Source,
 }
@@ -68,12 +71,12 @@ impl Compiled {
             .filter_map(|operand| operand.literal())
             .filter(|literal| constant(literal).is_none())
             .collect();
-        let steps = params + literals.len();
+        let first_step = params + literals.len();
         let mut next_literal = params as u32;
         let mut source = |operand: &Operand| {
             let constant = match operand {
                 Operand::Param(id) => return Source::slot(id.0),
-                Operand::Step(id) => return Source::slot(steps as u32 + id.0),
+                Operand::Step(id) => return Source::slot(first_step as u32 + id.0),
                 Operand::Op(id) => Some(Constant::Op(*id)),
                 Operand::Const(id) => constant(&id.value()),
                 Operand::Literal(literal) => constant(literal),
@@ -107,6 +110,7 @@ impl Compiled {
         Compiled {
             params,
             literals,
+            first_step,
             instructions,
             result,
         }
@@ -164,40 +168,50 @@ impl Compiled {
         run: &mut Run<'r>,
         inputs: usize,
         copy_in: impl FnOnce(&mut [Value<'r>]),
-        mut watch: impl FnMut(&mut Run<'r>, StepId, Value<'r>),
+        watch: impl FnMut(&mut Run<'r>, StepId, Value<'r>),
     ) -> Result<Value<'r>, RunError> {
-        let nowhere = |fault| RunError { fault, step: None };
         if inputs != self.params {
             return Err(nowhere(Fault::Type));
         }
-        let steps = self.params + self.literals.len();
-        let len = steps + self.instructions.len();
         // Short programs keep their values on the stack.
-        let (mut few, mut some);
-        let slots = if len <= FEW {
-            few = [Value::None; FEW];
-            &mut few[..len]
+        let len = self.first_step + self.instructions.len();
+        if len <= FEW {
+            let slots = &mut [Value::None; FEW];
+            copy_in(&mut slots[..inputs]);
+            self.execute_in(run, slots, watch)
         } else if len <= SOME {
-            some = [Value::None; SOME];
-            &mut some[..len]
+            let slots = &mut [Value::None; SOME];
+            copy_in(&mut slots[..inputs]);
+            self.execute_in(run, slots, watch)
         } else {
-            run.slots(len).map_err(nowhere)?
-        };
-        copy_in(&mut slots[..inputs]);
-        for (slot, literal) in slots[self.params..].iter_mut().zip(&self.literals) {
-            *slot = run.literal(literal).map_err(nowhere)?;
+            let slots = run.slots(len).map_err(nowhere)?;
+            copy_in(&mut slots[..inputs]);
+            self.execute_in(run, slots, watch)
         }
-        for (k, instruction) in self.instructions.iter().enumerate() {
-            let step = StepId(k as u32);
+    }
+
+    /// Executes the steps; the inputs are in their slots.
+    #[inline(always)]
+    fn execute_in<'r>(
+        &self,
+        run: &mut Run<'r>,
+        slots: &mut [Value<'r>],
+        mut watch: impl FnMut(&mut Run<'r>, StepId, Value<'r>),
+    ) -> Result<Value<'r>, RunError> {
+        if !self.literals.is_empty() {
+            self.make_literals(run, slots).map_err(nowhere)?;
+        }
+        for (next, instruction) in (self.first_step..).zip(&self.instructions) {
+            let step = || StepId((next - self.first_step) as u32);
             match instruction.execute(run, slots).outcome() {
                 Ok(value) => {
-                    slots[steps + k] = value;
-                    watch(run, step, value);
+                    slots[next] = value;
+                    watch(run, step(), value);
                 }
                 Err(fault) => {
                     return Err(RunError {
                         fault,
-                        step: Some(step),
+                        step: Some(step()),
                     });
                 }
             }
@@ -205,6 +219,19 @@ impl Compiled {
         run.check_limits().map_err(nowhere)?;
         Ok(self.result.get(slots))
     }
+
+    #[inline(never)]
+    fn make_literals<'r>(&self, run: &mut Run<'r>, slots: &mut [Value<'r>]) -> Result<(), Fault> {
+        for (slot, literal) in slots[self.params..].iter_mut().zip(&self.literals) {
+            *slot = run.literal(literal)?;
+        }
+        Ok(())
+    }
+}
+
+/// A fault that no step is to blame for.
+fn nowhere(fault: Fault) -> RunError {
+    RunError { fault, step: None }
 }
 
 /// The shortest solvers have no more values; clearing more takes as long as a step.
@@ -292,17 +319,26 @@ impl Instruction {
             Instruction::Call3(code, [a, b, c]) => {
                 code(run, a.get(slots), b.get(slots), c.get(slots))
             }
+            _ => self.execute_apart(run, slots),
+        }
+    }
+
+    /// The kinds that are rare or long. Kept apart, so that the others are told apart by comparisons:
+    /// a jump through a table takes as long as a short step.
+    #[inline(never)]
+    fn execute_apart<'r>(&self, run: &mut Run<'r>, slots: &[Value<'r>]) -> Returned<'r> {
+        let values = |sources: &[Source]| -> Vec<_> {
+            sources.iter().map(|source| source.get(slots)).collect()
+        };
+        match self {
             Instruction::Call4(code, [a, b, c, d]) => {
                 code(run, a.get(slots), b.get(slots), c.get(slots), d.get(slots))
             }
             Instruction::Dynamic(callee, args) => {
-                let args: Vec<_> = args.iter().map(|source| source.get(slots)).collect();
-                Returned::new(run.call(callee.get(slots), &args))
+                Returned::new(run.call(callee.get(slots), &values(args)))
             }
-            Instruction::Tuple(items) => {
-                let items: Vec<_> = items.iter().map(|source| source.get(slots)).collect();
-                Returned::new(run.make_tuple(&items))
-            }
+            Instruction::Tuple(items) => Returned::new(run.make_tuple(&values(items))),
+            _ => self.execute(run, slots),
         }
     }
 }
