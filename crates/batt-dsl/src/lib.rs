@@ -32,6 +32,7 @@
 //! assert_eq!(mirrored, Ok(OwnedValue::grid([&[3, 4][..], &[1, 2]])));
 //! ```
 
+mod arena;
 mod dialect;
 mod fault;
 mod hash;

@@ -1,11 +1,10 @@
 //! A run: one program on one input, with its memory and its limits.
 
-use std::alloc::Layout;
 use std::mem::MaybeUninit;
+use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
-use bumpalo::Bump;
-
+use crate::arena::{ALIGN, Arena};
 use crate::dialect::Dialect;
 use crate::fault::{Fault, Outcome};
 use crate::profile::Profile;
@@ -69,12 +68,9 @@ pub(crate) struct Scratch {
 /// One workspace per thread. A run's values borrow from it, so they cannot outlive the run.
 #[derive(Default)]
 pub struct Workspace {
-    arena: Bump,
+    arena: Arena,
     scratch: Scratch,
 }
-
-/// An arena larger than this is given back to the system after the run.
-const KEEP_ARENA: usize = 32 << 20;
 
 impl Workspace {
     /// A new workspace.
@@ -112,11 +108,7 @@ impl Workspace {
         limits: &Limits,
         body: impl for<'r> FnOnce(&mut Run<'r>, Value<'r>) -> T,
     ) -> T {
-        if self.arena.allocated_bytes() > KEEP_ARENA {
-            self.arena = Bump::new();
-        } else {
-            self.arena.reset();
-        }
+        self.arena.reset();
         let slice = limits.steps.min(SLICE);
         let mut run = Run {
             arena: &self.arena,
@@ -136,9 +128,12 @@ impl Workspace {
             dialect,
             triples: dialect.cells_are_triples(),
         };
-        let input = match input.height.min(input.width) {
-            0 => Value::EMPTY_TUPLE,
-            _ => Value::Grid(input),
+        let input = if input.height == 0 || input.width == 0 {
+            // Without the hint both values are prepared and one is chosen.
+            std::hint::cold_path();
+            Value::EMPTY_TUPLE
+        } else {
+            Value::Grid(input)
         };
         body(&mut run, input)
     }
@@ -146,7 +141,7 @@ impl Workspace {
 
 /// One run in progress. Primitives take it first.
 pub struct Run<'r> {
-    arena: &'r Bump,
+    arena: &'r Arena,
     pub(crate) scratch: &'r mut Scratch,
     /// Steps left in this slice.
     fuel: u64,
@@ -284,21 +279,30 @@ impl<'r> Run<'r> {
     #[inline(always)]
     pub(crate) fn alloc<T>(&mut self, value: T) -> Outcome<&'r T> {
         const { assert!(!std::mem::needs_drop::<T>()) };
-        self.reserve(size_of::<T>())?;
-        match self.arena.try_alloc(value) {
-            Ok(value) => Ok(value),
-            Err(_) => Err(self.reach(Fault::Memory)),
+        const { assert!(align_of::<T>() <= ALIGN) };
+        let place = self.room(size_of::<T>())?.cast::<T>();
+        // SAFETY: the room is sized and aligned for a `T`, nobody else's, and stays as long as the
+        // arena is borrowed.
+        unsafe {
+            place.write(value);
+            Ok(place.as_ref())
+        }
+    }
+
+    /// Room in the arena, paid for from the memory budget.
+    #[inline(always)]
+    fn room(&mut self, bytes: usize) -> Outcome<NonNull<u8>> {
+        self.reserve(bytes)?;
+        match self.arena.room(bytes) {
+            Some(room) => Ok(room),
+            None => Err(self.reach(Fault::Memory)),
         }
     }
 
     #[inline(always)]
     pub(crate) fn slice<T: Copy>(&mut self, items: &[T]) -> Outcome<&'r [T]> {
-        self.check_len(items.len())?;
-        self.reserve(size_of_val(items))?;
-        match self.arena.try_alloc_slice_copy(items) {
-            Ok(items) => Ok(items),
-            Err(_) => Err(self.reach(Fault::Memory)),
-        }
+        let places = self.uninit(items.len())?;
+        Ok(places.write_copy_of_slice(items))
     }
 
     /// The items of an iterator, in the arena.
@@ -336,30 +340,28 @@ impl<'r> Run<'r> {
     #[inline(always)]
     fn uninit<T: Copy>(&mut self, len: usize) -> Outcome<&'r mut [MaybeUninit<T>]> {
         self.check_len(len)?;
-        // A length within the limit, at a few bytes an item, is far from overflowing.
-        let Ok(layout) = Layout::array::<T>(len) else {
-            return Err(Fault::Size);
-        };
-        self.reserve(layout.size())?;
-        match self.arena.try_alloc_layout(layout) {
-            // SAFETY: the arena has just given us this memory, sized and aligned for `len` items,
-            // and it stays ours as long as the arena is borrowed; `MaybeUninit` asks for no values.
-            Ok(memory) => Ok(unsafe {
-                std::slice::from_raw_parts_mut(memory.cast::<MaybeUninit<T>>().as_ptr(), len)
-            }),
-            Err(_) => Err(self.reach(Fault::Memory)),
-        }
+        self.places(len)
+    }
+
+    /// As [`uninit`](Run::uninit), for a length that has been checked.
+    #[inline(always)]
+    fn places<T: Copy>(&mut self, len: usize) -> Outcome<&'r mut [MaybeUninit<T>]> {
+        const { assert!(align_of::<T>() <= ALIGN) };
+        let room = self.room(len.saturating_mul(size_of::<T>()))?;
+        let room = room.cast::<MaybeUninit<T>>();
+        // SAFETY: the room is sized and aligned for `len` items, nobody else's, and stays as long as
+        // the arena is borrowed; `MaybeUninit` asks for no values.
+        Ok(unsafe { std::slice::from_raw_parts_mut(room.as_ptr(), len) })
     }
 
     #[inline(always)]
     pub(crate) fn slice_filled<T: Copy>(&mut self, len: usize, item: T) -> Outcome<&'r mut [T]> {
         // Tables of a set hold up to five slots an element.
         self.check_len(len / 8)?;
-        self.reserve(len.saturating_mul(size_of::<T>()))?;
-        match self.arena.try_alloc_slice_fill_copy(len, item) {
-            Ok(slice) => Ok(slice),
-            Err(_) => Err(self.reach(Fault::Memory)),
-        }
+        let places = self.places(len)?;
+        places.fill(MaybeUninit::new(item));
+        // SAFETY: all places have just been written.
+        Ok(unsafe { places.assume_init_mut() })
     }
 
     /// A tuple of these values, in its canonical form.
@@ -572,6 +574,79 @@ impl<'r> Run<'r> {
         self.grid(height, width, cells)
     }
 
+    /// The rows of a grid from the last to the first, if there is [quick room](Run::quick_room).
+    #[inline(always)]
+    pub(crate) fn quick_rows_upward(&mut self, grid: &Grid<'_>) -> Option<Value<'r>> {
+        let Grid {
+            height,
+            width,
+            cells,
+        } = *grid;
+        let (head, places) = self.quick_room(cells.len())?;
+        // One loop per width, for rows of a length that the compiler knows.
+        macro_rules! by_width {
+            ($($known:literal)*) => {
+                match width {
+                    $($known => copy_rows_upward::<$known>(places, cells),)*
+                    _ => copy_long_rows_upward(places, cells, width),
+                }
+            };
+        }
+        let cells = by_width!(
+            1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30
+        );
+        Some(Value::Grid(head.write(Grid {
+            height,
+            width,
+            cells,
+        })))
+    }
+
+    /// Two grids of one width, one above the other, if there is [quick room](Run::quick_room).
+    #[inline(always)]
+    pub(crate) fn quick_stack(&mut self, above: &Grid<'_>, below: &Grid<'_>) -> Option<Value<'r>> {
+        let height = above.height.checked_add(below.height)?;
+        let (a, b) = (above.cells, below.cells);
+        if a.len().max(b.len()) > SHORT {
+            return None;
+        }
+        let (head, places) = self.quick_room(a.len() + b.len())?;
+        let (first, second) = places.split_at_mut(a.len());
+        copy_row(first, a);
+        copy_row(second, b);
+        // SAFETY: both halves have just been written in full.
+        let cells = unsafe { places.assume_init_ref() };
+        Some(Value::Grid(head.write(Grid {
+            height,
+            width: above.width,
+            cells,
+        })))
+    }
+
+    /// Room for a small grid, head and cells together, paid for. None, and nothing done, where a limit
+    /// is near or the arena is full: without faults to raise and chunks to get, an operation needs no
+    /// stack frame, and a solver of one or two steps takes a third less.
+    #[inline(always)]
+    fn quick_room(&mut self, cells: usize) -> Option<(GridHead<'r>, &'r mut [MaybeUninit<u8>])> {
+        const HEAD: usize = size_of::<Grid<'_>>();
+        if cells > QUICK || cells > self.max_len {
+            return None;
+        }
+        let fuel = self.fuel.checked_sub(cells as u64 / 8)?;
+        let memory = self.memory.checked_sub(HEAD + cells)?;
+        let room = self.arena.room_at_hand(HEAD + cells)?;
+        (self.fuel, self.memory) = (fuel, memory);
+        // SAFETY: the room has `HEAD + cells` bytes, is aligned for the head, nobody else's, and stays
+        // as long as the arena is borrowed; `MaybeUninit` asks for no values.
+        unsafe {
+            let places = room.add(HEAD).cast().as_ptr();
+            Some((
+                room.cast().as_mut(),
+                std::slice::from_raw_parts_mut(places, cells),
+            ))
+        }
+    }
+
     #[cold]
     fn empty_rows(&mut self, height: usize) -> Outcome<Value<'r>> {
         self.check_len(height)?;
@@ -646,6 +721,14 @@ impl<'r> Run<'r> {
     pub(crate) fn as_grid(&mut self, v: Value<'r>) -> Option<&'r Grid<'r>> {
         match v {
             Value::Grid(grid) => Some(grid),
+            _ => self.other_as_grid(v),
+        }
+    }
+
+    /// A grid that is not in its compact form.
+    #[inline(never)]
+    fn other_as_grid(&mut self, v: Value<'r>) -> Option<&'r Grid<'r>> {
+        match v {
             Value::Tuple(tuple) => self.tuple_as_grid(tuple),
             Value::Segment(_) => {
                 let (a, b) = self.unpack2(v).ok()?;
@@ -698,22 +781,59 @@ impl<'r> Run<'r> {
     }
 }
 
+/// Where a grid is to be written, without its cells.
+type GridHead<'r> = &'r mut MaybeUninit<Grid<'r>>;
+
+/// More cells than any grid of ARC has; with so few, no sum can overflow.
+const QUICK: usize = 1024;
+
+/// A copy of more bytes becomes a call.
+const SHORT: usize = 32;
+
+/// Copies rows of `W` cells, the last one first.
+#[inline(always)]
+fn copy_rows_upward<'r, const W: usize>(to: &'r mut [MaybeUninit<u8>], from: &[u8]) -> &'r [u8] {
+    let (places, rest) = to.as_chunks_mut::<W>();
+    let rows = from.as_chunks::<W>().0;
+    assert!(rest.is_empty() && places.len() == rows.len());
+    for (place, row) in places.iter_mut().zip(rows.iter().rev()) {
+        *place = row.map(MaybeUninit::new);
+    }
+    // SAFETY: there is a row for each of the places, and there are no others.
+    unsafe { to.assume_init_ref() }
+}
+
+/// As [`copy_rows_upward`], for rows of any length.
+#[inline(never)]
+fn copy_long_rows_upward<'r>(to: &'r mut [MaybeUninit<u8>], from: &[u8], width: usize) -> &'r [u8] {
+    let mut rest = &mut *to;
+    for row in from.rchunks_exact(width) {
+        let (place, below) = rest.split_at_mut(width);
+        place.write_copy_of_slice(row);
+        rest = below;
+    }
+    assert!(rest.is_empty());
+    // SAFETY: rows were copied one after the other until no place was left.
+    unsafe { to.assume_init_ref() }
+}
+
+/// Copies the first and the last `N` bytes, which overlap.
+#[inline(always)]
+fn copy_ends<const N: usize>(to: &mut [MaybeUninit<u8>], from: &[u8]) {
+    let len = from.len();
+    to[..N].write_copy_of_slice(&from[..N]);
+    to[len - N..].write_copy_of_slice(&from[len - N..]);
+}
+
 /// Copies a row of a grid, without the call that a copy of unknown length becomes: rows are short.
 #[inline(always)]
 fn copy_row(to: &mut [MaybeUninit<u8>], from: &[u8]) {
-    /// The first and the last `N` bytes, which overlap.
-    #[inline(always)]
-    fn ends<const N: usize>(to: &mut [MaybeUninit<u8>], from: &[u8]) {
-        let len = from.len();
-        to[..N].write_copy_of_slice(&from[..N]);
-        to[len - N..].write_copy_of_slice(&from[len - N..]);
-    }
     assert_eq!(to.len(), from.len());
     match from.len() {
-        16..=32 => ends::<16>(to, from),
-        8..16 => ends::<8>(to, from),
-        4..8 => ends::<4>(to, from),
-        2..4 => ends::<2>(to, from),
+        16..=SHORT => copy_ends::<16>(to, from),
+        8..16 => copy_ends::<8>(to, from),
+        4..8 => copy_ends::<4>(to, from),
+        2..4 => copy_ends::<2>(to, from),
         _ => {
             to.write_copy_of_slice(from);
         }

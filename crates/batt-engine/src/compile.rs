@@ -27,6 +27,7 @@ enum Constant {
 }
 
 /// One step, with the code of a known primitive at hand.
+#[repr(u8)] // a tag of its own: one hidden in a field has to be worked out at every step
 pub(crate) enum Instruction {
     Call1(CodeOf1, [Source; 1]),
     Call2(CodeOf2, [Source; 2]),
@@ -49,6 +50,8 @@ pub(crate) struct Steps {
     pub params: usize,
     /// Literals that are no constants of one word.
     literals: Vec<Literal>,
+    /// The slot of the first step, after inputs and literals.
+    first_step: usize,
     pub instructions: Vec<Instruction>,
 }
 
@@ -104,6 +107,7 @@ impl Steps {
         let steps = Steps {
             params,
             literals,
+            first_step,
             instructions,
         };
         (steps, results)
@@ -112,13 +116,13 @@ impl Steps {
     /// The slot of the first step.
     #[inline(always)]
     pub fn first(&self) -> usize {
-        self.params + self.literals.len()
+        self.first_step
     }
 
     /// How many slots a run needs.
     #[inline(always)]
     pub fn slots(&self) -> usize {
-        self.first() + self.instructions.len()
+        self.first_step + self.instructions.len()
     }
 
     /// Makes the literals.
@@ -128,6 +132,14 @@ impl Steps {
         run: &mut Run<'r>,
         slots: &mut [Value<'r>],
     ) -> Result<(), Fault> {
+        match self.literals.is_empty() {
+            true => Ok(()),
+            false => self.make_literals(run, slots),
+        }
+    }
+
+    #[inline(never)]
+    fn make_literals<'r>(&self, run: &mut Run<'r>, slots: &mut [Value<'r>]) -> Result<(), Fault> {
         for (slot, literal) in slots[self.params..].iter_mut().zip(&self.literals) {
             *slot = run.literal(literal)?;
         }
@@ -226,38 +238,48 @@ impl Compiled {
         run: &mut Run<'r>,
         inputs: usize,
         copy_in: impl FnOnce(&mut [Value<'r>]),
-        mut watch: impl FnMut(&mut Run<'r>, StepId, Value<'r>),
+        watch: impl FnMut(&mut Run<'r>, StepId, Value<'r>),
     ) -> Result<Value<'r>, RunError> {
-        let nowhere = |fault| RunError { fault, step: None };
         if inputs != self.steps.params {
             return Err(nowhere(Fault::Type));
         }
-        let first = self.steps.first();
-        let len = self.steps.slots();
         // Short programs keep their values on the stack.
-        let (mut few, mut some);
-        let slots = if len <= FEW {
-            few = [Value::None; FEW];
-            &mut few[..len]
+        let len = self.steps.slots();
+        if len <= FEW {
+            let slots = &mut [Value::None; FEW];
+            copy_in(&mut slots[..inputs]);
+            self.execute_in(run, slots, watch)
         } else if len <= SOME {
-            some = [Value::None; SOME];
-            &mut some[..len]
+            let slots = &mut [Value::None; SOME];
+            copy_in(&mut slots[..inputs]);
+            self.execute_in(run, slots, watch)
         } else {
-            run.slots(len).map_err(nowhere)?
-        };
-        copy_in(&mut slots[..inputs]);
+            let slots = run.slots(len).map_err(nowhere)?;
+            copy_in(&mut slots[..inputs]);
+            self.execute_in(run, slots, watch)
+        }
+    }
+
+    /// Executes the steps; the inputs are in their slots.
+    #[inline(always)]
+    fn execute_in<'r>(
+        &self,
+        run: &mut Run<'r>,
+        slots: &mut [Value<'r>],
+        mut watch: impl FnMut(&mut Run<'r>, StepId, Value<'r>),
+    ) -> Result<Value<'r>, RunError> {
         self.steps.place_literals(run, slots).map_err(nowhere)?;
-        for (k, instruction) in self.steps.instructions.iter().enumerate() {
-            let step = StepId(k as u32);
+        for (next, instruction) in (self.steps.first_step..).zip(&self.steps.instructions) {
+            let step = || StepId((next - self.steps.first_step) as u32);
             match instruction.execute(run, slots).outcome() {
                 Ok(value) => {
-                    slots[first + k] = value;
-                    watch(run, step, value);
+                    slots[next] = value;
+                    watch(run, step(), value);
                 }
                 Err(fault) => {
                     return Err(RunError {
                         fault,
-                        step: Some(step),
+                        step: Some(step()),
                     });
                 }
             }
@@ -265,6 +287,11 @@ impl Compiled {
         run.check_limits().map_err(nowhere)?;
         Ok(self.result.get(slots))
     }
+}
+
+/// A fault that no step is to blame for.
+fn nowhere(fault: Fault) -> RunError {
+    RunError { fault, step: None }
 }
 
 /// The shortest solvers have no more values; clearing more takes as long as a step.
@@ -360,17 +387,26 @@ impl Instruction {
             Instruction::Call3(code, [a, b, c]) => {
                 code(run, a.get(slots), b.get(slots), c.get(slots))
             }
+            _ => self.execute_apart(run, slots),
+        }
+    }
+
+    /// The kinds that are rare or long. Kept apart, so that the others are told apart by comparisons:
+    /// a jump through a table takes as long as a short step.
+    #[inline(never)]
+    fn execute_apart<'r>(&self, run: &mut Run<'r>, slots: &[Value<'r>]) -> Returned<'r> {
+        let values = |sources: &[Source]| -> Vec<_> {
+            sources.iter().map(|source| source.get(slots)).collect()
+        };
+        match self {
             Instruction::Call4(code, [a, b, c, d]) => {
                 code(run, a.get(slots), b.get(slots), c.get(slots), d.get(slots))
             }
             Instruction::Dynamic(callee, args) => {
-                let args: Vec<_> = args.iter().map(|source| source.get(slots)).collect();
-                Returned::new(run.call(callee.get(slots), &args))
+                Returned::new(run.call(callee.get(slots), &values(args)))
             }
-            Instruction::Tuple(items) => {
-                let items: Vec<_> = items.iter().map(|source| source.get(slots)).collect();
-                Returned::new(run.make_tuple(&items))
-            }
+            Instruction::Tuple(items) => Returned::new(run.make_tuple(&values(items))),
+            _ => self.execute(run, slots),
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::python::slice_bounds;
 use crate::run::Run;
 use crate::set::{Elems, Set};
 use crate::table::Op;
-use crate::value::{Cell, Grid, Pair, Value};
+use crate::value::{Cell, Grid, Pair, Returned, Value};
 
 use super::color::mostcolor;
 use super::measure;
@@ -178,6 +178,20 @@ op! {
     example "vconcat(((1, 2),), ((3, 4), (5, 6)))" => "((1, 2), (3, 4), (5, 6))";
     fails "vconcat(((1, 2), (3, 4)), ONE)";
     |run| {
+        if let (Value::Grid(above), Value::Grid(below)) = (a, b)
+            && above.width == below.width
+            && let Some(joined) = run.quick_stack(above, below)
+        {
+            return Ok(joined);
+        }
+        vconcat_apart(run, a, b).outcome()
+    }
+}
+
+/// `vconcat` of anything. Kept apart so that small grids do not pay for its stack frame.
+#[inline(never)]
+fn vconcat_apart<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>) -> Returned<'r> {
+    let joined = |run: &mut Run<'r>| {
         if let (Some(x), Some(y)) = (run.as_grid(a), run.as_grid(b))
             && x.width == y.width
         {
@@ -188,7 +202,8 @@ op! {
             return run.grid(x.height + y.height, x.width, cells);
         }
         run.add(a, b)
-    }
+    };
+    Returned::new(joined(run))
 }
 
 op! {
@@ -862,6 +877,9 @@ op! {
     example "tophalf(((1, 2), (3, 4), (5, 6)))" => "((1, 2),)";
     fails "tophalf(THREE)";
     |run| {
+        if let Value::Grid(grid) = grid {
+            return rows(run, grid, 0, grid.height / 2);
+        }
         let height = run.len(grid)? as i64;
         run.slice_tuple(grid, None, Some(height / 2))
     }
@@ -876,9 +894,19 @@ op! {
     example "bottomhalf(((1, 2), (3, 4), (5, 6)))" => "((5, 6),)";
     fails "bottomhalf(THREE)";
     |run| {
+        if let Value::Grid(grid) = grid {
+            return rows(run, grid, grid.height.div_ceil(2), grid.height);
+        }
         let height = run.len(grid)? as i64;
         run.slice_tuple(grid, Some(height / 2 + height % 2), None)
     }
+}
+
+/// These rows of a grid; none of them give the empty tuple.
+#[inline(always)]
+fn rows<'r>(run: &mut Run<'r>, grid: &Grid<'r>, from: usize, to: usize) -> Outcome<Value<'r>> {
+    let cells = &grid.cells[from * grid.width..to * grid.width];
+    run.grid(to - from, grid.width, cells)
 }
 
 op! {

@@ -5,7 +5,7 @@ use crate::op;
 use crate::run::Run;
 use crate::set::{Elems, Origin, Set};
 use crate::table::Op;
-use crate::value::{Cell, Grid, Pair, Value};
+use crate::value::{Cell, Grid, Pair, Returned, Value};
 
 use super::measure::{lrcorner, ulcorner};
 use super::patch::{dims, holds_cells, shift, transform};
@@ -35,6 +35,19 @@ op! {
     example "hmirror(((1, 2), (3, 4)))" => "((3, 4), (1, 2))";
     fails "hmirror(ONE)";
     |run| {
+        if let Value::Grid(grid) = piece
+            && let Some(image) = run.quick_rows_upward(grid)
+        {
+            return Ok(image);
+        }
+        hmirror_apart(run, piece).outcome()
+    }
+}
+
+/// `hmirror` of anything. Kept apart so that a small grid does not pay for its stack frame.
+#[inline(never)]
+fn hmirror_apart<'r>(run: &mut Run<'r>, piece: Value<'r>) -> Returned<'r> {
+    let image = |run: &mut Run<'r>| {
         if let Some(grid) = run.as_grid(piece) {
             let last = grid.height - 1;
             return run.grid_of_rows(grid.height, grid.width, |i| (grid.row(last - i), &[]));
@@ -52,7 +65,8 @@ op! {
         }
         let sum = edge_sum(run, piece, 0)?;
         patch_image(run, piece, |run, i, j| Ok((run.sub(sum, i)?, j)))
-    }
+    };
+    Returned::new(image(run))
 }
 
 op! {
