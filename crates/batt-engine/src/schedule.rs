@@ -48,6 +48,17 @@ pub(crate) struct Schedule {
     pub chunk: (usize, usize),
 }
 
+/// Tells the others when a thread goes down with a bug of ours: they would wait for its results for ever.
+struct Alarm<'a>(&'a AtomicBool);
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
 impl Schedule {
     /// How many threads will work.
     pub fn workers(&self) -> usize {
@@ -69,6 +80,7 @@ impl Schedule {
         let workers = self.workers();
         let next = AtomicUsize::new(0);
         let delivered = AtomicUsize::new(0);
+        let panicked = AtomicBool::new(false);
         let mut done = 0;
         thread::scope(|scope| {
             // Bounded: workers wait for a sink that is slower than they are.
@@ -76,17 +88,23 @@ impl Schedule {
             for _ in 0..workers {
                 let (sender, next, delivered) = (sender.clone(), &next, &delivered);
                 let worker = &worker;
+                let panicked = &panicked;
                 let work = move || {
+                    let _alarm = Alarm(panicked);
                     let mut do_one = worker();
                     let mut chunk = self.chunk.0.min(self.count.div_ceil(workers)).max(1);
                     loop {
                         let start = next.fetch_add(chunk, Ordering::Relaxed);
-                        while start > delivered.load(Ordering::Relaxed) + self.ahead.get()
-                            && !stop.load(Ordering::Relaxed)
+                        if start >= self.count {
+                            return;
+                        }
+                        let ended =
+                            || stop.load(Ordering::Relaxed) || panicked.load(Ordering::Relaxed);
+                        while start > delivered.load(Ordering::Relaxed) + self.ahead.get() && !ended()
                         {
                             thread::sleep(Duration::from_millis(1));
                         }
-                        if start >= self.count || stop.load(Ordering::Relaxed) {
+                        if ended() {
                             return;
                         }
                         let end = (start + chunk).min(self.count);
@@ -123,5 +141,42 @@ impl Schedule {
             }
         });
         done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schedule(count: usize, threads: usize, ahead: usize) -> Schedule {
+        Schedule {
+            count,
+            threads: NonZeroUsize::new(threads),
+            ahead: Window::fixed(ahead),
+            chunk: (3, 8),
+        }
+    }
+
+    #[test]
+    fn results_come_in_order_whatever_the_window() {
+        for (threads, ahead) in [(1, 1), (2, 0), (7, 1), (3, 1000)] {
+            let mut seen = Vec::new();
+            let stop = AtomicBool::new(false);
+            let done = schedule(100, threads, ahead).run(&stop, || |at| at * 2, |k, v| seen.push((k, v)));
+            assert_eq!(done, 100);
+            assert!(seen.iter().enumerate().all(|(k, &(at, v))| at == k && v == 2 * k));
+        }
+        let nothing = schedule(0, 2, 1).run(&AtomicBool::new(false), || |at| at, |_, _| panic!());
+        assert_eq!(nothing, 0);
+    }
+
+    #[test]
+    fn a_panic_ends_the_work() {
+        let run = || {
+            let stop = AtomicBool::new(false);
+            let work = || |at: usize| assert!(at != 5, "a bug");
+            schedule(10_000, 3, 1).run(&stop, work, |_, ()| {})
+        };
+        assert!(std::panic::catch_unwind(run).is_err());
     }
 }
