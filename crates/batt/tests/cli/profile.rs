@@ -158,18 +158,13 @@ fn an_interrupted_profile_says_so() {
     let folder = Folder::new();
     let pair = r#"{"input": [[1]], "output": [[1]]}"#;
     folder.write("aa11.json", format!("[{}]", vec![pair; 300].join(", ")));
-    // Enough work for minutes.
+    // Enough work for minutes, all of it wanted: steps that no candidate needs are not executed.
     let mut steps = "    t1 = interval(ZERO, 300, ONE)\n".to_owned();
     for k in 2..40 {
-        steps += &format!("    t{k} = product(t1, t1)\n");
+        steps += &format!("    t{k} = product(t1, t1)\n    o.append(({k}, False, 'aa11', t{k}))\n");
     }
-    folder.write(
-        "b.py",
-        format!(
-            "def batt(task_id, S, I, C, log_path):\n    s = []\n    o = []\n{steps}    \
-             o.append((39, False, 'aa11', t39))\n    return o, s\n"
-        ),
-    );
+    let head = "def batt(task_id, S, I, C, log_path):\n    s = []\n    o = []\n";
+    folder.write("b.py", format!("{head}{steps}    return o, s\n"));
     let args = [
         "profile",
         "b.py",
