@@ -61,8 +61,19 @@ impl BattProfile {
 
     /// What profiling adds to each call of a primitive.
     pub fn cost_of_call(&self) -> Duration {
-        let added = self.profiled.saturating_sub(self.plain);
-        let nanos = added.as_nanos() as f64 / self.calls().max(1) as f64;
+        self.by_call(self.profiled.saturating_sub(self.plain))
+    }
+
+    /// The part of it that is in the call's own measured time: primitives together seem to take so much longer
+    /// than the steps that call them. The rest is outside, in the time of the caller.
+    pub fn cost_inside(&self) -> Duration {
+        let own: Duration = self.ops.iter().map(|(_, times)| times.own).sum();
+        let inside = self.by_call(own.saturating_sub(self.of_steps()));
+        inside.min(self.cost_of_call())
+    }
+
+    fn by_call(&self, time: Duration) -> Duration {
+        let nanos = time.as_nanos() / u128::from(self.calls().max(1));
         Duration::from_nanos(nanos as u64)
     }
 }

@@ -137,13 +137,13 @@ impl Report<'_> {
         writeln!(
             out,
             "\nprofiling took {:.1} times as long as the same runs without ({} instead of {}): about {} \
-             more for each of {}, of which {} in its own time and the rest in that of the caller",
+             more for each of {}, of which {} show in its own time and the rest in that of its caller",
             share(profile.profiled, profile.plain),
             time(profile.profiled),
             time(profile.plain),
             time(profile.cost_of_call()),
             counted(profile.calls() as usize, "call"),
-            time(profile.clock),
+            time(profile.cost_inside()),
         )?;
         let Some(ratio) = profile.counting else {
             return Ok(());
@@ -224,6 +224,7 @@ impl Report<'_> {
                 "ratio": share(profile.profiled, profile.plain),
                 "calls": profile.calls(),
                 "call_ns": nanos(profile.cost_of_call()),
+                "call_self_ns": nanos(profile.cost_inside()),
                 "clock_ns": nanos(profile.clock),
                 "counting_ratio": profile.counting,
             },
