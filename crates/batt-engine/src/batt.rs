@@ -218,6 +218,29 @@ impl CompiledBatt {
         );
     }
 
+    /// As [`run`](CompiledBatt::run), without counting: only to find out what counting costs.
+    pub(crate) fn run_uncounted(
+        &self,
+        worker: &mut BattWorker,
+        sample: &Sample<'_>,
+        limits: &Limits,
+    ) {
+        let inputs = Inputs {
+            batt: self,
+            sample,
+            pass: Pass::Solve,
+        };
+        self.run_watched(
+            worker,
+            Wanted::All,
+            |run| inputs.make(run),
+            limits,
+            &mut [],
+            &mut Uncounted,
+            |_, _| (),
+        );
+    }
+
     /// As [`run`](CompiledBatt::run), on any values for `S`, `I` and `C`.
     pub fn run_with<T>(
         &self,
@@ -232,7 +255,7 @@ impl CompiledBatt {
     }
 
     #[allow(clippy::too_many_arguments)]
-    fn run_watched<T, W: Watch + ?Sized>(
+    fn run_watched<T, W: Watch>(
         &self,
         worker: &mut BattWorker,
         wanted: Wanted,
@@ -316,11 +339,24 @@ fn entry_is(batt: &Batt, operand: &Operand) -> bool {
 
 /// Somebody who hears of every step. Nobody does by default, at no cost.
 trait Watch {
+    /// Are steps counted? Always, but for measuring what it costs.
+    const COUNTS: bool = true;
+
     fn before(&mut self, step: usize);
     fn after(&mut self, step: usize);
 }
 
 impl Watch for () {
+    fn before(&mut self, _: usize) {}
+    fn after(&mut self, _: usize) {}
+}
+
+/// Nobody listens, and nothing is counted.
+struct Uncounted;
+
+impl Watch for Uncounted {
+    const COUNTS: bool = false;
+
     fn before(&mut self, _: usize) {}
     fn after(&mut self, _: usize) {}
 }
@@ -367,12 +403,12 @@ impl State<'_> {
         Ok(slots)
     }
 
-    fn execute<'r>(
+    fn execute<'r, W: Watch>(
         &mut self,
         run: &mut Run<'r>,
         slots: &mut [Value<'r>],
         counts: &mut [StepCount],
-        watch: &mut (impl Watch + ?Sized),
+        watch: &mut W,
     ) {
         let first = self.batt.steps.first();
         let mut fallbacks = run.fallbacks();
@@ -386,15 +422,19 @@ impl State<'_> {
             watch.after(k);
             // Some operations cannot fail in Python and go on when they reach a limit.
             let outcome = outcome.and_then(|value| run.check_limits().map(|()| value));
-            counts[k].executed += 1;
+            if W::COUNTS {
+                counts[k].executed += 1;
+            }
             match outcome.or_else(|fault| self.default(run, slots, k, fault)) {
                 Ok(value) => slots[first + k] = value,
                 Err(fault) => {
-                    counts[k].failed += 1;
+                    if W::COUNTS {
+                        counts[k].failed += 1;
+                    }
                     self.fail(k, fault);
                 }
             }
-            if run.fallbacks() != fallbacks {
+            if W::COUNTS && run.fallbacks() != fallbacks {
                 fallbacks = run.fallbacks();
                 counts[k].fallbacks += 1;
             }

@@ -7,7 +7,9 @@ use anyhow::Result;
 use batt_dsl::{Dialect, Limits};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{bench, check, completions, conformance, demo, eval, fmt, mega, ops, run};
+use crate::commands::{
+    bench, check, completions, conformance, demo, eval, fmt, mega, ops, profile, run,
+};
 use crate::error;
 use crate::ui::{ColorWhen, Ui};
 
@@ -51,6 +53,7 @@ enum Command {
     Run(run::RunArgs),
     Eval(eval::EvalArgs),
     Mega(mega::MegaArgs),
+    Profile(profile::ProfileArgs),
     Check(check::CheckArgs),
     Fmt(fmt::FmtArgs),
     Ops(ops::OpsArgs),
@@ -108,6 +111,7 @@ fn dispatch(command: Command, ui: &Ui) -> Result<Exit> {
         Command::Run(args) => run::main(&args, ui),
         Command::Eval(args) => eval::main(&args, ui),
         Command::Mega(args) => mega::main(&args, ui),
+        Command::Profile(args) => profile::main(&args, ui),
         Command::Check(args) => check::main(&args, ui),
         Command::Fmt(args) => fmt::main(&args, ui),
         Command::Ops(args) => ops::main(&args, ui),

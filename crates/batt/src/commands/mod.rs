@@ -9,4 +9,5 @@ pub mod eval;
 pub mod fmt;
 pub mod mega;
 pub mod ops;
+pub mod profile;
 pub mod run;
