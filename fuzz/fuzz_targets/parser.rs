@@ -13,7 +13,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
     for program in &file.programs {
         let text = program.to_string();
-        let again = SolverFile::parse(&text, "printed.py");
+        let again = SolverFile::parse_in(&text, "printed.py", Some(program.dialect()));
         assert_eq!(again.programs, [program.clone()], "{text}");
         assert_eq!(again.programs[0].to_string(), text);
         check::program(program, None);

@@ -100,7 +100,8 @@ impl Schedule {
                         }
                         let ended =
                             || stop.load(Ordering::Relaxed) || panicked.load(Ordering::Relaxed);
-                        while start > delivered.load(Ordering::Relaxed) + self.ahead.get() && !ended()
+                        while start > delivered.load(Ordering::Relaxed) + self.ahead.get()
+                            && !ended()
                         {
                             thread::sleep(Duration::from_millis(1));
                         }
@@ -162,9 +163,14 @@ mod tests {
         for (threads, ahead) in [(1, 1), (2, 0), (7, 1), (3, 1000)] {
             let mut seen = Vec::new();
             let stop = AtomicBool::new(false);
-            let done = schedule(100, threads, ahead).run(&stop, || |at| at * 2, |k, v| seen.push((k, v)));
+            let done =
+                schedule(100, threads, ahead).run(&stop, || |at| at * 2, |k, v| seen.push((k, v)));
             assert_eq!(done, 100);
-            assert!(seen.iter().enumerate().all(|(k, &(at, v))| at == k && v == 2 * k));
+            assert!(
+                seen.iter()
+                    .enumerate()
+                    .all(|(k, &(at, v))| at == k && v == 2 * k)
+            );
         }
         let nothing = schedule(0, 2, 1).run(&AtomicBool::new(false), || |at| at, |_, _| panic!());
         assert_eq!(nothing, 0);

@@ -110,7 +110,6 @@ fn the_number_of_threads_changes_nothing() {
                         threads,
                         limits,
                         values,
-                        ..Options::default()
                     },
                 ))
             };

@@ -79,7 +79,7 @@ proptest! {
     #[test]
     fn printed_programs_are_read_again((program, _) in subject()) {
         let text = program.to_string();
-        let again = batt_lang::SolverFile::parse(&text, "printed.py");
+        let again = batt_lang::SolverFile::parse_in(&text, "printed.py", Some(program.dialect()));
         // Calls of primitives with a wrong number of arguments do not load.
         if again.diagnostics.iter().all(|d| !d.is_error()) {
             prop_assert_eq!(&again.programs[..], &[program][..]);
@@ -104,7 +104,6 @@ proptest! {
                 limits: oracle::TIGHT,
                 threads: NonZeroUsize::new(threads),
                 values,
-                ..Options::default()
             };
             let alone: Vec<_> = jobs
                 .iter()
