@@ -7,7 +7,9 @@ use anyhow::Result;
 use batt_dsl::{Dialect, Limits};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{bench, check, completions, conformance, demo, eval, fmt, mega, ops, run};
+use crate::commands::{
+    bench, card, check, completions, conformance, demo, eval, extract, fmt, mega, ops, run,
+};
 use crate::error;
 use crate::ui::{ColorWhen, Ui};
 
@@ -50,7 +52,9 @@ enum Command {
     Demo(demo::DemoArgs),
     Run(run::RunArgs),
     Eval(eval::EvalArgs),
+    Card(card::CardArgs),
     Mega(mega::MegaArgs),
+    Extract(extract::ExtractArgs),
     Check(check::CheckArgs),
     Fmt(fmt::FmtArgs),
     Ops(ops::OpsArgs),
@@ -107,7 +111,9 @@ fn dispatch(command: Command, ui: &Ui) -> Result<Exit> {
         Command::Demo(args) => demo::main(&args, ui),
         Command::Run(args) => run::main(&args, ui),
         Command::Eval(args) => eval::main(&args, ui),
+        Command::Card(args) => card::main(&args, ui),
         Command::Mega(args) => mega::main(&args, ui),
+        Command::Extract(args) => extract::main(&args, ui),
         Command::Check(args) => check::main(&args, ui),
         Command::Fmt(args) => fmt::main(&args, ui),
         Command::Ops(args) => ops::main(&args, ui),
@@ -133,7 +139,7 @@ pub enum DialectName {
 
 impl DialectName {
     /// The dialect; `None` where the file is to tell.
-    fn dialect(self) -> Option<Dialect> {
+    pub fn dialect(self) -> Option<Dialect> {
         match self {
             DialectName::Auto => None,
             DialectName::ArcDsl => Some(Dialect::ArcDsl),
