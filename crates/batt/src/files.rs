@@ -67,6 +67,24 @@ impl Drop for Staged {
     }
 }
 
+/// Keeps a slip of the hand from costing a file: what is read is not replaced.
+pub fn check_not_read<'p>(target: &Path, read: impl IntoIterator<Item = &'p Path>) -> Result<()> {
+    let Ok(place) = fs::canonicalize(target) else {
+        return Ok(());
+    };
+    let same = |path: &Path| fs::canonicalize(path).is_ok_and(|path| path == place);
+    if read.into_iter().any(same) {
+        return Err(advised(
+            format_args!(
+                "cannot write {}: it is one of the files to read",
+                target.display()
+            ),
+            "choose another name",
+        ));
+    }
+    Ok(())
+}
+
 /// Writes a file, in the place of one that may be there.
 pub fn replace(target: &Path, text: &str) -> Result<()> {
     stage(target, text)?.put()

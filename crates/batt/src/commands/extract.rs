@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::batts;
 use crate::cli::{DialectName, Exit};
 use crate::error::{advised, bad_file};
-use crate::files::replace;
+use crate::files::{check_not_read, replace};
 use crate::solvers::nearest;
 use crate::ui::{Ui, counted, stdout};
 
@@ -78,6 +78,9 @@ pub fn main(args: &ExtractArgs, ui: &Ui) -> Result<Exit> {
         None => (args.batt.as_str(), None),
     };
     let paths = [PathBuf::from(path)];
+    if let Some(out) = &args.out {
+        check_not_read(out, [Path::new(path)])?;
+    }
     let files = batts::load_all(&paths, args.dialect.dialect(), ui)?;
     let [file] = files.as_slice() else {
         unreachable!("one file was to be loaded")

@@ -127,7 +127,8 @@ impl CardArgs {
 /// Runs the command.
 pub fn main(args: &CardArgs, ui: &Ui) -> Result<Exit> {
     if !args.to_stdout() {
-        write::check(&args.out, args.files.iter().chain(&args.differs))?;
+        let read = args.files.iter().chain(&args.differs);
+        write::check(&args.out, read.map(PathBuf::as_path))?;
     }
     if args.freeze {
         ui.note("--freeze changes nothing: solvers are always frozen until there is mutation");

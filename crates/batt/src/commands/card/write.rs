@@ -8,15 +8,15 @@ use batt_lang::Batt;
 use batt_lang::batt::to_json_text;
 
 use crate::error::advised;
-use crate::files::stage;
+use crate::files::{check_not_read, stage};
 
 /// The JSON form of a batt file: loading looks for it there.
 pub fn beside(path: &Path) -> PathBuf {
     path.with_extension("json")
 }
 
-/// Keeps a slip of the hand from costing a file: neither a file that is read nor JSON of another kind is replaced.
-pub fn check<'p>(out: &Path, read: impl Iterator<Item = &'p PathBuf>) -> Result<()> {
+/// Can the files of a batt have these names? Neither a file that is read nor JSON of another kind is replaced.
+pub fn check<'p>(out: &Path, read: impl IntoIterator<Item = &'p Path>) -> Result<()> {
     let json = beside(out);
     if json == out {
         return Err(advised(
@@ -27,19 +27,7 @@ pub fn check<'p>(out: &Path, read: impl Iterator<Item = &'p PathBuf>) -> Result<
             "name the Python file; the .json is written beside it",
         ));
     }
-    if let Ok(place) = fs::canonicalize(out) {
-        for path in read {
-            if fs::canonicalize(path).is_ok_and(|path| path == place) {
-                return Err(advised(
-                    format_args!(
-                        "cannot write {}: it is one of the files to read",
-                        out.display()
-                    ),
-                    "choose another name",
-                ));
-            }
-        }
-    }
+    check_not_read(out, read)?;
     if json.is_file() && !is_batt(&json) {
         return Err(advised(
             format_args!(
