@@ -58,7 +58,7 @@ pub struct ExtractArgs {
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
 
-    /// What the function is called [default: solve_<donor> with --output, else solve]
+    /// What the function is called [default: solve, with --output and the donor: solve_DONOR]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 
