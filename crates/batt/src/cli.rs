@@ -8,7 +8,7 @@ use batt_dsl::{Dialect, Limits};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    bench, check, completions, conformance, demo, eval, fmt, mega, ops, profile, run,
+    bench, card, check, completions, conformance, demo, eval, extract, fmt, mega, ops, profile, run,
 };
 use crate::error;
 use crate::ui::{ColorWhen, Ui};
@@ -52,7 +52,9 @@ enum Command {
     Demo(demo::DemoArgs),
     Run(run::RunArgs),
     Eval(eval::EvalArgs),
+    Card(card::CardArgs),
     Mega(mega::MegaArgs),
+    Extract(extract::ExtractArgs),
     Profile(profile::ProfileArgs),
     Check(check::CheckArgs),
     Fmt(fmt::FmtArgs),
@@ -110,7 +112,9 @@ fn dispatch(command: Command, ui: &Ui) -> Result<Exit> {
         Command::Demo(args) => demo::main(&args, ui),
         Command::Run(args) => run::main(&args, ui),
         Command::Eval(args) => eval::main(&args, ui),
+        Command::Card(args) => card::main(&args, ui),
         Command::Mega(args) => mega::main(&args, ui),
+        Command::Extract(args) => extract::main(&args, ui),
         Command::Profile(args) => profile::main(&args, ui),
         Command::Check(args) => check::main(&args, ui),
         Command::Fmt(args) => fmt::main(&args, ui),
@@ -137,7 +141,7 @@ pub enum DialectName {
 
 impl DialectName {
     /// The dialect; `None` where the file is to tell.
-    fn dialect(self) -> Option<Dialect> {
+    pub fn dialect(self) -> Option<Dialect> {
         match self {
             DialectName::Auto => None,
             DialectName::ArcDsl => Some(Dialect::ArcDsl),

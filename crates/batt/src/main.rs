@@ -13,6 +13,7 @@ mod commands;
 mod corpus;
 mod draw;
 mod error;
+mod files;
 mod interrupt;
 mod outcome;
 mod parquet;

@@ -17,8 +17,7 @@ pub(super) struct Script {
 pub(super) fn roles(params: &[String]) -> Option<Vec<ParamId>> {
     const INPUT: ParamId = ParamId(1);
     if params.len() == 1 {
-        // `def differ(C)` would be odd, but it says what it means.
-        return Some(vec![role(&params[0]).unwrap_or(INPUT)]);
+        return Some(vec![INPUT]);
     }
     let roles: Vec<ParamId> = params
         .iter()

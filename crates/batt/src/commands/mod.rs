@@ -1,11 +1,13 @@
 //! The commands, one module each: the arguments on top, then what it does with them.
 
 pub mod bench;
+pub mod card;
 pub mod check;
 pub mod completions;
 pub mod conformance;
 pub mod demo;
 pub mod eval;
+pub mod extract;
 pub mod fmt;
 pub mod mega;
 pub mod ops;

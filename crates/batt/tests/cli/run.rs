@@ -216,7 +216,7 @@ fn what_does_not_run_is_mentioned() {
         .batt(&["run", "s.py", "--tasks", "tasks"])
         .code(0)
         .err("note: 1 solver without a task here: other")
-        .err("note: 1 solver left out, not a function of one grid: two_aa11");
+        .err("note: 1 solver left out, not a function of one grid or of (S, I, C): two_aa11");
     let quiet = folder
         .batt(&["run", "s.py", "--tasks", "tasks", "-q"])
         .code(0);

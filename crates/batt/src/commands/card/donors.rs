@@ -1,0 +1,194 @@
+//! Which solvers there are, whose they are, and which of them are merged.
+
+use std::collections::{HashMap, HashSet};
+use std::num::NonZeroUsize;
+
+use anyhow::Result;
+use batt_arc::{Dataset, Task};
+use batt_lang::SolverFile;
+use batt_lang::card::{self, Donor};
+
+use crate::error::advised;
+use crate::solvers::{nearest, task_of};
+use crate::ui::{Ui, counted};
+
+/// The solvers of all files that can be merged.
+pub struct Candidates<'f> {
+    donors: Vec<Donor<'f>>,
+    /// For each donor the task it is for.
+    tasks: Vec<String>,
+    /// The file of each donor, by its id.
+    files: HashMap<String, &'f str>,
+    /// Can all functions of the files be merged?
+    pub complete: bool,
+}
+
+impl<'f> Candidates<'f> {
+    /// Finds the solvers. A function with other parameters is reported and left out.
+    pub fn new(files: &'f [SolverFile], data: Option<&Dataset>, ui: &Ui) -> Result<Candidates<'f>> {
+        let mut found = Candidates {
+            donors: Vec::new(),
+            tasks: Vec::new(),
+            files: HashMap::new(),
+            complete: true,
+        };
+        let mut ids = Ids::default();
+        let (mut without_task, mut renamed) = (Vec::new(), Vec::new());
+        for file in files {
+            for program in &file.programs {
+                if let Err(error) = card::canonical(program) {
+                    ui.warn(format_args!("{}: {error}; left out", file.source.name()));
+                    found.complete = false;
+                    continue;
+                }
+                let task = data.map(|data| task_of(program.name(), data));
+                if task == Some(None) {
+                    without_task.push(program.name());
+                }
+                let task = task.flatten();
+                let task_id = match task {
+                    Some(task) => &task.id,
+                    None => id_in(program.name()),
+                };
+                let id = ids.take(task_id);
+                if id != task_id {
+                    renamed.push(id.clone());
+                }
+                found.files.insert(id.clone(), file.source.name());
+                found.tasks.push(task_id.to_owned());
+                found.donors.push(Donor {
+                    id,
+                    program,
+                    size: task.map(cells),
+                });
+            }
+        }
+        if found.donors.is_empty() {
+            return Err(advised(
+                "no solver that can be merged",
+                "a solver takes one grid or (S, I, C): def solve_<task id>(I): ... return O",
+            ));
+        }
+        mention(ui, "without a task here", &without_task);
+        let renamed: Vec<&str> = renamed.iter().map(String::as_str).collect();
+        mention(ui, "of a task that has one already", &renamed);
+        Ok(found)
+    }
+
+    /// Those of one task or all, and of these all or some by chance.
+    pub fn pick(
+        &self,
+        count: Option<NonZeroUsize>,
+        task: Option<&str>,
+        seed: u64,
+    ) -> Result<Vec<Donor<'f>>> {
+        let donors = self.donors.iter().zip(&self.tasks);
+        let wanted = |id: &str, its: &str| task.is_none_or(|task| task == its || task == id);
+        let donors: Vec<Donor> = donors
+            .filter(|(donor, its)| wanted(&donor.id, its))
+            .map(|(donor, _)| donor.clone())
+            .collect();
+        if let (Some(task), true) = (task, donors.is_empty()) {
+            let hint = match nearest(task, self.tasks.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean '{near}'?"),
+                None => format!(
+                    "there are {}, the first for '{}'",
+                    counted(self.donors.len(), "solver"),
+                    self.tasks[0]
+                ),
+            };
+            return Err(advised(format_args!("no solver for task '{task}'"), hint));
+        }
+        let count = count.map(NonZeroUsize::get);
+        card::select(&donors, count, None, seed)
+            .map_err(|error| advised(error, "ask for fewer with --count, or leave it out for all"))
+    }
+
+    /// The file a donor is from.
+    pub fn file_of(&self, donor: &Donor<'_>) -> Option<&'f str> {
+        self.files.get(&donor.id).copied()
+    }
+}
+
+/// The id of a task in the name of its solver.
+fn id_in(name: &str) -> &str {
+    ["solve_", "solver_", "verify_"]
+        .into_iter()
+        .find_map(|prefix| name.strip_prefix(prefix))
+        .filter(|id| !id.is_empty())
+        .unwrap_or(name)
+}
+
+/// Ids given away so far: each once.
+#[derive(Default)]
+struct Ids {
+    taken: HashSet<String>,
+    /// How many of each asked for; the search for a free number goes on from there.
+    asked: HashMap<String, usize>,
+}
+
+impl Ids {
+    /// The id, or the id with the first number that makes it another one: `x`, `x.2`, `x.3`.
+    fn take(&mut self, id: &str) -> String {
+        let asked = self.asked.entry(id.to_owned()).or_default();
+        loop {
+            *asked += 1;
+            let id = match *asked {
+                1 => id.to_owned(),
+                n => format!("{id}.{n}"),
+            };
+            if self.taken.insert(id.clone()) {
+                return id;
+            }
+        }
+    }
+}
+
+/// The size of a task: the cells of all its grids.
+fn cells(task: &Task) -> usize {
+    let pairs = task.pairs().map(|(_, pair)| {
+        let output = pair.output.as_ref().map_or(0, |grid| grid.cells().len());
+        pair.input.cells().len() + output
+    });
+    pairs.sum()
+}
+
+/// Mentions solvers that are treated in a special way.
+fn mention(ui: &Ui, what: &str, names: &[&str]) {
+    const NAMED: usize = 5;
+    if names.is_empty() {
+        return;
+    }
+    let mut list = names[..names.len().min(NAMED)].join(", ");
+    if names.len() > NAMED {
+        list += ", ...";
+    }
+    let count = counted(names.len(), "solver");
+    ui.note(format_args!("{count} {what}: {list}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_their_task() {
+        for (name, id) in [
+            ("solve_1673c3ec", "1673c3ec"),
+            ("solver_1673c3ec", "1673c3ec"),
+            ("verify_1673c3ec_one", "1673c3ec_one"),
+            ("solve_", "solve_"),
+            ("solve", "solve"),
+            ("my_own", "my_own"),
+        ] {
+            assert_eq!(id_in(name), id, "{name}");
+        }
+    }
+
+    #[test]
+    fn no_id_is_given_twice() {
+        let mut ids = Ids::default();
+        let taken = ["a", "a.2", "a", "b", "a", "a.2"].map(|id| ids.take(id));
+        assert_eq!(taken, ["a", "a.2", "a.3", "b", "a.4", "a.2.2"]);
+    }
+}

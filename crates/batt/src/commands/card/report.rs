@@ -1,0 +1,143 @@
+//! What merging came to, for people and as JSON.
+
+use std::io::{self, Write};
+
+use batt_lang::OnError;
+use batt_lang::batt::Form;
+use batt_lang::card::{self, Donor, Merged, StepUse};
+use serde_json::{Value as Json, json};
+
+use super::donors::Candidates;
+use super::{CardArgs, write};
+use crate::ui::{counted, grouped, table, table_text};
+
+/// Rows listed without `--verbose`.
+const LISTED: usize = 20;
+
+/// What merging came to.
+pub struct Report<'r, 'f> {
+    pub args: &'r CardArgs,
+    pub merged: &'r Merged,
+    pub form: Form,
+    pub candidates: &'r Candidates<'f>,
+    pub picked: &'r [Donor<'f>],
+}
+
+impl Report<'_, '_> {
+    /// Writes it as the user wants it.
+    pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        if self.args.json {
+            return writeln!(out, "{}", self.json());
+        }
+        if self.args.stats {
+            self.write_tables(out)?;
+        }
+        let stats = &self.merged.stats;
+        writeln!(
+            out,
+            "merged {} and {}: {}, {} shared, {} after simplification",
+            counted(stats.solvers, "solver"),
+            counted(stats.differs, "differ"),
+            counted(stats.before, "step"),
+            grouped(stats.shared),
+            grouped(stats.after),
+        )?;
+        if self.args.to_stdout() {
+            return Ok(());
+        }
+        let [python, provenance] = self.files();
+        writeln!(out, "wrote {python} and {provenance}")
+    }
+
+    fn files(&self) -> [String; 2] {
+        let python = &self.args.out;
+        [python, &write::beside(python)].map(|path| path.display().to_string())
+    }
+
+    fn write_tables(&self, out: &mut impl Write) -> io::Result<()> {
+        let stats = &self.merged.stats;
+        let shown = if self.args.verbose {
+            usize::MAX
+        } else {
+            LISTED
+        };
+        // One solver alone shares nothing.
+        let shared = stats.uses.partition_point(|step| step.donors > 1);
+        if shared > 0 {
+            let mut rows = table(&["step", "solvers", "call"], &[1]);
+            for step in stats.uses[..shared].iter().take(shown) {
+                let donors = grouped(step.donors as usize);
+                rows.add_row([format!("t{}", step.number), donors, self.call(step)]);
+            }
+            write!(out, "{}", table_text(&rows))?;
+            rest(out, shared, shown)?;
+            writeln!(out)?;
+        }
+        if !stats.ops.is_empty() {
+            let mut rows = table(&["primitive", "called", "passed on"], &[1, 2]);
+            for count in stats.ops.iter().take(shown) {
+                let [called, passed] = [count.called, count.passed].map(grouped);
+                rows.add_row([count.op.op().name.to_owned(), called, passed]);
+            }
+            write!(out, "{}", table_text(&rows))?;
+            rest(out, stats.ops.len(), shown)?;
+            writeln!(out)?;
+        }
+        Ok(())
+    }
+
+    /// What a step says.
+    fn call(&self, step: &StepUse) -> String {
+        card::call_text(&self.merged.batt, step.number).unwrap_or_default()
+    }
+
+    fn json(&self) -> Json {
+        let (args, batt, stats) = (self.args, &self.merged.batt, &self.merged.stats);
+        let donors = self.picked.iter().map(|donor| {
+            json!({
+                "id": donor.id,
+                "function": donor.program.name(),
+                "file": self.candidates.file_of(donor),
+                "cells": donor.size,
+                "hash": card::structural_hash(donor.program),
+            })
+        });
+        let uses = stats.uses.iter().map(|step| {
+            json!({"step": format!("t{}", step.number), "call": self.call(step), "donors": step.donors})
+        });
+        let ops = stats.ops.iter().map(|count| {
+            json!({"op": count.op.op().name, "called": count.called, "passed": count.passed})
+        });
+        json!({
+            "solvers": stats.solvers,
+            "differs": stats.differs,
+            "dialect": batt.dialect().name(),
+            "form": match self.form {
+                Form::Plain => "plain",
+                Form::Guarded => "guarded",
+            },
+            "on_error": match batt.on_error {
+                OnError::Poison => "poison",
+                OnError::Defaults => "defaults",
+            },
+            "seed": args.count.map(|_| args.seed),
+            "steps": {
+                "solvers": stats.solver_steps,
+                "before": stats.before,
+                "shared": stats.shared,
+                "after": stats.after,
+            },
+            "donors": donors.collect::<Vec<_>>(),
+            "uses": uses.collect::<Vec<_>>(),
+            "ops": ops.collect::<Vec<_>>(),
+            "files": (!args.to_stdout()).then(|| self.files()),
+        })
+    }
+}
+
+fn rest(out: &mut impl Write, all: usize, shown: usize) -> io::Result<()> {
+    match all.saturating_sub(shown) {
+        0 => Ok(()),
+        more => writeln!(out, " ... and {} more (--verbose lists all)", grouped(more)),
+    }
+}
