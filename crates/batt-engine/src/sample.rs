@@ -37,17 +37,17 @@ pub enum Role {
 }
 
 impl Role {
-    /// The roles of parameters, by name. A single parameter is the input, whatever its name.
+    /// The roles of parameters, by name. A single parameter of another name is the input.
     pub fn of(params: &[String]) -> Option<Vec<Role>> {
-        if params.len() == 1 {
-            return Some(vec![Role::Input]);
-        }
         let role = |name: &String| match name.as_str() {
             "S" | "s" => Some(Role::Samples),
             "I" | "i" => Some(Role::Input),
             "C" | "c" => Some(Role::Comparison),
             _ => None,
         };
+        if let [only] = params {
+            return Some(vec![role(only).unwrap_or(Role::Input)]);
+        }
         let roles: Option<Vec<Role>> = params.iter().map(role).collect();
         roles.filter(|roles| roles.contains(&Role::Input))
     }

@@ -17,7 +17,8 @@ pub(super) struct Script {
 pub(super) fn roles(params: &[String]) -> Option<Vec<ParamId>> {
     const INPUT: ParamId = ParamId(1);
     if params.len() == 1 {
-        return Some(vec![INPUT]);
+        // `def differ(C)` would be odd, but it says what it means.
+        return Some(vec![role(&params[0]).unwrap_or(INPUT)]);
     }
     let roles: Vec<ParamId> = params
         .iter()
