@@ -22,10 +22,16 @@ struct Generated {
 }
 
 /// Everything that is generated. The writers live in the command, so that a user gets the same text.
-const GENERATED: [Generated; 1] = [Generated {
-    path: "docs/ops.md",
-    command: &["ops", "--markdown"],
-}];
+const GENERATED: [Generated; 2] = [
+    Generated {
+        path: "docs/ops.md",
+        command: &["ops", "--markdown"],
+    },
+    Generated {
+        path: "docs/ops-tokpidjin.md",
+        command: &["ops", "--markdown", "--dialect", "tokpidjin"],
+    },
+];
 
 fn main() -> Result<ExitCode> {
     let args: Vec<String> = env::args().skip(1).collect();

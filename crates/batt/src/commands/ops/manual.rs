@@ -2,47 +2,55 @@
 
 use std::fmt::Write;
 
-use batt_dsl::{ConstId, Op, ops};
+use batt_dsl::{Dialect, Op};
 
 use super::{doc, failure, families, signature, title};
 
 /// The page; the same text for the same table.
-pub fn markdown() -> String {
+pub fn markdown(dialect: Dialect) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.
-    let _ = write_page(&mut out);
+    let _ = write_page(&mut out, dialect);
     out
 }
 
-fn write_page(out: &mut String) -> std::fmt::Result {
+fn write_page(out: &mut String, dialect: Dialect) -> std::fmt::Result {
+    let name = dialect.name();
     writeln!(
         out,
-        "<!-- Generated from the op table by `batt ops --markdown`. Do not edit. -->\n"
+        "<!-- Generated from the op table by `batt ops --markdown --dialect {name}`. Do not edit. -->\n"
     )?;
-    writeln!(out, "# The primitives\n")?;
+    writeln!(out, "# The primitives of {name}\n")?;
     writeln!(
         out,
         "{} primitives and {} constants. Types are conventions: nothing checks them, and what a \
          primitive does with other values is part of its meaning. `batt ops NAME` shows one entry \
          in the terminal.\n",
-        ops().len(),
-        ConstId::all().len()
+        dialect.ops().len(),
+        dialect.constants().len()
     )?;
-    for (family, ops) in families() {
+    if dialect == Dialect::Tokpidjin {
+        writeln!(
+            out,
+            "None of them ever fails: where its body would raise, it gives the value that its entry names. \
+             Cells are `(i, j, colour)`.\n"
+        )?;
+    }
+    for (family, ops) in families(dialect) {
         let names: Vec<String> = ops.iter().map(|op| link(op)).collect();
         let heading = heading(family);
         let anchor = heading.to_lowercase().replace(' ', "-");
         writeln!(out, "- [{heading}](#{anchor}): {}", names.join(", "))?;
     }
     writeln!(out, "- [Constants](#constants)")?;
-    for (family, ops) in families() {
+    for (family, ops) in families(dialect) {
         writeln!(out, "\n## {}", heading(family))?;
         for op in ops {
             write_op(out, op)?;
         }
     }
     writeln!(out, "\n## Constants\n\n| name | value |\n| --- | --- |")?;
-    for id in ConstId::all() {
+    for id in dialect.constants() {
         writeln!(out, "| `{}` | `{}` |", id.name(), id.value())?;
     }
     Ok(())
@@ -62,7 +70,12 @@ fn write_op(out: &mut String, op: &Op) -> std::fmt::Result {
     writeln!(out, "```python\n{}\n```\n", signature(op))?;
     writeln!(out, "{}\n", doc(op))?;
     let (call, result) = op.example;
-    writeln!(out, "```python\n>>> {call}\n{result}\n```")?;
+    if !call.is_empty() {
+        writeln!(out, "```python\n>>> {call}\n{result}\n```")?;
+    }
+    if let Some(fallback) = op.fallback {
+        writeln!(out, "Instead of failing: `{fallback}`.")?;
+    }
     if let Some(error) = failure(op) {
         writeln!(out, "\n`{}` fails with {error}.", op.fails)?;
     }
@@ -82,26 +95,19 @@ mod tests {
 
     #[test]
     fn every_primitive_and_constant_is_in_the_manual() {
-        let page = markdown();
-        for op in ops() {
-            assert!(
-                page.contains(&format!("\n### {}\n", op.name)),
-                "{}",
-                op.name
-            );
-            assert!(
-                op.fails.is_empty() || failure(op).is_some(),
-                "{} does not fail",
-                op.name
-            );
+        for dialect in Dialect::ALL {
+            let page = markdown(dialect);
+            for op in dialect.ops() {
+                let name = op.name;
+                assert!(page.contains(&format!("\n### {name}\n")), "{name}");
+                let fails = op.fails.is_empty() || failure(op).is_some();
+                assert!(fails, "{name} does not fail");
+            }
+            for id in dialect.constants() {
+                let name = id.name();
+                assert!(page.contains(&format!("| `{name}` |")), "{name}");
+            }
+            assert_eq!(page, markdown(dialect));
         }
-        for id in ConstId::all() {
-            assert!(
-                page.contains(&format!("| `{}` |", id.name())),
-                "{}",
-                id.name()
-            );
-        }
-        assert_eq!(page, markdown());
     }
 }

@@ -5,12 +5,12 @@ mod manual;
 use std::io::Write;
 
 use anyhow::Result;
-use batt_dsl::{ConstId, Dialect, Limits, Op, OpId, Workspace, ops};
+use batt_dsl::{ConstId, Dialect, Limits, Op, Workspace};
 use batt_engine::conformance::expression;
 use clap::Args;
 use serde_json::{Value as Json, json};
 
-use crate::cli::Exit;
+use crate::cli::{DialectName, Exit};
 use crate::error::advised;
 use crate::solvers::nearest;
 use crate::ui::{NOTE, STRONG, Ui, stdout, table, table_text};
@@ -21,6 +21,7 @@ use crate::ui::{NOTE, STRONG, Ui, stdout, table, table_text};
 Examples:
   batt ops
   batt ops objects
+  batt ops o_g --dialect tokpidjin
   batt ops --json | jq '.ops[].name'
   batt ops --markdown > docs/ops.md")]
 pub struct OpsArgs {
@@ -34,50 +35,67 @@ pub struct OpsArgs {
     /// Print the whole manual as Markdown
     #[arg(long, conflicts_with = "name")]
     markdown: bool,
+
+    /// The primitives of which library [default: arc-dsl, or where a NAME is known]
+    #[arg(
+        long,
+        value_name = "DIALECT",
+        default_value = "auto",
+        hide_default_value = true
+    )]
+    dialect: DialectName,
 }
 
 /// Runs the command.
 pub fn main(args: &OpsArgs, ui: &Ui) -> Result<Exit> {
     let mut out = stdout();
+    let known = |dialect: &Dialect, name: &str| {
+        dialect.op(name).is_some() || dialect.constant(name).is_some()
+    };
+    let dialect = args.dialect.dialect().unwrap_or_else(|| {
+        let name = args.name.as_deref();
+        let knows = |dialect: &Dialect| name.is_none_or(|name| known(dialect, name));
+        Dialect::ALL.into_iter().find(knows).unwrap_or_default()
+    });
     match &args.name {
         Some(name) => {
-            if let Some(id) = OpId::named(name) {
+            if let Some(id) = dialect.op(name) {
                 if args.json {
                     writeln!(out, "{}", op_json(id.op()))?;
                 } else {
                     explain(&mut out, id.op(), ui)?;
                 }
-            } else if let Some(id) = ConstId::named(name) {
+            } else if let Some(id) = dialect.constant(name) {
                 if args.json {
                     writeln!(out, "{}", constant_json(id))?;
                 } else {
                     writeln!(out, "{} = {}", ui.out(STRONG, id.name()), id.value())?;
                 }
             } else {
-                return Err(unknown(name));
+                return Err(unknown(name, dialect));
             }
         }
         None if args.json => {
-            let ops: Vec<Json> = ops().iter().map(|op| op_json(op)).collect();
-            let constants: Vec<Json> = ConstId::all().map(constant_json).collect();
+            let ops: Vec<Json> = dialect.ops().iter().map(|op| op_json(op)).collect();
+            let constants: Vec<Json> = dialect.constants().map(constant_json).collect();
             writeln!(out, "{}", json!({"ops": ops, "constants": constants}))?;
         }
-        None if args.markdown => write!(out, "{}", manual::markdown())?,
-        None => list(&mut out, ui)?,
+        None if args.markdown => write!(out, "{}", manual::markdown(dialect))?,
+        None => list(&mut out, dialect, ui)?,
     }
     out.flush()?;
     Ok(Exit::Good)
 }
 
-fn unknown(name: &str) -> anyhow::Error {
+fn unknown(name: &str, dialect: Dialect) -> anyhow::Error {
     let known = || {
-        let ops = OpId::all().map(|id| id.op().name);
-        ops.chain(ConstId::all().map(ConstId::name))
+        let ops = dialect.ops().iter().map(|op| op.name);
+        ops.chain(dialect.constants().map(ConstId::name))
     };
     // `three` is a slip of `THREE`, though no letter is the same.
     let same = known().find(|known| known.eq_ignore_ascii_case(name));
     advised(
-        format_args!("there is no primitive '{name}'"),
+        format_args!("there is no primitive '{name}' in {}", dialect.name()),
         match same.or_else(|| nearest(name, known())) {
             Some(near) => format!("did you mean '{near}'?"),
             None => "`batt ops` lists all of them".to_owned(),
@@ -85,10 +103,10 @@ fn unknown(name: &str) -> anyhow::Error {
     )
 }
 
-/// The ops of the table, family by family.
-fn families() -> Vec<(&'static str, Vec<&'static Op>)> {
+/// The ops of a dialect, family by family.
+fn families(dialect: Dialect) -> Vec<(&'static str, Vec<&'static Op>)> {
     let mut families: Vec<(&str, Vec<&Op>)> = Vec::new();
-    for op in ops() {
+    for op in dialect.ops() {
         match families.last_mut() {
             Some((family, ops)) if *family == op.family => ops.push(op),
             _ => families.push((op.family, vec![op])),
@@ -97,8 +115,8 @@ fn families() -> Vec<(&'static str, Vec<&'static Op>)> {
     families
 }
 
-fn list(out: &mut impl Write, ui: &Ui) -> Result<()> {
-    for (family, ops) in families() {
+fn list(out: &mut impl Write, dialect: Dialect, ui: &Ui) -> Result<()> {
+    for (family, ops) in families(dialect) {
         writeln!(out, "{}", ui.out(STRONG, title(family)))?;
         let mut rows = table(&[], &[]);
         for op in ops {
@@ -111,7 +129,7 @@ fn list(out: &mut impl Write, ui: &Ui) -> Result<()> {
     }
     writeln!(out, "{}", ui.out(STRONG, "Constants"))?;
     let mut rows = table(&[], &[]);
-    for id in ConstId::all() {
+    for id in dialect.constants() {
         rows.add_row([id.name().to_owned(), id.value().to_string()]);
     }
     write!(out, "{}", table_text(&rows))?;
@@ -122,7 +140,16 @@ fn explain(out: &mut impl Write, op: &Op, ui: &Ui) -> Result<()> {
     writeln!(out, "{}", ui.out(STRONG, signature(op)))?;
     writeln!(out, "\n{}", doc(op))?;
     let (call, result) = op.example;
-    writeln!(out, "\n{}\n  {call}\n  {result}", ui.out(NOTE, "example"))?;
+    if !call.is_empty() {
+        writeln!(out, "\n{}\n  {call}\n  {result}", ui.out(NOTE, "example"))?;
+    }
+    if let Some(fallback) = op.fallback {
+        writeln!(
+            out,
+            "\n{}\n  {fallback}",
+            ui.out(NOTE, "instead of failing")
+        )?;
+    }
     if let Some(error) = failure(op) {
         writeln!(
             out,
@@ -136,6 +163,7 @@ fn explain(out: &mut impl Write, op: &Op, ui: &Ui) -> Result<()> {
         writeln!(out, "\n{label}\n  {}", op.order)?;
     }
     writeln!(out, "\n{} {}", ui.out(NOTE, "family"), title(op.family))?;
+    writeln!(out, "{} {}", ui.out(NOTE, "dialect"), op.dialect.name())?;
     Ok(())
 }
 
@@ -182,12 +210,15 @@ fn op_json(op: &Op) -> Json {
     let fails = failure(op).map(|error| json!({"call": op.fails, "error": error}));
     json!({
         "name": op.name,
+        "dialect": op.dialect.name(),
         "family": op.family,
+        "fallback": op.fallback.map(|fallback| fallback.to_string()),
         "params": params,
         "returns": op.returns.to_string(),
         "summary": op.summary(),
         "doc": doc(op),
-        "example": {"call": op.example.0, "result": op.example.1},
+        "example": (!op.example.0.is_empty())
+            .then(|| json!({"call": op.example.0, "result": op.example.1})),
         "fails": fails,
         "order": op.order_sensitive.then_some(op.order),
     })
