@@ -27,6 +27,9 @@ pub fn load_all(paths: &[PathBuf], dialect: Option<Dialect>, ui: &Ui) -> Result<
     for path in paths {
         let file = load(path, dialect)?;
         print_findings(file.source.name(), &file.diagnostics, ui);
+        if let Some(detected) = &file.detected {
+            ui.note(format_args!("{}: {detected}", path.display()));
+        }
         files.push(file);
     }
     if files.iter().all(|file| file.programs.is_empty()) {
