@@ -22,6 +22,8 @@ pub struct CompiledBatt {
     dialect: Dialect,
     on_error: OnError,
     steps: Steps,
+    /// The steps in the order in which they are executed.
+    order: Vec<u32>,
     /// Where the values of the entries are: the outputs, then the scores.
     values: Vec<Source>,
     outputs: usize,
@@ -112,6 +114,7 @@ impl CompiledBatt {
             dialect: batt.dialect(),
             on_error: batt.on_error,
             users: [users(0), users(outputs as u32)],
+            order: solver_by_solver(batt),
             steps,
             values,
             outputs,
@@ -331,6 +334,27 @@ impl Inputs<'_> {
     }
 }
 
+/// The steps one solver after the other, each followed by the differs that look at its candidate. The text has
+/// them in turns, one step of each solver, but a value that is used soon after it is made is still
+/// in the cache. Steps that belong to no entry are left out: nobody would see what they do.
+fn solver_by_solver(batt: &Batt) -> Vec<u32> {
+    let outputs = batt
+        .outputs
+        .iter()
+        .map(|o| (o.after, 0, o.steps.as_slice()));
+    let scores = batt.scores.iter().map(|s| (s.after, 1, s.steps.as_slice()));
+    let mut entries: Vec<_> = outputs.chain(scores).collect();
+    entries.sort_by_key(|(after, kind, _)| (*after, *kind));
+    let mut placed = vec![false; batt.program.steps().len()];
+    let mut order = Vec::with_capacity(placed.len());
+    for id in entries.iter().flat_map(|(_, _, steps)| steps.iter()) {
+        if !std::mem::replace(&mut placed[id.index()], true) {
+            order.push(id.0);
+        }
+    }
+    order
+}
+
 fn entry_is(batt: &Batt, operand: &Operand) -> bool {
     let outputs = batt.outputs.iter().map(|output| &output.value);
     let scores = batt.scores.iter().map(|score| &score.value);
@@ -412,10 +436,12 @@ impl State<'_> {
     ) {
         let first = self.batt.steps.first();
         let mut fallbacks = run.fallbacks();
-        for (k, instruction) in self.batt.steps.instructions.iter().enumerate() {
+        for &k in &self.batt.order {
+            let k = k as usize;
             if self.live[k] == 0 {
                 continue;
             }
+            let instruction = &self.batt.steps.instructions[k];
             run.begin_step(self.limits, &mut self.memory);
             watch.before(k);
             let outcome = instruction.execute(run, slots).outcome();

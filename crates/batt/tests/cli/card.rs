@@ -60,7 +60,12 @@ fn the_corpus_goes_in_and_comes_out() {
         .code(0)
         .out("merged 65 solvers and 4 differs: ");
     assert_eq!(ended.last_line(), "wrote batt.py and batt.json");
-    assert_eq!(ended.stderr.lines().count(), 1, "only which dialect it is: {}", ended.stderr);
+    assert_eq!(
+        ended.stderr.lines().count(),
+        1,
+        "only which dialect it is: {}",
+        ended.stderr
+    );
 
     let file = BattFile::load(folder.path("batt.py"), None).unwrap();
     assert!(file.diagnostics.is_empty(), "{:?}", file.diagnostics);
