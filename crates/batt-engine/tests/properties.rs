@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use batt_arc::Grid;
-use batt_dsl::{Limits, Workspace};
+use batt_dsl::{Dialect, Limits, Workspace};
 use batt_engine::{Compiled, Job, Options, Sample, Values, evaluate, run_job};
 use batt_lang::Program;
 use proptest::collection::vec;
@@ -50,6 +50,17 @@ proptest! {
         let mut choices = Choices::new(&bytes);
         let grid = generate::grid(&mut choices);
         let program = generate::program(&mut choices);
+        if let Err(finding) = oracle::check(&program, &grid) {
+            return Err(TestCaseError::fail(format!("{finding}\n{program}\non {grid:?}")));
+        }
+    }
+
+    /// The same in tokpidjin.
+    #[test]
+    fn so_they_are_in_tokpidjin(bytes in vec(any::<u8>(), 0..260)) {
+        let mut choices = Choices::new(&bytes);
+        let grid = generate::grid(&mut choices);
+        let program = generate::program_in(Dialect::Tokpidjin, &mut choices);
         if let Err(finding) = oracle::check(&program, &grid) {
             return Err(TestCaseError::fail(format!("{finding}\n{program}\non {grid:?}")));
         }

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use batt_arc::Grid;
-use batt_dsl::{Dialect, Fault, Limits, OwnedValue, Run, Value, Workspace};
-use batt_engine::{Compiled, Job, Options, RunError, Sample, Values, Verdict, run_job};
+use batt_arc::{Grid, Pair};
+use batt_dsl::{Fault, Limits, OwnedValue, Run, Value, Workspace};
+use batt_engine::{Compiled, Job, Options, RunError, Sample, Values, Verdict, inputs, run_job};
 use batt_lang::{Program, StepId};
 
 /// Small enough that a runaway program ends at once, large enough for real work.
@@ -81,13 +81,10 @@ pub fn check(program: &Program, grid: &Grid) -> Result<(), String> {
         values: Values::All,
         ..Options::default()
     };
+    let demos = demos(grid);
     let job = Job {
         program: &compiled,
-        sample: Sample {
-            demos: &[],
-            input: grid,
-            expected: None,
-        },
+        sample: sample(grid, &demos),
     };
     let result = run_job(&mut workspace, &job, &options);
     let through_engine = match (result.verdict, result.value) {
@@ -105,17 +102,21 @@ pub fn ending(
     grid: &Grid,
     limits: &Limits,
 ) -> Ending {
-    workspace.run(Dialect::ArcDsl, limits, |run| {
+    workspace.run(program.dialect(), limits, |run| {
         let input = run.input(grid.height(), grid.width(), grid.cells());
-        finish(run, input, |run, input| program.execute(run, &[input]))
+        finish(run, input, |run, input| {
+            let inputs = inputs(run, program, &sample(grid, &demos(grid)), input)?;
+            program.execute(run, &inputs)
+        })
     })
 }
 
 fn watched(workspace: &mut Workspace, program: &Compiled, grid: &Grid, limits: &Limits) -> Ending {
-    workspace.run(Dialect::ArcDsl, limits, |run| {
+    workspace.run(program.dialect(), limits, |run| {
         let input = run.input(grid.height(), grid.width(), grid.cells());
         finish(run, input, |run, input| {
-            program.execute_watched(run, &[input], |run, _, value| {
+            let inputs = inputs(run, program, &sample(grid, &demos(grid)), input)?;
+            program.execute_watched(run, &inputs, |run, _, value| {
                 let _ = run.to_owned(value);
             })
         })
@@ -128,10 +129,29 @@ fn general_form(
     grid: &Grid,
     limits: &Limits,
 ) -> Ending {
-    workspace.run(Dialect::ArcDsl, limits, |run| {
+    workspace.run(program.dialect(), limits, |run| {
         let input = run.from_owned(&OwnedValue::grid(grid.rows()));
-        finish(run, input, |run, input| program.execute(run, &[input]))
+        finish(run, input, |run, input| {
+            let inputs = inputs(run, program, &sample(grid, &demos(grid)), input)?;
+            program.execute(run, &inputs)
+        })
     })
+}
+
+/// A demonstration for programs that look at them.
+fn demos(grid: &Grid) -> [Pair; 1] {
+    [Pair {
+        input: grid.clone(),
+        output: Some(grid.clone()),
+    }]
+}
+
+fn sample<'a>(grid: &'a Grid, demos: &'a [Pair]) -> Sample<'a> {
+    Sample {
+        demos,
+        input: grid,
+        expected: None,
+    }
 }
 
 fn finish<'r>(

@@ -1,0 +1,21 @@
+//! A random program of tokpidjin on a random grid, within tight limits: a value or a fault, soon, and always the
+//! same one.
+#![no_main]
+
+#[path = "../../crates/batt-engine/tests/support/generate.rs"]
+mod generate;
+#[path = "../../crates/batt-engine/tests/support/oracle.rs"]
+mod oracle;
+
+use batt_dsl::Dialect;
+use generate::Choices;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let mut choices = Choices::new(bytes);
+    let grid = generate::grid(&mut choices);
+    let program = generate::program_in(Dialect::Tokpidjin, &mut choices);
+    if let Err(finding) = oracle::check(&program, &grid) {
+        panic!("{finding}\n{program}\non {grid:?}");
+    }
+});
