@@ -340,7 +340,8 @@ impl<'a> Work<'a> {
             }
             Some(path) => {
                 let read = args.batts.iter().chain([&args.tasks]);
-                check_not_read(path, read.map(PathBuf::as_path))?;
+                let read = read.map(PathBuf::as_path);
+                check_not_read(path, read.chain(task_file(path, &args.tasks)))?;
                 let seen =
                     |at: usize, line: &str| self.take_over(at, line, &mut tally, &mut earlier);
                 let (journal, done) = Journal::open(path, &self.settings(), existing, seen)?;
@@ -409,6 +410,13 @@ impl<'a> Work<'a> {
             "max-time": limits.time.map(|time| time.as_secs_f64()),
         })
     }
+}
+
+/// The path itself, if it is one of the files that are read with a folder of tasks.
+fn task_file<'p>(path: &'p Path, tasks: &Path) -> Option<&'p Path> {
+    let place = path.canonicalize().ok()?;
+    let inside = place.starts_with(tasks.canonicalize().ok()?);
+    (inside && place.extension().is_some_and(|e| e == "json")).then_some(path)
 }
 
 /// All pairs with their names, for a number that changes with them.
