@@ -14,28 +14,31 @@ use crate::error::{advised, bad_file};
 use crate::solvers::print_findings;
 use crate::ui::Ui;
 
-/// Reads batt files and prints what is wrong with them. At least one batt has loaded.
+/// Reads batt files and prints what is wrong with them. At least one batt has loaded, and every file that
+/// is in order holds one.
 pub fn load_all(paths: &[PathBuf], dialect: Option<Dialect>, ui: &Ui) -> Result<Vec<BattFile>> {
     let mut files = Vec::new();
     for path in paths {
         let file = load(path, dialect)?;
+        if file.batts.is_empty() && file.is_clean() {
+            // That each of its functions is no batt need not be said one by one.
+            return Err(advised(
+                format_args!("no batt in {}", file.source.name()),
+                "a batt is a function batt(task_id, S, I, C, log_path) that returns o, s; `batt card` \
+                 makes one from solvers",
+            ));
+        }
         print_findings(file.source.name(), &file.diagnostics, ui);
-        if let Some(detected) = &file.detected {
+        if let Some(detected) = file.detected.as_ref().filter(|_| !file.batts.is_empty()) {
             ui.note(format_args!("{}: {detected}", path.display()));
         }
         files.push(file);
     }
     if files.iter().all(|file| file.batts.is_empty()) {
         let names: Vec<_> = files.iter().map(|file| file.source.name()).collect();
-        let hint = if files.iter().all(BattFile::is_clean) {
-            "a batt is a function batt(task_id, S, I, C, log_path) that returns o, s; `batt card` makes one \
-             from solvers"
-        } else {
-            "mend what is reported above"
-        };
         return Err(advised(
             format_args!("no batt in {}", names.join(", ")),
-            hint,
+            "mend what is reported above",
         ));
     }
     Ok(files)

@@ -37,19 +37,20 @@ pub fn bad_tasks(error: batt_arc::LoadError) -> Error {
 /// A file that cannot be read or written.
 pub fn bad_file(doing: &str, path: &Path, error: &io::Error) -> Error {
     let hint = match error.kind() {
-        io::ErrorKind::NotFound => "check the path",
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => "check the path",
         io::ErrorKind::PermissionDenied => "check the permissions of the file",
         io::ErrorKind::IsADirectory => "name a file, not a folder",
+        io::ErrorKind::StorageFull => "make room on the disk",
         _ => "check that the disk and the file are in order",
     };
     advised(
-        format_args!("cannot {doing} {}: {}", path.display(), plain(error)),
+        format_args!("cannot {doing} {}: {}", path.display(), reason(error)),
         hint,
     )
 }
 
 /// The system's message without its number, which tells people nothing.
-fn plain(error: &io::Error) -> String {
+pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {
         Some(at) => text[..at].to_owned(),

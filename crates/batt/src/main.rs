@@ -16,7 +16,6 @@ mod error;
 mod files;
 mod interrupt;
 mod outcome;
-mod parquet;
 mod solvers;
 mod ui;
 

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod card;
+mod mega;
 mod profile;
 mod run;
 mod support;

@@ -4,24 +4,21 @@
 //! there, the part becomes the file. Whatever kills the run leaves a prefix of the lines, the last of them
 //! perhaps torn; resuming cuts the torn one off and goes on after the whole ones.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use serde_json::Value as Json;
 
+use super::sink::kept;
 use crate::error::{advised, bad_file};
-
-/// How long finished lines may wait in memory.
-const FLUSH_EVERY: Duration = Duration::from_millis(500);
+use crate::files;
 
 /// A file of results under way.
 pub struct Journal {
     target: PathBuf,
     lines: BufWriter<File>,
-    flushed: Instant,
 }
 
 /// What to do about results that are there already.
@@ -37,58 +34,70 @@ pub enum Existing {
 
 impl Journal {
     /// Opens the journal for a file. `settings` says what the results are of; `seen` hears of every line that is
-    /// there already. Gives the journal and how many lines those are.
+    /// there already, and an error of it ends what is kept of them. Gives the journal and how many lines
+    /// those are.
     pub fn open(
         target: &Path,
         settings: &Json,
         existing: Existing,
         seen: impl FnMut(usize, &str) -> Result<()>,
     ) -> Result<(Journal, usize)> {
-        let (part, about) = (part(target), about(target));
-        let unfinished = part.exists();
-        if unfinished && existing == Existing::Refuse {
-            return Err(advised(
-                format_args!(
-                    "{} holds the unfinished results of an earlier run",
-                    part.display()
-                ),
-                "add --resume to go on with it, or --overwrite to start again",
-            ));
-        }
-        let done = if unfinished && existing == Existing::Resume {
-            check(&about, settings)?;
-            keep_whole_lines(&part, seen).map_err(|error| match error.downcast::<io::Error>() {
-                Ok(error) => bad_file("read", &part, &error),
-                Err(other) => other,
-            })?
-        } else {
-            let written = fs::write(&about, settings.to_string() + "\n");
-            written.map_err(|error| bad_file("write", &about, &error))?;
-            File::create(&part).map_err(|error| bad_file("write", &part, &error))?;
-            0
+        let target = place(target)?;
+        let (part, about) = (part(&target), about(&target));
+        let cannot = |doing: &'static str| {
+            let part = part.clone();
+            move |error: io::Error| bad_file(doing, &part, &error)
         };
-        let lines = OpenOptions::new().append(true).open(&part);
-        let lines = lines.map_err(|error| bad_file("write", &part, &error))?;
-        let journal = Journal {
-            target: target.to_owned(),
-            lines: BufWriter::with_capacity(1 << 18, lines),
-            flushed: Instant::now(),
+        let opened = OpenOptions::new().read(true).write(true).open(&part);
+        let (mut file, done) = match opened {
+            Ok(file) => {
+                lock(&file, &part)?;
+                let empty = file.metadata().map_err(cannot("read"))?.len() == 0;
+                match existing {
+                    Existing::Resume => {
+                        check(&about, settings)?;
+                        let done = keep_whole_lines(&file, seen).map_err(cannot("read"))?;
+                        (file, done)
+                    }
+                    Existing::Refuse if !empty => {
+                        return Err(advised(
+                            format_args!(
+                                "{} holds the unfinished results of an earlier run",
+                                part.display()
+                            ),
+                            "add --resume to go on with it, or --overwrite to start again",
+                        ));
+                    }
+                    Existing::Refuse | Existing::Overwrite => {
+                        // The lines go first: never may old ones be found with new settings.
+                        file.set_len(0).map_err(cannot("write"))?;
+                        describe(&about, settings)?;
+                        (file, 0)
+                    }
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                describe(&about, settings)?;
+                let mut options = OpenOptions::new();
+                let created = options.read(true).write(true).create_new(true).open(&part);
+                let file = created.map_err(cannot("write"))?;
+                lock(&file, &part)?;
+                (file, 0)
+            }
+            Err(error) => return Err(cannot("write")(error)),
         };
-        Ok((journal, done))
+        file.seek(SeekFrom::End(0)).map_err(cannot("write"))?;
+        let lines = BufWriter::with_capacity(1 << 18, file);
+        Ok((Journal { target, lines }, done))
     }
 
     /// Appends a line, which ends in a newline.
     pub fn write(&mut self, line: &str) -> io::Result<()> {
-        self.lines.write_all(line.as_bytes())?;
-        if self.flushed.elapsed() >= FLUSH_EVERY {
-            self.flush()?;
-        }
-        Ok(())
+        self.lines.write_all(line.as_bytes())
     }
 
     /// Hands everything to the system.
     pub fn flush(&mut self) -> io::Result<()> {
-        self.flushed = Instant::now();
         self.lines.flush()
     }
 
@@ -104,7 +113,7 @@ impl Journal {
     ) -> Result<()> {
         let (part, about) = (part(&self.target), about(&self.target));
         let written = self.flush().and_then(|()| self.lines.get_ref().sync_all());
-        written.map_err(|error| bad_file("write", &part, &error))?;
+        written.map_err(|error| kept(&part, &error))?;
         drop(self.lines);
         match convert {
             Some(convert) => {
@@ -114,7 +123,7 @@ impl Journal {
             }
             None => {
                 let renamed = fs::rename(&part, &self.target);
-                renamed.map_err(|error| bad_file("write", &self.target, &error))?;
+                renamed.map_err(|error| kept(&self.target, &error))?;
             }
         }
         fs::remove_file(&about).map_err(|error| bad_file("remove", &about, &error))
@@ -129,36 +138,96 @@ fn about(target: &Path) -> PathBuf {
     with_suffix(target, ".part.json")
 }
 
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+/// A path with something after its name.
+pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
 }
 
+/// Where the file will be. What cannot be replaced by a file is refused now, not after hours of work.
+fn place(target: &Path) -> Result<PathBuf> {
+    let there = fs::metadata(target);
+    let bytes = target.as_os_str().as_encoded_bytes();
+    if bytes.ends_with(b"/") || there.as_ref().is_ok_and(fs::Metadata::is_dir) {
+        let error = io::Error::from(io::ErrorKind::IsADirectory);
+        return Err(bad_file("write", target, &error));
+    }
+    match there {
+        Ok(there) if !there.is_file() => Err(advised(
+            format_args!("cannot write {}: it is not a file", target.display()),
+            "name a file, or - for stdout",
+        )),
+        // A link stays one: the results go where it points.
+        Ok(_) if target.is_symlink() => {
+            let place = fs::canonicalize(target);
+            place.map_err(|error| bad_file("write", target, &error))
+        }
+        Ok(_) => Ok(target.to_owned()),
+        Err(error) => {
+            let folder = target.parent().filter(|p| !p.as_os_str().is_empty());
+            let found = folder.is_none_or(Path::is_dir);
+            if error.kind() == io::ErrorKind::NotFound && found {
+                return Ok(target.to_owned());
+            }
+            Err(bad_file("write", target, &error))
+        }
+    }
+}
+
+/// Two runs that write the same file would ruin it for both.
+fn lock(file: &File, part: &Path) -> Result<()> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(advised(
+            format_args!("another run is writing {}", part.display()),
+            "wait for it to end, or choose another name",
+        )),
+        // Some file systems know no locks; nothing else is wrong with them.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
+    }
+}
+
+/// Says what the lines will be the results of.
+fn describe(about: &Path, settings: &Json) -> Result<()> {
+    files::replace(about, &format!("{settings}\n"))
+}
+
 /// Are these the results of the same batts on the same tasks, run in the same way?
 fn check(about: &Path, settings: &Json) -> Result<()> {
-    let text = fs::read_to_string(about).map_err(|error| bad_file("read", about, &error))?;
-    let before: Json = serde_json::from_str(&text).unwrap_or_default();
-    if before == *settings {
+    let text = fs::read_to_string(about).unwrap_or_default();
+    let Ok(Json::Object(before)) = serde_json::from_str(&text) else {
+        return Err(advised(
+            format_args!(
+                "nothing tells what the unfinished results are of: {} is missing or damaged",
+                about.display()
+            ),
+            "add --overwrite instead of --resume to start again",
+        ));
+    };
+    let now = settings.as_object().into_iter().flatten();
+    let changed: Vec<&str> = now
+        .filter(|(key, value)| before.get(*key) != Some(value))
+        .map(|(key, _)| key.as_str())
+        .collect();
+    if changed.is_empty() {
         return Ok(());
     }
-    let keys = settings.as_object().into_iter().flat_map(|o| o.keys());
-    let changed: Vec<&str> = keys
-        .filter(|key| before.get(key.as_str()) != settings.get(key.as_str()))
-        .map(String::as_str)
-        .collect();
     Err(advised(
         format_args!(
             "the unfinished results are of another run: {} changed",
             changed.join(", ")
         ),
-        "run with the same batts, tasks and limits as before, or add --overwrite to start again",
+        "run with the same batts, tasks and limits as before, or with --overwrite instead of --resume \
+         to start again",
     ))
 }
 
 /// Shows the whole lines of a file to `seen` and cuts off what follows them. Gives their number.
-fn keep_whole_lines(path: &Path, mut seen: impl FnMut(usize, &str) -> Result<()>) -> Result<usize> {
-    let mut lines = BufReader::with_capacity(1 << 18, File::open(path)?);
+fn keep_whole_lines(
+    file: &File,
+    mut seen: impl FnMut(usize, &str) -> Result<()>,
+) -> io::Result<usize> {
+    let mut lines = BufReader::with_capacity(1 << 18, file);
     let (mut count, mut whole, mut line) = (0, 0, Vec::new());
     loop {
         line.clear();
@@ -173,7 +242,7 @@ fn keep_whole_lines(path: &Path, mut seen: impl FnMut(usize, &str) -> Result<()>
         count += 1;
         whole += read as u64;
     }
-    OpenOptions::new().write(true).open(path)?.set_len(whole)?;
+    file.set_len(whole)?;
     Ok(count)
 }
 
@@ -202,6 +271,7 @@ mod tests {
         journal.write("thr").unwrap();
         drop(journal);
         assert!(open(&target, Existing::Refuse).is_err());
+        assert_eq!(fs::read_to_string(part(&target)).unwrap(), "one\ntwo\nthr");
         let (mut journal, done) = open(&target, Existing::Resume).unwrap();
         assert_eq!(done, 2);
         journal.write("three\n").unwrap();
@@ -222,6 +292,20 @@ mod tests {
     }
 
     #[test]
+    fn two_runs_do_not_write_the_same_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("r.jsonl");
+        let first = open(&target, Existing::Refuse).unwrap();
+        for existing in [Existing::Refuse, Existing::Resume, Existing::Overwrite] {
+            let message = open(&target, existing).err().map(|e| e.to_string());
+            assert!(message.is_some_and(|m| m.contains("another run")));
+        }
+        drop(first);
+        // Nothing was written yet, so nothing is lost.
+        assert_eq!(open(&target, Existing::Refuse).unwrap().1, 0);
+    }
+
+    #[test]
     fn other_settings_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("r.jsonl");
@@ -230,5 +314,9 @@ mod tests {
         let result = Journal::open(&target, &other, Existing::Resume, |_, _| Ok(()));
         let message = result.err().map(|e| e.to_string()).unwrap_or_default();
         assert!(message.contains("n changed"), "{message}");
+        fs::write(about(&target), "{\"n\"").unwrap();
+        let message = open(&target, Existing::Resume).err().map(|e| e.to_string());
+        assert!(message.is_some_and(|m| m.contains("missing or damaged")));
+        assert_eq!(open(&target, Existing::Overwrite).unwrap().1, 0);
     }
 }

@@ -1,15 +1,20 @@
 //! `batt mega`: batts over every sample of whole datasets.
 
 mod journal;
+mod parquet;
 mod record;
+mod sink;
+mod summary;
 mod tally;
 
+use std::hash::{Hash, Hasher};
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Result, ensure};
 use batt_arc::{Dataset, PairRef};
 use batt_engine::{CompiledBatt, MegaOptions, MegaReport, MegaResult, Sample, mega};
 use batt_lang::batt::BattFile;
@@ -18,14 +23,17 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value as Json, json};
 
 use self::journal::{Existing, Journal};
-use self::record::Entries;
-use self::tally::{Solved, Tally};
+use self::record::{Entries, Record};
+use self::sink::Sink;
+use self::summary::Summary;
+use self::tally::{Earlier, PairOf, Solved, Tally};
 use crate::batts;
 use crate::cli::{Exit, RunOptions};
-use crate::error::{advised, bad_file};
+use crate::error::advised;
+use crate::files::check_not_read;
 use crate::interrupt;
 use crate::solvers::load_tasks;
-use crate::ui::{Ui, counted, grouped, rate, stdout, table, table_text};
+use crate::ui::{Ui, counted, grouped, rate, stdout};
 
 /// Run batts on every sample of every task
 #[derive(Args)]
@@ -98,9 +106,11 @@ pub struct MegaArgs {
         long,
         value_name = "SECONDS",
         default_value = "60",
+        value_parser = seconds,
+        allow_negative_numbers = true,
         help_heading = "Limits of one run"
     )]
-    max_time: f64,
+    max_time: Duration,
 
     #[command(flatten)]
     options: RunOptions,
@@ -133,8 +143,14 @@ impl From<OnErrorName> for OnError {
     }
 }
 
-/// Rows listed without `--verbose`.
-const LISTED: usize = 20;
+/// `0.5`, `60`. So long a time that the clock cannot tell its end is no limit anybody means.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().unwrap_or(f64::NAN);
+    if seconds > 0.0 && seconds <= 1e9 {
+        return Ok(Duration::from_secs_f64(seconds));
+    }
+    Err("write a number of seconds above 0, such as 0.5 or 60".to_owned())
+}
 
 /// Runs the command.
 pub fn main(args: &MegaArgs, ui: &Ui) -> Result<Exit> {
@@ -149,12 +165,10 @@ pub fn main(args: &MegaArgs, ui: &Ui) -> Result<Exit> {
             "name tasks that have at least one pair",
         ));
     }
-    let (report, solved) = work.run(args, ui)?;
     let summary = Summary {
-        work: &work,
-        report: &report,
-        solved: &solved,
         args,
+        work: &work,
+        done: work.run(args, ui)?,
     };
     // With the results on stdout, the summary goes where it does not mix with them.
     if args.out.as_deref() == Some(Path::new("-")) {
@@ -164,6 +178,7 @@ pub fn main(args: &MegaArgs, ui: &Ui) -> Result<Exit> {
         summary.write(&mut out)?;
         out.flush()?;
     }
+    let report = &summary.done.report;
     ui.remark(format_args!(
         "{} in {:.2} s on {}, batches of {}: {} samples/s",
         counted(report.runs, "run"),
@@ -172,7 +187,8 @@ pub fn main(args: &MegaArgs, ui: &Ui) -> Result<Exit> {
         grouped(report.batch_size),
         rate(report.runs, report.elapsed),
     ));
-    if interrupt::happened() {
+    // Whoever was too late to interrupt has all results.
+    if !summary.is_complete() {
         if args.out.as_deref().is_some_and(|out| out != Path::new("-")) {
             ui.note("what is done is kept; the same command with --resume goes on");
         }
@@ -183,7 +199,8 @@ pub fn main(args: &MegaArgs, ui: &Ui) -> Result<Exit> {
 
 /// What is to be run.
 struct Work<'a> {
-    files: Vec<&'a str>,
+    /// What the results call each batt.
+    names: Vec<String>,
     batts: Vec<&'a Batt>,
     compiled: Vec<CompiledBatt>,
     entries: Vec<Entries>,
@@ -196,12 +213,15 @@ struct Work<'a> {
 
 impl<'a> Work<'a> {
     fn new(loaded: &'a [BattFile], data: &'a Dataset, args: &MegaArgs) -> Work<'a> {
-        let batts = || {
-            loaded.iter().flat_map(|file| {
-                let name = file.source.name();
-                file.batts.iter().map(move |batt| (name, batt))
+        let batts = || loaded.iter().flat_map(|file| &file.batts);
+        let names = loaded.iter().flat_map(|file| {
+            let name = file.source.name();
+            let alone = file.batts.len() == 1;
+            file.batts.iter().map(move |batt| match alone {
+                true => name.to_owned(),
+                false => format!("{name}::{}", batt.program.name()),
             })
-        };
+        });
         let compile = |batt: &Batt| {
             let compiled = CompiledBatt::new(batt);
             match args.on_error {
@@ -219,12 +239,12 @@ impl<'a> Work<'a> {
         }
         let engine = args.options.engine(args.jobs);
         let mut limits = engine.limits;
-        limits.time = std::time::Duration::try_from_secs_f64(args.max_time).ok();
+        limits.time = Some(args.max_time);
         Work {
-            files: batts().map(|(file, _)| file).collect(),
-            batts: batts().map(|(_, batt)| batt).collect(),
-            compiled: batts().map(|(_, batt)| compile(batt)).collect(),
-            entries: batts().map(|(_, batt)| Entries::new(batt)).collect(),
+            names: names.collect(),
+            batts: batts().collect(),
+            compiled: batts().map(compile).collect(),
+            entries: batts().map(Entries::new).collect(),
             data,
             samples,
             places,
@@ -249,49 +269,97 @@ impl<'a> Work<'a> {
 
     fn count(&self, tally: &mut Tally<'_>, at: usize, right: impl Iterator<Item = usize>) {
         let (batt, sample) = self.run_at(at);
-        let known = self.samples[sample].expected.is_some();
-        tally.add(batt, self.places[sample].0, known, right);
+        let task = self.places[sample].0;
+        let pair = PairOf {
+            known: self.samples[sample].expected.is_some(),
+            last: self
+                .places
+                .get(sample + 1)
+                .is_none_or(|next| next.0 != task),
+        };
+        tally.add(batt, task, pair, right);
     }
 
     fn line(&self, at: usize, result: &MegaResult<Option<String>>) -> String {
         let (batt, sample) = self.run_at(at);
         let (task, pair) = self.places[sample];
         let task = &self.data.tasks()[task];
-        record::line(self.files[batt], &task.id, &pair.to_string(), result)
+        record::line(&self.names[batt], &task.id, &pair.to_string(), result)
     }
 
-    fn run(&self, args: &MegaArgs, ui: &Ui) -> Result<(MegaReport, Vec<Solved>)> {
+    /// Reads a line of an earlier run again. It is an error if it is not the line of that number.
+    fn take_over(
+        &self,
+        at: usize,
+        line: &str,
+        tally: &mut Tally<'_>,
+        earlier: &mut Earlier,
+    ) -> Result<()> {
+        ensure!(at < self.len(), "there are more lines than runs");
+        let record: Record<'_> = serde_json::from_str(line)?;
+        let (batt, sample) = self.run_at(at);
+        let (task, pair) = self.places[sample];
+        let place = (
+            self.names[batt].as_str(),
+            self.data.tasks()[task].id.as_str(),
+        );
+        ensure!(
+            (&*record.batt, &*record.task) == place && record.pair == pair.to_string(),
+            "this is another run's line"
+        );
+        let batt = self.batts[batt];
+        let lengths = (record.o.len(), record.s.len());
+        ensure!(
+            lengths == (batt.outputs.len(), batt.scores.len())
+                && record.right.iter().all(|k| *k < batt.outputs.len()),
+            "the line has other entries than the batt"
+        );
+        earlier.add(&record);
+        self.count(tally, at, record.right.iter().copied());
+        Ok(())
+    }
+
+    fn run(&self, args: &MegaArgs, ui: &Ui) -> Result<Done> {
         let mut tally = Tally::new(self.batts.clone());
         let existing = match (args.resume, args.overwrite) {
             (true, _) => Existing::Resume,
             (_, true) => Existing::Overwrite,
             _ => Existing::Refuse,
         };
-        let mut from = 0;
+        let mut earlier = Earlier::default();
         let mut sink = match args.out.as_deref() {
-            None => Sink::Nowhere,
-            Some(path) if path == Path::new("-") => Sink::Stdout(Box::new(stdout())),
-            Some(path) => {
-                let seen = |at: usize, line: &str| {
-                    let record: Json = serde_json::from_str(line)?;
-                    let right = record["right"].as_array().context("no 'right'")?;
-                    let right = right.iter().filter_map(|k| Some(k.as_u64()? as usize));
-                    self.count(&mut tally, at, right);
-                    Ok(())
-                };
-                let (journal, done) = Journal::open(path, &self.settings(), existing, seen)?;
-                from = done;
-                if done > 0 {
-                    ui.note(format_args!("going on after {} of {}", done, self.len()));
+            None => Sink::nowhere(),
+            Some(path) if path == Path::new("-") => {
+                if args.resume || args.overwrite {
+                    return Err(advised(
+                        "nothing of an earlier run is known on stdout",
+                        "name a file with --out, or leave --resume and --overwrite out",
+                    ));
                 }
-                Sink::File(path.to_owned(), journal)
+                Sink::stdout()
+            }
+            Some(path) => {
+                let read = args.batts.iter().chain([&args.tasks]);
+                let read = read.map(PathBuf::as_path);
+                check_not_read(path, read.chain(task_file(path, &args.tasks)))?;
+                let seen =
+                    |at: usize, line: &str| self.take_over(at, line, &mut tally, &mut earlier);
+                let (journal, done) = Journal::open(path, &self.settings(), existing, seen)?;
+                if args.resume {
+                    ui.note(match done {
+                        0 => "there are no unfinished results; this begins at the beginning".into(),
+                        _ => format!("going on after {done} of {}", counted(self.len(), "run")),
+                    });
+                }
+                Sink::file(path, journal)
             }
         };
+        let from = earlier.runs;
         interrupt::watch();
         let stop = interrupt::stop();
         let bar = ui.progress(self.len(), "running");
         bar.set_position(from as u64);
-        let wanted = !matches!(sink, Sink::Nowhere);
+        let wanted = sink.is_wanted();
         let mut failed = None;
         let report = mega(
             &self.compiled,
@@ -319,199 +387,54 @@ impl<'a> Work<'a> {
             Some(error) => Err(error),
             None => sink.finish(complete),
         }?;
-        Ok((report, tally.finish()))
+        Ok(Done {
+            report,
+            earlier,
+            solved: tally.finish(),
+        })
     }
 
-    /// What the results depend on: resuming asks for the same.
+    /// What the results depend on, by the names people know: resuming asks for the same.
     fn settings(&self) -> Json {
         let limits = &self.options.limits;
         let batts = self.batts.iter().map(|batt| batts::fingerprint(batt));
         json!({
             "version": env!("CARGO_PKG_VERSION"),
             "batts": batts.collect::<Vec<_>>(),
-            "files": self.files,
-            "tasks": batts::hashed(format!("{:?}", self.data.tasks())),
-            "on_error": self.compiled.iter().map(|b| format!("{:?}", b.mode())).collect::<Vec<_>>(),
-            "limits": [limits.steps, limits.size as u64, limits.memory as u64],
+            "names": self.names,
+            "tasks": batts::hashed(Pairs(self)),
+            "on-error": self.compiled.iter().map(|b| format!("{:?}", b.mode())).collect::<Vec<_>>(),
+            "max-steps": limits.steps,
+            "max-size": limits.size,
+            "max-memory": limits.memory,
+            "max-time": limits.time.map(|time| time.as_secs_f64()),
         })
     }
 }
 
-/// Where lines go.
-enum Sink {
-    Nowhere,
-    Stdout(Box<dyn Write>),
-    File(PathBuf, Journal),
+/// The path itself, if it is one of the files that are read with a folder of tasks.
+fn task_file<'p>(path: &'p Path, tasks: &Path) -> Option<&'p Path> {
+    let place = path.canonicalize().ok()?;
+    let inside = place.starts_with(tasks.canonicalize().ok()?);
+    (inside && place.extension().is_some_and(|e| e == "json")).then_some(path)
 }
 
-impl Sink {
-    fn write(&mut self, line: &str) -> Result<()> {
-        match self {
-            Sink::Nowhere => Ok(()),
-            Sink::Stdout(out) => Ok(out.write_all(line.as_bytes())?),
-            Sink::File(_, journal) => {
-                let part = journal.part();
-                journal.write(line).map_err(|error| kept(&part, &error))
-            }
-        }
-    }
+/// All pairs with their names, for a number that changes with them.
+struct Pairs<'w>(&'w Work<'w>);
 
-    fn finish(self, complete: bool) -> Result<()> {
-        match self {
-            Sink::Nowhere => Ok(()),
-            Sink::Stdout(mut out) => Ok(out.flush()?),
-            Sink::File(path, journal) if complete => {
-                let parquet = path.extension().is_some_and(|e| e == "parquet");
-                journal.finish(parquet.then_some(crate::parquet::convert))
-            }
-            Sink::File(_, mut journal) => {
-                let part = journal.part();
-                journal.flush().map_err(|error| kept(&part, &error))
-            }
+impl Hash for Pairs<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        for task in self.0.data.iter() {
+            task.id.hash(state);
+            task.train.hash(state);
+            task.test.hash(state);
         }
     }
 }
 
-/// Results that cannot be written; those before are on disk.
-fn kept(part: &Path, error: &io::Error) -> anyhow::Error {
-    advised(
-        bad_file("write", part, error),
-        "make room or choose another place; what was written so far is kept, and the same command \
-         with --resume goes on",
-    )
-}
-
-/// What it all came to.
-struct Summary<'s, 'a> {
-    work: &'s Work<'a>,
-    report: &'s MegaReport,
-    solved: &'s [Solved],
-    args: &'s MegaArgs,
-}
-
-impl Summary<'_, '_> {
-    fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        if self.args.json {
-            return writeln!(out, "{}", self.json());
-        }
-        let shown = if self.args.verbose {
-            usize::MAX
-        } else {
-            LISTED
-        };
-        let (work, report) = (self.work, self.report);
-        if !self.solved.is_empty() {
-            let mut rows = table(&["task", "solved by"], &[]);
-            for solved in self.solved.iter().take(shown) {
-                let task = &work.data.tasks()[solved.task].id;
-                rows.add_row([task, &solved.donors.join(", ")]);
-            }
-            write!(out, "{}", table_text(&rows))?;
-            rest(out, self.solved.len(), shown)?;
-            writeln!(out)?;
-        }
-        if self.args.strict {
-            self.write_defaults(out, shown)?;
-        }
-        let candidates = report.values + report.faults.iter().map(|(_, n)| n).sum::<u64>();
-        writeln!(
-            out,
-            "{} of {} on {}: {} candidates, {} right",
-            counted(
-                work.batts.iter().map(|b| b.program.steps().len()).sum(),
-                "step"
-            ),
-            counted(work.batts.len(), "batt"),
-            counted(report.runs / work.batts.len().max(1), "sample"),
-            grouped(candidates as usize),
-            grouped(report.right as usize),
-        )?;
-        if !report.faults.is_empty() {
-            let faults = report.faults.iter();
-            let faults: Vec<String> = faults
-                .map(|(fault, n)| format!("{} {}", grouped(*n as usize), fault.name()))
-                .collect();
-            writeln!(out, "errors: {}", faults.join(", "))?;
-        }
-        let tasks: std::collections::BTreeSet<usize> = self.solved.iter().map(|s| s.task).collect();
-        write!(out, "solved {} of {} tasks", tasks.len(), work.data.len())?;
-        if interrupt::happened() {
-            write!(out, " (interrupted after {} runs)", report.runs)?;
-        }
-        writeln!(out)
-    }
-
-    /// The steps that fell back to a default, the most frequent first.
-    fn write_defaults(&self, out: &mut impl Write, shown: usize) -> io::Result<()> {
-        let mut found = Vec::new();
-        for (batt, counts) in self.work.batts.iter().zip(&self.report.steps) {
-            for (id, step) in batt.program.iter() {
-                let count = counts[id.index()];
-                if count.fallbacks > 0 {
-                    found.push((count, step.name.clone(), batts::call_text(batt, id)));
-                }
-            }
-        }
-        found.sort_by_key(|(count, ..)| std::cmp::Reverse(count.fallbacks));
-        if found.is_empty() {
-            return writeln!(out, "no step fell back to a default\n");
-        }
-        let mut rows = table(&["step", "fell back", "of", "call"], &[1, 2]);
-        for (count, name, call) in found.iter().take(shown) {
-            let numbers = [count.fallbacks, count.executed].map(|n| grouped(n as usize));
-            let [fallbacks, executed] = numbers;
-            rows.add_row([name.clone(), fallbacks, executed, call.clone()]);
-        }
-        write!(out, "{}", table_text(&rows))?;
-        rest(out, found.len(), shown)?;
-        writeln!(out)
-    }
-
-    fn json(&self) -> Json {
-        let (work, report) = (self.work, self.report);
-        let faults = report.faults.iter();
-        let faults: serde_json::Map<String, Json> = faults
-            .map(|(fault, n)| (fault.name().to_owned(), json!(n)))
-            .collect();
-        let solved: Vec<Json> = self
-            .solved
-            .iter()
-            .map(|solved| {
-                json!({
-                    "batt": work.files[solved.batt],
-                    "task": work.data.tasks()[solved.task].id,
-                    "donors": solved.donors,
-                })
-            })
-            .collect();
-        let sum = |of: fn(&batt_engine::StepCount) -> u64| -> u64 {
-            report.steps.iter().flatten().map(of).sum()
-        };
-        json!({
-            "runs": report.runs,
-            "samples": work.samples.len(),
-            "tasks": work.data.len(),
-            "right": report.right,
-            "values": report.values,
-            "errors": faults,
-            "solved": solved,
-            "steps": {
-                "executed": sum(|s| s.executed),
-                "failed": sum(|s| s.failed),
-                "fallbacks": sum(|s| s.fallbacks),
-            },
-            "batch_size": report.batch_size,
-            "threads": report.workers,
-            "seconds": report.elapsed.as_secs_f64(),
-            "samples_per_second": report.runs as f64 / report.elapsed.as_secs_f64().max(1e-9),
-            "interrupted": interrupt::happened(),
-        })
-    }
-}
-
-fn rest(out: &mut impl Write, all: usize, shown: usize) -> io::Result<()> {
-    match all.saturating_sub(shown) {
-        0 => Ok(()),
-        more => writeln!(out, " ... and {} more (--verbose lists all)", grouped(more)),
-    }
+/// What was done.
+struct Done {
+    report: MegaReport,
+    earlier: Earlier,
+    solved: Vec<Solved>,
 }

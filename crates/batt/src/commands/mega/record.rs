@@ -1,10 +1,13 @@
-//! One run as a line of JSON, written on the thread that ran it.
+//! One run as a line of JSON, written on the thread that ran it; and read again.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use batt_dsl::{Run, Value};
 use batt_engine::{BattRun, MegaResult, Pass, RunError};
 use batt_lang::Batt;
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
 
 /// The part of every line that is the same for all runs of a batt: what stands before each value.
@@ -110,4 +113,45 @@ pub fn line(batt: &str, task: &str, pair: &str, result: &MegaResult<Option<Strin
     let head = json!({ "batt": batt, "task": task, "pair": pair }).to_string();
     let head = head.trim_end_matches('}');
     format!("{head},{lists},\"right\":{}}}\n", json!(right))
+}
+
+/// A line that was read.
+#[derive(Deserialize)]
+pub struct Record<'a> {
+    /// The batt, as it was called.
+    #[serde(borrow)]
+    pub batt: Cow<'a, str>,
+    /// The id of the task.
+    #[serde(borrow)]
+    pub task: Cow<'a, str>,
+    /// The name of the pair.
+    #[serde(borrow)]
+    pub pair: Cow<'a, str>,
+    /// The candidates: number, whether mutated, donor, value.
+    #[serde(borrow)]
+    pub o: Vec<(u32, bool, String, &'a RawValue)>,
+    /// The scores: number, donor, differ, value.
+    #[serde(borrow)]
+    pub s: Vec<Score<'a>>,
+    /// The scores once more, against the known output.
+    #[serde(borrow, default)]
+    pub compared: Vec<Score<'a>>,
+    /// The positions in `o` that are right.
+    pub right: Vec<usize>,
+}
+
+/// What a differ said: number, donor, differ, value.
+pub type Score<'a> = (u32, String, String, &'a RawValue);
+
+/// The name of the error, if a value is one.
+pub fn failure(value: &RawValue) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Failure {
+        err: String,
+    }
+    // Values that are objects have other keys, and most are long.
+    let text = value.get();
+    text.starts_with("{\"err\"").then_some(())?;
+    let failure: Failure = serde_json::from_str(text).ok()?;
+    Some(failure.err)
 }

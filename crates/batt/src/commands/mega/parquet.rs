@@ -1,18 +1,21 @@
 //! Results as a table: one row per candidate and per score.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use parquet::basic::Compression;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, Int32Type};
+use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
-use serde::Deserialize;
 use serde_json::value::RawValue;
+
+use super::record::{Record, failure};
+use super::sink::kept;
 
 /// The columns. `kind` is `o`, `s` or `compared`; `value` is in the encoding of the conformance vectors.
 const SCHEMA: &str = "message batt {
@@ -20,7 +23,7 @@ const SCHEMA: &str = "message batt {
     required binary task (STRING);
     required binary pair (STRING);
     required binary kind (STRING);
-    required int32 step;
+    required int32 step (INTEGER(32, false));
     required binary donor (STRING);
     optional boolean mutated;
     optional binary differ (STRING);
@@ -29,54 +32,64 @@ const SCHEMA: &str = "message batt {
     optional boolean right;
 }";
 
-/// Rows in a group: enough to compress well, few enough to keep in memory.
+/// Rows and bytes of values in a group: enough to compress well, few enough to keep in memory.
 const GROUP: usize = 1 << 16;
+const GROUP_BYTES: usize = 1 << 25;
 
-/// Makes a Parquet file of a file of lines. The lines are not kept in memory.
+/// Makes a Parquet file of a file of lines, which are not kept in memory. It takes the place of `target`
+/// when it is complete, and leaves nothing behind when it cannot be.
 pub fn convert(lines: &Path, target: &Path) -> Result<()> {
-    let failed = || format!("cannot write {}", target.display());
+    let beside = Beside(super::journal::with_suffix(target, ".part.tmp"));
+    write(lines, &beside.0)?;
+    let put = fs::rename(&beside.0, target);
+    put.map_err(|error| kept(target, &error))
+}
+
+/// A file that is gone when this is, unless it was renamed.
+struct Beside(PathBuf);
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+fn write(lines: &Path, target: &Path) -> Result<()> {
+    let failed = |error: ParquetError| kept(target, &io_error(error));
     let schema = Arc::new(parse_message_type(SCHEMA)?);
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY);
-    let file = File::create(target).with_context(failed)?;
-    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties.build()))
-        .with_context(failed)?;
+    let file = File::create(target).map_err(|error| kept(target, &error))?;
+    let synced = file.try_clone();
+    let mut writer =
+        SerializedFileWriter::new(file, schema, Arc::new(properties.build())).map_err(failed)?;
     let mut rows = Rows::default();
-    for line in BufReader::with_capacity(1 << 18, File::open(lines)?).lines() {
-        let line = line?;
+    let read = || format!("cannot read {}", lines.display());
+    let file = File::open(lines).with_context(read)?;
+    for line in BufReader::with_capacity(1 << 18, file).lines() {
+        let line = line.with_context(read)?;
         let record: Record<'_> = serde_json::from_str(&line).context("a line of results")?;
         rows.add(&record);
-        if rows.len() >= GROUP {
-            rows.write(&mut writer).with_context(failed)?;
+        if rows.is_full() {
+            rows.write(&mut writer).map_err(failed)?;
         }
     }
     if rows.len() > 0 {
-        rows.write(&mut writer).with_context(failed)?;
+        rows.write(&mut writer).map_err(failed)?;
     }
-    writer.close().with_context(failed)?;
-    Ok(())
+    writer.close().map_err(failed)?;
+    let synced = synced.and_then(|file| file.sync_all());
+    synced.map_err(|error| kept(target, &error))
 }
 
-/// A line of results.
-#[derive(Deserialize)]
-struct Record<'a> {
-    #[serde(borrow)]
-    batt: std::borrow::Cow<'a, str>,
-    #[serde(borrow)]
-    task: std::borrow::Cow<'a, str>,
-    #[serde(borrow)]
-    pair: std::borrow::Cow<'a, str>,
-    #[serde(borrow)]
-    o: Vec<(i32, bool, String, &'a RawValue)>,
-    #[serde(borrow)]
-    s: Vec<(i32, String, String, &'a RawValue)>,
-    #[serde(borrow, default)]
-    compared: Vec<(i32, String, String, &'a RawValue)>,
-    right: Vec<usize>,
-}
-
-#[derive(Deserialize)]
-struct Failure {
-    err: String,
+/// What the system said, where it is that.
+fn io_error(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(other) => io::Error::other(other),
+        },
+        other => io::Error::other(other),
+    }
 }
 
 /// A column: its values, and for each row whether it has one.
@@ -114,11 +127,16 @@ struct Rows {
     value: Column<ByteArray>,
     error: Column<ByteArray>,
     right: Column<bool>,
+    bytes: usize,
 }
 
 impl Rows {
     fn len(&self) -> usize {
         self.step.levels.len()
+    }
+
+    fn is_full(&self) -> bool {
+        self.len() >= GROUP || self.bytes >= GROUP_BYTES
     }
 
     fn add(&mut self, record: &Record<'_>) {
@@ -138,23 +156,22 @@ impl Rows {
         }
     }
 
-    fn entry(&mut self, record: &Record<'_>, kind: &str, step: i32, donor: &str, value: &RawValue) {
+    fn entry(&mut self, record: &Record<'_>, kind: &str, step: u32, donor: &str, value: &RawValue) {
         self.batt.push(Some((*record.batt).into()));
         self.task.push(Some((*record.task).into()));
         self.pair.push(Some((*record.pair).into()));
         self.kind.push(Some(kind.into()));
-        self.step.push(Some(step));
+        // The column holds the bits; its type says that they are unsigned.
+        self.step.push(Some(step.cast_signed()));
         self.donor.push(Some(donor.into()));
         let text = value.get();
-        let failure = text
-            .starts_with("{\"err\"")
-            .then(|| serde_json::from_str(text));
-        match failure {
-            Some(Ok(Failure { err })) => {
+        self.bytes += text.len();
+        match failure(value) {
+            Some(err) => {
                 self.value.push(None);
                 self.error.push(Some(err.as_str().into()));
             }
-            _ => {
+            None => {
                 self.value.push(Some(text.into()));
                 self.error.push(None);
             }
@@ -220,8 +237,20 @@ mod tests {
         assert_eq!(rows[0].get_string(8).unwrap(), r#"{"g":["1"]}"#);
         assert!(rows[0].get_bool(10).unwrap());
         assert_eq!(rows[1].get_string(9).unwrap(), "TypeError");
-        assert_eq!(rows[1].get_int(4).unwrap(), 4);
+        assert_eq!(rows[1].get_uint(4).unwrap(), 4);
         assert_eq!(rows[2].get_string(7).unwrap(), "differ_x");
         assert_eq!(rows[2].get_string(8).unwrap(), "null");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn what_is_there_stays_when_the_lines_are_bad() {
+        let folder = tempfile::tempdir().unwrap();
+        let (lines, target) = (folder.path().join("l"), folder.path().join("t.parquet"));
+        fs::write(&lines, "{}\n").unwrap();
+        fs::write(&target, "old").unwrap();
+        assert!(convert(&lines, &target).is_err());
+        assert_eq!(fs::read_to_string(&target).unwrap(), "old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
     }
 }
