@@ -1,8 +1,10 @@
 //! `batt bench`: how fast we are, alone and against Python.
 
 mod against;
+mod mega;
 mod python;
 mod report;
+mod turns;
 
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -12,25 +14,32 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use batt_engine::{Job, Options, evaluate};
-use clap::Args;
+use clap::{ArgGroup, Args};
 use serde_json::json;
 
 use self::against::compare;
-use crate::cli::Exit;
+use crate::cli::{Exit, RunOptions};
 use crate::corpus::{Corpus, Puzzle, measure};
 use crate::interrupt;
 use crate::ui::{Ui, grouped, stdout};
 
 /// Measure throughput, alone or against a Python checkout
 #[derive(Args)]
+#[command(group = ArgGroup::new("subject").args(["against", "mega"]))]
 #[command(after_help = "\
 The built-in puzzles are timed on one core and on all. With --against, the solvers of an arc-dsl
 checkout also run on the inputs of their tasks, by Python and by batt in turns. Only the call of
 a solver is timed on either side; of several rounds the median counts. A run with few
 --seconds has fewer rounds.
 
+With --mega, solvers are run one by one and merged into one batt, on one core and on all, on the
+built-in puzzles or on --solvers and --tasks. What is compared takes turns on every sample, and the results
+of both sides are compared.
+
 Examples:
   batt bench
+  batt bench --mega
+  batt bench --mega --solvers solvers.py --tasks data/training --seconds 300
   batt bench --against ../arc-dsl --tasks data/training
   batt bench --against ../arc-dsl --tasks data/training --python /usr/bin/python3.12 --json")]
 pub struct BenchArgs {
@@ -38,13 +47,21 @@ pub struct BenchArgs {
     #[arg(long, value_name = "DIR")]
     against: Option<PathBuf>,
 
+    /// Measure mega-batches: what sharing steps and using all cores is worth
+    #[arg(long, conflicts_with = "against")]
+    mega: bool,
+
     /// The Python to compare with [default: /usr/bin/python3, or the first on the PATH]
     #[arg(long, value_name = "PATH", requires = "against")]
     python: Option<PathBuf>,
 
-    /// The tasks of the checkout's solvers [default: DIR/../data/training]
-    #[arg(long, value_name = "PATH", requires = "against")]
+    /// The tasks to run on [default: DIR/../data/training; with --mega the built-in puzzles]
+    #[arg(long, value_name = "PATH", requires = "subject")]
     tasks: Option<PathBuf>,
+
+    /// Solver files for the batts [default: the checkout's; with --mega the built-in ones]
+    #[arg(long, value_name = "FILE", num_args = 1.., requires = "subject")]
+    solvers: Vec<PathBuf>,
 
     /// About how long to measure
     #[arg(long, value_name = "S", default_value_t = 60.0, value_parser = seconds)]
@@ -53,6 +70,9 @@ pub struct BenchArgs {
     /// Print the results as one JSON object
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    options: RunOptions,
 }
 
 /// A figure for the corpus is steady after this.
@@ -68,6 +88,9 @@ fn seconds(text: &str) -> Result<f64, String> {
 /// Runs the command.
 pub fn main(args: &BenchArgs, ui: &Ui) -> Result<Exit> {
     interrupt::watch();
+    if args.mega {
+        return measure_mega(args, ui);
+    }
     let corpus = Corpus::load();
     let puzzles = corpus.puzzles();
     let time = Duration::from_secs_f64(args.seconds.min(CORPUS));
@@ -113,6 +136,28 @@ pub fn main(args: &BenchArgs, ui: &Ui) -> Result<Exit> {
     }
     let differ = comparison.is_some_and(|found| found.agreed < found.answers);
     Ok(Exit::findings(differ))
+}
+
+/// The mega-batch workloads.
+fn measure_mega(args: &BenchArgs, ui: &Ui) -> Result<Exit> {
+    let bench = mega::measure(
+        &args.solvers,
+        args.tasks.as_ref(),
+        args.options.dialect(),
+        &args.options.engine(None),
+        Duration::from_secs_f64(args.seconds),
+        ui,
+    )?;
+    let mut out = stdout();
+    match args.json {
+        true => writeln!(out, "{}", json!({"mega": mega::to_json(&bench)}))?,
+        false => mega::write(&mut out, &bench, ui)?,
+    }
+    out.flush()?;
+    if interrupt::happened() {
+        return Ok(Exit::Interrupted);
+    }
+    Ok(Exit::findings(bench.agreement.differ > 0))
 }
 
 /// Runs per second of the corpus on every core.
