@@ -19,7 +19,7 @@ const BATCHES: [usize; 3] = [1, 32, 1000];
 /// A pass shorter than this says more about starting threads than about running batts.
 const SHORTEST: Duration = Duration::from_millis(100);
 
-const BASELINE: &str = "one thread";
+const BASELINE: &str = "mega, one thread";
 
 /// Measures the scaling of [`mega`].
 pub fn measure(
@@ -49,9 +49,9 @@ pub fn measure(
         )
     };
     let one = NonZeroUsize::new(1);
-    // As many samples as all six passes, twice, have time for.
+    // As many samples as several rounds of all passes have time for.
     let mut fitting = samples[..1].to_vec();
-    let passes = 2.0 * (BATCHES.len() + 2) as f64;
+    let passes = 5.0 * (BATCHES.len() + 2) as f64;
     loop {
         let cost = pass(&fitting, one, None).elapsed;
         let wanted = match cost {
@@ -87,12 +87,9 @@ pub fn measure(
         .collect();
     let times = take_turns(1, time, |_| (), &mut sides);
     let threads = cores.workers;
-    let names = [
-        BASELINE.to_owned(),
-        format!("{threads} threads, batches by cost"),
-    ]
-    .into_iter()
-    .chain(BATCHES.map(|size| format!("{threads} threads, batches of {size}")));
+    let names = [BASELINE.to_owned(), format!("mega, {threads} threads")]
+        .into_iter()
+        .chain(BATCHES.map(|size| format!("mega, {threads} threads, batches of {size}")));
     let workload = |(side, name): (usize, String)| Workload {
         name,
         steps: Some(merged.program.steps().len()),

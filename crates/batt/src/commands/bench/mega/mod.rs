@@ -14,9 +14,10 @@ use anyhow::Result;
 use batt_dsl::Dialect;
 use batt_engine::{MegaReport, Options, Verdict};
 
-pub use self::report::{to_json, write};
+pub use self::report::{duration, to_json, write};
 use self::setup::Material;
 use self::sharing::Entry;
+pub use self::sharing::Runner;
 use self::whereabouts::Whereabouts;
 use crate::interrupt;
 use crate::ui::Ui;

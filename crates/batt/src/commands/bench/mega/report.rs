@@ -24,7 +24,15 @@ pub fn write(out: &mut impl Write, bench: &Megabench, ui: &Ui) -> Result<()> {
     )?;
     writeln!(out, "\n{}", ui.out(STRONG, "time per sample"))?;
     let header = [
-        "workload", "steps", "samples", "rounds", "mean", "median", "faster", "median", "than",
+        "workload",
+        "steps",
+        "samples",
+        "rounds",
+        "mean",
+        "median",
+        "ratio",
+        "median ratio",
+        "to",
     ];
     let mut rows = table(&header, &[1, 2, 3, 4, 5, 6, 7]);
     let (ours, targets): (Vec<&Workload>, Vec<&Workload>) =
