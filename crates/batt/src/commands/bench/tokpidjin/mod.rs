@@ -41,8 +41,9 @@ const SAMPLES: usize = 600;
 /// Rounds of every side, unless time is short.
 const ROUNDS: usize = 5;
 
-/// A stretch of ours is at least this long, so that reading the clock does not count.
-const STRETCH: Duration = Duration::from_micros(200);
+/// Samples of a turn: as in a mega-batch, each is run once and the next is another one, but neither side has to
+/// find its memory in the caches of the other.
+const TURN: usize = 16;
 
 /// What is to be compared.
 pub struct Wanted<'a> {
@@ -129,11 +130,11 @@ pub fn compare(wanted: &Wanted<'_>, ui: &Ui) -> Result<Comparison> {
         ];
         Python::start_script(wanted.python, SCRIPT, &args)
     };
-    let mut python = start("as it is")?;
+    let pythons = [start("as it is")?, start("quiet")?];
     let mut sides = Sides {
         comparison: Comparison {
-            python: python.path.clone(),
-            version: python.version.clone(),
+            python: pythons[0].path.clone(),
+            version: pythons[0].version.clone(),
             solvers: picked.iter().map(|donor| donor.id.clone()).collect(),
             seed: wanted.seed,
             steps: batt.program.steps().len(),
@@ -145,13 +146,13 @@ pub fn compare(wanted: &Wanted<'_>, ui: &Ui) -> Result<Comparison> {
             patience,
             interrupted: false,
         },
-        quiet: start("quiet")?,
+        pythons,
         ours: Runner::new(&batt),
         batt: &batt,
         limits: &wanted.limits,
     };
-    let chosen = sides.choose(&mut python, &data, wanted.time)?;
-    sides.time(&mut python, &chosen, wanted.time, ui)?;
+    let chosen = sides.choose(&data, wanted.time)?;
+    sides.time(&chosen, wanted.time, ui)?;
     Ok(sides.comparison)
 }
 
@@ -186,7 +187,8 @@ impl Chosen<'_> {
 /// Whoever takes turns with Python, and what comes of it.
 struct Sides<'b> {
     comparison: Comparison,
-    quiet: Python,
+    /// The checkout as it is, and without its log calls.
+    pythons: [Python; 2],
     ours: Runner,
     batt: &'b Batt,
     limits: &'b Limits,
@@ -194,12 +196,7 @@ struct Sides<'b> {
 
 impl Sides<'_> {
     /// Compares the results on as many samples as there is time for; those are timed afterwards.
-    fn choose<'d>(
-        &mut self,
-        python: &mut Python,
-        data: &'d Dataset,
-        time: Duration,
-    ) -> Result<Vec<Chosen<'d>>> {
+    fn choose<'d>(&mut self, data: &'d Dataset, time: Duration) -> Result<Vec<Chosen<'d>>> {
         let all: Vec<_> = data.pairs().collect();
         let mut chosen = Vec::new();
         let started = Instant::now();
@@ -211,10 +208,11 @@ impl Sides<'_> {
             };
             if chosen.is_empty() {
                 // The first call is for whatever Python does only once.
-                let _: Answer = python.ask(&next.request(false))?;
-                let _: Answer = self.quiet.ask(&next.request(false))?;
+                for python in &mut self.pythons {
+                    let _: Answer = python.ask(&next.request(false))?;
+                }
             }
-            let answer: Answer = python.ask(&next.request(true))?;
+            let answer: Answer = self.pythons[0].ask(&next.request(true))?;
             match answer.error.as_deref() {
                 Some("too long") => self.comparison.too_long.push(next.name()),
                 Some(error) => {
@@ -226,7 +224,7 @@ impl Sides<'_> {
                     chosen.push(next);
                 }
             }
-            let enough = started.elapsed() > time / 4 || chosen.len() >= SAMPLES;
+            let enough = started.elapsed() > time / 7 || chosen.len() >= SAMPLES;
             if (enough && !chosen.is_empty()) || interrupt::happened() {
                 break;
             }
@@ -289,30 +287,28 @@ impl Sides<'_> {
     }
 
     /// Times all sides on the chosen samples, in turns.
-    fn time(
-        &mut self,
-        python: &mut Python,
-        chosen: &[Chosen<'_>],
-        time: Duration,
-        ui: &Ui,
-    ) -> Result<()> {
+    fn time(&mut self, chosen: &[Chosen<'_>], time: Duration, ui: &Ui) -> Result<()> {
         let started = Instant::now();
-        let time = time.mul_f64(0.75);
+        let time = time.mul_f64(6.0 / 7.0);
         let bar = ui.progress(chosen.len() * ROUNDS, "comparing");
         let mut all: Vec<[Vec<f64>; 4]> = vec![Default::default(); chosen.len()];
         let mut longest = Duration::ZERO;
         let mut rounds = 0;
         'rounds: while rounds < ROUNDS && (rounds == 0 || started.elapsed() + longest <= time) {
             let round = Instant::now();
-            for (chosen, all) in chosen.iter().zip(&mut all) {
-                let request = chosen.request(false);
-                let answer: Answer = python.ask(&request)?;
-                all[0].push(answer.nanos / 1e3);
-                all[2].push(self.time_ours(chosen, false));
-                let answer: Answer = self.quiet.ask(&request)?;
-                all[1].push(answer.nanos / 1e3);
-                all[3].push(self.time_ours(chosen, true));
-                bar.inc(1);
+            for (chosen, all) in chosen.chunks(TURN).zip(all.chunks_mut(TURN)) {
+                for k in 0..self.pythons.len() {
+                    for (chosen, all) in chosen.iter().zip(&mut *all) {
+                        let answer: Answer = self.pythons[k].ask(&chosen.request(false))?;
+                        all[k].push(answer.nanos / 1e3);
+                    }
+                    let copied = k == 1;
+                    self.time_ours(&chosen[0], copied);
+                    for (chosen, all) in chosen.iter().zip(&mut *all) {
+                        all[2 + k].push(self.time_ours(chosen, copied));
+                    }
+                }
+                bar.inc(chosen.len() as u64);
                 if interrupt::happened() {
                     self.comparison.interrupted = true;
                     break 'rounds;
@@ -341,20 +337,16 @@ impl Sides<'_> {
 
     /// Microseconds of a run of ours, from the grids of a task to both lists.
     fn time_ours(&mut self, chosen: &Chosen<'_>, copied: bool) -> f64 {
-        let mut runs = 0;
         let start = Instant::now();
-        while runs == 0 || start.elapsed() < STRETCH {
-            self.ours.run(&chosen.sample, self.limits, |run, done| {
-                let values = done.outputs().chain(done.scores());
-                if copied {
-                    let owned = values.map(|value| run.to_owned(value.ok()?).ok());
-                    black_box(owned.collect::<Vec<_>>());
-                } else {
-                    black_box(values.collect::<Vec<_>>());
-                }
-            });
-            runs += 1;
-        }
-        start.elapsed().as_secs_f64() * 1e6 / f64::from(runs)
+        self.ours.run(&chosen.sample, self.limits, |run, done| {
+            let values = done.outputs().chain(done.scores());
+            if copied {
+                let owned = values.map(|value| run.to_owned(value.ok()?).ok());
+                black_box(owned.collect::<Vec<_>>());
+            } else {
+                black_box(values.collect::<Vec<_>>());
+            }
+        });
+        start.elapsed().as_secs_f64() * 1e6
     }
 }
