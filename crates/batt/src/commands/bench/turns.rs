@@ -36,7 +36,8 @@ pub fn take_turns(
             break;
         }
     }
-    let mut all = vec![vec![Vec::new(); chosen]; sides.len()];
+    // The times of each side, sample by sample.
+    let mut all = vec![vec![Vec::new(); sides.len()]; chosen];
     let mut rounds = 0;
     let mut longest = Duration::ZERO;
     while rounds < ROUNDS
@@ -44,22 +45,26 @@ pub fn take_turns(
         && !(rounds > 0 && interrupt::happened())
     {
         let round = Instant::now();
-        for sample in 0..chosen {
+        for (sample, times) in all.iter_mut().enumerate() {
             for turn in 0..sides.len() {
                 // Who goes first changes, as the first may find the caches cold.
                 let side = (turn + rounds) % sides.len();
                 let start = Instant::now();
                 sides[side](sample);
-                all[side][sample].push(start.elapsed().as_secs_f64() * 1e6);
+                times[side].push(start.elapsed().as_secs_f64() * 1e6);
             }
         }
         longest = longest.max(round.elapsed());
         rounds += 1;
     }
-    let medians = |side: Vec<Vec<f64>>| side.into_iter().map(|mut s| median(&mut s)).collect();
+    let mut medians = |side: usize| {
+        all.iter_mut()
+            .map(|times| median(&mut times[side]))
+            .collect()
+    };
     Times {
         rounds,
-        micros: all.into_iter().map(medians).collect(),
+        micros: (0..sides.len()).map(&mut medians).collect(),
     }
 }
 

@@ -33,7 +33,7 @@ pub fn measure(
     let batt = [CompiledBatt::new(&merged)];
     let pass = |samples: &[Sample<'_>], threads, batch| {
         let options = MegaOptions {
-            limits: limits.clone(),
+            limits: *limits,
             threads,
             batch_size: batch,
             compare: true,

@@ -57,30 +57,52 @@ pub struct Agreement {
     /// Those where a side reached a limit, which the sides do at different points: limits are for a run of a
     /// solver alone, and for a step of a batt.
     pub limited: usize,
+    /// The first that differ.
+    pub differences: Vec<String>,
 }
 
+/// Differences listed.
+const LISTED: usize = 20;
+
 impl Agreement {
-    fn count(&mut self, limited: bool, same: bool) {
+    fn count(&mut self, limited: bool, same: bool, what: impl FnOnce() -> String) {
         self.compared += 1;
         self.limited += usize::from(limited);
-        self.differ += usize::from(!limited && !same);
+        if !limited && !same {
+            self.differ += 1;
+            if self.differences.len() < LISTED {
+                self.differences.push(what());
+            }
+        }
     }
 
-    fn verdicts(&mut self, a: &Verdict, b: &Verdict) {
+    fn verdicts(&mut self, donor: &str, sample: usize, a: &Verdict, b: &Verdict) {
         let limit = |v: &Verdict| matches!(v, Verdict::Failed(error) if error.fault.is_limit());
         // Steps have other places in a batt.
         let failed = |v: &Verdict| matches!(v, Verdict::Failed(_));
-        self.count(limit(a) || limit(b), a == b || (failed(a) && failed(b)));
+        let same = a == b || (failed(a) && failed(b));
+        self.count(limit(a) || limit(b), same, || {
+            format!("{donor} on sample {sample}: {a:?} alone, {b:?} in the batt")
+        });
     }
 
-    fn entries(&mut self, a: &Entry, b: &Entry) {
+    fn entries(&mut self, entry: &str, sample: usize, a: &Entry, b: &Entry) {
         let limit = |e: &Entry| matches!(e, Err(fault) if fault.is_limit());
-        self.count(limit(a) || limit(b), a == b || (a.is_err() && b.is_err()));
+        let same = a == b || (a.is_err() && b.is_err());
+        self.count(limit(a) || limit(b), same, || {
+            format!("{entry} on sample {sample}: {a:?} alone, {b:?} in the batt")
+        });
     }
 
     fn reports(&mut self, a: &MegaReport, b: &MegaReport) {
         let figures = |r: &MegaReport| (r.runs, r.right, r.values, r.faults.clone());
-        self.count(false, figures(a) == figures(b));
+        self.count(false, figures(a) == figures(b), || {
+            format!(
+                "mega: {:?} on one thread, {:?} on all",
+                figures(a),
+                figures(b)
+            )
+        });
     }
 }
 

@@ -135,6 +135,9 @@ fn percent(share: f64) -> String {
 }
 
 fn write_agreement(out: &mut impl Write, agreement: &Agreement, ui: &Ui) -> Result<()> {
+    for difference in agreement.differences.iter().take(5) {
+        writeln!(out, "{} {difference}", ui.out(BAD, "differs:"))?;
+    }
     let differ = match agreement.differ {
         0 => ui.out(GOOD, "none differs"),
         n => ui.out(BAD, format_args!("{} differ", grouped(n))),
@@ -183,6 +186,7 @@ pub fn to_json(bench: &Megabench) -> Json {
         "compared": bench.agreement.compared,
         "disagreements": bench.agreement.differ,
         "limited": bench.agreement.limited,
+        "differences": bench.agreement.differences,
         "profile": {
             "samples": found.samples,
             "steps": found.steps,

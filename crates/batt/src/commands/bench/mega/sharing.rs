@@ -100,7 +100,8 @@ pub fn plain(
     });
     let first = |sample: usize| {
         for (k, verdict) in together(sample).iter().enumerate() {
-            agreement.verdicts(&alone(sample, place[k]), verdict);
+            let donor = place[k];
+            agreement.verdicts(&donors[donor].id, sample, &alone(sample, donor), verdict);
         }
     };
     let times = take_turns(samples.len(), time, first, &mut [one_by_one, one_batt]);
@@ -136,8 +137,8 @@ pub fn with_differs(
     let one_batt: Side<'_> = Box::new(|sample| {
         black_box(runner.borrow_mut().verdicts(&samples[sample], limits));
     });
-    let first = |sample: usize| {
-        let sample = &samples[sample];
+    let first = |number: usize| {
+        let sample = &samples[number];
         let merged = runner.borrow_mut().run(sample, limits, entries);
         let mut runners = runners.borrow_mut();
         let parts: Vec<Entries> = runners
@@ -145,7 +146,8 @@ pub fn with_differs(
             .map(|runner| runner.run(sample, limits, entries))
             .collect();
         for (k, output) in merged.outputs.iter().enumerate() {
-            agreement.entries(&parts[place[k]].outputs[0], output);
+            let donor = place[k];
+            agreement.entries(&donors[donor].id, number, &parts[donor].outputs[0], output);
         }
         let mut scores: HashMap<(Option<&str>, &str), &Entry> = HashMap::new();
         for (batt, part) in alone.iter().zip(&parts) {
@@ -154,10 +156,8 @@ pub fn with_differs(
             }
         }
         for (score, value) in all.scores.iter().zip(&merged.scores) {
-            agreement.entries(
-                scores[&(score.donor.as_deref(), score.differ.as_str())],
-                value,
-            );
+            let key = (score.donor.as_deref(), score.differ.as_str());
+            agreement.entries(&format!("{key:?}"), number, scores[&key], value);
         }
     };
     let times = take_turns(samples.len(), time, first, &mut [one_by_one, one_batt]);

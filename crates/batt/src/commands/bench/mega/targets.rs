@@ -83,7 +83,7 @@ pub fn measure(
     for (tasks, batch) in MEGA {
         let samples = material.samples_of(tasks);
         let options = MegaOptions {
-            limits: limits.clone(),
+            limits: *limits,
             threads: None,
             batch_size: NonZeroUsize::new(batch),
             compare: true,
@@ -162,7 +162,9 @@ fn patterns(
             }
             micros.push(start.elapsed().as_secs_f64() * 1e6 / runs as f64);
             // Both lists of colours each time, or it is nothing that was timed.
-            agreement.count(false, made == 2 * runs);
+            agreement.count(false, made == 2 * runs, || {
+                "the sample pattern gave nothing".into()
+            });
         }
         round += 1;
     }

@@ -10,7 +10,10 @@ use super::{Comparison, Measured};
 use crate::corpus::median;
 use crate::ui::{BAD, GOOD, STRONG, Ui, counted, grouped, table, table_text};
 
-/// A side against ours.
+/// The time of one side on a sample.
+type Side = fn(&Measured) -> f64;
+
+/// The time of one side.
 struct Figures {
     /// Microseconds of the mean sample.
     mean: f64,
@@ -19,7 +22,7 @@ struct Figures {
 }
 
 impl Figures {
-    fn of(comparison: &Comparison, side: impl Fn(&Measured) -> f64) -> Figures {
+    fn of(comparison: &Comparison, side: Side) -> Figures {
         let mut all: Vec<f64> = comparison.samples.iter().map(side).collect();
         Figures {
             mean: all.iter().sum::<f64>() / all.len().max(1) as f64,
@@ -36,11 +39,7 @@ struct Ratios {
 }
 
 impl Ratios {
-    fn of(
-        comparison: &Comparison,
-        theirs: impl Fn(&Measured) -> f64 + Copy,
-        ours: impl Fn(&Measured) -> f64 + Copy,
-    ) -> Ratios {
+    fn of(comparison: &Comparison, theirs: Side, ours: Side) -> Ratios {
         let samples = || comparison.samples.iter();
         let mut ratios: Vec<f64> = samples().map(|s| theirs(s) / ours(s).max(1e-6)).collect();
         Ratios {
@@ -81,7 +80,7 @@ pub fn write(out: &mut impl Write, comparison: &Comparison, ui: &Ui) -> Result<(
     writeln!(out, "{HOW}")?;
     writeln!(out, "\n{}", ui.out(STRONG, "time per sample"))?;
     let mut rows = table(&["", "mean", "median"], &[1, 2]);
-    let sides: [(&str, fn(&Measured) -> f64); 4] = [
+    let sides: [(&str, Side); 4] = [
         ("Python, as it is", |s| s.python),
         ("Python, without log calls", |s| s.quiet),
         ("batt", |s| s.ours),
