@@ -1,6 +1,7 @@
 //! The built command on real files: what it prints, and how it ends.
 
 mod bad_input;
+mod bench;
 mod card;
 mod mega;
 mod profile;

@@ -1,50 +1,83 @@
 //! `batt bench`: how fast we are, alone and against Python.
 
 mod against;
+mod checkout;
+mod mega;
 mod python;
 mod report;
+mod tokpidjin;
+mod turns;
 
 use std::io::Write;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use batt_engine::{Job, Options, evaluate};
-use clap::Args;
+use clap::{ArgGroup, Args};
 use serde_json::json;
 
 use self::against::compare;
-use crate::cli::Exit;
+use self::checkout::Kind;
+use crate::cli::{Exit, RunOptions};
 use crate::corpus::{Corpus, Puzzle, measure};
 use crate::interrupt;
 use crate::ui::{Ui, grouped, stdout};
 
 /// Measure throughput, alone or against a Python checkout
 #[derive(Args)]
+#[command(group = ArgGroup::new("subject").args(["against", "mega"]))]
 #[command(after_help = "\
 The built-in puzzles are timed on one core and on all. With --against, the solvers of an arc-dsl
 checkout also run on the inputs of their tasks, by Python and by batt in turns. Only the call of
 a solver is timed on either side; of several rounds the median counts. A run with few
 --seconds has fewer rounds.
 
+Of a tokpidjin checkout, which has a safe_dsl.py, some solvers are merged into a batt with the built-in
+differs. It runs under the checkout's own library and here, in turns, and both lists it returns are compared. The
+library needs numpy.
+
+With --mega, solvers are run one by one and merged into one batt, on one core and on all, on the
+built-in puzzles or on --solvers and --tasks. What is compared takes turns on every sample, and the results
+of both sides are compared.
+
 Examples:
   batt bench
+  batt bench --against ../tokpidjin --tasks data/training --python venv/bin/python --count 32
+  batt bench --mega
+  batt bench --mega --solvers solvers.py --tasks data/training --seconds 300
   batt bench --against ../arc-dsl --tasks data/training
   batt bench --against ../arc-dsl --tasks data/training --python /usr/bin/python3.12 --json")]
 pub struct BenchArgs {
-    /// A checkout with dsl.py, constants.py and solvers.py
+    /// A checkout of arc-dsl or of tokpidjin
     #[arg(long, value_name = "DIR")]
     against: Option<PathBuf>,
+
+    /// Measure mega-batches: what sharing steps and using all cores is worth
+    #[arg(long, conflicts_with = "against")]
+    mega: bool,
 
     /// The Python to compare with [default: /usr/bin/python3, or the first on the PATH]
     #[arg(long, value_name = "PATH", requires = "against")]
     python: Option<PathBuf>,
 
-    /// The tasks of the checkout's solvers [default: DIR/../data/training]
-    #[arg(long, value_name = "PATH", requires = "against")]
+    /// The tasks to run on [default: DIR/../data/training; with --mega the built-in puzzles]
+    #[arg(long, value_name = "PATH", requires = "subject")]
     tasks: Option<PathBuf>,
+
+    /// Solver files for the batts [default: the checkout's; with --mega the built-in ones]
+    #[arg(long, value_name = "FILE", num_args = 1.., requires = "subject")]
+    solvers: Vec<PathBuf>,
+
+    /// How many solvers make the batt that is compared with tokpidjin
+    #[arg(long, value_name = "N", default_value = "20", requires = "against")]
+    count: NonZeroUsize,
+
+    /// Which solvers make that batt
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "against")]
+    seed: u64,
 
     /// About how long to measure
     #[arg(long, value_name = "S", default_value_t = 60.0, value_parser = seconds)]
@@ -53,6 +86,9 @@ pub struct BenchArgs {
     /// Print the results as one JSON object
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    options: RunOptions,
 }
 
 /// A figure for the corpus is steady after this.
@@ -68,6 +104,14 @@ fn seconds(text: &str) -> Result<f64, String> {
 /// Runs the command.
 pub fn main(args: &BenchArgs, ui: &Ui) -> Result<Exit> {
     interrupt::watch();
+    if args.mega {
+        return measure_mega(args, ui);
+    }
+    if let Some(checkout) = &args.against
+        && Kind::of(checkout, !args.solvers.is_empty())? == Kind::Tokpidjin
+    {
+        return against_tokpidjin(checkout, args, ui);
+    }
     let corpus = Corpus::load();
     let puzzles = corpus.puzzles();
     let time = Duration::from_secs_f64(args.seconds.min(CORPUS));
@@ -113,6 +157,57 @@ pub fn main(args: &BenchArgs, ui: &Ui) -> Result<Exit> {
     }
     let differ = comparison.is_some_and(|found| found.agreed < found.answers);
     Ok(Exit::findings(differ))
+}
+
+/// A batt by us and by a tokpidjin checkout.
+fn against_tokpidjin(checkout: &Path, args: &BenchArgs, ui: &Ui) -> Result<Exit> {
+    let wanted = tokpidjin::Wanted {
+        checkout,
+        python: args.python.as_deref(),
+        solvers: &args.solvers,
+        tasks: args.tasks.as_deref(),
+        count: args.count.get(),
+        seed: args.seed,
+        limits: args.options.engine(None).limits,
+        time: Duration::from_secs_f64(args.seconds),
+    };
+    let comparison = tokpidjin::compare(&wanted, ui)?;
+    let mut out = stdout();
+    match args.json {
+        true => writeln!(
+            out,
+            "{}",
+            json!({"against": tokpidjin::to_json(&comparison)})
+        )?,
+        false => tokpidjin::write(&mut out, &comparison, ui)?,
+    }
+    out.flush()?;
+    if interrupt::happened() {
+        return Ok(Exit::Interrupted);
+    }
+    Ok(Exit::findings(comparison.agreement.differ() > 0))
+}
+
+/// The mega-batch workloads.
+fn measure_mega(args: &BenchArgs, ui: &Ui) -> Result<Exit> {
+    let bench = mega::measure(
+        &args.solvers,
+        args.tasks.as_ref(),
+        args.options.dialect(),
+        &args.options.engine(None),
+        Duration::from_secs_f64(args.seconds),
+        ui,
+    )?;
+    let mut out = stdout();
+    match args.json {
+        true => writeln!(out, "{}", json!({"mega": mega::to_json(&bench)}))?,
+        false => mega::write(&mut out, &bench, ui)?,
+    }
+    out.flush()?;
+    if interrupt::happened() {
+        return Ok(Exit::Interrupted);
+    }
+    Ok(Exit::findings(bench.agreement.differ > 0))
 }
 
 /// Runs per second of the corpus on every core.

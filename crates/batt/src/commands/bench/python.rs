@@ -1,5 +1,6 @@
-//! The Python side: a child process that runs a checkout's solvers when asked.
+//! The Python side: a child process that runs what is in a checkout when asked.
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -24,10 +25,12 @@ pub struct Python {
     pub version: String,
 }
 
+/// The first line: who it is, or what it could not import.
 #[derive(Deserialize)]
-struct Hello {
-    version: String,
-    kind: String,
+#[serde(untagged)]
+enum Hello {
+    Ready { version: String, kind: String },
+    Missing { missing: String, error: String },
 }
 
 /// One answer: for each grid the nanoseconds of a call and, if asked for, its result.
@@ -38,13 +41,18 @@ pub struct Answer {
 }
 
 impl Python {
-    /// Starts Python and lets it import the checkout.
+    /// Starts Python on the solvers of an arc-dsl checkout.
     pub fn start(path: Option<&Path>, checkout: &Path) -> Result<Python> {
+        Python::start_script(path, SCRIPT, &[checkout.as_os_str()])
+    }
+
+    /// Starts Python on a script of ours and lets it import the checkout.
+    pub fn start_script(path: Option<&Path>, script: &str, args: &[&OsStr]) -> Result<Python> {
         let path = path.map_or_else(fastest, Path::to_owned);
         let mut child = Command::new(&path)
             .arg("-c")
-            .arg(SCRIPT)
-            .arg(checkout)
+            .arg(script)
+            .args(args)
             // The checkout is not ours: leave no __pycache__ behind.
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .stdin(Stdio::piped())
@@ -65,8 +73,19 @@ impl Python {
             path,
             version: String::new(),
         };
-        let hello: Hello = python.read()?;
-        python.version = format!("{} {}", hello.kind, hello.version);
+        match python.read()? {
+            Hello::Ready { version, kind } => python.version = format!("{kind} {version}"),
+            Hello::Missing { missing, error } => {
+                let path = python.path.display();
+                return Err(advised(
+                    format_args!("{path} cannot import the checkout: {error}"),
+                    format!(
+                        "install it with `{path} -m pip install {missing}`, put it on the PYTHONPATH, or name \
+                         a Python that has it with --python PATH"
+                    ),
+                ));
+            }
+        }
         Ok(python)
     }
 
@@ -78,13 +97,17 @@ impl Python {
         repetitions: usize,
         results: bool,
     ) -> Result<Answer> {
-        let grids: Vec<Vec<&[u8]>> = grids.iter().map(|grid| grid.rows().collect()).collect();
-        let request = json!({
+        let grids: Vec<Vec<&[u8]>> = grids.iter().map(|grid| rows(grid)).collect();
+        self.ask(&json!({
             "solver": solver,
             "grids": grids,
             "repetitions": repetitions,
             "results": results,
-        });
+        }))
+    }
+
+    /// One question, one answer.
+    pub fn ask<T: for<'de> Deserialize<'de>>(&mut self, request: &Json) -> Result<T> {
         let stdin = self.stdin.as_mut().context("the child has no stdin")?;
         // Should the child be gone, reading its answer says so better than a broken pipe does.
         let _ = writeln!(stdin, "{request}").and_then(|()| stdin.flush());
@@ -97,11 +120,16 @@ impl Python {
         if !matches!(read, Ok(1..)) {
             return Err(advised(
                 format_args!("{} ended early; its message is above", self.path.display()),
-                "the checkout needs dsl.py, constants.py and solvers.py that this Python can import",
+                "the checkout needs dsl.py, constants.py and solvers that this Python can import",
             ));
         }
         serde_json::from_str(&line).context("internal error: an answer of the Python child")
     }
+}
+
+/// The rows of a grid, for JSON.
+pub fn rows(grid: &Grid) -> Vec<&[u8]> {
+    grid.rows().collect()
 }
 
 impl Drop for Python {

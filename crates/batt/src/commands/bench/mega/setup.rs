@@ -1,0 +1,133 @@
+//! What the mega-batch workloads are measured on: solvers, tasks, samples.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use batt_arc::{Dataset, Pair, corpus};
+use batt_dsl::Dialect;
+use batt_engine::{Compiled, Sample};
+use batt_lang::card::{CardOptions, Donor, Merged, differs, merge};
+use batt_lang::{Program, SolverFile};
+
+use super::super::turns::spread;
+use crate::error::advised;
+use crate::solvers::{load_all, load_tasks, task_of};
+use crate::ui::Ui;
+
+/// Solver files and the tasks to run them on.
+pub struct Material {
+    files: Vec<SolverFile>,
+    pub data: Dataset,
+}
+
+impl Material {
+    /// What is named, and what is built in for the rest.
+    pub fn load(
+        solvers: &[PathBuf],
+        tasks: Option<&PathBuf>,
+        dialect: Option<Dialect>,
+        ui: &Ui,
+    ) -> Result<Material> {
+        let files = match solvers {
+            [] => vec![SolverFile::parse(corpus::SOLVERS, "corpus/solvers.py")],
+            paths => load_all(paths, dialect, ui)?,
+        };
+        let data = match tasks {
+            Some(path) => load_tasks(path, ui)?,
+            None => corpus::tasks(),
+        };
+        if data.pair_count() == 0 {
+            return Err(advised(
+                "there is no sample to run",
+                "name tasks that have at least one pair with --tasks",
+            ));
+        }
+        Ok(Material { files, data })
+    }
+
+    /// The solvers, named by their tasks where they have one.
+    pub fn donors(&self) -> Result<Vec<Donor<'_>>> {
+        let programs = self.files.iter().flat_map(|file| &file.programs);
+        let found = donors(programs, &self.data);
+        if found.is_empty() {
+            return Err(advised(
+                "none of the functions takes I, or some of S, I and C",
+                "a solver is def solve_<task id>(I) or (S, I, C)",
+            ));
+        }
+        Ok(found)
+    }
+
+    /// Every sample of every task, in an order in which any beginning is spread over all.
+    pub fn samples(&self) -> Vec<Sample<'_>> {
+        let all: Vec<Sample<'_>> = self
+            .data
+            .pairs()
+            .map(|(task, _, pair)| Sample::new(task, pair))
+            .collect();
+        spread(all.len()).map(|k| all[k]).collect()
+    }
+
+    /// The samples of some tasks; of fewer they are repeated.
+    pub fn samples_of(&self, tasks: usize) -> Vec<Sample<'_>> {
+        let tasks = self.data.iter().cycle().take(tasks);
+        tasks
+            .flat_map(|task| task.pairs().map(|(_, pair)| Sample::new(task, pair)))
+            .collect()
+    }
+
+    /// As many demonstrations as wanted, from all tasks; of fewer they are repeated.
+    pub fn demos(&self, count: usize) -> Vec<Pair> {
+        let all = self.data.iter().flat_map(|task| &task.train);
+        all.cycle().take(count).cloned().collect()
+    }
+}
+
+/// Programs as donors of a batt, named by their tasks where they have one. Those that take something else than
+/// `S`, `I` and `C` are left out.
+pub fn donors<'p>(programs: impl Iterator<Item = &'p Program>, data: &Dataset) -> Vec<Donor<'p>> {
+    let mut donors: Vec<Donor<'p>> = Vec::new();
+    let solvers = programs.filter(|program| Compiled::new(program).roles().is_some());
+    for program in solvers {
+        let task = task_of(program.name(), data);
+        let cells = task.map(|task| {
+            let grids = task
+                .pairs()
+                .flat_map(|(_, pair)| std::iter::once(&pair.input).chain(&pair.output));
+            grids.map(|grid| grid.cells().len()).sum()
+        });
+        let name = program.name();
+        let name = name.strip_prefix("solve_").unwrap_or(name);
+        let id = task.map_or_else(|| name.to_owned(), |task| task.id.clone());
+        // Several files may have a solver for the same task.
+        let taken = |id: &String| donors.iter().any(|donor| donor.id == *id);
+        let id = match taken(&id) {
+            false => id,
+            true => (2..)
+                .map(|k| format!("{id}~{k}"))
+                .find(|id| !taken(id))
+                .unwrap_or_default(),
+        };
+        donors.push(Donor {
+            id,
+            program,
+            size: cells,
+        });
+    }
+    donors
+}
+
+/// One batt of some solvers, with the built-in differs or without.
+pub fn merged(donors: &[Donor<'_>], with_differs: bool) -> Result<Merged> {
+    let dialect = donors.first().map(|donor| donor.program.dialect());
+    let differs = match with_differs {
+        true => differs(dialect.unwrap_or_default()),
+        false => Vec::new(),
+    };
+    merge(donors, &differs, &CardOptions::default()).map_err(|error| {
+        advised(
+            error,
+            "say which library the solvers are for with --dialect",
+        )
+    })
+}

@@ -1,0 +1,118 @@
+//! Are the lists of both sides the same?
+
+use serde_json::Value as Json;
+
+/// How entries of `o` and `s` compare.
+#[derive(Clone, Debug, Default)]
+pub struct Agreement {
+    /// Entries compared.
+    pub entries: usize,
+    /// The same value, kinds and the order of sets included.
+    pub same: usize,
+    /// The same but for the order of sets that hold functions or nan, which Python itself orders by address.
+    pub arbitrary: usize,
+    /// Entries where we reached a limit that Python does not have.
+    pub limited: usize,
+    /// The first that differ.
+    pub differences: Vec<String>,
+}
+
+/// Differences listed.
+const LISTED: usize = 20;
+
+impl Agreement {
+    /// Entries that differ for no good reason.
+    pub fn differ(&self) -> usize {
+        self.entries - self.same - self.arbitrary - self.limited
+    }
+
+    /// Compares an entry, ours with theirs; `None` where we reached a limit.
+    pub fn entry(&mut self, place: &str, ours: Option<&Json>, theirs: &Json) {
+        self.entries += 1;
+        match ours {
+            None => self.limited += 1,
+            Some(ours) if ours == theirs => self.same += 1,
+            Some(ours)
+                if (unsteady(ours) || unsteady(theirs))
+                    && regardless(ours) == regardless(theirs) =>
+            {
+                self.arbitrary += 1;
+            }
+            Some(ours) => {
+                if self.differences.len() < LISTED {
+                    let (ours, theirs) = (short(ours), short(theirs));
+                    self.differences
+                        .push(format!("{place}: Python {theirs}, batt {ours}"));
+                }
+            }
+        }
+    }
+}
+
+/// Does the value hold anything that Python hashes by address?
+fn unsteady(value: &Json) -> bool {
+    match value {
+        Json::Array(items) => items.iter().any(unsteady),
+        Json::Object(object) => object.iter().any(|(tag, inner)| {
+            tag == "f" || (tag == "x" && inner.as_str() == Some("nan")) || unsteady(inner)
+        }),
+        _ => false,
+    }
+}
+
+/// A text of the value that does not depend on the order of sets.
+fn regardless(value: &Json) -> String {
+    let list = |items: &[Json], sorted: bool| {
+        let mut items: Vec<String> = items.iter().map(regardless).collect();
+        if sorted {
+            items.sort_unstable();
+        }
+        items.join(",")
+    };
+    match value {
+        Json::Array(items) => format!("[{}]", list(items, false)),
+        Json::Object(object) => object
+            .iter()
+            .map(|(tag, inner)| match inner {
+                Json::Array(items) => format!("{tag}({})", list(items, tag == "s")),
+                other => format!("{tag}{}", regardless(other)),
+            })
+            .collect(),
+        other => other.to_string(),
+    }
+}
+
+fn short(value: &Json) -> String {
+    const LENGTH: usize = 200;
+    let text = value.to_string();
+    match text.char_indices().nth(LENGTH) {
+        Some((at, _)) => format!("{}...", &text[..at]),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn order_counts_unless_python_has_none() {
+        let mut agreement = Agreement::default();
+        let mut compare = |a: Json, b: Json| agreement.entry("x", Some(&a), &b);
+        compare(json!({"s": [1, 2]}), json!({"s": [1, 2]}));
+        compare(json!({"s": [1, 2]}), json!({"s": [2, 1]}));
+        compare(
+            json!({"s": [1, {"x": "nan"}]}),
+            json!({"s": [{"x": "nan"}, 1]}),
+        );
+        compare(
+            json!({"t": [1, {"x": "nan"}]}),
+            json!({"t": [{"x": "nan"}, 1]}),
+        );
+        agreement.entry("x", None, &json!(1));
+        let counts = (agreement.same, agreement.arbitrary, agreement.limited);
+        assert_eq!((counts, agreement.differ()), ((1, 1, 1), 2));
+    }
+}

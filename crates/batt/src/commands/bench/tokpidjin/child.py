@@ -1,0 +1,134 @@
+# Times a batt under the library of a Python checkout, on request. Started by `batt bench --against`.
+#
+# Arguments: the checkout, the folder of the batt, "quiet" to take log calls out of the library as it is loaded, and
+# the seconds one call may take. One JSON object a line on stdin, one answer a line on stdout. Only the call of
+# the batt is timed: S and I are tuples before the clock starts, results are encoded after it has stopped.
+
+import ast
+import importlib.abc
+import importlib.machinery
+import json
+import logging
+import os
+import platform
+import signal
+import sys
+from time import perf_counter_ns
+
+# Whatever the checkout prints must not mix with the answers, and nobody wants to read it.
+answers = os.fdopen(os.dup(1), "w")
+os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+# Ctrl-C is for batt, which ends us by closing stdin.
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+checkout, folder, mode, seconds = sys.argv[1:]
+sys.path[:0] = [folder, checkout]
+logging.disable(logging.CRITICAL)
+
+
+class TooLong(BaseException):
+    """Not an Exception: the library catches those."""
+
+
+def too_long(signum, frame):
+    raise TooLong
+
+
+signal.signal(signal.SIGALRM, too_long)
+
+
+class WithoutLogging(ast.NodeTransformer):
+    def visit_Expr(self, node):
+        call = node.value
+        if (
+            isinstance(call, ast.Call)
+            and isinstance(call.func, ast.Attribute)
+            and isinstance(call.func.value, ast.Name)
+            and call.func.value.id == "logger"
+        ):
+            return ast.copy_location(ast.Pass(), node)
+        return node
+
+
+class QuietLoader(importlib.machinery.SourceFileLoader):
+    def source_to_code(self, data, path, *, _optimization=-1):
+        tree = WithoutLogging().visit(ast.parse(data))
+        return compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
+
+
+class QuietFinder(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        file = os.path.join(checkout, name + ".py")
+        if name != "dsl" or not os.path.isfile(file):
+            return None
+        loader = QuietLoader(name, file)
+        return importlib.machinery.ModuleSpec(name, loader, origin=file)
+
+
+def answer(record):
+    answers.write(json.dumps(record, separators=(",", ":")) + "\n")
+    answers.flush()
+
+
+def is_grid(value):
+    return (
+        len(value) > 0
+        and all(type(row) is tuple and len(row) > 0 for row in value)
+        and len({len(row) for row in value}) == 1
+        and all(type(cell) is int and 0 <= cell <= 9 for row in value for cell in row)
+    )
+
+
+def encode(value):
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, float):
+        return {"x": repr(value)}
+    if isinstance(value, tuple):
+        if is_grid(value):
+            return {"g": ["".join(map(str, row)) for row in value]}
+        return {"t": [encode(item) for item in value]}
+    if isinstance(value, frozenset):
+        return {"s": [encode(item) for item in value]}
+    if callable(value):
+        return {"f": "<function>"}
+    return {"unknown": type(value).__name__}
+
+
+def grid(rows):
+    return tuple(map(tuple, rows))
+
+
+def main():
+    if mode == "quiet":
+        sys.meta_path.insert(0, QuietFinder())
+    try:
+        from batt_bench import batt
+    except ImportError as error:
+        answer({"missing": error.name or str(error), "error": str(error)})
+        return
+    answer({"version": platform.python_version(), "kind": platform.python_implementation()})
+    for line in sys.stdin:
+        request = json.loads(line)
+        samples = tuple((grid(a), grid(b)) for a, b in request["demos"])
+        start_grid = grid(request["input"])
+        lists, error = ([], []), None
+        signal.setitimer(signal.ITIMER_REAL, float(seconds))
+        start = perf_counter_ns()
+        try:
+            lists = batt(request["task"], samples, start_grid, None, None)
+        except TooLong:
+            error = "too long"
+        except Exception as raised:
+            error = type(raised).__name__
+        done = perf_counter_ns()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        record = {"nanos": done - start, "error": error}
+        if request["results"] and not error:
+            o, s = lists
+            record["o"] = [[t, mutated, donor, encode(value)] for t, mutated, donor, value in o]
+            record["s"] = [[t, donor, differ, encode(value)] for t, donor, differ, value in s]
+        del lists
+        answer(record)
+
+
+main()

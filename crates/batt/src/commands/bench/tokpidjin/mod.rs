@@ -1,0 +1,352 @@
+//! A batt under the library of a tokpidjin checkout by Python, and by us, in turns.
+
+mod agree;
+mod folder;
+mod report;
+
+use std::ffi::OsStr;
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use batt_arc::{Dataset, Pair, PairRef, Task};
+use batt_dsl::{Dialect, Limits, OwnedValue};
+use batt_engine::{RunError, Sample};
+use batt_lang::batt::{Form, write_batt};
+use batt_lang::card::{CardOptions, differs, merge, select};
+use batt_lang::{Batt, OnError};
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+
+use self::agree::Agreement;
+use self::folder::Folder;
+pub use self::report::{to_json, write};
+use super::against::task_folder;
+use super::mega::Runner;
+use super::mega::setup::donors;
+use super::python::{Python, rows};
+use super::turns::spread;
+use crate::corpus::median;
+use crate::error::advised;
+use crate::interrupt;
+use crate::solvers::{load_all, load_tasks};
+use crate::ui::Ui;
+
+const SCRIPT: &str = include_str!("child.py");
+
+/// Samples that are enough for a steady figure.
+const SAMPLES: usize = 600;
+
+/// Rounds of every side, unless time is short.
+const ROUNDS: usize = 5;
+
+/// Samples of a turn: as in a mega-batch, each is run once and the next is another one, but neither side has to
+/// find its memory in the caches of the other.
+const TURN: usize = 16;
+
+/// What is to be compared.
+pub struct Wanted<'a> {
+    pub checkout: &'a Path,
+    pub python: Option<&'a Path>,
+    /// Solver files; none for the checkout's own.
+    pub solvers: &'a [PathBuf],
+    pub tasks: Option<&'a Path>,
+    /// How many solvers make the batt.
+    pub count: usize,
+    pub seed: u64,
+    pub limits: Limits,
+    pub time: Duration,
+}
+
+/// What the comparison found.
+pub struct Comparison {
+    pub python: PathBuf,
+    pub version: String,
+    pub solvers: Vec<String>,
+    pub seed: u64,
+    pub steps: usize,
+    pub samples: Vec<Measured>,
+    pub rounds: usize,
+    pub agreement: Agreement,
+    /// Samples on which Python's call raised, which loses both lists.
+    pub raised: Vec<String>,
+    /// Samples left out because Python took too long for one call.
+    pub too_long: Vec<String>,
+    /// Seconds one call of Python's may take.
+    pub patience: f64,
+    pub interrupted: bool,
+}
+
+/// One sample: microseconds of a call, the median over the rounds.
+pub struct Measured {
+    pub name: String,
+    /// The checkout as it is, its logging switched off.
+    pub python: f64,
+    /// The checkout without its log calls.
+    pub quiet: f64,
+    /// Ours, both lists as values in the memory of the run, as in Python.
+    pub ours: f64,
+    /// Ours, both lists copied out of the run.
+    pub copied: f64,
+}
+
+/// What Python says of one call.
+#[derive(Deserialize)]
+struct Answer {
+    nanos: f64,
+    error: Option<String>,
+    #[serde(default)]
+    o: Vec<Json>,
+    #[serde(default)]
+    s: Vec<Json>,
+}
+
+/// Compares for about as long as said.
+pub fn compare(wanted: &Wanted<'_>, ui: &Ui) -> Result<Comparison> {
+    let files = match wanted.solvers {
+        [] => vec![wanted.checkout.join("solvers_pre.py")],
+        files => files.to_vec(),
+    };
+    let files = load_all(&files, Some(Dialect::Tokpidjin), ui)?;
+    let data = load_tasks(&task_folder(wanted.checkout, wanted.tasks)?, ui)?;
+    let all = donors(files.iter().flat_map(|file| &file.programs), &data);
+    let picked = select(&all, Some(wanted.count.min(all.len())), None, wanted.seed)?;
+    let options = CardOptions {
+        on_error: OnError::Defaults,
+        ..CardOptions::default()
+    };
+    let batt = merge(&picked, &differs(Dialect::Tokpidjin), &options)?.batt;
+    let folder = Folder::new()?;
+    folder.write("batt_bench.py", &write_batt(&batt, Form::Guarded))?;
+    let patience = (wanted.time.as_secs_f64() / 6.0).clamp(1.0, 10.0);
+    let start = |mode: &str| {
+        let seconds = patience.to_string();
+        let args: [&OsStr; 4] = [
+            wanted.checkout.as_os_str(),
+            folder.path().as_os_str(),
+            mode.as_ref(),
+            seconds.as_ref(),
+        ];
+        Python::start_script(wanted.python, SCRIPT, &args)
+    };
+    let pythons = [start("as it is")?, start("quiet")?];
+    let mut sides = Sides {
+        comparison: Comparison {
+            python: pythons[0].path.clone(),
+            version: pythons[0].version.clone(),
+            solvers: picked.iter().map(|donor| donor.id.clone()).collect(),
+            seed: wanted.seed,
+            steps: batt.program.steps().len(),
+            samples: Vec::new(),
+            rounds: 0,
+            agreement: Agreement::default(),
+            raised: Vec::new(),
+            too_long: Vec::new(),
+            patience,
+            interrupted: false,
+        },
+        pythons,
+        ours: Runner::new(&batt),
+        batt: &batt,
+        limits: &wanted.limits,
+    };
+    let chosen = sides.choose(&data, wanted.time)?;
+    sides.time(&chosen, wanted.time, ui)?;
+    Ok(sides.comparison)
+}
+
+/// A sample with what to call it.
+struct Chosen<'a> {
+    task: &'a Task,
+    pair: PairRef,
+    sample: Sample<'a>,
+}
+
+impl Chosen<'_> {
+    fn name(&self) -> String {
+        format!("{} {}", self.task.id, self.pair)
+    }
+
+    fn request(&self, results: bool) -> Json {
+        let both = |pair: &Pair| json!([rows(&pair.input), pair.output.as_ref().map(rows)]);
+        let demos = self
+            .sample
+            .demos
+            .iter()
+            .filter(|pair| pair.output.is_some());
+        json!({
+            "task": self.task.id,
+            "demos": demos.map(both).collect::<Vec<_>>(),
+            "input": rows(self.sample.input),
+            "results": results,
+        })
+    }
+}
+
+/// Whoever takes turns with Python, and what comes of it.
+struct Sides<'b> {
+    comparison: Comparison,
+    /// The checkout as it is, and without its log calls.
+    pythons: [Python; 2],
+    ours: Runner,
+    batt: &'b Batt,
+    limits: &'b Limits,
+}
+
+impl Sides<'_> {
+    /// Compares the results on as many samples as there is time for; those are timed afterwards.
+    fn choose<'d>(&mut self, data: &'d Dataset, time: Duration) -> Result<Vec<Chosen<'d>>> {
+        let all: Vec<_> = data.pairs().collect();
+        let mut chosen = Vec::new();
+        let started = Instant::now();
+        for (task, pair, grids) in spread(all.len()).map(|k| all[k]) {
+            let next = Chosen {
+                task,
+                pair,
+                sample: Sample::new(task, grids),
+            };
+            if chosen.is_empty() {
+                // The first call is for whatever Python does only once.
+                for python in &mut self.pythons {
+                    let _: Answer = python.ask(&next.request(false))?;
+                }
+            }
+            let answer: Answer = self.pythons[0].ask(&next.request(true))?;
+            match answer.error.as_deref() {
+                Some("too long") => self.comparison.too_long.push(next.name()),
+                Some(error) => {
+                    let raised = format!("{}: {error}", next.name());
+                    self.comparison.raised.push(raised);
+                }
+                None => {
+                    self.agree(&next, &answer);
+                    chosen.push(next);
+                }
+            }
+            let enough = started.elapsed() > time / 7 || chosen.len() >= SAMPLES;
+            if (enough && !chosen.is_empty()) || interrupt::happened() {
+                break;
+            }
+        }
+        if chosen.is_empty() && !interrupt::happened() {
+            return Err(advised(
+                "Python finished none of the samples in time",
+                "give it more with --seconds, or choose other solvers with --seed or --count",
+            ));
+        }
+        Ok(chosen)
+    }
+
+    /// Compares both lists of a sample, entry by entry.
+    fn agree(&mut self, chosen: &Chosen<'_>, theirs: &Answer) {
+        let (outputs, scores) = self.ours.run(&chosen.sample, self.limits, |run, done| {
+            let mut own = |value: Result<_, RunError>| match value {
+                Ok(value) => run
+                    .to_owned(value)
+                    .map_err(|fault| RunError { fault, step: None }),
+                Err(error) => Err(error),
+            };
+            let outputs: Vec<_> = done.outputs().map(&mut own).collect();
+            let scores: Vec<_> = done.scores().map(&mut own).collect();
+            (outputs, scores)
+        });
+        let json = |value: Result<OwnedValue, RunError>, fields: Json| {
+            let value = match value {
+                Ok(value) => value.to_json(),
+                Err(error) if error.fault.is_limit() => return None,
+                Err(error) => json!({"err": error.fault.name()}),
+            };
+            let mut entry = fields;
+            if let Json::Array(items) = &mut entry {
+                items.push(value);
+            }
+            Some(entry)
+        };
+        let ours_o = self.batt.outputs.iter().zip(outputs);
+        let ours_o = ours_o.map(|(o, value)| json(value, json!([o.number, o.mutated, o.donor])));
+        let ours_s = self.batt.scores.iter().zip(scores).map(|(s, value)| {
+            let donor = s.donor.as_deref().unwrap_or("None");
+            json(value, json!([s.number, donor, s.differ]))
+        });
+        let agreement = &mut self.comparison.agreement;
+        let lists = [
+            ("o", ours_o.collect::<Vec<_>>(), &theirs.o),
+            ("s", ours_s.collect(), &theirs.s),
+        ];
+        for (list, ours, theirs) in lists {
+            // An entry that one side does not have differs from nothing.
+            for k in 0..ours.len().max(theirs.len()) {
+                let nothing = Some(Json::Null);
+                let place = format!("{}, {list}[{k}]", chosen.name());
+                let ours = ours.get(k).unwrap_or(&nothing);
+                let theirs = theirs.get(k).unwrap_or(&Json::Null);
+                agreement.entry(&place, ours.as_ref(), theirs);
+            }
+        }
+    }
+
+    /// Times all sides on the chosen samples, in turns.
+    fn time(&mut self, chosen: &[Chosen<'_>], time: Duration, ui: &Ui) -> Result<()> {
+        let started = Instant::now();
+        let time = time.mul_f64(6.0 / 7.0);
+        let bar = ui.progress(chosen.len() * ROUNDS, "comparing");
+        let mut all: Vec<[Vec<f64>; 4]> = vec![Default::default(); chosen.len()];
+        let mut longest = Duration::ZERO;
+        let mut rounds = 0;
+        'rounds: while rounds < ROUNDS && (rounds == 0 || started.elapsed() + longest <= time) {
+            let round = Instant::now();
+            for (chosen, all) in chosen.chunks(TURN).zip(all.chunks_mut(TURN)) {
+                for k in 0..self.pythons.len() {
+                    for (chosen, all) in chosen.iter().zip(&mut *all) {
+                        let answer: Answer = self.pythons[k].ask(&chosen.request(false))?;
+                        all[k].push(answer.nanos / 1e3);
+                    }
+                    let copied = k == 1;
+                    self.time_ours(&chosen[0], copied);
+                    for (chosen, all) in chosen.iter().zip(&mut *all) {
+                        all[2 + k].push(self.time_ours(chosen, copied));
+                    }
+                }
+                bar.inc(chosen.len() as u64);
+                if interrupt::happened() {
+                    self.comparison.interrupted = true;
+                    break 'rounds;
+                }
+            }
+            longest = longest.max(round.elapsed());
+            rounds += 1;
+        }
+        bar.finish_and_clear();
+        self.comparison.rounds = rounds.max(1);
+        for (chosen, all) in chosen.iter().zip(all) {
+            if all[3].is_empty() {
+                break;
+            }
+            let [python, quiet, ours, copied] = all.map(|mut side| median(&mut side));
+            self.comparison.samples.push(Measured {
+                name: chosen.name(),
+                python,
+                quiet,
+                ours,
+                copied,
+            });
+        }
+        Ok(())
+    }
+
+    /// Microseconds of a run of ours, from the grids of a task to both lists.
+    fn time_ours(&mut self, chosen: &Chosen<'_>, copied: bool) -> f64 {
+        let start = Instant::now();
+        self.ours.run(&chosen.sample, self.limits, |run, done| {
+            let values = done.outputs().chain(done.scores());
+            if copied {
+                let owned = values.map(|value| run.to_owned(value.ok()?).ok());
+                black_box(owned.collect::<Vec<_>>());
+            } else {
+                black_box(values.collect::<Vec<_>>());
+            }
+        });
+        start.elapsed().as_secs_f64() * 1e6
+    }
+}
