@@ -135,6 +135,32 @@ impl Names {
     }
 }
 
+/// A step as a call, with other steps under these names.
+pub(crate) fn call_text(program: &Program, id: StepId, name: impl Fn(StepId) -> String) -> String {
+    let operand = |operand: &Operand| operand_text(program, operand, &name);
+    let list = |items: &[Operand]| items.iter().map(operand).collect::<Vec<_>>().join(", ");
+    match &program.step(id).kind {
+        StepKind::Call { callee, args } => format!("{}({})", operand(callee), list(args)),
+        StepKind::Tuple(items) if items.len() == 1 => format!("({},)", list(items)),
+        StepKind::Tuple(items) => format!("({})", list(items)),
+    }
+}
+
+/// An operand, with steps under these names.
+pub(crate) fn operand_text(
+    program: &Program,
+    operand: &Operand,
+    name: impl Fn(StepId) -> String,
+) -> String {
+    match operand {
+        Operand::Param(id) => program.params()[id.index()].clone(),
+        Operand::Step(id) => name(*id),
+        Operand::Op(op) => op.op().name.to_owned(),
+        Operand::Const(constant) => constant.name().to_owned(),
+        Operand::Literal(literal) => literal.to_string(),
+    }
+}
+
 fn free(mut name: String, taken: impl Fn(&str) -> bool) -> String {
     while taken(&name) {
         name.push('_');

@@ -153,6 +153,20 @@ impl Program {
         &self.steps[id.index()]
     }
 
+    /// What a step says, with the names of the source: `crop(I, x1, x2)`.
+    ///
+    /// # Panics
+    ///
+    /// If the program has no such step.
+    pub fn call_text(&self, id: StepId) -> String {
+        crate::print::call_text(self, id, |id| self.step(id).name.clone())
+    }
+
+    /// An operand, with the names of the source.
+    pub fn operand_text(&self, operand: &Operand) -> String {
+        crate::print::operand_text(self, operand, |id| self.step(id).name.clone())
+    }
+
     /// The steps with their numbers.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (StepId, &Step)> {
         self.steps

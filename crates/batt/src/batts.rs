@@ -1,13 +1,12 @@
 //! Loading batt files, and talking about what is in them.
 
-use std::fmt::Write as _;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use batt_dsl::Dialect;
 use batt_lang::batt::{BattFile, to_json_text};
-use batt_lang::{Batt, LoadError, Operand, StepId, StepKind};
+use batt_lang::{Batt, LoadError};
 use siphasher::sip128::{Hasher128, SipHasher13};
 
 use crate::error::{advised, bad_file};
@@ -63,24 +62,4 @@ pub fn hashed(value: impl Hash) -> String {
     value.hash(&mut hasher);
     hasher.write_u8(0);
     format!("{:032x}", hasher.finish128().as_u128())
-}
-
-/// A step as it stands in the text: `fill(I, t3, t12)`.
-pub fn call_text(batt: &Batt, id: StepId) -> String {
-    let program = &batt.program;
-    let operand = |operand: &Operand| match operand {
-        Operand::Param(id) => program.params()[id.index()].clone(),
-        Operand::Step(id) => program.step(*id).name.clone(),
-        Operand::Op(op) => op.op().name.to_owned(),
-        Operand::Const(constant) => constant.name().to_owned(),
-        Operand::Literal(literal) => literal.to_string(),
-    };
-    let list = |items: &[Operand]| items.iter().map(operand).collect::<Vec<_>>().join(", ");
-    let mut text = String::new();
-    // Writing to a string cannot fail.
-    let _ = match &program.step(id).kind {
-        StepKind::Call { callee, args } => write!(text, "{}({})", operand(callee), list(args)),
-        StepKind::Tuple(items) => write!(text, "({})", list(items)),
-    };
-    text
 }

@@ -107,6 +107,16 @@ impl Batt {
         Some(StepId(at as u32))
     }
 
+    /// What a step says: `o_g(I, R5)`, with other steps as `t3`.
+    ///
+    /// # Panics
+    ///
+    /// If the batt has no such step.
+    pub fn call_text(&self, id: StepId) -> String {
+        let name = |id: StepId| format!("t{}", self.numbers[id.index()]);
+        crate::print::call_text(&self.program, id, name)
+    }
+
     /// The steps that a value needs, growing.
     pub fn closure(&self, value: &Operand) -> Vec<StepId> {
         Closures::new(&self.program).of(value)

@@ -34,10 +34,8 @@
 //!     .map(|program| Donor { id: program.name().into(), program, size: None })
 //!     .collect();
 //! let merged = card::merge(&donors, &[], &CardOptions::default())?;
-//! let calls: Vec<String> = (1..=3)
-//!     .map(|number| card::call_text(&merged.batt, number))
-//!     .collect::<Option<_>>()
-//!     .unwrap();
+//! let steps = merged.batt.program.iter();
+//! let calls: Vec<String> = steps.map(|(id, _)| merged.batt.call_text(id)).collect();
 //! assert_eq!(calls, ["vmirror(I)", "hmirror(t1)", "hconcat(t1, I)"]);
 //!
 //! let again = card::extract(&merged.batt, 2, "solve")?;
@@ -70,7 +68,7 @@ pub use extract::{ExtractError, canonical, extract, extract_value};
 pub use hash::structural_hash;
 pub use merge::{Merged, merge};
 pub use select::{SelectError, select};
-pub use stats::{OpCount, Stats, StepUse, call_text};
+pub use stats::{OpCount, Stats, StepUse};
 
 use batt_dsl::Dialect;
 

@@ -1,12 +1,11 @@
 //! What merging did: steps before and after, the most shared ones, primitives by frequency.
 
 use std::collections::HashMap;
-use std::fmt::Write;
 
 use batt_dsl::OpId;
 
-use crate::batt::{Batt, PARAMS};
-use crate::program::{Operand, StepId, StepKind};
+use crate::batt::Batt;
+use crate::program::{Operand, StepKind};
 
 /// How a batt came about, in numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,41 +105,4 @@ fn frequencies(batt: &Batt) -> Vec<OpCount> {
         (std::cmp::Reverse((total, c.called)), c.op.op().name)
     });
     counts
-}
-
-/// What the step with this number says: `o_g(I, R5)`, with other steps as `t3`.
-pub fn call_text(batt: &Batt, number: u32) -> Option<String> {
-    let id = batt.step_numbered(number)?;
-    let mut text = String::new();
-    let (items, lone) = match &batt.program.step(id).kind {
-        StepKind::Call { callee, args } => {
-            write_operand(&mut text, batt, callee);
-            (args, false)
-        }
-        StepKind::Tuple(items) => (items, items.len() == 1),
-    };
-    text.push('(');
-    for (k, item) in items.iter().enumerate() {
-        if k > 0 {
-            text.push_str(", ");
-        }
-        write_operand(&mut text, batt, item);
-    }
-    text.push_str(if lone { ",)" } else { ")" });
-    Some(text)
-}
-
-fn write_operand(text: &mut String, batt: &Batt, operand: &Operand) {
-    match operand {
-        Operand::Param(id) => text.push_str(PARAMS[id.index()]),
-        Operand::Step(StepId(at)) => {
-            // Writing to a string does not fail.
-            let _ = write!(text, "t{}", batt.numbers[*at as usize]);
-        }
-        Operand::Op(op) => text.push_str(op.op().name),
-        Operand::Const(constant) => text.push_str(constant.name()),
-        Operand::Literal(literal) => {
-            let _ = write!(text, "{literal}");
-        }
-    }
 }

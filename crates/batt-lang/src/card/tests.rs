@@ -37,7 +37,7 @@ fn show(batt: &Batt) -> Vec<String> {
     for after in 0..=batt.numbers.len() {
         if after > 0 {
             let number = batt.numbers[after - 1];
-            let text = call_text(batt, number).expect("a step");
+            let text = batt.call_text(batt.step_numbered(number).expect("a step"));
             lines.push(format!("t{number} = {text}"));
         }
         // Where several appends stand between the same steps, each output comes before its scores.
@@ -707,6 +707,5 @@ fn the_text_of_a_lone_item() {
         merged.batt.program.steps()[0].kind,
         StepKind::Tuple(_)
     ));
-    assert_eq!(call_text(&merged.batt, 1).as_deref(), Some("(I,)"));
-    assert_eq!(call_text(&merged.batt, 2), None);
+    assert_eq!(merged.batt.call_text(crate::StepId(0)), "(I,)");
 }

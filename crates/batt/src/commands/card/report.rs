@@ -88,7 +88,9 @@ impl Report<'_, '_> {
 
     /// What a step says.
     fn call(&self, step: &StepUse) -> String {
-        card::call_text(&self.merged.batt, step.number).unwrap_or_default()
+        let batt = &self.merged.batt;
+        let id = batt.step_numbered(step.number);
+        id.map(|id| batt.call_text(id)).unwrap_or_default()
     }
 
     fn json(&self) -> Json {

@@ -69,36 +69,13 @@ pub fn steps(program: &Program, job: &Job<'_>, options: &Options) -> Vec<TracedS
             let step = program.step(id);
             steps.push(TracedStep {
                 name: step.name.clone(),
-                call: call_text(program, id),
+                call: program.call_text(id),
                 line: step.span.line,
                 value: run.to_owned(value).ok(),
             });
         });
     });
     steps
-}
-
-/// A step as a call: `crop(I, x1, x2)`.
-fn call_text(program: &Program, id: StepId) -> String {
-    let operand = |operand: &Operand| operand_text(program, operand);
-    let list = |items: &[Operand]| {
-        let items: Vec<String> = items.iter().map(operand).collect();
-        items.join(", ")
-    };
-    match &program.step(id).kind {
-        StepKind::Call { callee, args } => format!("{}({})", operand(callee), list(args)),
-        StepKind::Tuple(items) => format!("({})", list(items)),
-    }
-}
-
-fn operand_text(program: &Program, operand: &Operand) -> String {
-    match operand {
-        Operand::Param(id) => program.params()[id.index()].clone(),
-        Operand::Step(id) => program.step(*id).name.clone(),
-        Operand::Op(op) => op.op().name.to_owned(),
-        Operand::Const(constant) => constant.name().to_owned(),
-        Operand::Literal(literal) => literal.to_string(),
-    }
 }
 
 /// The line of the step that failed, and what its arguments were.
@@ -123,7 +100,7 @@ pub fn explain(
     };
     for (k, arg) in args.iter().enumerate() {
         let param = params.get(k).copied().unwrap_or("argument");
-        let text = operand_text(program, arg);
+        let text = program.operand_text(arg);
         let what = match arg {
             Operand::Step(id) => match steps.get(id.index()) {
                 Some(TracedStep {

@@ -7,7 +7,6 @@ use serde_json::{Value as Json, json};
 
 use super::tally::Totals;
 use super::{Done, MegaArgs, Work};
-use crate::batts;
 use crate::ui::{counted, grouped, table, table_text};
 
 /// Rows listed without `--verbose`.
@@ -97,7 +96,7 @@ impl Summary<'_, '_> {
             for (id, step) in batt.program.iter() {
                 let count = counts[id.index()];
                 if count.fallbacks > 0 {
-                    found.push((count, step.name.clone(), batts::call_text(batt, id)));
+                    found.push((count, step.name.clone(), batt.call_text(id)));
                 }
             }
         }

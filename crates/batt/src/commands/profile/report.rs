@@ -8,8 +8,8 @@ use batt_lang::{Batt, StepId};
 use serde_json::{Value as Json, json};
 
 use super::units::{bytes, mean, percent, share, time};
+use crate::interrupt;
 use crate::ui::{counted, grouped, table, table_text};
-use crate::{batts, interrupt};
 
 /// A profile and what it is of.
 pub struct Report<'a> {
@@ -98,7 +98,7 @@ impl Report<'_> {
                 percent(self.share_of_steps(step.time)),
                 grouped(step.count.failed as usize),
                 grouped(step.count.fallbacks as usize),
-                batts::call_text(self.batt, id),
+                self.batt.call_text(id),
             ]);
         }
         write!(out, "{}", table_text(&rows))?;
@@ -125,7 +125,7 @@ impl Report<'_> {
                 self.name(id).to_owned(),
                 time(mean(step.time, profile.runs as u64)),
                 percent(self.share_of_steps(step.time)),
-                batts::call_text(self.batt, id),
+                self.batt.call_text(id),
             ]);
         }
         write!(out, "{}", table_text(&rows))?;
@@ -185,7 +185,7 @@ impl Report<'_> {
             let step = &profile.steps[id.index()];
             json!({
                 "step": self.name(id),
-                "call": batts::call_text(self.batt, id),
+                "call": self.batt.call_text(id),
                 "executed": step.count.executed,
                 "failed": step.count.failed,
                 "fallbacks": step.count.fallbacks,

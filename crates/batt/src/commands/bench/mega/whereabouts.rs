@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use batt_dsl::Limits;
 use batt_engine::{Sample, profile};
-use batt_lang::card::{Donor, call_text};
-use batt_lang::{Batt, Operand};
+use batt_lang::card::Donor;
+use batt_lang::{Batt, Operand, StepId};
 
 use super::setup::merged;
 use crate::interrupt;
@@ -84,7 +84,7 @@ pub fn find(
     let hundredth = order.len().div_ceil(100);
     let costly = |&k: &usize| Costly {
         number: batt.numbers[k],
-        call: call_text(batt, batt.numbers[k]).unwrap_or_default(),
+        call: batt.call_text(StepId(k as u32)),
         donors: users[k],
         time: seconds[k] / total,
     };
