@@ -79,9 +79,18 @@ pub fn cell(color: i32, i: i16, j: i16) -> u64 {
 /// `hash((i, j, colour))`.
 #[inline(always)]
 pub fn triple(i: i16, j: i16, color: i32) -> u64 {
-    let acc = lane(P5, small(i as i64));
-    let acc = lane(acc, small(j as i64));
+    let (row, column) = (i as usize, j as usize);
+    let acc = if row < SIDE && column < SIDE {
+        LOCATIONS[row * SIDE + column]
+    } else {
+        compute_location(i, j)
+    };
     close_tuple(lane(acc, small(color as i64)), 3)
+}
+
+/// The hash of a tuple as far as its first two members decide it.
+const fn compute_location(i: i16, j: i16) -> u64 {
+    lane(lane(P5, small(i as i64)), small(j as i64))
 }
 
 /// `hash(x)` for a float that equals no integer of ours.
@@ -94,8 +103,7 @@ pub fn float(x: f64) -> u64 {
 }
 
 const fn compute_pair(i: i16, j: i16) -> u64 {
-    let acc = lane(P5, small(i as i64));
-    close_tuple(lane(acc, small(j as i64)), 2)
+    close_tuple(compute_location(i, j), 2)
 }
 
 /// Rows and columns of grids are below this.
@@ -110,6 +118,17 @@ static PAIRS: [u64; SIDE * SIDE] = {
         at += 1;
     }
     hashes
+};
+
+/// The hashes of triples as far as their locations decide them.
+static LOCATIONS: [u64; SIDE * SIDE] = {
+    let mut accs = [0; SIDE * SIDE];
+    let mut at = 0;
+    while at < accs.len() {
+        accs[at] = compute_location((at / SIDE) as i16, (at % SIDE) as i16);
+        at += 1;
+    }
+    accs
 };
 
 /// The hash of a cell as far as its colour decides it.
@@ -169,6 +188,8 @@ mod tests {
                 );
                 let cell_hashes = [int(12), pair(i, j)];
                 assert_eq!(cell(12, i, j), tuple(cell_hashes.into_iter()));
+                let triple_hashes = [int(i.into()), int(j.into()), int(7)];
+                assert_eq!(triple(i, j, 7), tuple(triple_hashes.into_iter()));
             }
         }
         assert_eq!(signed(triple(0, 0, 0)), 3010437511937009226);

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use batt_dsl::Dialect;
+use batt_lang::Batt;
 use batt_lang::batt::{BattFile, to_json_text};
-use batt_lang::{Batt, LoadError};
 use siphasher::sip128::{Hasher128, SipHasher13};
 
-use crate::error::{advised, bad_file};
+use crate::error::{advised, bad_source};
 use crate::solvers::print_findings;
 use crate::ui::Ui;
 
@@ -45,10 +45,7 @@ pub fn load_all(paths: &[PathBuf], dialect: Option<Dialect>, ui: &Ui) -> Result<
 
 /// Reads one batt file.
 pub fn load(path: &Path, dialect: Option<Dialect>) -> Result<BattFile> {
-    BattFile::load(path, dialect).map_err(|error| match &error {
-        LoadError::Read { path, source } => bad_file("read", path, source),
-        LoadError::NotUtf8 { .. } => advised(&error, "save the file as UTF-8"),
-    })
+    BattFile::load(path, dialect).map_err(|error| bad_source(&error))
 }
 
 /// A number that changes when a batt does.

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use batt_arc::{Dataset, Task};
 use batt_dsl::Dialect;
-use batt_lang::{Diagnostic, LoadError, Severity, SolverFile};
+use batt_lang::{Diagnostic, Severity, SolverFile};
 
-use crate::error::{advised, bad_file, bad_tasks};
+use crate::error::{advised, bad_source, bad_tasks};
 use crate::ui::{Ui, counted, say};
 
 /// Findings of one file that are printed before we refer to `batt check`.
@@ -15,10 +15,7 @@ const SHOWN: usize = 20;
 
 /// Reads a solver file, in a given dialect or in the one it seems to be written in.
 pub fn load(path: &Path, dialect: Option<Dialect>) -> Result<SolverFile> {
-    SolverFile::load(path, dialect).map_err(|error| match &error {
-        LoadError::Read { path, source } => bad_file("read", path, source),
-        LoadError::NotUtf8 { .. } => advised(&error, "save the file as UTF-8"),
-    })
+    SolverFile::load(path, dialect).map_err(|error| bad_source(&error))
 }
 
 /// Reads solver files and prints what is wrong with them. At least one function has loaded.

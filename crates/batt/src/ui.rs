@@ -83,6 +83,20 @@ impl Ui {
         }
     }
 
+    /// Solvers that the user may want to know something about, on stderr; the first few by name.
+    pub fn mention(&self, what: &str, names: &[&str]) {
+        const NAMED: usize = 5;
+        if names.is_empty() {
+            return;
+        }
+        let mut list = names[..names.len().min(NAMED)].join(", ");
+        if names.len() > NAMED {
+            list += ", ...";
+        }
+        let count = counted(names.len(), "solver");
+        self.note(format_args!("{count} {what}: {list}"));
+    }
+
     /// Something the user should know, on stderr.
     pub fn warn(&self, text: impl Display) {
         say(format_args!("{} {text}", self.err(WARN, "warning:")));
@@ -186,6 +200,14 @@ pub fn table_text(table: &Table) -> String {
         let _ = writeln!(out, "{}", line.trim_end());
     }
     out
+}
+
+/// The line below a table of which only the first rows are shown.
+pub fn rest(out: &mut impl Write, all: usize, shown: usize) -> io::Result<()> {
+    match all.saturating_sub(shown) {
+        0 => Ok(()),
+        more => writeln!(out, " ... and {} more (--verbose lists all)", grouped(more)),
+    }
 }
 
 /// `1 task`, `2 tasks`.

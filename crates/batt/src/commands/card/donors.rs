@@ -69,9 +69,9 @@ impl<'f> Candidates<'f> {
                 "a solver takes one grid or (S, I, C): def solve_<task id>(I): ... return O",
             ));
         }
-        mention(ui, "without a task here", &without_task);
+        ui.mention("without a task here", &without_task);
         let renamed: Vec<&str> = renamed.iter().map(String::as_str).collect();
-        mention(ui, "of a task that has one already", &renamed);
+        ui.mention("of a task that has one already", &renamed);
         Ok(found)
     }
 
@@ -151,20 +151,6 @@ fn cells(task: &Task) -> usize {
         pair.input.cells().len() + output
     });
     pairs.sum()
-}
-
-/// Mentions solvers that are treated in a special way.
-fn mention(ui: &Ui, what: &str, names: &[&str]) {
-    const NAMED: usize = 5;
-    if names.is_empty() {
-        return;
-    }
-    let mut list = names[..names.len().min(NAMED)].join(", ");
-    if names.len() > NAMED {
-        list += ", ...";
-    }
-    let count = counted(names.len(), "solver");
-    ui.note(format_args!("{count} {what}: {list}"));
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 use super::donors::Candidates;
 use super::{CardArgs, write};
-use crate::ui::{counted, grouped, table, table_text};
+use crate::ui::{counted, grouped, rest, table, table_text};
 
 /// Rows listed without `--verbose`.
 const LISTED: usize = 20;
@@ -134,12 +134,5 @@ impl Report<'_, '_> {
             "ops": ops.collect::<Vec<_>>(),
             "files": (!args.to_stdout()).then(|| self.files()),
         })
-    }
-}
-
-fn rest(out: &mut impl Write, all: usize, shown: usize) -> io::Result<()> {
-    match all.saturating_sub(shown) {
-        0 => Ok(()),
-        more => writeln!(out, " ... and {} more (--verbose lists all)", grouped(more)),
     }
 }

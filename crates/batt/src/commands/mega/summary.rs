@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::tally::Totals;
 use super::{Done, MegaArgs, Work};
-use crate::ui::{counted, grouped, table, table_text};
+use crate::ui::{counted, grouped, rest, table, table_text};
 
 /// Rows listed without `--verbose`.
 const LISTED: usize = 20;
@@ -157,12 +157,5 @@ impl Summary<'_, '_> {
             "samples_per_second": report.runs as f64 / report.elapsed.as_secs_f64().max(1e-9),
             "interrupted": !self.is_complete(),
         })
-    }
-}
-
-fn rest(out: &mut impl Write, all: usize, shown: usize) -> io::Result<()> {
-    match all.saturating_sub(shown) {
-        0 => Ok(()),
-        more => writeln!(out, " ... and {} more (--verbose lists all)", grouped(more)),
     }
 }

@@ -30,8 +30,7 @@ impl<'a> Solver<'a> {
             .filter(|(_, program)| !runs(program))
             .map(|(_, program)| program.name())
             .collect();
-        mention(
-            ui,
+        ui.mention(
             "left out, not a function of one grid or of (S, I, C)",
             &others,
         );
@@ -115,7 +114,7 @@ impl<'a> Plan<'a> {
                  on every task",
             ));
         }
-        mention(ui, "without a task here", &without_task);
+        ui.mention("without a task here", &without_task);
         Ok(plan)
     }
 
@@ -172,18 +171,4 @@ impl<'a> Plan<'a> {
             pair_at,
         }
     }
-}
-
-/// Mentions solvers that do not run.
-fn mention(ui: &Ui, what: &str, names: &[&str]) {
-    const NAMED: usize = 5;
-    if names.is_empty() {
-        return;
-    }
-    let mut list = names[..names.len().min(NAMED)].join(", ");
-    if names.len() > NAMED {
-        list += ", ...";
-    }
-    let count = counted(names.len(), "solver");
-    ui.note(format_args!("{count} {what}: {list}"));
 }
