@@ -37,8 +37,9 @@ impl Dialect {
     }
 
     /// Are cells `(i, j, colour)`? Otherwise they are `(colour, (i, j))`.
+    #[inline(always)]
     pub fn cells_are_triples(self) -> bool {
-        self == Dialect::Tokpidjin
+        matches!(self, Dialect::Tokpidjin)
     }
 
     /// The primitives, family by family.

@@ -49,7 +49,7 @@ pub use dialect::Dialect;
 pub use fault::{Fault, Outcome};
 pub use owned::{DecodeError, OwnedFloat, OwnedValue};
 pub use profile::{Node, OpTimes, Profile};
-pub use run::{Limits, Run, Workspace};
+pub use run::{Limits, MemoryBudget, Run, Workspace};
 pub use set::{Bounds, Set};
 pub use table::{Code, ConstId, Fallback, Literal, Op, OpId, Param, Type, ops};
 pub use value::{Cell, Closure, Concat, Grid, Pair, Returned, Row, Segment, Tuple, Value, Word};

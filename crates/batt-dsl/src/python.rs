@@ -132,7 +132,7 @@ impl<'r> Run<'r> {
         match (a, b) {
             (Value::Pair(a), Value::Pair(b)) => Ok(a.get() < b.get()),
             (Value::Segment(a), Value::Segment(b)) => Ok(a.get() < b.get()),
-            (Value::Cell(a), Value::Cell(b)) if self.triples => {
+            (Value::Cell(a), Value::Cell(b)) if self.triples() => {
                 let (a, b) = (a.get(), b.get());
                 Ok((a.at, a.color) < (b.at, b.color))
             }
@@ -184,7 +184,7 @@ impl<'r> Run<'r> {
     pub(crate) fn tuple_len(&self, v: Value<'r>) -> Option<usize> {
         Some(match v {
             Value::Pair(_) | Value::Segment(_) => 2,
-            Value::Cell(_) if self.triples => 3,
+            Value::Cell(_) if self.triples() => 3,
             Value::Cell(_) => 2,
             Value::Row(row) => row.cells.len(),
             Value::Grid(grid) => grid.height,
@@ -208,7 +208,7 @@ impl<'r> Run<'r> {
     /// How this run's dialect hashes a cell.
     #[inline(always)]
     pub(crate) fn cell_hash(&self) -> impl Fn(crate::value::Cell) -> u64 + Copy + use<> {
-        let triples = self.triples;
+        let triples = self.triples();
         move |c| match triples {
             false => hash::cell(c.color, c.at.i, c.at.j),
             true => hash::triple(c.at.i, c.at.j, c.color),
@@ -223,7 +223,7 @@ impl<'r> Run<'r> {
                 let p = p.get();
                 Ok(Value::Int(if k == 0 { p.i } else { p.j }.into()))
             }
-            Value::Cell(c) if self.triples => Ok(Run::triple(c.get())[k]),
+            Value::Cell(c) if self.triples() => Ok(Run::triple(c.get())[k]),
             Value::Cell(c) if k == 0 => Ok(Value::Int(c.get().color.into())),
             Value::Cell(c) => Ok(Value::pair(c.get().at)),
             Value::Row(row) => Ok(Value::Int(row.cells[k].into())),
@@ -265,7 +265,7 @@ impl<'r> Run<'r> {
                 self.spend(set.len() / 2 + 1)?;
                 return set.values(self);
             }
-            Value::Cell(c) if self.triples => self.slice(&Run::triple(c.get()))?,
+            Value::Cell(c) if self.triples() => self.slice(&Run::triple(c.get()))?,
             Value::Pair(_) | Value::Cell(_) | Value::Segment(_) => {
                 let (a, b) = self.unpack2(v)?;
                 self.slice(&[a, b])?
@@ -292,7 +292,7 @@ impl<'r> Run<'r> {
                 let p = p.get();
                 Ok((Value::Int(p.i.into()), Value::Int(p.j.into())))
             }
-            Value::Cell(c) if !self.triples => {
+            Value::Cell(c) if !self.triples() => {
                 let c = c.get();
                 Ok((Value::Int(c.color.into()), Value::pair(c.at)))
             }
@@ -310,7 +310,7 @@ impl<'r> Run<'r> {
     /// `a, b, c = v`.
     pub(crate) fn unpack3(&mut self, v: Value<'r>) -> Outcome<[Value<'r>; 3]> {
         match v {
-            Value::Cell(c) if self.triples => Ok(Run::triple(c.get())),
+            Value::Cell(c) if self.triples() => Ok(Run::triple(c.get())),
             _ => match *self.items(v)? {
                 [a, b, c] => Ok([a, b, c]),
                 _ => Err(Fault::Value),
@@ -320,7 +320,7 @@ impl<'r> Run<'r> {
 
     /// `v, (i, j) = cell`, or `i, j, v = cell` where cells are triples: gives `(v, i, j)`.
     pub(crate) fn uncell(&mut self, cell: Value<'r>) -> Outcome<(Value<'r>, Value<'r>, Value<'r>)> {
-        if self.triples {
+        if self.triples() {
             let [i, j, v] = self.unpack3(cell)?;
             return Ok((v, i, j));
         }
@@ -336,7 +336,7 @@ impl<'r> Run<'r> {
         i: Value<'r>,
         j: Value<'r>,
     ) -> Outcome<Value<'r>> {
-        if self.triples {
+        if self.triples() {
             return self.tuple(&[i, j, v]);
         }
         let at = self.pair(i, j)?;

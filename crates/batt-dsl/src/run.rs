@@ -42,6 +42,24 @@ impl Default for Limits {
 /// Steps between two looks at the clock: a few milliseconds.
 const SLICE: u64 = 1 << 18;
 
+/// What all steps of a batt together may allocate.
+pub struct MemoryBudget {
+    left: usize,
+    /// What the step under way was given.
+    granted: usize,
+}
+
+impl MemoryBudget {
+    /// For a run with these limits: each step may allocate as much as they say, all together this many
+    /// times that.
+    pub fn new(limits: &Limits, steps: usize) -> MemoryBudget {
+        MemoryBudget {
+            left: limits.memory.saturating_mul(steps),
+            granted: limits.memory,
+        }
+    }
+}
+
 /// How deeply containers and calls may nest, as in CPython's default recursion limit.
 pub(crate) const MAX_DEPTH: u32 = 990;
 
@@ -113,20 +131,16 @@ impl Workspace {
         let mut run = Run {
             arena: &self.arena,
             scratch: &mut self.scratch,
+            limits,
             fuel: slice,
             rest: limits.steps - slice,
-            granted: limits.steps,
             deadline: limits.time.map(|time| Instant::now() + time),
             memory: limits.memory,
-            memory_granted: limits.memory,
-            allocated_before: 0,
             reached: None,
             depth: 0,
             closures: 0,
             fallbacks: 0,
-            max_len: limits.size,
             dialect,
-            triples: dialect.cells_are_triples(),
         };
         let input = if input.height == 0 || input.width == 0 {
             // Without the hint both values are prepared and one is chosen.
@@ -143,28 +157,24 @@ impl Workspace {
 pub struct Run<'r> {
     arena: &'r Arena,
     pub(crate) scratch: &'r mut Scratch,
+    /// Looked up where they are: every field that is set up is time, and the shortest runs take a dozen
+    /// nanoseconds.
+    limits: &'r Limits,
     /// Steps left in this slice.
     fuel: u64,
     /// Steps left after it.
     rest: u64,
-    granted: u64,
     deadline: Option<Instant>,
     /// Bytes that may still be allocated. Counted here and not by the arena, which keeps room from earlier
     /// runs: what a run may use must not depend on them.
     memory: usize,
-    memory_granted: usize,
-    /// Bytes that earlier steps of a batt have allocated.
-    allocated_before: u64,
     reached: Option<Fault>,
     pub(crate) depth: u32,
     /// Closures (and nans) made so far: a stable stand-in for their addresses.
     pub(crate) closures: u32,
     /// How often a primitive has fallen back to its default.
     pub(crate) fallbacks: u32,
-    max_len: usize,
     pub(crate) dialect: Dialect,
-    /// Are cells `(i, j, colour)`?
-    pub(crate) triples: bool,
 }
 
 impl<'r> Run<'r> {
@@ -199,18 +209,15 @@ impl<'r> Run<'r> {
     }
 
     /// Gives one step of a batt a budget of its own, of steps and of memory, whatever became of the steps
-    /// before it. `left` is what all steps together may still allocate; what is not used goes back with the
-    /// next call. Time is for the whole run and is not renewed.
-    pub fn begin_step(&mut self, limits: &Limits, left: &mut usize) {
-        let used = self.memory_granted - self.memory;
-        self.allocated_before += used as u64;
-        *left = left.saturating_sub(used);
-        self.memory = limits.memory.min(*left);
-        self.memory_granted = self.memory;
+    /// before it. Time is for the whole run and is not renewed.
+    pub fn begin_step(&mut self, budget: &mut MemoryBudget) {
+        budget.left = budget.left.saturating_sub(budget.granted - self.memory);
+        budget.granted = self.limits.memory.min(budget.left);
+        self.memory = budget.granted;
         if self.reached != Some(Fault::Time) {
             self.reached = None;
-            self.fuel = limits.steps.min(SLICE);
-            self.rest = limits.steps - self.fuel;
+            self.fuel = self.limits.steps.min(SLICE);
+            self.rest = self.limits.steps - self.fuel;
         }
     }
 
@@ -231,9 +238,15 @@ impl<'r> Run<'r> {
         *self.reached.get_or_insert(fault)
     }
 
-    /// Bytes allocated so far.
+    /// A count of bytes that grows with every allocation within a step.
     pub(crate) fn allocated(&self) -> u64 {
-        self.allocated_before + (self.memory_granted - self.memory) as u64
+        (usize::MAX - self.memory) as u64
+    }
+
+    /// Are cells `(i, j, colour)`?
+    #[inline(always)]
+    pub(crate) fn triples(&self) -> bool {
+        self.dialect.cells_are_triples()
     }
 
     /// How often a primitive that never fails has fallen back to its default so far.
@@ -243,13 +256,13 @@ impl<'r> Run<'r> {
 
     /// Units of work spent so far.
     pub fn spent(&self) -> u64 {
-        self.granted - self.fuel - self.rest
+        self.limits.steps - self.fuel - self.rest
     }
 
     /// Fails when a container would be too large. Call it before building.
     #[inline(always)]
     pub(crate) fn check_len(&self, len: usize) -> Outcome<()> {
-        if len > self.max_len {
+        if len > self.limits.size {
             return Err(Fault::Size);
         }
         Ok(())
@@ -386,7 +399,7 @@ impl<'r> Run<'r> {
 
     fn general_tuple(&mut self, items: &'r [Value<'r>]) -> Outcome<Value<'r>> {
         if let [Value::Int(i), Value::Int(j), Value::Int(color)] = *items
-            && self.triples
+            && self.triples()
             && let (Some(at), Ok(color)) = (Pair::fit(i, j), color.try_into())
         {
             return Ok(Value::cell(Cell::new(color, at)));
@@ -487,7 +500,7 @@ impl<'r> Run<'r> {
                 }
             }
             (Value::Pair(a), Value::Pair(b)) => return Ok(Value::segment(a.get(), b.get())),
-            (Value::Int(color), Value::Pair(at)) if !self.triples => {
+            (Value::Int(color), Value::Pair(at)) if !self.triples() => {
                 if let Ok(color) = color.try_into() {
                     return Ok(Value::cell(Cell::new(color, at.get())));
                 }
@@ -518,7 +531,7 @@ impl<'r> Run<'r> {
             return Ok(Value::pair(Pair::new(a.into(), b.into())));
         }
         if let [i, j, color] = *cells
-            && self.triples
+            && self.triples()
         {
             let at = Pair::new(i.into(), j.into());
             return Ok(Value::cell(Cell::new(color.into(), at)));
@@ -629,7 +642,7 @@ impl<'r> Run<'r> {
     #[inline(always)]
     fn quick_room(&mut self, cells: usize) -> Option<(GridHead<'r>, &'r mut [MaybeUninit<u8>])> {
         const HEAD: usize = size_of::<Grid<'_>>();
-        if cells > QUICK || cells > self.max_len {
+        if cells > QUICK || cells > self.limits.size {
             return None;
         }
         let fuel = self.fuel.checked_sub(cells as u64 / 8)?;
@@ -758,7 +771,7 @@ impl<'r> Run<'r> {
         if width == 0 {
             return None;
         }
-        let triples = self.triples;
+        let triples = self.triples();
         let mut bytes = std::mem::take(&mut self.scratch.bytes);
         bytes.clear();
         let complete = rows.iter().all(|&row| {

@@ -8,7 +8,7 @@
 use std::time::{Duration, Instant};
 
 use batt_arc::Grid;
-use batt_dsl::{Dialect, Fault, Limits, Outcome, Profile, Run, Value, Workspace};
+use batt_dsl::{Dialect, Fault, Limits, MemoryBudget, Outcome, Profile, Run, Value, Workspace};
 use batt_lang::{Batt, OnError, Operand, StepId, batt};
 
 use crate::compile::{RunError, Source, Steps};
@@ -284,11 +284,10 @@ impl CompiledBatt {
         workspace.run(self.dialect, limits, |run| {
             let mut state = State {
                 batt: self,
-                limits,
                 wanted_from,
                 live,
                 failed,
-                memory: limits.memory.saturating_mul(MEMORY_OF_ALL),
+                memory: MemoryBudget::new(limits, MEMORY_OF_ALL),
             };
             let mut none = [];
             let slots = match state.prepare(run, inputs) {
@@ -302,7 +301,7 @@ impl CompiledBatt {
                 }
             };
             // Whoever looks at the values does so on a budget of its own.
-            run.begin_step(limits, &mut state.memory);
+            run.begin_step(&mut state.memory);
             let done = BattRun {
                 batt: self,
                 slots,
@@ -404,13 +403,12 @@ struct Stopwatch<'a> {
 /// A run in progress.
 struct State<'a> {
     batt: &'a CompiledBatt,
-    limits: &'a Limits,
     /// The first entry that counts in this pass.
     wanted_from: u32,
     live: &'a mut [u32],
     failed: &'a mut [Option<RunError>],
-    /// Bytes all steps together may still allocate.
-    memory: usize,
+    /// What all steps together may still allocate.
+    memory: MemoryBudget,
 }
 
 impl State<'_> {
@@ -442,7 +440,7 @@ impl State<'_> {
                 continue;
             }
             let instruction = &self.batt.steps.instructions[k];
-            run.begin_step(self.limits, &mut self.memory);
+            run.begin_step(&mut self.memory);
             watch.before(k);
             let outcome = instruction.execute(run, slots).outcome();
             watch.after(k);

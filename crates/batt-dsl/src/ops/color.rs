@@ -248,7 +248,7 @@ pub(super) fn grid_values<'r>(run: &mut Run<'r>, grid: Value<'r>) -> Outcome<Vec
 pub(super) fn cell_colors<'r>(run: &mut Run<'r>, cells: Value<'r>) -> Outcome<Vec<Value<'r>>> {
     let mut colors = Vec::new();
     for &cell in run.items(cells)? {
-        colors.push(if run.triples {
+        colors.push(if run.triples() {
             run.unpack3(cell)?[2]
         } else {
             run.unpack2(cell)?.0
@@ -419,7 +419,7 @@ pub(super) fn first_color<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcom
         return Ok(Value::Int(cells[0].color.into()));
     }
     let first = super::container::first(run, container)?;
-    run.at(first, if run.triples { 2 } else { 0 })
+    run.at(first, if run.triples() { 2 } else { 0 })
 }
 
 op! {

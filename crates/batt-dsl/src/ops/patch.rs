@@ -80,7 +80,7 @@ pub(super) fn indices<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Outcome<&'r Se
 fn locations_of_cells<'r>(run: &mut Run<'r>, patch: Value<'r>) -> Outcome<&'r Set<'r>> {
     let mut locations = Vec::new();
     for &cell in run.items(patch)? {
-        let at = if run.triples {
+        let at = if run.triples() {
             let [i, j, _] = run.unpack3(cell)?;
             run.pair(i, j)?
         } else {
@@ -131,7 +131,7 @@ pub(super) fn holds_cells<'r>(run: &mut Run<'r>, patch: Value<'r>) -> Outcome<bo
             Some(_) => run.item(tuple, 0)?,
         },
     };
-    if run.triples {
+    if run.triples() {
         return Ok(run.len(first)? == 3);
     }
     Ok(run.at(first, 1)?.is_tuple())
@@ -404,7 +404,7 @@ pub(super) fn recolored<'r>(
     }
     let mut cells = Vec::new();
     for &at in run.items(locations)? {
-        let cell = if run.triples {
+        let cell = if run.triples() {
             let (i, j) = run.unpack2(at)?;
             run.recell(value, i, j)?
         } else {

@@ -607,8 +607,8 @@ impl<'r> Run<'r> {
         match v {
             Value::Cell(c) => Some(c.get()),
             Value::Tuple(t) => match *t.items {
-                [c, at] if !self.triples => Some(Cell::new(color(c)?, numeric_pair(at)?)),
-                [i, j, c] if self.triples => Some(Cell::new(
+                [c, at] if !self.triples() => Some(Cell::new(color(c)?, numeric_pair(at)?)),
+                [i, j, c] if self.triples() => Some(Cell::new(
                     color(c)?,
                     Pair::fit(i.integral()?, j.integral()?)?,
                 )),
