@@ -507,11 +507,14 @@ pub const fn unescaped(ident: &'static str) -> &'static str {
 /// ```
 ///
 /// expands to a function `hmirror(run, piece)` and a table entry `hmirror::OP`. Order-sensitive
-/// primitives say when order matters before their example: `ordered "a set of several";`.
+/// primitives say when order matters before their example: `ordered "a set of several";`. The few that take no
+/// longer than a call does have `#[inline(always)]` before their signature: a result that comes back through
+/// memory would cost as much again.
 #[macro_export]
 macro_rules! op {
     (
         $(#[doc = $doc:literal])+
+        $(#[inline($inline:ident)])?
         pub $name:ident($($param:ident: $ty:ident),+) -> $returns:ident;
         $(ordered $order:literal;)?
         example $call:literal => $result:literal;
@@ -519,7 +522,7 @@ macro_rules! op {
         |$run:ident| $body:block
     ) => {
         $(#[doc = $doc])+
-        #[inline]
+        #[inline$(($inline))?]
         pub fn $name<'r>(
             $run: &mut $crate::run::Run<'r>,
             $($param: $crate::value::Value<'r>),+

@@ -148,6 +148,7 @@ op! {
     ///
     /// Surplus rows of the taller grid are dropped. Works on any two containers of tuples; where the
     /// elements are integers they are added. Fails when two elements that meet cannot be added.
+    #[inline(always)]
     pub hconcat(a: Grid, b: Grid) -> Grid;
     example "hconcat(((1,), (2,)), ((3, 4), (5, 6)))" => "((1, 3, 4), (2, 5, 6))";
     fails "hconcat(ONE, ((1, 2), (3, 4)))";
@@ -174,6 +175,7 @@ op! {
     ///
     /// Any two tuples are joined, whether or not the rows have the same length; two integers are
     /// added. Fails for everything else, sets included.
+    #[inline(always)]
     pub vconcat(a: Grid, b: Grid) -> Grid;
     example "vconcat(((1, 2),), ((3, 4), (5, 6)))" => "((1, 2), (3, 4), (5, 6))";
     fails "vconcat(((1, 2), (3, 4)), ONE)";

@@ -31,6 +31,7 @@ op! {
     ///
     /// Any tuple is taken for a grid and reversed. A patch is mirrored inside its bounding box; an
     /// empty set fails.
+    #[inline(always)]
     pub hmirror(piece: Piece) -> Piece;
     example "hmirror(((1, 2), (3, 4)))" => "((3, 4), (1, 2))";
     fails "hmirror(ONE)";
