@@ -28,7 +28,7 @@ pub struct Stats {
     pub ops: Vec<OpCount>,
 }
 
-/// How many solvers use a step. [`call_text`] tells what it says.
+/// How many solvers use a step. [`Batt::call_text`] tells what it says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepUse {
     /// The number of the step.
