@@ -80,20 +80,35 @@ pub fn compare(
         differences: Vec::new(),
         interrupted: false,
     };
-    let bar = ui.progress(work.len(), "comparing");
+    // A first call of each solver, and then the rounds.
+    let bar = ui.progress(work.len() * (ROUNDS + 1), "comparing");
     // Half of the time is Python's.
     let share = time.div_f64(2.0 * work.len() as f64);
     let mut workspace = Workspace::new();
+    let mut timings = Vec::new();
     for (program, grids) in &work {
         if interrupt::happened() {
-            comparison.interrupted = true;
             break;
         }
         bar.set_message(program.name().to_owned());
-        comparison.solver(&mut python, &mut workspace, program, grids, share)?;
+        timings.push(comparison.first_call(&mut python, &mut workspace, program, grids, share)?);
         bar.inc(1);
     }
+    // Round by round over all solvers, not solver by solver: what disturbs the machine for a moment then spoils one
+    // round of several solvers, which the median does not see, instead of every round of one.
+    for round in 0..ROUNDS {
+        for timing in &mut timings {
+            if interrupt::happened() {
+                break;
+            }
+            bar.set_message(timing.name.to_owned());
+            timing.round(round, &mut python, &mut workspace)?;
+            bar.inc(1);
+        }
+    }
     bar.finish_and_clear();
+    comparison.interrupted = interrupt::happened();
+    comparison.solvers = timings.into_iter().filter_map(Timing::measured).collect();
     Ok(comparison)
 }
 
@@ -129,51 +144,91 @@ fn pairings<'a>(file: &'a SolverFile, data: &'a Dataset) -> Vec<(&'a Program, Ve
         .collect()
 }
 
+/// A solver being timed on both sides.
+struct Timing<'a> {
+    name: &'a str,
+    compiled: Compiled,
+    grids: &'a [&'a Grid],
+    /// How often Python calls it in a round, and how many rounds there are.
+    repetitions: usize,
+    rounds: usize,
+    /// Python's times of the first call, where one call takes the whole share.
+    only: Option<Vec<f64>>,
+    /// Nanoseconds, by grid and round.
+    theirs: Vec<Vec<f64>>,
+    ours: Vec<Vec<f64>>,
+}
+
+impl Timing<'_> {
+    /// One turn of each side.
+    fn round(
+        &mut self,
+        round: usize,
+        python: &mut Python,
+        workspace: &mut Workspace,
+    ) -> Result<()> {
+        if round >= self.rounds {
+            return Ok(());
+        }
+        let nanos = match self.only.take() {
+            Some(nanos) => nanos,
+            None => {
+                python
+                    .time(self.name, self.grids, self.repetitions, false)?
+                    .nanos
+            }
+        };
+        for (samples, nanos) in self.theirs.iter_mut().zip(nanos) {
+            samples.push(nanos);
+        }
+        for (samples, grid) in self.ours.iter_mut().zip(self.grids) {
+            samples.push(time_ours(workspace, &self.compiled, grid));
+        }
+        Ok(())
+    }
+
+    /// The medians; none if it has not had a turn.
+    fn measured(mut self) -> Option<Measured> {
+        let micros = |samples: &mut [Vec<f64>]| -> f64 {
+            samples.iter_mut().map(|s| median(s)).sum::<f64>() / 1000.0
+        };
+        let timed = self.ours.iter().all(|samples| !samples.is_empty());
+        timed.then(|| Measured {
+            name: self.name.to_owned(),
+            grids: self.grids.len(),
+            python: micros(&mut self.theirs),
+            ours: micros(&mut self.ours),
+        })
+    }
+}
+
 impl Comparison {
-    /// Times one solver on both sides, in turns.
-    fn solver(
+    /// The first call of each side warms it up, shows how slow it is and gives the answers.
+    fn first_call<'a>(
         &mut self,
         python: &mut Python,
         workspace: &mut Workspace,
-        program: &Program,
-        grids: &[&Grid],
+        program: &'a Program,
+        grids: &'a [&'a Grid],
         share: Duration,
-    ) -> Result<()> {
+    ) -> Result<Timing<'a>> {
         let name = program.name();
         let compiled = Compiled::new(program);
-        // The first call of each side warms it up, shows how slow it is and gives the answers.
         let first = python.time(name, grids, 1, true)?;
         let one_pass: f64 = first.nanos.iter().sum::<f64>() / 1e9;
         let passes = share.as_secs_f64() / one_pass.max(1e-9);
         let rounds = (passes as usize).clamp(1, ROUNDS);
-        let repetitions = (passes as usize / rounds).clamp(1, 10_000);
         self.agree(workspace, &compiled, program, grids, &first.results);
-
-        let mut theirs: Vec<Vec<f64>> = vec![Vec::new(); grids.len()];
-        let mut ours = theirs.clone();
-        for round in 0..rounds {
-            // Where one pass takes the whole share, the first call has to do.
-            let answer = match (round, passes < 2.0) {
-                (0, true) => first.nanos.clone(),
-                _ => python.time(name, grids, repetitions, false)?.nanos,
-            };
-            for (samples, nanos) in theirs.iter_mut().zip(answer) {
-                samples.push(nanos);
-            }
-            for (samples, grid) in ours.iter_mut().zip(grids) {
-                samples.push(time_ours(workspace, &compiled, grid));
-            }
-        }
-        let micros = |samples: &mut [Vec<f64>]| -> f64 {
-            samples.iter_mut().map(|s| median(s)).sum::<f64>() / 1000.0
-        };
-        self.solvers.push(Measured {
-            name: name.to_owned(),
-            grids: grids.len(),
-            python: micros(&mut theirs),
-            ours: micros(&mut ours),
-        });
-        Ok(())
+        Ok(Timing {
+            name,
+            compiled,
+            grids,
+            repetitions: (passes as usize / rounds).clamp(1, 10_000),
+            rounds,
+            only: (passes < 2.0).then_some(first.nanos),
+            theirs: vec![Vec::new(); grids.len()],
+            ours: vec![Vec::new(); grids.len()],
+        })
     }
 
     /// Compares answers: the same value, kinds and set order included, or an error on both sides.
