@@ -628,6 +628,26 @@ fn memory_limits_hold() {
     }
 }
 
+/// Found by measuring: past a limit nothing equals anything, so a set under construction kept equal elements apart, and
+/// every search took longer than the one before.
+#[test]
+fn a_limit_inside_the_making_of_a_set_ends_it() {
+    let program = script(&[
+        "numbers = merge(initset(interval(0, 60000, 1)))",
+        "empty = compose(rbind(intersection, initset(-1)), initset)",
+        "size(apply(empty, numbers))",
+    ]);
+    for steps in (1..30).map(|k| k * 200_000) {
+        let limits = Limits {
+            steps,
+            ..Limits::default()
+        };
+        within(Duration::from_secs(3), "making a set", || {
+            run(&program, &limits)
+        });
+    }
+}
+
 /// What ran before in a workspace is nothing to the limits of the next run, or results would depend
 /// on which thread took which job.
 #[test]
