@@ -642,7 +642,7 @@ fn a_limit_inside_the_making_of_a_set_ends_it() {
             steps,
             ..Limits::default()
         };
-        within(Duration::from_secs(3), "making a set", || {
+        let _ending = within(Duration::from_secs(3), "making a set", || {
             run(&program, &limits)
         });
     }
