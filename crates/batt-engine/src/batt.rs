@@ -91,9 +91,7 @@ pub struct StepCount {
 impl CompiledBatt {
     /// Compiles a batt.
     pub fn new(batt: &Batt) -> CompiledBatt {
-        let outputs = batt.outputs.iter().map(|output| &output.value);
-        let scores = batt.scores.iter().map(|score| &score.value);
-        let (steps, values) = Steps::new(&batt.program, outputs.chain(scores));
+        let (steps, values) = Steps::new(&batt.program, entry_values(batt));
         let count = batt.program.steps().len();
         let of_outputs = batt.outputs.iter().map(|output| output.steps.as_slice());
         let of_scores = batt.scores.iter().map(|score| score.steps.as_slice());
@@ -109,7 +107,7 @@ impl CompiledBatt {
             let wanted = |step| of_step(step).filter(|&&entry| entry >= from).count() as u32;
             (0..count).map(wanted).collect()
         };
-        let samples = batt.program.operands().any(|o| *o == batt::SAMPLES);
+        let mut operands = batt.program.operands().chain(entry_values(batt));
         CompiledBatt {
             dialect: batt.dialect(),
             on_error: batt.on_error,
@@ -120,7 +118,7 @@ impl CompiledBatt {
             outputs,
             entries_of_step,
             steps_of_entry,
-            uses_samples: samples || entry_is(batt, &batt::SAMPLES),
+            uses_samples: operands.any(|operand| *operand == batt::SAMPLES),
         }
     }
 
@@ -201,24 +199,11 @@ impl CompiledBatt {
         times: &mut [Duration],
         counts: &mut [StepCount],
     ) {
-        let inputs = Inputs {
-            batt: self,
-            sample,
-            pass: Pass::Solve,
-        };
         let mut watch = Stopwatch {
             times,
             started: Instant::now(),
         };
-        self.run_watched(
-            worker,
-            Wanted::All,
-            |run| inputs.make(run),
-            limits,
-            counts,
-            &mut watch,
-            |_, _| (),
-        );
+        self.run_for_watch(worker, sample, limits, counts, &mut watch);
     }
 
     /// As [`run`](CompiledBatt::run), without counting: only to find out what counting costs.
@@ -227,6 +212,18 @@ impl CompiledBatt {
         worker: &mut BattWorker,
         sample: &Sample<'_>,
         limits: &Limits,
+    ) {
+        self.run_for_watch(worker, sample, limits, &mut [], &mut Uncounted);
+    }
+
+    /// A run of which nobody wants the values.
+    fn run_for_watch(
+        &self,
+        worker: &mut BattWorker,
+        sample: &Sample<'_>,
+        limits: &Limits,
+        counts: &mut [StepCount],
+        watch: &mut impl Watch,
     ) {
         let inputs = Inputs {
             batt: self,
@@ -238,8 +235,8 @@ impl CompiledBatt {
             Wanted::All,
             |run| inputs.make(run),
             limits,
-            &mut [],
-            &mut Uncounted,
+            counts,
+            watch,
             |_, _| (),
         );
     }
@@ -354,10 +351,10 @@ fn solver_by_solver(batt: &Batt) -> Vec<u32> {
     order
 }
 
-fn entry_is(batt: &Batt, operand: &Operand) -> bool {
+/// The values of the entries: the outputs, then the scores.
+fn entry_values(batt: &Batt) -> impl Iterator<Item = &Operand> + Clone {
     let outputs = batt.outputs.iter().map(|output| &output.value);
-    let scores = batt.scores.iter().map(|score| &score.value);
-    outputs.chain(scores).any(|value| value == operand)
+    outputs.chain(batt.scores.iter().map(|score| &score.value))
 }
 
 /// Somebody who hears of every step. Nobody does by default, at no cost.

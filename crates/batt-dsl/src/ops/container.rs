@@ -263,18 +263,25 @@ op! {
                 run.give_numbers(kept);
                 Ok(Value::Set(left?))
             }
-            _ => {
-                let items = run.items(container)?;
-                let mut kept = Vec::with_capacity(items.len());
-                for &item in items {
-                    if !run.eq(item, value) {
-                        kept.push(item);
-                    }
-                }
-                run.tuple(&kept)
-            }
+            _ => tuple_without(run, value, container),
         }
     }
+}
+
+/// The tuple of the elements that do not equal a value.
+pub(super) fn tuple_without<'r>(
+    run: &mut Run<'r>,
+    value: Value<'r>,
+    container: Value<'r>,
+) -> Outcome<Value<'r>> {
+    let items = run.items(container)?;
+    let mut kept = Vec::with_capacity(items.len());
+    for &item in items {
+        if !run.eq(item, value) {
+            kept.push(item);
+        }
+    }
+    run.tuple(&kept)
 }
 
 op! {

@@ -238,14 +238,7 @@ safe! {
         if container.is_tuple() {
             return container::remove(run, value, container);
         }
-        let items = run.items(container)?;
-        let mut kept = Vec::with_capacity(items.len());
-        for &item in items {
-            if !run.eq(item, value) {
-                kept.push(item);
-            }
-        }
-        run.tuple(&kept)
+        container::tuple_without(run, value, container)
     }
 }
 

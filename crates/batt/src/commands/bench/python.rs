@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 
 use crate::error::advised;
 
-const SCRIPT: &str = include_str!("child.py");
+const SCRIPT: &str = concat!(include_str!("answers.py"), include_str!("child.py"));
 
 /// A Python that has loaded the checkout.
 pub struct Python {

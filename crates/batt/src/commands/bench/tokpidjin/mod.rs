@@ -33,7 +33,7 @@ use crate::interrupt;
 use crate::solvers::{load_all, load_tasks};
 use crate::ui::Ui;
 
-const SCRIPT: &str = include_str!("child.py");
+const SCRIPT: &str = concat!(include_str!("../answers.py"), include_str!("child.py"));
 
 /// Samples that are enough for a steady figure.
 const SAMPLES: usize = 600;
