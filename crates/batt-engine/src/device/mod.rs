@@ -8,6 +8,9 @@
 //!   (program, inputs) ───────────────────> jobs     ┘
 //! ```
 
+mod bytecode;
 mod card;
+pub mod wire;
 
+pub use bytecode::{BytecodeError, ProgramAt, Programs};
 pub use card::{Batch, Card, CardError, Launched, Times};
