@@ -49,8 +49,8 @@ trait Maker {
     fn float(&mut self, x: f64) -> Self::Value;
     fn pair(&mut self, word: u32) -> Self::Value;
     fn cell(&mut self, word: u32, color: u32) -> Self::Value;
-    fn row(&mut self, cells: &[u8]) -> Outcome<Self::Value>;
-    fn grid(&mut self, height: usize, width: usize, cells: &[u8]) -> Outcome<Self::Value>;
+    fn row(&mut self, cells: Bytes<'_>) -> Outcome<Self::Value>;
+    fn grid(&mut self, height: usize, width: usize, cells: Bytes<'_>) -> Outcome<Self::Value>;
     fn tuple(&mut self, items: Vec<Self::Value>) -> Outcome<Self::Value>;
     /// A set of less than two elements, or of two and more in their order.
     fn set(&mut self, elements: Vec<Self::Value>, order: &Order<'_>) -> Outcome<Self::Value>;
@@ -105,13 +105,13 @@ impl<'w> Reader<'w> {
             kind::ROW => {
                 let len = self.word()? as usize;
                 let cells = self.bytes(len)?;
-                maker.row(&cells)?
+                maker.row(cells)?
             }
             kind::GRID => {
                 let [height, width] = self.two()?.map(|side| side as usize);
                 let len = height.checked_mul(width).filter(|len| *len > 0);
                 let cells = self.bytes(len.ok_or_else(|| broken("a grid without cells"))?)?;
-                maker.grid(height, width, &cells)?
+                maker.grid(height, width, cells)?
             }
             kind::TUPLE => {
                 let len = self.word()? as usize;
@@ -204,10 +204,26 @@ impl<'w> Reader<'w> {
         Ok(u64::from(low) | u64::from(high) << 32)
     }
 
-    fn bytes(&mut self, len: usize) -> Result<Vec<u8>, WireError> {
+    fn bytes(&mut self, len: usize) -> Result<Bytes<'w>, WireError> {
         let words = self.take(len.div_ceil(4))?;
-        let bytes = words.iter().flat_map(|word| word.to_le_bytes());
-        Ok(bytes.take(len).collect())
+        Ok(Bytes { words, len })
+    }
+}
+
+/// Bytes, four to a word.
+struct Bytes<'w> {
+    words: &'w [u32],
+    len: usize,
+}
+
+impl Bytes<'_> {
+    fn to_vec(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.words.len() * 4);
+        for word in self.words {
+            bytes.extend_from_slice(&word.to_le_bytes());
+        }
+        bytes.truncate(self.len);
+        bytes
     }
 }
 
@@ -248,12 +264,12 @@ impl<'r> Maker for InRun<'_, 'r> {
         Value::cell(Cell::new(color as i32, pair_of(word)))
     }
 
-    fn row(&mut self, cells: &[u8]) -> Outcome<Value<'r>> {
-        self.0.make_row(cells)
+    fn row(&mut self, cells: Bytes<'_>) -> Outcome<Value<'r>> {
+        self.0.make_row(&cells.to_vec())
     }
 
-    fn grid(&mut self, height: usize, width: usize, cells: &[u8]) -> Outcome<Value<'r>> {
-        self.0.input(height, width, cells)
+    fn grid(&mut self, height: usize, width: usize, cells: Bytes<'_>) -> Outcome<Value<'r>> {
+        self.0.input(height, width, &cells.to_vec())
     }
 
     fn tuple(&mut self, items: Vec<Value<'r>>) -> Outcome<Value<'r>> {
@@ -321,12 +337,13 @@ impl Maker for Owned {
         OwnedValue::Tuple(vec![OwnedValue::Int(color), self.pair(word)])
     }
 
-    fn row(&mut self, cells: &[u8]) -> Outcome<OwnedValue> {
-        Ok(Owned::tuple_of(cells.iter().map(|&cell| cell.into())))
+    fn row(&mut self, cells: Bytes<'_>) -> Outcome<OwnedValue> {
+        let cells = cells.to_vec();
+        Ok(Owned::tuple_of(cells.into_iter().map(i64::from)))
     }
 
-    fn grid(&mut self, _: usize, width: usize, cells: &[u8]) -> Outcome<OwnedValue> {
-        Ok(OwnedValue::grid(cells.chunks_exact(width)))
+    fn grid(&mut self, _: usize, width: usize, cells: Bytes<'_>) -> Outcome<OwnedValue> {
+        Ok(OwnedValue::grid(cells.to_vec().chunks_exact(width)))
     }
 
     fn tuple(&mut self, items: Vec<OwnedValue>) -> Outcome<OwnedValue> {
@@ -355,11 +372,11 @@ impl Maker for Nobody {
     fn pair(&mut self, _: u32) {}
     fn cell(&mut self, _: u32, _: u32) {}
 
-    fn row(&mut self, _: &[u8]) -> Outcome<()> {
+    fn row(&mut self, _: Bytes<'_>) -> Outcome<()> {
         Ok(())
     }
 
-    fn grid(&mut self, _: usize, _: usize, _: &[u8]) -> Outcome<()> {
+    fn grid(&mut self, _: usize, _: usize, _: Bytes<'_>) -> Outcome<()> {
         Ok(())
     }
 
