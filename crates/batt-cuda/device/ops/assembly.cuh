@@ -1,0 +1,3 @@
+// Grids put together, cut and painted.
+#pragma once
+#include "op.cuh"

@@ -1,0 +1,3 @@
+// Colours.
+#pragma once
+#include "op.cuh"

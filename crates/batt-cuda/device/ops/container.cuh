@@ -1,0 +1,3 @@
+// Generic containers: tuples and frozensets of anything.
+#pragma once
+#include "op.cuh"

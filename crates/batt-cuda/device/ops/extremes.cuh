@@ -1,0 +1,3 @@
+// tokpidjin: extremes of patches.
+#pragma once
+#include "op.cuh"

@@ -1,0 +1,3 @@
+// Lines, frames and neighbourhoods.
+#pragma once
+#include "op.cuh"

@@ -1,0 +1,3 @@
+// Measures of grids, patches and pieces: sizes, corners, centres.
+#pragma once
+#include "op.cuh"

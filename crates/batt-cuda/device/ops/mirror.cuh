@@ -1,0 +1,3 @@
+// Mirrors, rotations and scalings.
+#pragma once
+#include "op.cuh"

@@ -1,0 +1,3 @@
+// Patches: sets of locations and of cells.
+#pragma once
+#include "op.cuh"

@@ -1,0 +1,3 @@
+// tokpidjin: elements by rank.
+#pragma once
+#include "op.cuh"

@@ -1,0 +1,3 @@
+// tokpidjin: what the demonstrations tell.
+#pragma once
+#include "op.cuh"

@@ -1,0 +1,3 @@
+// Objects, partitions, frontiers.
+#pragma once
+#include "op.cuh"

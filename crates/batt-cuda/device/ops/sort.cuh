@@ -1,0 +1,3 @@
+// Sorting: order and what is built on it.
+#pragma once
+#include "op.cuh"
