@@ -1,6 +1,14 @@
-// Everything, in the order in which it builds on what came before.
-#pragma once
+// Everything, in the order in which it builds on what came before. The files do not include one another: NVRTC knows
+// them by these names alone.
+#include "base.cuh"
+#include "value.cuh"
+#include "table.cuh"
+#include "set.cuh"
+#include "call.cuh"
+#include "wire.cuh"
 #include "vm.cuh"
+#include "declare.cuh"
+#include "ops/op.cuh"
 #include "ops/arithmetic.cuh"
 #include "ops/logic.cuh"
 #include "ops/container.cuh"

@@ -13,7 +13,6 @@
 //   - Read-modify-write of memory in uniform code is done by lane 0 alone: if (lane() == 0) { ... } sync();
 //
 // On the host the number of lanes is one, and all of this is ordinary sequential code.
-#pragma once
 
 typedef unsigned char u8;
 typedef unsigned short u16;

@@ -1,6 +1,4 @@
 // Calls: of primitives by number, of closures, and what a primitive that never fails gives instead of a fault.
-#pragma once
-#include "set.cuh"
 
 /// Calls nested more deeply than this are left to the CPU.
 const u32 MOST_CALLS = 28;

@@ -6,8 +6,6 @@
 //
 // Sets of locations (SET_P) and of cells (SET_C) are packed; the empty set is a SET_P; all else is a SET_V. The form
 // depends on the elements alone.
-#pragma once
-#include "table.cuh"
 
 INLINE V empty_set() {
   V v = make(SET_P, ORDERED, 0, 0, 0);

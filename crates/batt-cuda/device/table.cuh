@@ -2,8 +2,6 @@
 //
 // Tables hold element *numbers*: positions in an array of distinct elements whose hashes are at hand. They are built
 // by lane 0 alone, inside `if (lane() == 0) { ... }`; nothing here is a collective but the functions that say so.
-#pragma once
-#include "value.cuh"
 
 const u32 EMPTY = 0xffffffffu;
 const u32 DUMMY = 0xfffffffeu;

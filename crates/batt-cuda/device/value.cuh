@@ -1,7 +1,5 @@
 // What Python does with any value: length, elements, equality, order, hash, truth; and the making of tuples and
 // grids in their canonical forms, which are the CPU's (see docs/device.md).
-#pragma once
-#include "base.cuh"
 
 /// Values nested more deeply than this are left to the CPU: walking them takes stack.
 const u32 MOST_NESTED = 12;

@@ -1,6 +1,4 @@
 // The machine: takes jobs, runs their programs step by step, judges and writes what came of them.
-#pragma once
-#include "wire.cuh"
 
 struct Launch {
   u64 programs, inputs, jobs, results, output, arenas, counters, cursor;

@@ -1,6 +1,4 @@
 // Values between host and device: the words of docs/device.md.
-#pragma once
-#include "call.cuh"
 
 /// Reads the value at `*at` and moves on.
 OUTLINE V read_wire(Ctx &c, const u32 *words, u32 *at, u32 depth = 0) {

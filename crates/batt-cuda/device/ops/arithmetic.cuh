@@ -1,6 +1,4 @@
 // Arithmetic on integers and on vectors: pairs are worked on component by component.
-#pragma once
-#include "op.cuh"
 
 enum Operation : u8 { ADD, SUBTRACT, MULTIPLY, DIVIDE };
 

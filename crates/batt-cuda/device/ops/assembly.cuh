@@ -1,3 +1,1 @@
 // Grids put together, cut and painted.
-#pragma once
-#include "op.cuh"

@@ -1,3 +1,1 @@
 // Colours.
-#pragma once
-#include "op.cuh"

@@ -1,3 +1,1 @@
 // Generic containers: tuples and frozensets of anything.
-#pragma once
-#include "op.cuh"

@@ -1,3 +1,1 @@
 // tokpidjin: extremes of patches.
-#pragma once
-#include "op.cuh"

@@ -1,6 +1,4 @@
 // Functions that take or make functions.
-#pragma once
-#include "op.cuh"
 
 OP(compose)(Ctx &c, V outer, V inner) { return closure_of(c, COMPOSE, 1, outer, inner, none()); }
 OP(chain)(Ctx &c, V h, V g, V f) { return closure_of(c, CHAIN, 1, h, g, f); }

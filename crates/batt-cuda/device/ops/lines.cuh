@@ -1,3 +1,1 @@
 // Lines, frames and neighbourhoods.
-#pragma once
-#include "op.cuh"

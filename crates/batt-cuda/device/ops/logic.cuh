@@ -1,6 +1,4 @@
 // Truth, equality and comparison.
-#pragma once
-#include "op.cuh"
 
 /// `v in container`: 1, 0, or -1 for what is no container.
 OUTLINE i32 contains(Ctx &c, V container, V v) {

@@ -1,3 +1,1 @@
 // Measures of grids, patches and pieces: sizes, corners, centres.
-#pragma once
-#include "op.cuh"

@@ -1,3 +1,1 @@
 // Mirrors, rotations and scalings.
-#pragma once
-#include "op.cuh"

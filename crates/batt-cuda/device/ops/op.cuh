@@ -3,9 +3,6 @@
 //
 // A body gives a value or failed(...), or leaves the run to the CPU: `odd(c)` for arguments it does not treat,
 // `NEED_ORDER(c, set)` where the order of a set matters. It never guesses.
-#pragma once
-#include "../call.cuh"
-#include "../declare.cuh"
 
 #define OP(name) OUTLINE V op_##name
 #define TOK(name) OUTLINE V tok_##name

@@ -1,3 +1,1 @@
 // Patches: sets of locations and of cells.
-#pragma once
-#include "op.cuh"

@@ -1,3 +1,1 @@
 // tokpidjin: elements by rank.
-#pragma once
-#include "op.cuh"

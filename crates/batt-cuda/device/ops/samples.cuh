@@ -1,3 +1,1 @@
 // tokpidjin: what the demonstrations tell.
-#pragma once
-#include "op.cuh"

@@ -1,3 +1,1 @@
 // Objects, partitions, frontiers.
-#pragma once
-#include "op.cuh"

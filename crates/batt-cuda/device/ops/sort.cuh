@@ -1,3 +1,1 @@
 // Sorting: order and what is built on it.
-#pragma once
-#include "op.cuh"
