@@ -1,0 +1,1 @@
+// Grids put together, cut and painted.

@@ -1,0 +1,1 @@
+// Generic containers: tuples and frozensets of anything.

@@ -1,0 +1,1 @@
+// tokpidjin: extremes of patches.

@@ -1,0 +1,1 @@
+// Lines, frames and neighbourhoods.

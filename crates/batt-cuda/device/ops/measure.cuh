@@ -1,0 +1,1 @@
+// Measures of grids, patches and pieces: sizes, corners, centres.

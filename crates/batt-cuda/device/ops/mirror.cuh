@@ -1,0 +1,1 @@
+// Mirrors, rotations and scalings.

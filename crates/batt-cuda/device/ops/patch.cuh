@@ -1,0 +1,1 @@
+// Patches: sets of locations and of cells.

@@ -1,0 +1,1 @@
+// tokpidjin: elements by rank.

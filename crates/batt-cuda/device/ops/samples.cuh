@@ -1,0 +1,1 @@
+// tokpidjin: what the demonstrations tell.

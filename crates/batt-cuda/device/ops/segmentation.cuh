@@ -1,0 +1,1 @@
+// Objects, partitions, frontiers.

@@ -1,0 +1,1 @@
+// Sorting: order and what is built on it.
