@@ -53,7 +53,7 @@ OUTLINE V call_oddly(Ctx &c, u32 op, u32 n, V a, V b, V d) {
 #define ENTER(c) \
   do { \
     if ((c).fuel < 0) return stop(c, FUEL); \
-    (c).fuel -= 4; \
+    (c).fuel--; \
   } while (0)
 #define DEEPER(c) \
   do { \
