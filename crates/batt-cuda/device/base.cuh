@@ -179,7 +179,8 @@ struct Ctx {
   u8 dialect;
   bool exact; // keep CPython's order of every set
   u8 *scratch; // SCRATCH bytes of fast memory, used by one primitive at a time and by nobody across calls
-  u64 *op_counters;
+  u64 *op_counters; // two for each primitive, or null: calls, and cycles less those of the calls inside
+  u64 nested;       // cycles of the calls inside the one under way
 };
 
 INLINE bool triples(const Ctx &c) { return c.dialect == 2; }

@@ -142,6 +142,7 @@ OUTLINE void run_job(Ctx &c, const Launch &launch, u32 job_number) {
   c.depth = 0;
   c.closures = 0;
   c.fallbacks = 0;
+  c.nested = 0;
   c.dialect = (u8)program[H_DIALECT];
   c.exact = launch.flags & EXACT;
   u32 params = program[H_PARAMS], literals = program[H_LITERALS], steps = program[H_STEPS];
