@@ -1,9 +1,12 @@
-//! Generates the files of the project that are generated, or checks that they are fresh.
+//! Generates the files of the project that are generated, or checks that they are fresh; compiles the device source.
 //!
 //! ```text
-//! cargo xtask gen            write them
-//! cargo xtask gen --check    say which are stale; exit code 1 if any is
+//! cargo xtask gen               write them
+//! cargo xtask gen --check       say which are stale; exit code 1 if any is
+//! cargo xtask device-compile    compile the device source for every card we name; needs NVRTC, but no card
 //! ```
+
+mod device;
 
 use std::env;
 use std::fs;
@@ -13,7 +16,8 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail};
 
-const USAGE: &str = "usage: cargo xtask gen [--check]";
+const USAGE: &str =
+    "usage: cargo xtask gen [--check]\n       cargo xtask device-compile [--ptxas] [ARCH]...";
 
 /// A generated file: where it is, and the `batt` command that prints it.
 struct Generated {
@@ -38,6 +42,7 @@ fn main() -> Result<ExitCode> {
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["gen"] => write_all(),
         ["gen", "--check"] => check_all(),
+        ["device-compile", ref words @ ..] => device::compile(words),
         _ => {
             eprintln!("{USAGE}");
             Ok(ExitCode::from(2))

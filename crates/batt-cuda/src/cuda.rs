@@ -640,8 +640,10 @@ impl Card for Cuda {
 
 impl Drop for Cuda {
     fn drop(&mut self) {
-        // On a card that is lost a kernel may be running for ever, and to free memory would be to wait for it.
+        // On a card that is lost a kernel may be running for ever, and to free memory would be to wait for it. Whoever opens
+        // the card again is told: what is forgotten here keeps the budget, and with it the reason.
         if self.budget.lost().is_some() || self.context.make_current().is_err() {
+            mem::forget(Arc::clone(&self.budget));
             return;
         }
         for buffer in self.buffers.all() {

@@ -5,6 +5,7 @@
 
 mod search;
 
+use std::error::Error;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
@@ -141,7 +142,7 @@ impl Nvrtc {
     pub fn load(path: &Path) -> Result<Nvrtc, String> {
         // SAFETY: NVRTC's initialisers have no conditions. That the file is NVRTC and not something else is what its name
         // says; the same trust as the loader's own.
-        let library = unsafe { Library::new(path) }.map_err(|error| error.to_string())?;
+        let library = unsafe { Library::new(path) }.map_err(|error| reason(&error))?;
         // SAFETY: the types are those of nvrtc.h, unchanged since the functions exist.
         let (api, version, archs) = unsafe { symbols(&library) }
             .map_err(|error| format!("not NVRTC 11.2 or later: {error}"))?;
@@ -324,7 +325,7 @@ unsafe fn symbols(library: &Library) -> Result<(Api, Version, Vec<Arch>), String
         // SAFETY: the caller's promise.
         unsafe { library.get::<T>(name) }
             .map(|symbol| *symbol)
-            .map_err(|error| error.to_string())
+            .map_err(|error| reason(&error))
     }
     // SAFETY: each name goes with the type that nvrtc.h gives it.
     unsafe {
@@ -399,6 +400,13 @@ fn missing(places: &Places, driver: Option<Version>, failed: &[(PathBuf, String)
         broken.concat(),
         advice(driver)
     )
+}
+
+/// The loader's own words, which come as the source of the error.
+fn reason(error: &libloading::Error) -> String {
+    error
+        .source()
+        .map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 fn c_string(text: &str) -> Result<CString, CardError> {
