@@ -33,7 +33,7 @@ OUTLINE bool colors_in(Ctx &c, V element, u8 reading, Colors *s) {
 OUTLINE bool count_colors(Ctx &c, const Colors &s, u32 *counts) {
   const u64 every_other = 0x03f03f03f03f03full;
   const u32 block = LANES * 63;
-  spend(c, s.n / LANES / 2 + 1);
+  spend(c, s.n / 4);
   sync();
   fill_with(counts, 0u, 10);
   sync();
@@ -113,7 +113,7 @@ OUTLINE V winner_among(Ctx &c, const Colors &s, const u32 *counts, bool most) {
   return popcount(tied) == 1 ? integer(lowest(tied)) : first_in_set(c, s, present, tied);
 }
 
-// ---- Anything else -------------------------------------------------------------------------------------------------------
+// ---- Anything else -------------------------------------------------------------------------------------------
 
 /// All values of the members of a container, as a list.
 OUTLINE V row_values(Ctx &c, V grid) {
@@ -194,7 +194,7 @@ OUTLINE V most_frequent_in(Ctx &c, V list, bool most) {
   if (!other)
     for (u32 k = lane(); k < list.len; k += LANES) other |= values_of(c, list)[k].kind != INT;
   bool plain = !any(other);
-  spend(c, (u64)set.len * list.len / (plain ? LANES : 1));
+  spend(c, (u64)set.len * list.len);
   V winner = none();
   u32 best = 0;
   bool tied = false;
@@ -212,7 +212,7 @@ OUTLINE V most_frequent_in(Ctx &c, V list, bool most) {
   return winner;
 }
 
-// ---- The primitives ------------------------------------------------------------------------------------------------------
+// ---- The primitives ------------------------------------------------------------------------------------------
 
 /// The most or least frequent colour; `missing` if there is none.
 OUTLINE V frequent_color(Ctx &c, V element, bool most, u8 reading, V missing) {
@@ -231,7 +231,7 @@ OP(leastcolor)(Ctx &c, V element) { return frequent_color(c, element, false, GRI
 OUTLINE V count_in_place(Ctx &c, const Colors &s, V value) {
   i64 wanted;
   if (!integral(value, &wanted)) return integer(0);
-  spend(c, s.n / LANES / 4);
+  spend(c, s.n / 4);
   u32 n = 0;
   for (u32 k = lane(); k < s.n; k += LANES) n += color_at(s, k) == wanted;
   return integer(sum(n));
@@ -364,7 +364,8 @@ OP(colorfilter)(Ctx &c, V objs, V value) {
     V kept = is_of_color(c, values_of(c, objs)[k], value);
     CHECK(c);
     if (kept.kind == FAILED) {
-      if (in_order(objs)) return kept;
+      if (!is_set(objs)) return kept;
+      // The CPU goes through a set in a sequence of its own.
       if (fault.kind == FAILED && fault.flags != kept.flags) return stop(c, FAULTS);
       fault = kept;
       continue;
@@ -382,7 +383,7 @@ OP(colorfilter)(Ctx &c, V objs, V value) {
   return build_values(c, kept, count);
 }
 
-// ---- tokpidjin: grids (_t) and objects (_f) ---------------------------------------------------------------------------------
+// ---- tokpidjin: grids (_t) and objects (_f) ------------------------------------------------------------------
 
 INLINE V missing_color() { return floating_bits(NAN_BITS); }
 TOK(mostcolor_t)(Ctx &c, V grid) { return frequent_color(c, grid, true, ROW_VALUES, missing_color()); }

@@ -7,7 +7,7 @@
 INLINE bool is_full_patch(V v) { return is_patch(v) && v.len > 0; }
 
 /// The unpacking of elements into pairs, when at least one of them is something else: the fault. `*late`: some
-/// elements before it (or, without order, any) can be unpacked.
+/// elements before it (or, without order, any) can be unpacked_locations.
 OUTLINE V unpacking_fault(Ctx &c, const V *items, u32 n, bool ordered, bool *late) {
   V fault = none();
   *late = false;
@@ -27,7 +27,7 @@ OUTLINE V unpacking_fault(Ctx &c, const V *items, u32 n, bool ordered, bool *lat
 }
 
 /// `i, j = at` for all locations of a container: as a list of pairs.
-OUTLINE V unpacked(Ctx &c, V locations, V *list, bool *late) {
+OUTLINE V unpacked_locations(Ctx &c, V locations, V *list, bool *late) {
   *late = false;
   if (locations.kind == SET_P) {
     *list = locations;
@@ -54,7 +54,7 @@ INLINE V located(Ctx &c, V patch, V *list, bool *late) {
   }
   V locations = op_toindices(c, patch);
   TRY(locations);
-  return unpacked(c, locations, list, late);
+  return unpacked_locations(c, locations, list, late);
 }
 
 /// The bounding box of any patch that has one.
@@ -68,18 +68,18 @@ OUTLINE V box_of(Ctx &c, V patch, Bounds *box) {
   return none();
 }
 
-INLINE V end_of(Ctx &c, V patch, u32 which) {
+INLINE V box_end(Ctx &c, V patch, u32 which) {
   Bounds b;
   V fault = box_of(c, patch, &b);
   TRY(fault);
   return integer(which == 0 ? b.top : which == 1 ? b.bottom : which == 2 ? b.left : b.right);
 }
-OP(uppermost)(Ctx &c, V patch) { return end_of(c, patch, 0); }
-OP(lowermost)(Ctx &c, V patch) { return end_of(c, patch, 1); }
-OP(leftmost)(Ctx &c, V patch) { return end_of(c, patch, 2); }
-OP(rightmost)(Ctx &c, V patch) { return end_of(c, patch, 3); }
+OP(uppermost)(Ctx &c, V patch) { return box_end(c, patch, 0); }
+OP(lowermost)(Ctx &c, V patch) { return box_end(c, patch, 1); }
+OP(leftmost)(Ctx &c, V patch) { return box_end(c, patch, 2); }
+OP(rightmost)(Ctx &c, V patch) { return box_end(c, patch, 3); }
 
-// ---- Column by column: corners and means of anything ---------------------------------------------------------------
+// ---- Column by column: corners and means of anything ---------------------------------------------------------
 
 /// What to make of the numbers of a column.
 enum Reduction : u8 { SMALLEST, LARGEST, MEAN };
@@ -101,7 +101,7 @@ INLINE bool has_third(u32 width, u8 first, u8 second) { return width > 2 && firs
 /// The columns of a grid. Means of bytes are bytes: `len` is at least the height.
 OUTLINE V columns_of_grid(Ctx &c, const Grid &grid, u8 first, u8 second, i64 len) {
   if (has_third(grid.width, first, second)) return failed(KEY_);
-  spend(c, grid.height * (grid.width / LANES + 1));
+  spend(c, (u64)grid.height * grid.width);
   ROOM(V, numbers, c, grid.width);
   for (u32 j = lane(); j < grid.width; j += LANES) {
     Reduced r = {0, 0, false};
@@ -120,7 +120,7 @@ OUTLINE V columns_of_rows(Ctx &c, const V *rows, u32 n, u8 first, u8 second, i64
     if (!is_container(rows[i])) return failed(TYPE_);
     width = min_of(width, length(c, rows[i]));
   }
-  spend(c, (u64)n * width / 4);
+  spend(c, (u64)n * width);
   ROOM(V, numbers, c, width ? width : 1);
   for (u32 j = 0; j < width; j++) {
     if (j == 2 && first != second) return failed(KEY_);
@@ -187,14 +187,14 @@ OP(urcorner)(Ctx &c, V patch) { return corner_of(c, patch, SMALLEST, LARGEST); }
 OP(llcorner)(Ctx &c, V patch) { return corner_of(c, patch, LARGEST, SMALLEST); }
 OP(lrcorner)(Ctx &c, V patch) { return corner_of(c, patch, LARGEST, LARGEST); }
 
-// ---- Height and width ------------------------------------------------------------------------------------------------
+// ---- Height and width ----------------------------------------------------------------------------------------
 
 struct Extent { i64 height, width; };
 INLINE Extent extent_of_box(const Bounds &b) { return {(i64)b.bottom - b.top + 1, (i64)b.right - b.left + 1}; }
 
 /// Height and width of a grid, of its first row, or of the bounding box of a patch. Where the width fails, so does
 /// every measure that asks for the height first.
-OUTLINE V extent_of(Ctx &c, V piece, Extent *extent) {
+OUTLINE V piece_extent(Ctx &c, V piece, Extent *extent) {
   if (!is_container(piece)) return failed(TYPE_);
   u32 n = length(c, piece);
   *extent = {0, 0};
@@ -216,13 +216,13 @@ OUTLINE V extent_of(Ctx &c, V piece, Extent *extent) {
 OUTLINE V height_in(Ctx &c, V piece) {
   if (is_tuple(piece)) return integer(length(c, piece));
   Extent e;
-  V fault = extent_of(c, piece, &e);
+  V fault = piece_extent(c, piece, &e);
   TRY(fault);
   return integer(e.height);
 }
 OUTLINE V width_in(Ctx &c, V piece) {
   Extent e;
-  V fault = extent_of(c, piece, &e);
+  V fault = piece_extent(c, piece, &e);
   TRY(fault);
   return integer(e.width);
 }
@@ -230,38 +230,38 @@ OP(height)(Ctx &c, V piece) { return height_in(c, piece); }
 OP(width)(Ctx &c, V piece) { return width_in(c, piece); }
 OP(shape)(Ctx &c, V piece) {
   Extent e;
-  V fault = extent_of(c, piece, &e);
+  V fault = piece_extent(c, piece, &e);
   TRY(fault);
   return int_pair(c, e.height, e.width);
 }
 OP(portrait)(Ctx &c, V piece) {
   Extent e;
-  V fault = extent_of(c, piece, &e);
+  V fault = piece_extent(c, piece, &e);
   TRY(fault);
   return boolean(e.height > e.width);
 }
 OP(square)(Ctx &c, V piece) {
   if (is_tuple(piece) && length(c, piece) == 0) return failed(INDEX_);
   Extent e;
-  V fault = extent_of(c, piece, &e);
+  V fault = piece_extent(c, piece, &e);
   TRY(fault);
   bool full = is_tuple(piece) || e.height * e.width == (i64)piece.len;
   return boolean(full && e.height == e.width);
 }
 OP(vline)(Ctx &c, V patch) {
   Extent e;
-  V fault = extent_of(c, patch, &e);
+  V fault = piece_extent(c, patch, &e);
   TRY(fault);
   return boolean(e.height == (i64)length(c, patch) && e.width == 1);
 }
 OP(hline)(Ctx &c, V patch) {
   Extent e;
-  V fault = extent_of(c, patch, &e);
+  V fault = piece_extent(c, patch, &e);
   TRY(fault);
   return boolean(e.width == (i64)length(c, patch) && e.height == 1);
 }
 
-// ---- Centres -----------------------------------------------------------------------------------------------------------
+// ---- Centres -------------------------------------------------------------------------------------------------
 
 struct Point { i64 i, j; };
 /// The middle of a box; the lower right one of several.
@@ -278,7 +278,7 @@ OUTLINE V center_of(Ctx &c, V patch, Point *center) {
   *center = middle_of(b);
   if (!is_tuple(patch)) return none();
   Extent e;
-  fault = extent_of(c, patch, &e);
+  fault = piece_extent(c, patch, &e);
   TRY(fault);
   *center = {b.top + e.height / 2, b.left + e.width / 2};
   return none();
@@ -300,7 +300,7 @@ OUTLINE V locations_once(Ctx &c, V object) {
 
 /// The sum over distinct locations, divided by the number of elements.
 OUTLINE V mean_of_patch(Ctx &c, V patch) {
-  spend(c, patch.len / LANES);
+  spend(c, patch.len / 8);
   if (patch.kind == SET_P) return mean_of_pairs(c, patch, patch.len);
   Bits bits;
   if (!bits_for(c, bounds_of(c, patch), false, &bits)) {
@@ -325,14 +325,14 @@ OP(centerofmass)(Ctx &c, V patch) {
   return by_columns(c, locations, MEAN, MEAN, length(c, patch));
 }
 
-// ---- Two patches -------------------------------------------------------------------------------------------------------
+// ---- Two patches ---------------------------------------------------------------------------------------------
 
 enum Axis : u8 { ROWS, COLUMNS };
 INLINE i32 along(u32 at, u8 axis) { return axis == ROWS ? row_of(at) : column_of(at); }
 
 /// As lists_match, where the coordinates are too far apart to be marked in scratch memory.
 OUTLINE bool lists_match_far(Ctx &c, V a, V b, u8 axis) {
-  spend(c, (u64)a.len * b.len / LANES / 4);
+  spend(c, (u64)a.len * b.len / 8);
   bool met = false;
   for (u32 k = lane(); k < a.len; k += LANES)
     for (u32 m = 0; m < b.len; m++) met |= along(location(c, a, k), axis) == along(location(c, b, m), axis);
@@ -346,7 +346,7 @@ OUTLINE bool lists_match(Ctx &c, V a, V b, u8 axis) {
   i32 to = axis == ROWS ? min_of(p.bottom, q.bottom) : min_of(p.right, q.right);
   if (from > to) return false;
   if (to - from >= (i32)SCRATCH * 8) return lists_match_far(c, a, b, axis);
-  spend(c, (a.len + b.len) / LANES);
+  spend(c, (a.len + b.len) / 8);
   u32 *seen = (u32 *)c.scratch;
   sync();
   fill_with(seen, 0u, (u32)(to - from) / 32 + 1);
@@ -391,7 +391,7 @@ OUTLINE i32 distance_of(Ctx &c, V a, V b, i32 di, i32 dj) {
     dj = -dj;
   }
   const u32 most = SCRATCH / 4;
-  spend(c, (u64)(a.len / LANES + 1) * b.len / 4);
+  spend(c, (u64)a.len * b.len / 8);
   u32 *near = (u32 *)c.scratch;
   i32 best = 0x7fffffff;
   for (u32 from = 0; from < b.len; from += most) {
@@ -417,7 +417,7 @@ INLINE bool has_bit(const Bits &b, i32 i, i32 j) {
 /// Does a list of locations, moved by a vector, touch the marked ones without overlapping them?
 OUTLINE bool touches(Ctx &c, V list, i32 di, i32 dj, const Bits &marked) {
   bool over = false, beside = false;
-  spend(c, list.len / LANES + 1);
+  spend(c, list.len / 8 + 1);
   for (u32 k = lane(); k < list.len; k += LANES) {
     u32 at = location(c, list, k);
     i32 i = row_of(at) + di, j = column_of(at) + dj;
@@ -545,22 +545,22 @@ OP(gravitate)(Ctx &c, V source, V destination) {
   return pair_of_word(pair_word(di * moves, dj * moves));
 }
 
-// ---- tokpidjin -------------------------------------------------------------------------------------------------------
+// ---- tokpidjin -----------------------------------------------------------------------------------------------
 //
 // The names without a suffix and those in _f take both kinds of patch, _i locations, _o objects, _t grids. What is no
 // patch of the right kind is measured by its ends, whatever those are.
 
-enum Reading : u8 { ANY_PATCH, INDICES, OBJECT };
+enum PatchKind : u8 { EITHER_KIND, LOCATIONS_ALONE, OBJECTS_ALONE };
 
-INLINE bool fits(V v, u8 reading) {
+INLINE bool fits(V v, u8 kind) {
   if (v.len == 0) return false;
-  return (v.kind == SET_P && reading != OBJECT) || (v.kind == SET_C && reading != INDICES);
+  return (v.kind == SET_P && kind != OBJECTS_ALONE) || (v.kind == SET_C && kind != LOCATIONS_ALONE);
 }
 
 /// An end of a piece, as the functions of the dialect give it: 0 top, 1 bottom, 2 left, 3 right.
-OUTLINE V tok_end(Ctx &c, V piece, u8 reading, u32 which) {
+OUTLINE V tok_end(Ctx &c, V piece, u8 kind, u32 which) {
   V end;
-  switch (reading * 4 + which) {
+  switch (kind * 4 + which) {
   case 0: end = tok_uppermost(c, piece); break;
   case 1: end = tok_lowermost(c, piece); break;
   case 2: end = tok_leftmost(c, piece); break;
@@ -578,27 +578,27 @@ OUTLINE V tok_end(Ctx &c, V piece, u8 reading, u32 which) {
 }
 
 /// How far apart two ends of a piece are, both included; 0 for an empty one.
-OUTLINE V tok_extent(Ctx &c, V piece, u8 reading, u8 axis) {
-  if (fits(piece, reading)) {
+OUTLINE V tok_extent(Ctx &c, V piece, u8 kind, u8 axis) {
+  if (fits(piece, kind)) {
     Extent e = extent_of_box(bounds_of(c, piece));
     return integer(axis == ROWS ? e.height : e.width);
   }
   if (!is_container(piece)) return failed(TYPE_);
   if (length(c, piece) == 0) return integer(0);
-  V to = tok_end(c, piece, reading, axis == ROWS ? 1 : 3);
+  V to = tok_end(c, piece, kind, axis == ROWS ? 1 : 3);
   TRY(to);
-  V from = tok_end(c, piece, reading, axis == ROWS ? 0 : 2);
+  V from = tok_end(c, piece, kind, axis == ROWS ? 0 : 2);
   TRY(from);
   V distance = on_values(c, SUBTRACT, to, from);
   TRY(distance);
   return on_values(c, ADD, distance, integer(1));
 }
-TOK(height_f)(Ctx &c, V piece) { return tok_extent(c, piece, ANY_PATCH, ROWS); }
-TOK(height_i)(Ctx &c, V piece) { return tok_extent(c, piece, INDICES, ROWS); }
-TOK(height_o)(Ctx &c, V piece) { return tok_extent(c, piece, OBJECT, ROWS); }
-TOK(width_f)(Ctx &c, V piece) { return tok_extent(c, piece, ANY_PATCH, COLUMNS); }
-TOK(width_i)(Ctx &c, V piece) { return tok_extent(c, piece, INDICES, COLUMNS); }
-TOK(width_o)(Ctx &c, V piece) { return tok_extent(c, piece, OBJECT, COLUMNS); }
+TOK(height_f)(Ctx &c, V piece) { return tok_extent(c, piece, EITHER_KIND, ROWS); }
+TOK(height_i)(Ctx &c, V piece) { return tok_extent(c, piece, LOCATIONS_ALONE, ROWS); }
+TOK(height_o)(Ctx &c, V piece) { return tok_extent(c, piece, OBJECTS_ALONE, ROWS); }
+TOK(width_f)(Ctx &c, V piece) { return tok_extent(c, piece, EITHER_KIND, COLUMNS); }
+TOK(width_i)(Ctx &c, V piece) { return tok_extent(c, piece, LOCATIONS_ALONE, COLUMNS); }
+TOK(width_o)(Ctx &c, V piece) { return tok_extent(c, piece, OBJECTS_ALONE, COLUMNS); }
 
 /// The length of the first row of a grid.
 INLINE V first_length(Ctx &c, V grid) {
@@ -618,9 +618,9 @@ TOK(square_t)(Ctx &c, V grid) {
 
 /// Height and width as the functions of the dialect give them.
 OUTLINE V tok_extents(Ctx &c, V piece, bool grid, V *height, V *width) {
-  *height = safely(c, grid ? tok_height_t(c, piece) : tok_extent(c, piece, ANY_PATCH, ROWS), TO_ZERO);
+  *height = safely(c, grid ? tok_height_t(c, piece) : tok_extent(c, piece, EITHER_KIND, ROWS), TO_ZERO);
   TRY(*height);
-  *width = safely(c, grid ? tok_width_t(c, piece) : tok_extent(c, piece, ANY_PATCH, COLUMNS), TO_ZERO);
+  *width = safely(c, grid ? tok_width_t(c, piece) : tok_extent(c, piece, EITHER_KIND, COLUMNS), TO_ZERO);
   TRY(*width);
   return none();
 }
@@ -653,28 +653,28 @@ TOK(square_f)(Ctx &c, V patch) {
 }
 
 /// Is a patch as long as it has elements, and one wide?
-OUTLINE V is_line(Ctx &c, V patch, u8 reading, u8 axis) {
-  V length_along = safely(c, tok_extent(c, patch, reading, axis), TO_ZERO);
+OUTLINE V is_line(Ctx &c, V patch, u8 kind, u8 axis) {
+  V length_along = safely(c, tok_extent(c, patch, kind, axis), TO_ZERO);
   TRY(length_along);
   if (!is_container(patch)) return failed(TYPE_);
   if (!equal(c, length_along, integer(length(c, patch)))) return boolean(false);
-  V across = safely(c, tok_extent(c, patch, reading, axis == ROWS ? COLUMNS : ROWS), TO_ZERO);
+  V across = safely(c, tok_extent(c, patch, kind, axis == ROWS ? COLUMNS : ROWS), TO_ZERO);
   TRY(across);
   return boolean(equal(c, across, integer(1)));
 }
-TOK(vline_i)(Ctx &c, V patch) { return is_line(c, patch, INDICES, ROWS); }
-TOK(vline_o)(Ctx &c, V patch) { return is_line(c, patch, OBJECT, ROWS); }
-TOK(hline_i)(Ctx &c, V patch) { return is_line(c, patch, INDICES, COLUMNS); }
-TOK(hline_o)(Ctx &c, V patch) { return is_line(c, patch, OBJECT, COLUMNS); }
+TOK(vline_i)(Ctx &c, V patch) { return is_line(c, patch, LOCATIONS_ALONE, ROWS); }
+TOK(vline_o)(Ctx &c, V patch) { return is_line(c, patch, OBJECTS_ALONE, ROWS); }
+TOK(hline_i)(Ctx &c, V patch) { return is_line(c, patch, LOCATIONS_ALONE, COLUMNS); }
+TOK(hline_o)(Ctx &c, V patch) { return is_line(c, patch, OBJECTS_ALONE, COLUMNS); }
 
 /// Is it the nan that stands for a missing number? A nan that arithmetic made is another.
 INLINE bool is_missing(V v) { return v.kind == FLOAT && bits_of(v) == NAN_BITS; }
 
 TOK(center)(Ctx &c, V patch) {
   if (is_full_patch(patch)) return op_center(c, patch);
-  V top = tok_end(c, patch, ANY_PATCH, 0);
+  V top = tok_end(c, patch, EITHER_KIND, 0);
   TRY(top);
-  V left = tok_end(c, patch, ANY_PATCH, 2);
+  V left = tok_end(c, patch, EITHER_KIND, 2);
   TRY(left);
   if (is_missing(top) || is_missing(left)) return empty_tuple();
   V height, width;
@@ -759,7 +759,7 @@ INLINE V tok_located(Ctx &c, V patch, V *list, bool *late) {
   }
   V locations = safely(c, tok_toindices(c, patch), TO_EMPTY_SET);
   TRY(locations);
-  return unpacked(c, locations, list, late);
+  return unpacked_locations(c, locations, list, late);
 }
 OUTLINE V tok_matching(Ctx &c, V a, V b, u8 axis) {
   V list_a, list_b;
@@ -797,15 +797,15 @@ TOK(adjacent)(Ctx &c, V a, V b) {
 }
 TOK(bordering)(Ctx &c, V patch, V grid) {
   if (is_full_patch(patch)) return op_bordering(c, patch, grid);
-  V top = tok_end(c, patch, ANY_PATCH, 0);
+  V top = tok_end(c, patch, EITHER_KIND, 0);
   TRY(top);
   if (equal(c, top, integer(0))) return boolean(true);
-  V left = tok_end(c, patch, ANY_PATCH, 2);
+  V left = tok_end(c, patch, EITHER_KIND, 2);
   TRY(left);
   if (equal(c, left, integer(0))) return boolean(true);
-  V bottom = tok_end(c, patch, ANY_PATCH, 1);
+  V bottom = tok_end(c, patch, EITHER_KIND, 1);
   TRY(bottom);
-  V right = tok_end(c, patch, ANY_PATCH, 3);
+  V right = tok_end(c, patch, EITHER_KIND, 3);
   TRY(right);
   return borders(c, top, left, bottom, right, grid);
 }
@@ -841,12 +841,12 @@ TOK(gravitate)(Ctx &c, V source, V destination) {
   return gravitate_step_by_step(c, source, destination, pair_of_word(down ? pair_word(n, 0) : pair_word(0, n)));
 }
 
-// ---- tokpidjin: periods ------------------------------------------------------------------------------------------------
+// ---- tokpidjin: periods --------------------------------------------------------------------------------------
 
 /// Is every cell of an object, moved back by p along the axis, in the object again, as far as it stays in the box?
 OUTLINE bool repeats(Ctx &c, V object, const Bounds &box, u8 axis, i32 p, const Bits *marked) {
   bool missing = false;
-  spend(c, marked ? object.len / LANES + 1 : (u64)object.len * object.len / LANES / 4);
+  spend(c, marked ? object.len / 2 : (u64)object.len * object.len / 4);
   i32 start = axis == ROWS ? box.top : box.left;
   for (u32 k = lane(); k < object.len; k += LANES) {
     Dot d = dots_of(c, object)[k];
@@ -881,7 +881,7 @@ OUTLINE V tok_period(Ctx &c, V obj, u8 axis) {
   V normed = safely(c, tok_normalize(c, obj), TO_EMPTY_SET);
   TRY(normed);
   if (normed.kind == SET_C) return period_of_object(c, normed, axis);
-  V extent = safely(c, tok_extent(c, normed, ANY_PATCH, axis), TO_ZERO);
+  V extent = safely(c, tok_extent(c, normed, EITHER_KIND, axis), TO_ZERO);
   TRY(extent);
   if (!is_number(extent)) return failed(TYPE_);
   if (number_of(extent) <= 1) return extent;
