@@ -85,6 +85,146 @@ OUTLINE V dispatch4(Ctx &c, u32 op, V a, V b, V d, V e) {
   }
 }
 
+OUTLINE V lane_dispatch1(const Ctx &c, u32 op, V a) {
+  switch (op) {
+  case 4: return lane_invert(c, a);
+  case 5: return lane_even(c, a);
+  case 6: return lane_double(c, a);
+  case 7: return lane_halve(c, a);
+  case 8: return lane_increment(c, a);
+  case 9: return lane_decrement(c, a);
+  case 11: return lane_sign(c, a);
+  case 12: return lane_positive(c, a);
+  case 13: return lane_toivec(c, a);
+  case 14: return lane_tojvec(c, a);
+  case 16: return lane_identity(c, a);
+  case 17: return lane_flip(c, a);
+  case 24: return lane_size(c, a);
+  case 26: return lane_first(c, a);
+  case 27: return lane_last(c, a);
+  case 75: return lane_uppermost(c, a);
+  case 76: return lane_lowermost(c, a);
+  case 77: return lane_leftmost(c, a);
+  case 78: return lane_rightmost(c, a);
+  case 79: return lane_ulcorner(c, a);
+  case 80: return lane_urcorner(c, a);
+  case 81: return lane_llcorner(c, a);
+  case 82: return lane_lrcorner(c, a);
+  case 83: return lane_height(c, a);
+  case 84: return lane_width(c, a);
+  case 85: return lane_shape(c, a);
+  case 86: return lane_portrait(c, a);
+  case 87: return lane_square(c, a);
+  case 88: return lane_vline(c, a);
+  case 89: return lane_hline(c, a);
+  case 90: return lane_center(c, a);
+  case 149: return lane_numcolors(c, a);
+  case 150: return lane_color(c, a);
+  case 164: return lane_invert(c, a);
+  case 166: return lane_double(c, a);
+  case 167: return lane_halve(c, a);
+  case 168: return lane_increment(c, a);
+  case 169: return lane_decrement(c, a);
+  case 171: return lane_sign(c, a);
+  case 173: return lane_toivec(c, a);
+  case 174: return lane_tojvec(c, a);
+  case 175: return lane_identity(c, a);
+  case 176: return lane_flip(c, a);
+  default: return nope();
+  }
+}
+
+OUTLINE V lane_dispatch2(const Ctx &c, u32 op, V a, V b) {
+  switch (op) {
+  case 0: return lane_add(c, a, b);
+  case 1: return lane_subtract(c, a, b);
+  case 2: return lane_multiply(c, a, b);
+  case 15: return lane_astuple(c, a, b);
+  case 18: return lane_equality(c, a, b);
+  case 19: return lane_contained(c, a, b);
+  case 20: return lane_greater(c, a, b);
+  case 21: return lane_both(c, a, b);
+  case 22: return lane_either(c, a, b);
+  case 111: return lane_index(c, a, b);
+  case 177: return lane_equality(c, a, b);
+  case 178: return lane_contained(c, a, b);
+  case 179: return lane_greater(c, a, b);
+  case 180: return lane_both(c, a, b);
+  case 181: return lane_either(c, a, b);
+  default: return nope();
+  }
+}
+
+OUTLINE V lane_dispatch3(const Ctx &c, u32 op, V a, V b, V d) {
+  switch (op) {
+  case 23: return lane_branch(c, a, b, d);
+  case 182: return lane_branch(c, a, b, d);
+  case 183: return lane_branch(c, a, b, d);
+  default: return nope();
+  }
+}
+
+CONSTANT u8 OP_LANES[] = {
+  1, 1, 1, 0, 1, 1, 1, 1,
+  1, 1, 0, 1, 1, 1, 1, 1,
+  1, 1, 1, 1, 1, 1, 1, 1,
+  1, 0, 1, 1, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 1, 1, 1, 1, 1,
+  1, 1, 1, 1, 1, 1, 1, 1,
+  1, 1, 1, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 1,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 1, 1, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 1, 0, 1, 1,
+  1, 1, 0, 1, 0, 1, 1, 1,
+  1, 1, 1, 1, 1, 1, 1, 1,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0,
+};
+DEVICE u32 lane_body_of_op(u32 op) { return op < 445 ? OP_LANES[op] : 0; }
+DEVICE bool has_lane_body(u32 op) { return lane_body_of_op(op); }
+
 DEVICE u32 op_count() { return 445; }
 
 CONSTANT u8 OP_ARITIES[] = {

@@ -210,7 +210,7 @@ OUTLINE V distinct_values(Ctx &c, V list, u64 *hashes) {
   for (u32 k = 0; k < n; k++) {
     V v = from[k];
     u64 hash = hash_of(c, v);
-    spend(c, kept / LANES + 1);
+    spend(c, kept + 1);
     bool found = false;
     for (u32 start = 0; start < kept && !found; start += LANES) {
       u32 j = start + lane();
@@ -379,7 +379,7 @@ INLINE V build_values(Ctx &c, const V *items, u32 n, u8 how = BUILD) {
 OUTLINE V kept_of(Ctx &c, V set, const u8 *keep) {
   u8 *items = room(c, (u64)set.len * element_size(set.kind));
   if (!items) return make(STOPPED, 0, 0, 0, 0);
-  spend(c, set.len / LANES);
+  spend(c, set.len);
   u32 kept = 0;
   for (u32 from = 0; from < set.len; from += LANES) {
     u32 k = from + lane();
@@ -459,7 +459,7 @@ OUTLINE void mark_members(Ctx &c, V a, V b, u8 *inside) {
       sync();
       return;
     }
-    spend(c, (u64)a.len * b.len / LANES / 4);
+    spend(c, (u64)a.len * b.len / 4);
     for (u32 k = lane(); k < a.len; k += LANES) {
       u64 key = key_of(c, a, k);
       bool in = false;
@@ -499,7 +499,7 @@ OUTLINE bool equal_sets(Ctx &c, V a, V b, u32 depth) {
     }
     if (!any(differ)) return true;
     if (sum(difference)) return false;
-    spend(c, (u64)a.len * b.len / LANES / 4);
+    spend(c, (u64)a.len * b.len / 4);
     differ = false;
     for (u32 k = lane(); k < a.len; k += LANES) {
       u64 key = key_of(c, a, k);
@@ -537,7 +537,7 @@ OUTLINE V concat_lists(Ctx &c, const V *lists, u32 count) {
   }
   if (total == 0) return empty_set();
   if (total > 0x7fffffff) return stop(c, SIZE);
-  spend(c, total / LANES + count);
+  spend(c, total + count);
   if (mixed) kind = SET_V;
   u8 *items = room(c, total * element_size(kind));
   if (!items) return make(STOPPED, 0, 0, 0, 0);
