@@ -24,7 +24,7 @@ OUTLINE V grid_read(Ctx &c, const u8 *from, u32 height, u32 width, i32 down, i32
   if (n == 0) return grid_done(c, from, height, width);
   if (n > MOST_ELEMENTS) return stop(c, SIZE);
   ROOM(u8, cells, c, n);
-  spend(c, n / LANES);
+  spend(c, n / 8);
   for (u32 k = lane(); k < n; k += LANES) {
     i32 i = (i32)(k / width), j = (i32)k - i * (i32)width;
     cells[k] = from[i * down + j * across];
@@ -90,7 +90,7 @@ OUTLINE V columns_of(Ctx &c, const V *rows, u32 n, bool backwards) {
   }
   u64 total = (u64)n * width;
   if (total > MOST_ELEMENTS) return stop(c, SIZE);
-  spend(c, total / LANES + n);
+  spend(c, total + n);
   ROOM(V, values, c, total + 1);
   ROOM(V, columns, c, (u64)width + 1);
   for (u32 k = lane(); k < total; k += LANES) values[k] = item(c, rows[k % n], k / n);
@@ -140,7 +140,7 @@ OUTLINE V list_moved(Ctx &c, V list, const Bounds &b, const Motion &m) {
       !fits16(image_column(m, b.top, b.left)) || !fits16(image_column(m, b.bottom, b.right)))
     return odd(c);
   u32 n = list.len;
-  spend(c, n / LANES);
+  spend(c, n / 4);
   u8 *images = room(c, (u64)n * element_size(list.kind));
   if (!images) return make(STOPPED, 0, 0, 0, 0);
   for (u32 k = lane(); k < n; k += LANES) {
@@ -219,7 +219,7 @@ OUTLINE V grid_scaled(Ctx &c, const Grid &g, i64 down, i64 across) {
   u32 n = (u32)(height * width), columns = (u32)width;
   if (n == 0) return grid_done(c, g.cells, (u32)height, columns);
   ROOM(u8, cells, c, n);
-  spend(c, n / LANES);
+  spend(c, n / 8);
   for (u32 k = lane(); k < n; k += LANES) {
     u32 i = k / columns, j = k - i * columns;
     cells[k] = g.cells[i / (u32)down * g.width + j / (u32)across];
@@ -232,7 +232,7 @@ OUTLINE V items_repeated(Ctx &c, V v, u32 times) {
   NEED_ORDER(c, v);
   u64 n = (u64)length(c, v) * times;
   if (n > MOST_ELEMENTS) return stop(c, SIZE);
-  spend(c, n / LANES + 1);
+  spend(c, n + 1);
   ROOM(V, items, c, n + 1);
   for (u32 k = lane(); k < n; k += LANES) items[k] = item(c, v, k / times);
   return tuple_done(c, items, (u32)n);
@@ -284,7 +284,7 @@ OUTLINE V cells_scaled(Ctx &c, V list, i64 times, bool is_distinct) {
   u32 side = (u32)times, square = side * side;
   u64 n = (u64)list.len * square;
   if (n > MOST_ELEMENTS) return stop(c, SIZE);
-  spend(c, n / LANES);
+  spend(c, n);
   ROOM(Dot, dots, c, n);
   for (u32 k = lane(); k < n; k += LANES) {
     Dot d = dots_of(c, list)[k / square];
