@@ -314,6 +314,7 @@ OUTLINE u64 hash_of(Ctx &c, V v, u32 depth = 0) {
 
 OUTLINE bool equal_deep(Ctx &c, V a, V b, u32 depth);
 OUTLINE bool equal_sets(Ctx &c, V a, V b, u32 depth); // set.cuh
+OUTLINE bool is_subset(Ctx &c, V a, V b);             // set.cuh
 
 /// `a == b`.
 INLINE bool equal(Ctx &c, V a, V b) {
@@ -373,7 +374,7 @@ OUTLINE i32 less(Ctx &c, V a, V b, u32 depth = 0) {
     i32 i = row_of(a.lo), k = row_of(b.lo);
     return i != k ? i < k : column_of(a.lo) < column_of(b.lo);
   }
-  if (is_set(a) && is_set(b)) { stop(c, ODD); return 0; } // inclusion: left to the CPU
+  if (is_set(a) && is_set(b)) return a.len < b.len && is_subset(c, a, b);
   if (!is_tuple(a) || !is_tuple(b)) return -1;
   u32 n = length(c, a), m = length(c, b);
   for (u32 k = 0; k < n && k < m; k++) {
