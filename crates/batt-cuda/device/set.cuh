@@ -439,6 +439,13 @@ OUTLINE bool set_contains(Ctx &c, V set, V v) {
   return false;
 }
 
+/// Is every element of `a` in `b`?
+OUTLINE bool is_subset(Ctx &c, V a, V b) {
+  for (u32 k = 0; k < a.len; k++)
+    if (!set_contains(c, b, item(c, a, k)) || c.stop) return false;
+  return true;
+}
+
 /// Marks the elements of `a` that are in `b`.
 OUTLINE void mark_members(Ctx &c, V a, V b, u8 *inside) {
   if (a.kind == b.kind && a.kind != SET_V && b.len > 0) {

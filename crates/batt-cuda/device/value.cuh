@@ -322,7 +322,7 @@ OUTLINE u64 hash_of(Ctx &c, V v, u32 depth = 0) {
 
 OUTLINE bool equal_deep(Ctx &c, V a, V b, u32 depth);
 OUTLINE bool equal_sets(Ctx &c, V a, V b, u32 depth); // set.cuh
-OUTLINE bool is_subset(Ctx &c, V a, V b);
+OUTLINE bool is_subset(Ctx &c, V a, V b);             // set.cuh
 
 /// `a == b`.
 INLINE bool equal(Ctx &c, V a, V b) {
