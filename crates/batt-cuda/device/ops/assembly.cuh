@@ -1,8 +1,5 @@
 // Grids put together, cut and painted.
 
-/// A plain integer 0 to 255: what a packed grid can hold.
-INLINE bool is_byte(V v) { return v.kind == INT && v.hi == 0 && v.lo <= 255; }
-
 /// A bound of a slice of n elements, with Python's rules.
 INLINE u32 slice_bound(i64 bound, u32 n) {
   if (bound < 0) bound += n;

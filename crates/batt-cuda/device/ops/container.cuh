@@ -1,8 +1,5 @@
 // Generic containers: tuples and frozensets of anything.
 
-/// No container may be larger: the CPU's limit.
-const u32 MOST_ELEMENTS = 4000000;
-
 // In higher_order.cuh.
 OUTLINE V merge_tuple(Ctx &c, const V *members, u32 count);
 OUTLINE V merge_set(Ctx &c, const V *members, u32 count);
@@ -92,16 +89,6 @@ OUTLINE u32 find_in(Ctx &c, V set, V value) {
   for (u32 k = 0; k < set.len && !c.stop; k++)
     if (equal_member(c, values_of(c, set)[k], value, 1)) return k;
   return EMPTY;
-}
-
-/// `a, b = v`: none() or a fault.
-OUTLINE V unpack_pair(Ctx &c, V v, V *a, V *b) {
-  if (!is_container(v)) return failed(TYPE_);
-  if (length(c, v) != 2) return failed(VALUE_);
-  NEED_ORDER(c, v);
-  *a = item(c, v, 0);
-  *b = item(c, v, 1);
-  return none();
 }
 
 // ---- Keys ----------------------------------------------------------------------------------------------------
@@ -909,8 +896,6 @@ SAME2(argmin_t, argmin)
 SAME2(argmin_f, argmin)
 
 // ---- Making tuples -------------------------------------------------------------------------------------------
-
-INLINE bool is_byte(V v) { return v.kind == INT && int_of(v) >= 0 && int_of(v) <= 255; }
 
 OP(repeat)(Ctx &c, V value, V count) {
   if (!is_number(count)) return failed(TYPE_);

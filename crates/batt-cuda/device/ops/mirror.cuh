@@ -3,9 +3,6 @@
 // A grid is turned by reading it in another direction: cell (i, j) of the image is found `i * down + j * across` cells
 // from where the reading starts. Cutting a grid and leaving out rows and columns are readings, too.
 
-/// Most elements of a container, most cells of a grid: the CPU's limit.
-const u64 MOST_ELEMENTS = 4000000;
-
 /// The grid of cells that all lanes have written.
 OUTLINE V grid_done(Ctx &c, const u8 *cells, u32 height, u32 width) {
   sync();

@@ -2,16 +2,6 @@
 
 // ---- Taking tuples apart and putting cells together -----------------------------------------------------------
 
-/// `a, b = v`: a fault, or none().
-OUTLINE V unpack_pair(Ctx &c, V v, V *a, V *b) {
-  if (!is_container(v)) return failed(TYPE_);
-  if (length(c, v) != 2) return failed(VALUE_);
-  NEED_ORDER(c, v);
-  *a = item(c, v, 0);
-  *b = item(c, v, 1);
-  return none();
-}
-
 /// `x, y, z = v`: a fault, or none().
 OUTLINE V unpack_triple(Ctx &c, V v, V *x, V *y, V *z) {
   if (!is_container(v)) return failed(TYPE_);
