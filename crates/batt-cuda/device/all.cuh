@@ -5,6 +5,8 @@
 #include "table.cuh"
 #include "set.cuh"
 #include "call.cuh"
+#include "lanes.cuh"
+#include "maps.cuh"
 #include "wire.cuh"
 #include "vm.cuh"
 #include "declare.cuh"
