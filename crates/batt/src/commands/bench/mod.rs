@@ -2,6 +2,7 @@
 
 mod against;
 mod checkout;
+mod device;
 mod mega;
 mod python;
 mod report;
@@ -15,6 +16,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use batt_engine::device::is_allowed_by;
 use batt_engine::{Job, Options, evaluate};
 use clap::{ArgGroup, Args};
 use serde_json::json;
@@ -23,12 +25,14 @@ use self::against::compare;
 use self::checkout::Kind;
 use crate::cli::{Exit, RunOptions};
 use crate::corpus::{Corpus, Puzzle, measure};
+use crate::device::{Device, PER_CARD, VALUES};
+use crate::error::advised;
 use crate::interrupt;
 use crate::ui::{Ui, grouped, stdout};
 
-/// Measure throughput, alone or against a Python checkout
+/// Measure throughput, alone, on cards or against a Python checkout
 #[derive(Args)]
-#[command(group = ArgGroup::new("subject").args(["against", "mega"]))]
+#[command(group = ArgGroup::new("subject").args(["against", "mega", "device"]))]
 #[command(after_help = "\
 The built-in puzzles are timed on one core and on all. With --against, the solvers of an arc-dsl
 checkout also run on the inputs of their tasks, by Python and by batt in turns. Only the call of
@@ -48,6 +52,7 @@ Examples:
   batt bench --against ../tokpidjin --tasks data/training --python venv/bin/python --count 32
   batt bench --mega
   batt bench --mega --solvers solvers.py --tasks data/training --seconds 300
+  batt bench --device cuda --solvers solvers.py --tasks data/training
   batt bench --against ../arc-dsl --tasks data/training
   batt bench --against ../arc-dsl --tasks data/training --python /usr/bin/python3.12 --json")]
 pub struct BenchArgs {
@@ -58,6 +63,10 @@ pub struct BenchArgs {
     /// Measure mega-batches: what sharing steps and using all cores is worth
     #[arg(long, conflicts_with = "against")]
     mega: bool,
+
+    /// Measure cards: scores of every solver, and one batt of all, on the cores and with cards
+    #[arg(long, value_name = VALUES, conflicts_with_all = ["against", "mega"])]
+    device: Option<Device>,
 
     /// The Python to compare with [default: /usr/bin/python3, or the first on the PATH]
     #[arg(long, value_name = "PATH", requires = "against")]
@@ -106,6 +115,9 @@ pub fn main(args: &BenchArgs, ui: &Ui) -> Result<Exit> {
     interrupt::watch();
     if args.mega {
         return measure_mega(args, ui);
+    }
+    if let Some(device) = &args.device {
+        return measure_device(device, args, ui);
     }
     if let Some(checkout) = &args.against
         && Kind::of(checkout, !args.solvers.is_empty())? == Kind::Tokpidjin
@@ -208,6 +220,38 @@ fn measure_mega(args: &BenchArgs, ui: &Ui) -> Result<Exit> {
         return Ok(Exit::Interrupted);
     }
     Ok(Exit::findings(bench.agreement.differ > 0))
+}
+
+/// The same work on cores and on cards.
+fn measure_device(device: &Device, args: &BenchArgs, ui: &Ui) -> Result<Exit> {
+    let cards = device.open(None, PER_CARD, ui)?;
+    if cards.is_empty() {
+        return Err(advised(
+            "there is no card to measure",
+            "`batt device` says what is missing",
+        ));
+    }
+    let limits = args.options.engine(None).limits;
+    if !is_allowed_by(&limits) {
+        return Err(advised(
+            "limits below the default ones cannot be kept on a device",
+            "leave them out",
+        ));
+    }
+    let tasks = args.tasks.as_ref();
+    let material = mega::Material::load(&args.solvers, tasks, args.options.dialect(), ui)?;
+    let time = Duration::from_secs_f64(args.seconds);
+    let bench = device::measure(cards, &material, &limits, time)?;
+    let mut out = stdout();
+    match args.json {
+        true => writeln!(out, "{}", json!({"device": bench.to_json()}))?,
+        false => bench.write(&mut out, ui)?,
+    }
+    out.flush()?;
+    if interrupt::happened() {
+        return Ok(Exit::Interrupted);
+    }
+    Ok(Exit::findings(bench.differs()))
 }
 
 /// Runs per second of the corpus on every core.
