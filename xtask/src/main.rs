@@ -2,11 +2,13 @@
 //!
 //! ```text
 //! cargo xtask gen               write them
+//! cargo xtask gen dispatch      write the device's table of primitives alone, which is quick
 //! cargo xtask gen --check       say which are stale; exit code 1 if any is
 //! cargo xtask device-compile    compile the device source for every card we name; needs NVRTC, but no card
 //! ```
 
 mod device;
+mod dispatch;
 
 use std::env;
 use std::fs;
@@ -17,30 +19,48 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result, bail};
 
 const USAGE: &str =
-    "usage: cargo xtask gen [--check]\n       cargo xtask device-compile [--ptxas] [ARCH]...";
+    "usage: cargo xtask gen [dispatch | --check]\n       cargo xtask device-compile [--ptxas] [ARCH]...";
 
-/// A generated file: where it is, and the `batt` command that prints it.
+/// A generated file: where it is, and what writes it.
 struct Generated {
     path: &'static str,
-    command: &'static [&'static str],
+    writer: Writer,
 }
 
-/// Everything that is generated. The writers live in the command, so that a user gets the same text.
-const GENERATED: [Generated; 2] = [
+enum Writer {
+    /// A `batt` command that prints it, so that a user gets the same text.
+    Command(&'static [&'static str]),
+    /// The device's table of primitives.
+    Dispatch,
+    /// The declarations of the bodies in it.
+    Declarations,
+}
+
+/// Everything that is generated.
+const GENERATED: [Generated; 4] = [
+    Generated {
+        path: "crates/batt-cuda/device/dispatch.cuh",
+        writer: Writer::Dispatch,
+    },
+    Generated {
+        path: "crates/batt-cuda/device/declare.cuh",
+        writer: Writer::Declarations,
+    },
     Generated {
         path: "docs/ops.md",
-        command: &["ops", "--markdown"],
+        writer: Writer::Command(&["ops", "--markdown"]),
     },
     Generated {
         path: "docs/ops-tokpidjin.md",
-        command: &["ops", "--markdown", "--dialect", "tokpidjin"],
+        writer: Writer::Command(&["ops", "--markdown", "--dialect", "tokpidjin"]),
     },
 ];
 
 fn main() -> Result<ExitCode> {
     let args: Vec<String> = env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["gen"] => write_all(),
+        ["gen"] => write_all(&GENERATED),
+        ["gen", "dispatch"] => write_all(&GENERATED[..2]),
         ["gen", "--check"] => check_all(),
         ["device-compile", ref words @ ..] => device::compile(words),
         _ => {
@@ -50,8 +70,8 @@ fn main() -> Result<ExitCode> {
     }
 }
 
-fn write_all() -> Result<ExitCode> {
-    for file in &GENERATED {
+fn write_all(files: &[Generated]) -> Result<ExitCode> {
+    for file in files {
         let path = root().join(file.path);
         let text = file.text()?;
         if on_disk(&path)?.as_deref() == Some(&text) {
@@ -91,20 +111,29 @@ fn check_all() -> Result<ExitCode> {
 impl Generated {
     /// What the file should hold.
     fn text(&self) -> Result<String> {
-        let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let output = Command::new(cargo)
-            .current_dir(root())
-            .args(["run", "--quiet", "--package", "batt", "--"])
-            .args(self.command)
-            .env("NO_COLOR", "1")
-            .stderr(std::process::Stdio::inherit())
-            .output()
-            .context("cannot start cargo")?;
-        if !output.status.success() {
-            bail!("batt {} failed: {}", self.command.join(" "), output.status);
+        match self.writer {
+            Writer::Command(arguments) => printed(arguments),
+            Writer::Dispatch => dispatch::text(&root().join("crates/batt-cuda/device")),
+            Writer::Declarations => Ok(dispatch::declarations()),
         }
-        String::from_utf8(output.stdout).context("the generated text is not UTF-8")
     }
+}
+
+/// What a `batt` command prints.
+fn printed(arguments: &[&str]) -> Result<String> {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .current_dir(root())
+        .args(["run", "--quiet", "--package", "batt", "--"])
+        .args(arguments)
+        .env("NO_COLOR", "1")
+        .stderr(std::process::Stdio::inherit())
+        .output()
+        .context("cannot start cargo")?;
+    if !output.status.success() {
+        bail!("batt {} failed: {}", arguments.join(" "), output.status);
+    }
+    String::from_utf8(output.stdout).context("the generated text is not UTF-8")
 }
 
 /// The text of a file; none if there is no such file.

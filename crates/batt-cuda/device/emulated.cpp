@@ -1,0 +1,2 @@
+// The device VM for the host: one lane, the same source.
+#include "all.cuh"

@@ -1,0 +1,75 @@
+// A function on all elements of a container.
+
+/// Does it matter in which order faults are met? The CPU goes through a set in a sequence of its own, so several
+/// different faults in a set are left to it, even if CPython's order is known.
+INLINE bool faults_in_sequence(V container) { return !is_set(container) || container.len <= 1; }
+
+/// The first fault among the lanes; several different ones in a set are left to the CPU.
+INLINE V lane_fault(Ctx &c, V container, V mine) {
+  u32 faults = ballot(mine.kind == FAILED);
+  if (!faults) return none();
+  u8 fault = (u8)from_lane((u32)mine.flags, lowest(faults));
+  if (!faults_in_sequence(container) && any(mine.kind == FAILED && mine.flags != fault)) return stop(c, FAULTS);
+  return failed(fault);
+}
+
+/// Calls `take(k, y)` for the value of every element; per lane or uniform, whichever it is. On a fault the fault, as it
+/// left the function. Faults of a set's elements must agree.
+template <class Take> INLINE V map_with(Ctx &c, V f, V container, bool generator, Take take) {
+  u32 n = length(c, container);
+  bool ordered = faults_in_sequence(container), lanewise = n > 1 && is_lanewise(c, f);
+  V fault = none();
+  for (u32 from = 0; from < n; from += LANES) {
+    V mine;
+    if (lanewise) {
+      if (lane_map(c, f, container, from, n, &mine)) {
+        V y = lane_fault(c, container, mine);
+        if (generator) y = through_generator(y);
+        if (y.kind == STOPPED) return y;
+        if (y.kind == FAILED) {
+          if (ordered) return y;
+          if (fault.kind == FAILED && fault.flags != y.flags) return stop(c, FAULTS);
+          fault = y;
+        }
+        if (from + lane() < n) take(from + lane(), mine, true);
+        continue;
+      }
+      lanewise = false;
+    }
+    u32 to = min_of(from + LANES, n);
+    for (u32 k = from; k < to; k++) {
+      u32 mark = c.top;
+      V y = call1(c, f, item(c, container, k));
+      if (y.kind == STOPPED || c.stop) return make(STOPPED, 0, 0, 0, 0);
+      if (y.kind == FAILED) {
+        if (generator) y = through_generator(y);
+        if (ordered) return y;
+        if (fault.kind == FAILED && fault.flags != y.flags) return stop(c, FAULTS);
+        fault = y;
+        continue;
+      }
+      // Nobody else knows what the call has made on the way to a value that lies in no arena.
+      if (is_scalar(y)) {
+        sync();
+        c.top = mark;
+      }
+      take(k, y, false);
+    }
+  }
+  sync();
+  return fault; // none() or FAILED
+}
+
+/// The images of all elements, in the same sequence, as an array in the arena.
+OUTLINE V map_all(Ctx &c, V f, V container, V *images) {
+  return map_with(c, f, container, false, [&](u32 k, V y, bool per_lane) {
+    if (per_lane || lane() == 0) images[k] = y;
+  });
+}
+
+/// Marks the elements that satisfy a condition; faults as they leave a generator.
+OUTLINE V mark_all(Ctx &c, V f, V container, u8 *keep) {
+  return map_with(c, f, container, true, [&](u32 k, V y, bool per_lane) {
+    if (per_lane || lane() == 0) keep[k] = truth(c, y);
+  });
+}

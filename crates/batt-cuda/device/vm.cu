@@ -1,0 +1,2 @@
+// The device VM as NVRTC compiles it.
+#include "all.cuh"

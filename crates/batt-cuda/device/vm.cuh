@@ -1,0 +1,275 @@
+// The machine: takes jobs, runs their programs step by step, judges and writes what came of them.
+
+struct Launch {
+  u64 programs, inputs, jobs, results, output, arenas, counters, cursor;
+  u64 job_count, output_words, arena_bytes, fuel;
+  u32 flags, warps;
+  u64 op_counters;
+};
+const u32 FULL_VALUES = 1, EXACT = 2, TIMED = 4;
+
+enum Header : u32 {
+  H_WORDS, H_DIALECT, H_PARAMS, H_LITERALS, H_STEPS, H_OUTPUTS, H_SCORES, H_ON_ERROR, H_LITERALS_AT, H_ORDER,
+  H_ORDER_AT, H_CODE_AT, H_SOURCES_AT, H_STEP_ENTRIES, H_STEP_ENTRIES_AT, H_ENTRY_STEPS, H_ENTRY_STEPS_AT,
+  H_USERS, H_SCORE_USERS, H_COUNTER,
+};
+
+// What a step did, for the counters.
+const u8 EXECUTED = 1, STEP_FAILED = 2, FELL_BACK = 4;
+
+/// The state of a run's entries and steps, in the arena.
+struct Progress {
+  V *slots;
+  u32 *live;    // for each step, in how many entries it is that have not failed
+  u32 *failed;  // for each entry two words: 0 or 1 + fault, and the step
+  u8 *marks;    // for each step, what it did
+};
+
+/// Executes one instruction.
+OUTLINE V execute(Ctx &c, const u32 *code, const V *slots) {
+  u32 form = code[0] & 0xff, n = code[0] >> 8;
+  if (form == 2) {
+    ROOM(V, items, c, n ? n : 1);
+    for (u32 k = 0; k < n; k++) put(items + k, slots[code[2 + k]]);
+    sync();
+    return tuple_at(c, items, n);
+  }
+  V f = form == 0 ? primitive(code[1]) : slots[code[1]];
+  V a = n > 0 ? slots[code[2]] : none();
+  V b = n > 1 ? slots[code[3]] : none();
+  V d = n > 2 ? slots[code[4]] : none();
+  V e = n > 3 ? slots[code[5]] : none();
+  switch (n) {
+  case 1: return call1(c, f, a);
+  case 2: return call2(c, f, a, b);
+  case 3: return call3(c, f, a, b, d);
+  case 4: return call4(c, f, a, b, d, e);
+  default: return f.kind == OP_ ? call_oddly(c, f.lo, n, a, b, d) : failed(TYPE_);
+  }
+}
+
+/// What a failing step gives instead where a batt goes on with defaults; the fault itself elsewhere.
+INLINE V default_of(Ctx &c, const u32 *program, const u32 *code, const V *slots, V fault) {
+  bool guarded = fault.flags == TYPE_ || fault.flags == ATTRIBUTE_ || fault.flags == VALUE_;
+  if (program[H_ON_ERROR] == 0 || !guarded) return fault;
+  u32 form = code[0] & 0xff, n = code[0] >> 8;
+  c.fallbacks++;
+  // A known primitive with its own number of arguments has its fallback inside; what is left is called as a value.
+  V f = form == 1 ? slots[code[1]] : none();
+  if (form == 0 && arity_of_op(code[1]) != n) f = primitive(code[1]);
+  u32 fallback = f.kind == OP_ ? fallback_of_op(f.lo) : (u32)NO_FALLBACK;
+  return fallback_value(fallback == NO_FALLBACK ? (u32)TO_EMPTY_TUPLE : fallback);
+}
+
+/// The entries that a failing step belongs to have failed: nobody needs the rest of their steps for them.
+OUTLINE void fail_entries(const u32 *program, Progress &p, u32 step, u8 fault, u32 wanted_from) {
+  const u32 *starts = program + program[H_STEP_ENTRIES], *entries = program + program[H_STEP_ENTRIES_AT];
+  const u32 *step_starts = program + program[H_ENTRY_STEPS], *steps = program + program[H_ENTRY_STEPS_AT];
+  for (u32 at = starts[step]; at < starts[step + 1]; at++) {
+    u32 entry = entries[at];
+    if (entry < wanted_from || p.failed[2 * entry]) continue;
+    sync();
+    put(p.failed + 2 * entry, (u32)fault + 1);
+    put(p.failed + 2 * entry + 1, step);
+    // The steps of one entry are distinct, so lanes do not meet.
+    for (u32 k = step_starts[entry] + lane(); k < step_starts[entry + 1]; k += LANES) p.live[steps[k]]--;
+    sync();
+  }
+}
+
+/// Runs the program; the run may be stopped afterwards.
+OUTLINE void run_steps(Ctx &c, const u32 *program, Progress &p, u32 wanted_from) {
+  u32 first = program[H_PARAMS] + program[H_LITERALS], count = program[H_ORDER];
+  const u32 *order = program + program[H_ORDER_AT], *codes = program + program[H_CODE_AT];
+  for (u32 at = 0; at < count; at++) {
+    u32 step = order[at];
+    if (p.live[step] == 0) continue;
+    const u32 *code = program + codes[step];
+    u32 fallbacks = c.fallbacks;
+    V v = execute(c, code, p.slots);
+    if (v.kind == FAILED) v = default_of(c, program, code, p.slots, v);
+    if (c.fuel < 0) stop(c, FUEL);
+    if (c.stop) return;
+    u8 mark = EXECUTED | (c.fallbacks != fallbacks ? FELL_BACK : 0);
+    if (v.kind == FAILED) {
+      mark |= STEP_FAILED;
+      fail_entries(program, p, step, v.flags, wanted_from);
+    } else {
+      put(p.slots + first + step, v);
+    }
+    put(p.marks + step, mark);
+    sync();
+  }
+}
+
+/// Compares a value with the expected grid, as the CPU's `judge` does.
+OUTLINE u32 verdict_of(Ctx &c, V v, const u32 *inputs, u32 expected) {
+  if (expected == 0xffffffffu) return 0xffffffffu;
+  const u32 *words = inputs + expected; // head, height, width, bytes
+  u32 height = words[1], width = words[2];
+  const u8 *cells = (const u8 *)(words + 3);
+  Grid grid;
+  if (v.kind == TUPLE || v.kind == GRID) {
+    if (as_grid(c, v, &grid)) {
+      if (grid.height != height || grid.width != width)
+        return 0x80000000u | min_of(grid.height, 0x7fffu) << 16 | min_of(grid.width, 0x7fffu);
+      u32 wrong = 0;
+      for (u32 k = lane(); k < height * width; k += LANES) wrong += grid.cells[k] != cells[k];
+      return sum(wrong);
+    }
+    if (c.stop) return 0;
+    // A grid may hold bools or floats, which equal integers.
+    u32 at = expected;
+    V wanted = read_wire(c, inputs, &at);
+    if (c.stop) return 0;
+    return equal(c, v, wanted) ? 0 : 0xfffffffeu;
+  }
+  return 0xfffffffeu;
+}
+
+INLINE u32 clamped(i64 n) { return n > 0xffffffffll ? 0xffffffffu : (u32)n; }
+
+/// One job from its inputs to its results. `arena` is this warp's.
+OUTLINE void run_job(Ctx &c, const Launch &launch, u32 job_number) {
+  const u32 *job = (const u32 *)launch.jobs + 4 * (u64)job_number;
+  const u32 *program = (const u32 *)launch.programs + job[0], *inputs = (const u32 *)launch.inputs;
+  u32 *result = (u32 *)launch.results + 4 * (u64)job_number;
+  bool full = launch.flags & FULL_VALUES;
+  c.top = 16; // offset 0 is nobody's
+  c.fuel = (i64)launch.fuel;
+  c.budget = (i64)c.limit * 4;
+  c.stop = 0;
+  c.depth = 0;
+  c.closures = 0;
+  c.fallbacks = 0;
+  c.nested = 0;
+  c.dialect = (u8)program[H_DIALECT];
+  c.exact = launch.flags & EXACT;
+  u32 params = program[H_PARAMS], literals = program[H_LITERALS], steps = program[H_STEPS];
+  u32 outputs = program[H_OUTPUTS], entries = outputs + program[H_SCORES];
+  u32 wanted_from = job[3] & 1 ? outputs : 0;
+  Progress p;
+  p.slots = room_for<V>(c, params + literals + steps);
+  p.live = room_for<u32>(c, steps);
+  p.failed = room_for<u32>(c, 2 * entries);
+  p.marks = room_for<u8>(c, steps);
+  u32 words = 0;
+  u64 out_at = 0;
+  if (!c.stop) {
+    const u32 *users = program + program[wanted_from ? H_SCORE_USERS : H_USERS];
+    copy(p.live, users, steps);
+    fill_with(p.failed, 0u, 2 * entries);
+    fill_with(p.marks, (u8)0, steps);
+    copy((u32 *)(p.slots + params), program + program[H_LITERALS_AT], literals * 4);
+    sync();
+    for (u32 k = 0; k < literals && !c.stop; k++) {
+      V v = p.slots[params + k];
+      if (v.kind != 255) continue;
+      u32 at = v.lo;
+      V made = read_wire(c, program, &at);
+      put(p.slots + params + k, made);
+    }
+    const u32 *list = inputs + job[1];
+    for (u32 k = 0; k < params && !c.stop; k++) {
+      V v = none();
+      if (list[k] != 0xffffffffu) {
+        u32 at = list[k];
+        v = read_wire(c, inputs, &at);
+      }
+      put(p.slots + k, v);
+    }
+    sync();
+    if (!c.stop) run_steps(c, program, p, wanted_from);
+  }
+  // What came of it. Room in the output is taken once its size is known.
+  const u32 *sources = program + program[H_SOURCES_AT];
+  if (!c.stop) {
+    u64 total = 4 * (u64)entries;
+    for (u32 k = wanted_from; full && k < entries && !c.stop; k++)
+      if (!p.failed[2 * k]) total += wire_words(c, p.slots[sources[k]]);
+    if (total > 1u << 28) stop(c, SIZE);
+    if (!c.stop) {
+      words = (u32)total;
+      if (lane() == 0) out_at = atomic_take((u64 *)launch.cursor + 1, words);
+      out_at = from_lane(out_at, 0);
+      if (out_at + words > launch.output_words) stop(c, OUTPUT);
+    }
+  }
+  if (!c.stop) {
+    u32 *to = (u32 *)launch.output + out_at;
+    for (u32 k = 0; k < entries && !c.stop; k++) {
+      u32 fault = k < wanted_from ? 255 : p.failed[2 * k], detail = 0xffffffffu;
+      u64 hash = 0;
+      V v = p.slots[sources[k]];
+      if (fault == 0) {
+        detail = k < outputs ? verdict_of(c, v, inputs, job[2]) : 0xffffffffu;
+        hash = hash_of(c, v);
+      } else if (fault != 255) {
+        detail = p.failed[2 * k + 1];
+      }
+      put(to, fault);
+      put(to + 1, detail);
+      put(to + 2, (u32)hash);
+      put(to + 3, (u32)(hash >> 32));
+      to += 4;
+      if (fault == 0 && full) write_wire(c, v, &to);
+    }
+    sync();
+  }
+  if (!c.stop && launch.counters) {
+    u64 *counters = (u64 *)launch.counters + 3 * (u64)program[H_COUNTER];
+    for (u32 k = lane(); k < steps; k += LANES) {
+      u8 mark = p.marks[k];
+      if (mark & EXECUTED) atomic_add(counters + 3 * k, 1);
+      if (mark & STEP_FAILED) atomic_add(counters + 3 * k + 1, 1);
+      if (mark & FELL_BACK) atomic_add(counters + 3 * k + 2, 1);
+    }
+  }
+  put(result, c.stop);
+  put(result + 1, (u32)out_at);
+  put(result + 2, c.stop ? 0u : words);
+  put(result + 3, clamped((i64)launch.fuel - c.fuel));
+  sync();
+}
+
+INLINE void start(Ctx &c, const Launch &launch, u8 *arena, u8 *scratch) {
+  c.arena = arena;
+  c.limit = (u32)launch.arena_bytes;
+  c.scratch = scratch;
+  c.op_counters = launch.op_counters && (launch.flags & TIMED) ? (u64 *)launch.counters + launch.op_counters : nullptr;
+}
+
+#ifdef __CUDACC__
+
+const u32 WARPS_PER_BLOCK = 4;
+
+extern "C" __global__ void __launch_bounds__(WARPS_PER_BLOCK * 32, 7) batt_vm(const Launch launch) {
+  __shared__ __align__(16) u8 scratch[WARPS_PER_BLOCK][SCRATCH];
+  u32 in_block = threadIdx.x / 32;
+  u64 warp = (u64)blockIdx.x * WARPS_PER_BLOCK + in_block;
+  if (warp >= launch.warps) return;
+  Ctx c;
+  start(c, launch, (u8 *)launch.arenas + warp * launch.arena_bytes, scratch[in_block]);
+  for (;;) {
+    u64 job = 0;
+    if (lane() == 0) job = atomic_take((u64 *)launch.cursor, 1);
+    job = from_lane(job, 0);
+    if (job >= launch.job_count) return;
+    run_job(c, launch, (u32)job);
+  }
+}
+
+#else
+
+extern "C" void batt_vm_host(const Launch *launch) {
+  alignas(16) u8 scratch[SCRATCH];
+  Ctx c;
+  start(c, *launch, (u8 *)launch->arenas, scratch);
+  for (;;) {
+    u64 job = atomic_take((u64 *)launch->cursor, 1);
+    if (job >= launch->job_count) return;
+    run_job(c, *launch, (u32)job);
+  }
+}
+
+#endif
