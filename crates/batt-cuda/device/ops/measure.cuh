@@ -129,6 +129,7 @@ OUTLINE V columns_of_rows(Ctx &c, const V *rows, u32 n, u8 first, u8 second, i64
     for (u32 i = 0; i < n; i++) {
       if (is_set(rows[i])) return odd(c);
       V number = item(c, rows[i], j);
+      if (how == MEAN && !is_numeric(number)) return failed(TYPE_);
       if (number.kind != INT || !fits32(int_of(number))) return odd(c);
       reduce(r, how, int_of(number));
     }
@@ -589,6 +590,8 @@ OUTLINE V tok_extent(Ctx &c, V piece, u8 kind, u8 axis) {
   TRY(to);
   V from = tok_end(c, piece, kind, axis == ROWS ? 0 : 2);
   TRY(from);
+  // The difference of two sets is a set, and 1 cannot be added to it.
+  if (is_container(to) || is_container(from)) return failed(TYPE_);
   V distance = on_values(c, SUBTRACT, to, from);
   TRY(distance);
   return on_values(c, ADD, distance, integer(1));
@@ -684,6 +687,7 @@ TOK(center)(Ctx &c, V patch) {
   TRY(down);
   V across = on_values(c, DIVIDE, width, integer(2));
   TRY(across);
+  if (is_container(top) || is_container(left)) return failed(TYPE_); // half of an extent is a number
   V i = on_values(c, ADD, top, down);
   TRY(i);
   V j = on_values(c, ADD, left, across);
