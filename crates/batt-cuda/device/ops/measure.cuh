@@ -58,7 +58,7 @@ INLINE V located(Ctx &c, V patch, V *list, bool *late) {
 }
 
 /// The bounding box of any patch that has one.
-OUTLINE V box_of(Ctx &c, V patch, Bounds *box) {
+OUTLINE V patch_box(Ctx &c, V patch, Bounds *box) {
   V list;
   bool late;
   V fault = located(c, patch, &list, &late);
@@ -70,7 +70,7 @@ OUTLINE V box_of(Ctx &c, V patch, Bounds *box) {
 
 INLINE V box_end(Ctx &c, V patch, u32 which) {
   Bounds b;
-  V fault = box_of(c, patch, &b);
+  V fault = patch_box(c, patch, &b);
   TRY(fault);
   return integer(which == 0 ? b.top : which == 1 ? b.bottom : which == 2 ? b.left : b.right);
 }
@@ -202,7 +202,7 @@ OUTLINE V piece_extent(Ctx &c, V piece, Extent *extent) {
   if (n == 0) return none();
   if (!is_tuple(piece)) {
     Bounds b;
-    V fault = box_of(c, piece, &b);
+    V fault = patch_box(c, piece, &b);
     TRY(fault);
     *extent = extent_of_box(b);
     return none();
@@ -274,7 +274,7 @@ INLINE Point middle_of(const Bounds &b) {
 /// The centre of any patch. Of a tuple it is the ends of the locations, but half of the tuple's own lengths.
 OUTLINE V center_of(Ctx &c, V patch, Point *center) {
   Bounds b;
-  V fault = box_of(c, patch, &b);
+  V fault = patch_box(c, patch, &b);
   TRY(fault);
   *center = middle_of(b);
   if (!is_tuple(patch)) return none();
@@ -491,7 +491,7 @@ OUTLINE V borders(Ctx &c, V top, V left, V bottom, V right, V grid) {
 }
 OP(bordering)(Ctx &c, V patch, V grid) {
   Bounds b;
-  V fault = box_of(c, patch, &b);
+  V fault = patch_box(c, patch, &b);
   TRY(fault);
   return borders(c, integer(b.top), integer(b.left), integer(b.bottom), integer(b.right), grid);
 }
