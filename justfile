@@ -6,13 +6,13 @@ _default:
 # formatting, lints, documentation, generated files
 check:
     cargo fmt --all --check
-    cargo clippy --workspace --all-targets -- -D warnings
+    cargo clippy --workspace --all-targets --all-features -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
     cargo xtask gen --check
 
 # every test that needs nothing but this repository
 test *ARGS:
-    cargo test --workspace {{ARGS}}
+    cargo test --workspace --all-features {{ARGS}}
 
 # results against those CPython computed
 conformance DIR="../shared/vectors":

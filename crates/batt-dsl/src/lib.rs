@@ -50,6 +50,6 @@ pub use fault::{Fault, Outcome};
 pub use owned::{DecodeError, OwnedFloat, OwnedValue};
 pub use profile::{Node, OpTimes, Profile};
 pub use run::{Limits, MemoryBudget, Run, Workspace};
-pub use set::{Bounds, Set};
+pub use set::{Bounds, Set, SetTable};
 pub use table::{Code, ConstId, Fallback, Literal, Op, OpId, Param, Type, ops};
 pub use value::{Cell, Closure, Concat, Grid, Pair, Returned, Row, Segment, Tuple, Value, Word};

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use crate::fault::{Fault, Outcome};
 use crate::run::Run;
 use crate::set::Elems;
-use crate::value::{Grid, Value};
+use crate::value::{Form, Grid, Value};
 
 /// A value that stands on its own.
 ///
@@ -378,6 +378,20 @@ impl<'r> Run<'r> {
     /// A tuple of these values.
     pub fn make_tuple(&mut self, items: &[Value<'r>]) -> Outcome<Value<'r>> {
         self.tuple(items)
+    }
+
+    /// A tuple of these numbers.
+    pub fn make_row(&mut self, cells: &[u8]) -> Outcome<Value<'r>> {
+        if cells.is_empty() {
+            return Ok(Value::EMPTY_TUPLE);
+        }
+        let cells = self.slice(cells)?;
+        self.row(cells)
+    }
+
+    /// A function that stands for one nobody can tell: it is equal only to itself, and not to be called.
+    pub fn unknown_function(&mut self) -> Outcome<Value<'r>> {
+        self.closure(1, Form::Compose(Value::None, Value::None))
     }
 
     /// A set built by inserting these values one after the other.

@@ -12,7 +12,7 @@ use crate::value::{Closure, Form, Returned, Value};
 
 impl<'r> Run<'r> {
     /// `hash(v)`.
-    pub(crate) fn hash(&mut self, v: Value<'r>) -> u64 {
+    pub fn hash(&mut self, v: Value<'r>) -> u64 {
         match v {
             // Addresses in CPython; any stable number does.
             Value::None | Value::Failed(_) => 0x5bd1_e995,
@@ -250,7 +250,7 @@ impl<'r> Run<'r> {
     }
 
     /// The elements of a tuple in order, of a set in table order.
-    pub(crate) fn items(&mut self, v: Value<'r>) -> Outcome<&'r [Value<'r>]> {
+    pub fn items(&mut self, v: Value<'r>) -> Outcome<&'r [Value<'r>]> {
         // Whoever asks walks over them, so this is where the walk is paid for.
         let items = match v {
             Value::Tuple(tuple) => {

@@ -301,6 +301,13 @@ pub struct Row<'r> {
     pub(crate) cells: &'r [u8],
 }
 
+impl<'r> Row<'r> {
+    /// The cells.
+    pub fn cells(&self) -> &'r [u8] {
+        self.cells
+    }
+}
+
 /// The nesting depth of the forms that are not nodes of their own.
 const PAIR_DEPTH: u32 = 1;
 const CELL_DEPTH: u32 = 2;

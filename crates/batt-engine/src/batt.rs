@@ -21,19 +21,19 @@ const MEMORY_OF_ALL: usize = 4;
 pub struct CompiledBatt {
     dialect: Dialect,
     on_error: OnError,
-    steps: Steps,
+    pub(crate) steps: Steps,
     /// The steps in the order in which they are executed.
-    order: Vec<u32>,
+    pub(crate) order: Vec<u32>,
     /// Where the values of the entries are: the outputs, then the scores.
-    values: Vec<Source>,
+    pub(crate) values: Vec<Source>,
     outputs: usize,
     /// The entries that each step belongs to.
-    entries_of_step: Lists,
+    pub(crate) entries_of_step: Lists,
     /// The steps of each entry.
-    steps_of_entry: Lists,
+    pub(crate) steps_of_entry: Lists,
     /// In how many entries each step is: when candidates and scores are wanted, and for scores alone.
-    users: [Vec<u32>; 2],
-    uses_samples: bool,
+    pub(crate) users: [Vec<u32>; 2],
+    pub(crate) uses_samples: bool,
 }
 
 /// What is wanted of a run.
@@ -534,9 +534,9 @@ impl StepCount {
 }
 
 /// Lists of numbers, one after the other in one piece of memory.
-struct Lists {
-    starts: Vec<u32>,
-    numbers: Vec<u32>,
+pub(crate) struct Lists {
+    pub starts: Vec<u32>,
+    pub numbers: Vec<u32>,
 }
 
 impl Lists {

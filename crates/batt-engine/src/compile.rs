@@ -9,16 +9,16 @@ use crate::sample::Role;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Source {
     /// The slot of a parameter, an earlier step or a literal; [`CONSTANT`] for none.
-    slot: u32,
-    constant: Constant,
+    pub slot: u32,
+    pub constant: Constant,
 }
 
 /// The slot number of an argument that has no slot.
-const CONSTANT: u32 = u32::MAX;
+pub(crate) const CONSTANT: u32 = u32::MAX;
 
 /// A value that needs no memory.
-#[derive(Clone, Copy, Debug)]
-enum Constant {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Constant {
     None,
     Bool(bool),
     Int(i64),
@@ -49,10 +49,12 @@ type CodeOf4 = for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>, Value<'r>, Value<'
 pub(crate) struct Steps {
     pub params: usize,
     /// Literals that are no constants of one word.
-    literals: Vec<Literal>,
+    pub literals: Vec<Literal>,
     /// The slot of the first step, after inputs and literals.
     first_step: usize,
     pub instructions: Vec<Instruction>,
+    /// The primitive of each instruction that has its code at hand: code does not tell whose it is.
+    pub ops: Vec<Option<OpId>>,
 }
 
 impl Steps {
@@ -90,7 +92,7 @@ impl Steps {
                 }
             }
         };
-        let instructions = program
+        let (instructions, ops) = program
             .steps()
             .iter()
             .map(|step| match &step.kind {
@@ -99,16 +101,18 @@ impl Steps {
                     instruction(callee, args.iter().map(&mut source).collect())
                 }
                 StepKind::Tuple(items) => {
-                    Instruction::Tuple(items.iter().map(&mut source).collect())
+                    let items = items.iter().map(&mut source).collect();
+                    (Instruction::Tuple(items), None)
                 }
             })
-            .collect();
+            .unzip();
         let results = results.map(&mut source).collect();
         let steps = Steps {
             params,
             literals,
             first_step,
             instructions,
+            ops,
         };
         (steps, results)
     }
@@ -151,8 +155,8 @@ impl Steps {
 pub struct Compiled {
     dialect: Dialect,
     roles: Option<Vec<Role>>,
-    steps: Steps,
-    result: Source,
+    pub(crate) steps: Steps,
+    pub(crate) result: Source,
 }
 
 /// A run that failed, and where.
@@ -313,31 +317,32 @@ fn constant(literal: &Literal) -> Option<Constant> {
     })
 }
 
-fn instruction(callee: Source, args: Vec<Source>) -> Instruction {
+/// The instruction of a call, and the primitive whose code it has at hand.
+fn instruction(callee: Source, args: Vec<Source>) -> (Instruction, Option<OpId>) {
     let Constant::Op(id) = callee.constant else {
-        return Instruction::Dynamic(callee, args);
+        return (Instruction::Dynamic(callee, args), None);
     };
     // A count that does not fit falls through to the dynamic call, which fails as Python does.
     let args = match (id.op().code, args.len()) {
         (Code::One(code), 1) => match <[Source; 1]>::try_from(args) {
-            Ok(args) => return Instruction::Call1(code, args),
+            Ok(args) => return (Instruction::Call1(code, args), Some(id)),
             Err(args) => args,
         },
         (Code::Two(code), 2) => match <[Source; 2]>::try_from(args) {
-            Ok(args) => return Instruction::Call2(code, args),
+            Ok(args) => return (Instruction::Call2(code, args), Some(id)),
             Err(args) => args,
         },
         (Code::Three(code), 3) => match <[Source; 3]>::try_from(args) {
-            Ok(args) => return Instruction::Call3(code, args),
+            Ok(args) => return (Instruction::Call3(code, args), Some(id)),
             Err(args) => args,
         },
         (Code::Four(code), 4) => match <[Source; 4]>::try_from(args) {
-            Ok(args) => return Instruction::Call4(code, args),
+            Ok(args) => return (Instruction::Call4(code, args), Some(id)),
             Err(args) => args,
         },
         _ => args,
     };
-    Instruction::Dynamic(callee, args)
+    (Instruction::Dynamic(callee, args), None)
 }
 
 impl Source {
@@ -371,6 +376,17 @@ impl Constant {
 }
 
 impl Instruction {
+    /// Where the arguments come from, or the items of a tuple.
+    pub(crate) fn args(&self) -> &[Source] {
+        match self {
+            Instruction::Call1(_, args) => args,
+            Instruction::Call2(_, args) => args,
+            Instruction::Call3(_, args) => args,
+            Instruction::Call4(_, args) => args,
+            Instruction::Dynamic(_, args) | Instruction::Tuple(args) => args,
+        }
+    }
+
     /// The value that is called, where it is not a known primitive with the right number of arguments.
     pub(crate) fn dynamic_callee<'r>(&self, slots: &[Value<'r>]) -> Option<Value<'r>> {
         match self {

@@ -14,6 +14,7 @@
 //! - [`JobResult`] and [`Verdict`]: what a run came to
 //! - [`Options`]: limits, threads
 //! - [`conformance`]: checking against results that CPython computed
+//! - [`device`]: runs on a card
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;
@@ -40,6 +41,7 @@
 mod batt;
 mod compile;
 pub mod conformance;
+pub mod device;
 mod evaluate;
 mod mega;
 mod profile;

@@ -14,7 +14,7 @@ fn no_outcome_differs_from_python() {
         println!("skipped: no vectors directory (set BATT_SHARED)");
         return;
     };
-    let report = run_directory(&dir, |_, _| {}).expect("a vectors directory");
+    let report = run_directory(&dir, &[], |_, _| {}).expect("a vectors directory");
     for d in report.differences.iter().take(10) {
         println!("{}:{} {}", d.file.display(), d.line, d.what);
         println!("  expected {}\n  got      {}", d.expected, d.got);
@@ -35,7 +35,7 @@ fn directory(files: &[(&str, &str)]) -> TempDir {
 }
 
 fn run(files: &[(&str, &str)]) -> Result<Report, VectorsError> {
-    run_directory(directory(files).path(), |_, _| {})
+    run_directory(directory(files).path(), &[], |_, _| {})
 }
 
 const ADD: &str = r#"{"args":[1,2],"out":3}
@@ -63,7 +63,7 @@ fn a_directory_that_agrees() {
     ];
     let dir = directory(&files);
     let mut heard = Vec::new();
-    let report = run_directory(dir.path(), |path, _| {
+    let report = run_directory(dir.path(), &[], |path, _| {
         heard.push(path.file_name().expect("a file").to_owned());
     });
     let report = report.expect("a vectors directory");
@@ -176,6 +176,22 @@ fn bad_files_are_errors_with_their_place() {
 fn nothing_to_run_is_an_error() {
     let error = run(&[("ops/README", "")]).expect_err("no vectors");
     assert!(matches!(error, VectorsError::Empty(_)), "{error}");
-    let error = run_directory(Path::new("/no/such/folder"), |_, _| {}).expect_err("no folder");
+    let error = run_directory(Path::new("/no/such/folder"), &[], |_, _| {}).expect_err("no folder");
     assert!(error.to_string().contains("/no/such/folder"), "{error}");
+}
+
+#[test]
+fn the_vectors_of_one_primitive() {
+    let dir = directory(&[
+        ("ops/add.jsonl", ADD),
+        ("ops/double.jsonl", "{\"args\":[1],\"out\":3}\n"),
+    ]);
+    let run = |ops: &[&str]| {
+        let ops: Vec<String> = ops.iter().map(ToString::to_string).collect();
+        run_directory(dir.path(), &ops, |_, _| {})
+    };
+    let passed = |ops: &[&str]| run(ops).map(|report| (report.passed, report.differences.len()));
+    assert!(matches!(passed(&["add"]), Ok((3, 0))));
+    assert!(matches!(passed(&["add", "double"]), Ok((3, 1))));
+    assert!(matches!(run(&["add", "halve"]), Err(VectorsError::NoOp(_, op)) if op == "halve"));
 }

@@ -11,6 +11,7 @@ mod batts;
 mod cli;
 mod commands;
 mod corpus;
+mod device;
 mod draw;
 mod error;
 mod files;

@@ -16,6 +16,7 @@ mod index;
 mod layout;
 mod origin;
 mod plane;
+mod table_view;
 
 use std::cell::Cell as Slot;
 
@@ -28,6 +29,7 @@ pub(crate) use index::KeyIndex;
 pub(crate) use layout::{EMPTY, Layout, Table};
 pub(crate) use origin::{Flood, NeighborOrders, Origin, Product, Selection, Walk, flood_sequence};
 pub(crate) use plane::Plane;
+pub use table_view::SetTable;
 
 /// The distinct elements of a set, in the compact form they allow.
 #[derive(Clone, Copy)]

@@ -1,19 +1,22 @@
 //! Batts on their samples: both lists have to be the same, entry by entry.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use batt_dsl::{Limits, Outcome, OwnedValue, Run, Value};
+use batt_dsl::OwnedValue;
 use batt_lang::Batt;
 use batt_lang::batt::{BattFile, Form, write_batt};
 use serde_json::{Value as Json, json};
 
-use super::{Report, VectorsError, bad, cases, compare, read};
-use crate::batt::{BattWorker, CompiledBatt, StepCount, Wanted};
-use crate::compile::RunError;
+use super::cases::{Case, Expected, Headings, Work};
+use super::files::{bad, lines, read};
+use super::programs::is_order_dependent;
+use super::{Group, VectorsError};
+use crate::batt::CompiledBatt;
 
-/// Runs a batt as its file has it, and as it is when it has been written and read again: with guards and
-/// without.
-pub(super) fn run_file(path: &Path, report: &mut Report) -> Result<(), VectorsError> {
+/// A batt as its file has it, and as it is when it has been written and read again, with guards and without: each on
+/// all samples.
+pub(super) fn batt_cases(path: &Path) -> Result<Vec<Case>, VectorsError> {
     let name = path.to_string_lossy();
     let original = batt_of(&BattFile::parse(&read(path)?, &name, None), path)?;
     let mut forms = vec![("", original.clone())];
@@ -22,133 +25,58 @@ pub(super) fn run_file(path: &Path, report: &mut Report) -> Result<(), VectorsEr
         let again = BattFile::parse(&text, &name, Some(original.dialect()));
         forms.push((label, batt_of(&again, path)?));
     }
-    let results = path.with_extension("jsonl");
-    let lines = cases(&results)?;
-    let mut worker = BattWorker::default();
+    let results = Arc::new(path.with_extension("jsonl"));
+    let samples: Vec<(usize, Arc<Json>)> = lines(&results)?
+        .into_iter()
+        .map(|(line, case)| (line, Arc::new(case)))
+        .collect();
+    let mut cases = Vec::new();
     for (label, batt) in &forms {
         // Without a guard a failing call would end the whole batt in Python, which the vectors do not show.
-        let compiled = CompiledBatt::new(batt).on_error(original.on_error);
-        for (line, case) in &lines {
-            let place = Place {
-                path: &results,
+        let compiled = Arc::new(CompiledBatt::new(batt).on_error(original.on_error));
+        let headings = Arc::new(Headings::of(batt));
+        for (line, case) in &samples {
+            let input = |key: &str| {
+                let missing = || bad(&results, *line, format!("no '{key}'"));
+                let value = OwnedValue::from_json(case.get(key).ok_or_else(missing)?);
+                value.map_err(|e| bad(&results, *line, e))
+            };
+            cases.push(Case {
+                path: Arc::clone(&results),
                 line: *line,
-                case,
-                label,
-            };
-            let lists = run_case(&mut worker, &compiled, &place)?;
-            let output = |k: usize| {
-                let entry = &batt.outputs[k];
-                json!([entry.number, entry.mutated, entry.donor])
-            };
-            let score = |k: usize| {
-                let entry = &batt.scores[k];
-                let donor = entry.donor.as_deref().unwrap_or("None");
-                json!([entry.number, donor, entry.differ])
-            };
-            compare_list(report, &place, "o", lists.outputs, output)?;
-            compare_list(report, &place, "s", lists.scores, score)?;
+                group: Group::Batts,
+                order_dependent: is_order_dependent(case),
+                work: Work::Batt {
+                    batt: Arc::clone(&compiled),
+                    inputs: vec![input("S")?, input("I")?, input("C")?],
+                },
+                expected: Expected::Lists {
+                    label,
+                    case: Arc::clone(case),
+                    headings: Arc::clone(&headings),
+                },
+            });
         }
     }
-    Ok(())
+    Ok(cases)
 }
 
-/// A case, and where it is from.
-struct Place<'a> {
-    path: &'a Path,
-    line: usize,
-    case: &'a Json,
-    label: &'a str,
-}
-
-impl<'a> Place<'a> {
-    fn bad(&self, problem: impl ToString) -> VectorsError {
-        bad(self.path, self.line, problem)
-    }
-
-    fn get(&self, key: &str) -> Result<&'a Json, VectorsError> {
-        let value = self.case.get(key);
-        value.ok_or_else(|| self.bad(format!("no '{key}'")))
-    }
-
-    fn input(&self, key: &str) -> Result<OwnedValue, VectorsError> {
-        OwnedValue::from_json(self.get(key)?).map_err(|e| self.bad(e))
-    }
-}
-
-/// What a batt returns.
-struct Lists {
-    outputs: Vec<Outcome<OwnedValue>>,
-    scores: Vec<Outcome<OwnedValue>>,
-}
-
-fn run_case(
-    worker: &mut BattWorker,
-    batt: &CompiledBatt,
-    place: &Place<'_>,
-) -> Result<Lists, VectorsError> {
-    let inputs = [place.input("S")?, place.input("I")?, place.input("C")?];
-    let mut counts = vec![StepCount::default(); batt.len()];
-    Ok(batt.run_with(
-        worker,
-        Wanted::All,
-        |run| {
-            let [samples, input, comparison] = &inputs;
-            Ok([
-                run.from_owned(samples)?,
-                run.from_owned(input)?,
-                run.from_owned(comparison)?,
-            ])
-        },
-        &Limits::default(),
-        &mut counts,
-        |run, done| Lists {
-            outputs: done.outputs().map(|entry| owned(run, entry)).collect(),
-            scores: done.scores().map(|entry| owned(run, entry)).collect(),
-        },
-    ))
-}
-
-fn owned<'r>(run: &mut Run<'r>, entry: Result<Value<'r>, RunError>) -> Outcome<OwnedValue> {
-    run.to_owned(entry.map_err(|error| error.fault)?)
-}
-
-/// Compares a list; `heading` is what stands before the value of an entry.
-fn compare_list(
-    report: &mut Report,
-    place: &Place<'_>,
-    key: &str,
-    values: Vec<Outcome<OwnedValue>>,
-    heading: impl Fn(usize) -> Json,
-) -> Result<(), VectorsError> {
-    let label = place.label;
-    let no_list = || place.bad(format!("'{key}' is no list of entries"));
-    let expected = place.get(key)?.as_array().ok_or_else(no_list)?;
-    if expected.len() != values.len() {
-        let counts = [expected.len(), values.len()].map(|n| format!("{n} entries"));
-        let [expected, got] = counts;
-        report.differ(
-            place.path,
-            place.line,
-            format!("{key}{label}"),
-            expected,
-            got,
-        );
-        return Ok(());
-    }
-    for (k, (expected, got)) in expected.iter().zip(values).enumerate() {
-        let what = format!("{key}[{k}]{label}");
-        let Some([head @ .., value]) = expected.as_array().map(Vec::as_slice) else {
-            return Err(no_list());
-        };
-        let heading = heading(k);
-        if heading.as_array().map(Vec::as_slice) == Some(head) {
-            compare(report, place.path, place.line, what, value, got)?;
-        } else {
-            let expected = Json::from(head).to_string();
-            report.differ(place.path, place.line, what, expected, heading.to_string());
+impl Headings {
+    fn of(batt: &Batt) -> Headings {
+        let outputs = batt.outputs.iter();
+        let scores = batt.scores.iter();
+        Headings {
+            outputs: outputs
+                .map(|entry| json!([entry.number, entry.mutated, entry.donor]))
+                .collect(),
+            scores: scores
+                .map(|entry| {
+                    let donor = entry.donor.as_deref().unwrap_or("None");
+                    json!([entry.number, donor, entry.differ])
+                })
+                .collect(),
         }
     }
-    Ok(())
 }
 
 /// The one batt of a file.

@@ -1,15 +1,21 @@
 //! `batt conformance`: our results against those that Python computed.
 
+use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use batt_engine::conformance::{Difference, VectorsError, run_directory};
+use batt_engine::conformance::{
+    DeviceReport, Difference, Group, GroupCounts, Report, Unfinished, VectorsError, run_directory,
+    run_on_device,
+};
+use batt_engine::device::{Card, Reason};
 use clap::Args;
 
 use crate::cli::Exit;
+use crate::device::{self, Device};
 use crate::error::{advised, bad_file};
-use crate::ui::{BAD, DIM, Ui, counted, grouped, stdout};
+use crate::ui::{BAD, DIM, Ui, WARN, counted, grouped, stdout, table, table_text};
 
 /// Check the engine against results that CPython computed
 #[derive(Args)]
@@ -18,9 +24,14 @@ DIR holds ops/<function>.jsonl, calls of one primitive and their results, or pro
 with programs/NNN.jsonl, programs and what they return. A case passes when the value is the same,
 kinds and the order of sets included, or when both sides fail.
 
+On a device the cases are run in large batches; what the device leaves is done by the processor,
+or with --no-fallback listed with the reason.
+
 Examples:
   batt conformance vectors
-  batt conformance vectors --limit 100")]
+  batt conformance vectors --limit 100
+  batt conformance vectors --op hmirror
+  batt conformance vectors --device emulated --op objects,partition --no-fallback")]
 pub struct ConformanceArgs {
     /// The vectors directory
     dir: PathBuf,
@@ -28,22 +39,61 @@ pub struct ConformanceArgs {
     /// Differences to print in full
     #[arg(long, value_name = "N", default_value_t = 10)]
     limit: usize,
+
+    /// Only the calls of these primitives
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    op: Vec<String>,
+
+    /// Where to run
+    #[arg(long, value_name = device::VALUES, default_value = "cpu")]
+    device: Device,
+
+    /// Do not let the processor finish what a device leaves, but list it
+    #[arg(long)]
+    no_fallback: bool,
 }
 
 /// Runs the command.
 pub fn main(args: &ConformanceArgs, ui: &Ui) -> Result<Exit> {
+    let card = args.device.open(None)?.into_iter().next();
     let bar = ui.spinner();
-    let report = run_directory(&args.dir, |path, report| {
+    let progress = |path: &Path, report: &Report| {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let done = report.passed + report.differences.len();
         bar.set_message(format!("{name}, {} so far", counted(done, "case")));
-    });
+    };
+    let (dir, ops) = (&args.dir, &args.op);
+    let Some(mut card) = card else {
+        if args.no_fallback {
+            return Err(advised(
+                "without a device nothing is left to the processor",
+                "name one with --device, or leave --no-fallback out",
+            ));
+        }
+        let report = run_directory(dir, ops, progress);
+        bar.finish_and_clear();
+        let mut out = stdout();
+        let report = report.map_err(unusable)?;
+        write_report(&mut out, &report, args, ui)?;
+        let failed = report.differences.len();
+        writeln!(out, "{} passed, {failed} failed", report.passed)?;
+        out.flush()?;
+        return Ok(Exit::findings(failed > 0));
+    };
+    let found = run_on_device(dir, ops, card.as_mut(), !args.no_fallback, progress);
     bar.finish_and_clear();
-    let report = report.map_err(unusable)?;
+    write_device_report(&found.map_err(unusable)?, card.as_ref(), args, ui)
+}
 
-    let mut out = stdout();
+/// The differences, and what is to be said about the rest.
+fn write_report(
+    out: &mut impl Write,
+    report: &Report,
+    args: &ConformanceArgs,
+    ui: &Ui,
+) -> Result<()> {
     for difference in report.differences.iter().take(args.limit) {
-        write_difference(&mut out, difference, ui)?;
+        write_difference(out, difference, ui)?;
     }
     let failed = report.differences.len();
     if failed > args.limit {
@@ -56,9 +106,112 @@ pub fn main(args: &ConformanceArgs, ui: &Ui) -> Result<Exit> {
             counted(report.other_class, "failure"),
         ));
     }
-    writeln!(out, "{} passed, {failed} failed", report.passed)?;
+    Ok(())
+}
+
+fn write_device_report(
+    found: &DeviceReport,
+    card: &dyn Card,
+    args: &ConformanceArgs,
+    ui: &Ui,
+) -> Result<Exit> {
+    let mut out = stdout();
+    let left = &found.unfinished;
+    if args.no_fallback {
+        for case in left.iter().take(args.limit) {
+            write_unfinished(&mut out, case, ui)?;
+        }
+        if left.len() > args.limit {
+            let rest = grouped(left.len() - args.limit);
+            writeln!(out, "... and {rest} more unfinished\n")?;
+        }
+    }
+    write_report(&mut out, &found.report, args, ui)?;
+    for error in &found.errors {
+        ui.warn(format_args!("{}: {error}", card.name()));
+    }
+    if args.op.len() != 1 && args.no_fallback {
+        write_ops(&mut out, left)?;
+    }
+    let mut rows = table(&["", "cases", "first", "exact", "left"], &[1, 2, 3]);
+    for (group, [all, ordered]) in &found.groups {
+        rows.add_row(row(&group.to_string(), all));
+        if ordered.cases > 0 {
+            rows.add_row(row("  that depend on order", ordered));
+        }
+    }
+    writeln!(out, "{}", table_text(&rows))?;
+    let times = &found.times;
+    ui.remark(format_args!(
+        "{}: {} of {:.2} s together, {} MB sent, {} MB back",
+        card.name(),
+        counted(times.launches as usize, "launch").replace("launchs", "launches"),
+        times.kernel.as_secs_f64(),
+        times.bytes_up >> 20,
+        times.bytes_down >> 20,
+    ));
+    let failed = found.report.differences.len();
+    write!(out, "{} passed, {failed} failed", found.report.passed)?;
+    if args.no_fallback {
+        write!(out, ", {} unfinished", left.len())?;
+    }
+    writeln!(out)?;
     out.flush()?;
-    Ok(Exit::findings(failed > 0))
+    let unfinished = args.no_fallback && !left.is_empty();
+    Ok(Exit::findings(failed > 0 || unfinished))
+}
+
+/// Where the cases of a group were finished.
+fn row(name: &str, counts: &GroupCounts) -> [String; 5] {
+    let left = counts.reasons();
+    let left: Vec<String> = left
+        .map(|(reason, count)| format!("{} {reason}", grouped(count)))
+        .collect();
+    [
+        name.to_owned(),
+        grouped(counts.cases),
+        grouped(counts.first),
+        grouped(counts.exact),
+        left.join(", "),
+    ]
+}
+
+/// Which primitives were left, and why.
+fn write_ops(out: &mut impl Write, left: &[Unfinished]) -> Result<()> {
+    let mut ops: BTreeMap<(Group, &str), [usize; Reason::ALL.len()]> = BTreeMap::new();
+    for case in left {
+        if let Some(op) = case.op {
+            let counts = ops.entry((case.group, op.op().name)).or_default();
+            counts[case.reason.index()] += 1;
+        }
+    }
+    if ops.is_empty() {
+        return Ok(());
+    }
+    let mut rows = table(&["primitive", "", "left"], &[]);
+    for ((group, name), left) in ops {
+        let counts = GroupCounts {
+            left,
+            ..GroupCounts::default()
+        };
+        let [.., left] = row(name, &counts);
+        let dialect = match group {
+            Group::Ops(dialect) => dialect.name(),
+            _ => "",
+        };
+        rows.add_row([name, dialect, &left]);
+    }
+    writeln!(out, "{}", table_text(&rows))?;
+    Ok(())
+}
+
+fn write_unfinished(out: &mut impl Write, case: &Unfinished, ui: &Ui) -> Result<()> {
+    let (file, line) = (case.file.display(), case.line);
+    let label = ui.out(WARN, format_args!("unfinished ({}):", case.reason));
+    writeln!(out, "{label} {file}:{line}")?;
+    writeln!(out, "  {} {}", ui.out(DIM, "    case"), case.what)?;
+    writeln!(out)?;
+    Ok(())
 }
 
 fn write_difference(out: &mut impl Write, difference: &Difference, ui: &Ui) -> Result<()> {
@@ -83,6 +236,7 @@ fn unusable(error: VectorsError) -> anyhow::Error {
             "check the path",
         ),
         VectorsError::Empty(_) => advised(&error, "name the folder that holds ops/ or programs/"),
+        VectorsError::NoOp(..) => advised(&error, "`batt ops` lists the primitives"),
         VectorsError::Case { .. } => advised(&error, "get the vectors again, or mend that line"),
     }
 }

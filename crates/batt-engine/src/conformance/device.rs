@@ -1,0 +1,413 @@
+//! The same cases on a device: many programs in one blob, thousands of jobs in a launch.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use batt_dsl::{Dialect, Limits, OpId, Outcome, OwnedValue, Workspace};
+use batt_lang::{Operand, Program, ProgramBuilder, StepKind};
+
+use super::cases::{Argument, Case, Cpu, Work};
+use super::{Group, Report, VectorFile, VectorsError};
+use crate::compile::Compiled;
+use crate::device::{
+    Card, Counting, Entry, Finished, Inputs, JobAt, LaunchPass, Launcher, ProgramAt, Programs,
+    Reason, Settings, Times, entries, wire,
+};
+
+/// Cases in a launch.
+const BATCH: usize = 1 << 14;
+
+/// What a directory came to on a device.
+#[derive(Debug, Default)]
+pub struct DeviceReport {
+    /// Of all cases that were finished, by the device or by the CPU.
+    pub report: Report,
+    /// Where the cases of each group were finished, and of those among them that are marked as depending on the order
+    /// of sets.
+    pub groups: BTreeMap<Group, [GroupCounts; 2]>,
+    /// What the device left, in the order met. Without a fallback these cases are not in the report.
+    pub unfinished: Vec<Unfinished>,
+    /// What the launches took.
+    pub times: Times,
+    /// What went wrong with the card, if anything did.
+    pub errors: Vec<String>,
+}
+
+/// Where cases were finished.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GroupCounts {
+    /// All cases.
+    pub cases: usize,
+    /// Finished in the first launch.
+    pub first: usize,
+    /// Finished in the exact launch.
+    pub exact: usize,
+    /// Left by the device, by reason.
+    pub left: [usize; Reason::ALL.len()],
+}
+
+impl GroupCounts {
+    /// Cases that the device left, with why.
+    pub fn reasons(&self) -> impl Iterator<Item = (Reason, usize)> {
+        let all = Reason::ALL.into_iter().zip(self.left);
+        all.filter(|(_, count)| *count > 0)
+    }
+
+    fn add(&mut self, ended: &Result<LaunchPass, Reason>) {
+        self.cases += 1;
+        match ended {
+            Ok(LaunchPass::First) => self.first += 1,
+            Ok(LaunchPass::Exact) => self.exact += 1,
+            Err(reason) => self.left[reason.index()] += 1,
+        }
+    }
+}
+
+/// A case that the device left.
+#[derive(Clone, Debug)]
+pub struct Unfinished {
+    /// File of the case.
+    pub file: PathBuf,
+    /// Line number, from 1.
+    pub line: usize,
+    /// What was run.
+    pub what: String,
+    /// Which cases it belongs to.
+    pub group: Group,
+    /// The primitive, for the vectors of one.
+    pub op: Option<OpId>,
+    /// Why it was left.
+    pub reason: Reason,
+}
+
+/// Runs a vectors directory on a card, or of it the calls of some primitives. What the device leaves is done by the CPU,
+/// if there is to be a fallback.
+pub fn run_on_device(
+    dir: &Path,
+    ops: &[String],
+    card: &mut dyn Card,
+    fallback: bool,
+    mut progress: impl FnMut(&Path, &Report),
+) -> Result<DeviceReport, VectorsError> {
+    let mut bench = Bench {
+        card,
+        fallback,
+        launcher: Launcher::new(Settings::default()),
+        cpu: Cpu::default(),
+        workspace: Workspace::new(),
+        found: DeviceReport::default(),
+    };
+    let mut waiting = Vec::new();
+    for file in VectorFile::all(dir, ops)? {
+        waiting.extend(file.cases()?);
+        if waiting.len() >= BATCH {
+            bench.run(&std::mem::take(&mut waiting))?;
+        }
+        progress(&file.path, &bench.found.report);
+    }
+    bench.run(&waiting)?;
+    Ok(bench.found)
+}
+
+struct Bench<'c> {
+    card: &'c mut dyn Card,
+    fallback: bool,
+    launcher: Launcher,
+    cpu: Cpu,
+    /// For looking at values that came back.
+    workspace: Workspace,
+    found: DeviceReport,
+}
+
+impl Bench<'_> {
+    fn run(&mut self, cases: &[Case]) -> Result<(), VectorsError> {
+        if cases.is_empty() {
+            return Ok(());
+        }
+        let mut sending = Sending::default();
+        let jobs: Vec<Option<usize>> = cases.iter().map(|case| sending.add(case)).collect();
+        let (programs, inputs) = (&sending.programs, &sending.inputs);
+        let launched = self.launcher.run(
+            self.card,
+            programs,
+            inputs,
+            &sending.jobs,
+            Counting::Nothing,
+        );
+        let done = match launched {
+            Ok(done) => {
+                self.found.times.add(&done.times());
+                self.found
+                    .errors
+                    .extend(done.error.iter().map(ToString::to_string));
+                Some(done)
+            }
+            Err(error) => {
+                self.found.errors.push(error.to_string());
+                None
+            }
+        };
+        for (case, job) in cases.iter().zip(jobs) {
+            let ended = match (job, &done) {
+                (None, _) => Err(Reason::Unsent),
+                (_, None) => Err(Reason::Card),
+                (Some(job), Some(done)) => done.job(job),
+            };
+            let ended = ended.and_then(|finished| {
+                let values = self.values(case, &finished).ok_or(Reason::Broken)?;
+                Ok((finished.pass, values))
+            });
+            let (ended, values) = match ended {
+                Ok((pass, values)) => (Ok(pass), Some(values)),
+                Err(reason) => (Err(reason), None),
+            };
+            let counts = self.found.groups.entry(case.group).or_default();
+            counts[0].add(&ended);
+            if case.order_dependent {
+                counts[1].add(&ended);
+            }
+            if let Err(reason) = ended {
+                self.found.unfinished.push(Unfinished {
+                    file: case.path.to_path_buf(),
+                    line: case.line,
+                    what: case.what(),
+                    group: case.group,
+                    op: match &case.work {
+                        Work::Op { op, .. } => Some(*op),
+                        _ => None,
+                    },
+                    reason,
+                });
+            }
+            let values = match values {
+                Some(values) => values,
+                None if self.fallback => case.run(&mut self.cpu),
+                None => continue,
+            };
+            case.compare(values, &mut self.found.report)?;
+        }
+        Ok(())
+    }
+
+    /// The values of a finished job; `None` if the words make no sense. A hash that is not the value's is a difference
+    /// of its own.
+    fn values(&mut self, case: &Case, finished: &Finished<'_>) -> Option<Vec<Outcome<OwnedValue>>> {
+        let (dialect, count) = match &case.work {
+            Work::Op { dialect, .. } => (*dialect, 1),
+            Work::Program { program, .. } => (program.dialect(), 1),
+            Work::Batt { batt, .. } => (batt.dialect(), batt.outputs() + batt.scores()),
+        };
+        let words = finished.words;
+        let mut values = Vec::with_capacity(count);
+        for entry in entries(words, count, true).ok()? {
+            values.push(match entry {
+                Entry::Unwanted => return None,
+                Entry::Failed(error) => Err(error.fault),
+                Entry::Value { hash, at, .. } => {
+                    let (value, _) = wire::decode_owned(words, at, dialect).ok()?;
+                    let expected = self.workspace.run(dialect, &Limits::default(), |run| {
+                        let (value, _) = wire::decode(run, words, at).ok()?;
+                        Some(run.hash(value))
+                    })?;
+                    // What a function hashes to depends on how many were made before.
+                    if hash != expected && !holds_function(&value) {
+                        let what = format!("hash of {}", case.what());
+                        let [expected, got] = [expected, hash].map(|h| (h as i64).to_string());
+                        case.differ(&mut self.found.report, what, expected, got);
+                    }
+                    Ok(value)
+                }
+            });
+        }
+        Some(values)
+    }
+}
+
+fn holds_function(value: &OwnedValue) -> bool {
+    match value {
+        OwnedValue::Function => true,
+        OwnedValue::Tuple(items) | OwnedValue::Set(items) => items.iter().any(holds_function),
+        _ => false,
+    }
+}
+
+/// What is sent in one batch.
+#[derive(Default)]
+struct Sending {
+    programs: Programs,
+    inputs: Inputs,
+    jobs: Vec<JobAt>,
+    /// Programs made for primitives: many cases have the same.
+    made: HashMap<Program, Option<ProgramAt>>,
+    /// Programs that are shared, by where they are.
+    shared: HashMap<usize, Option<ProgramAt>>,
+}
+
+impl Sending {
+    /// Adds a case; gives the number of its job, if it can be sent.
+    fn add(&mut self, case: &Case) -> Option<usize> {
+        let (program, inputs, dialect) = match &case.work {
+            Work::Op {
+                dialect,
+                op,
+                args,
+                call,
+            } => {
+                let (program, inputs) = as_program(*dialect, *op, args, call.as_deref())?;
+                let programs = &mut self.programs;
+                let at = *self.made.entry(program).or_insert_with_key(|program| {
+                    programs.push_program(&Compiled::new(program)).ok()
+                });
+                (at?, inputs, *dialect)
+            }
+            Work::Program { program, inputs } => {
+                let programs = &mut self.programs;
+                let key = Arc::as_ptr(program) as usize;
+                let at = *self
+                    .shared
+                    .entry(key)
+                    .or_insert_with(|| programs.push_program(program).ok());
+                (at?, inputs.iter().collect(), program.dialect())
+            }
+            Work::Batt { batt, inputs } => {
+                let programs = &mut self.programs;
+                let key = Arc::as_ptr(batt) as usize;
+                let at = *self
+                    .shared
+                    .entry(key)
+                    .or_insert_with(|| programs.push_batt(batt).ok());
+                (at?, inputs.iter().collect::<Vec<_>>(), batt.dialect())
+            }
+        };
+        let places = inputs
+            .into_iter()
+            .map(|input| self.inputs.push_value(input, dialect));
+        let places: Vec<u32> = places.collect::<Outcome<_>>().ok()?;
+        let params = self.inputs.push_list(&places);
+        self.jobs.push(JobAt::new(program, params));
+        Some(self.jobs.len() - 1)
+    }
+}
+
+/// A call as a program: functions are steps, plain arguments are inputs. `None` if a set of functions cannot be made
+/// by a program.
+fn as_program<'a>(
+    dialect: Dialect,
+    op: OpId,
+    args: &'a [Argument],
+    call: Option<&'a [Argument]>,
+) -> Option<(Program, Vec<&'a OwnedValue>)> {
+    let mut inputs = Vec::new();
+    for argument in args.iter().chain(call.unwrap_or_default()) {
+        plain_values(argument, &mut inputs);
+    }
+    let params = (0..inputs.len()).map(|k| format!("a{k}"));
+    let mut maker = Maker {
+        builder: ProgramBuilder::new("case", params).in_dialect(dialect),
+        dialect,
+        next: 0,
+        steps: 0,
+    };
+    let operands = maker.all(args)?;
+    let mut value = maker.call(Operand::Op(op), operands);
+    if let Some(call) = call {
+        let operands = maker.all(call)?;
+        value = maker.call(value, operands);
+    }
+    Some((maker.builder.finish(value), inputs))
+}
+
+/// The values without functions, in the order in which a program is made of them.
+fn plain_values<'a>(argument: &'a Argument, values: &mut Vec<&'a OwnedValue>) {
+    match argument {
+        Argument::Value(value) => values.push(value),
+        Argument::Function(_) => {}
+        Argument::Tuple(items) | Argument::Set(items) => {
+            items.iter().for_each(|item| plain_values(item, values));
+        }
+    }
+}
+
+struct Maker {
+    builder: ProgramBuilder,
+    dialect: Dialect,
+    /// The next parameter.
+    next: usize,
+    /// Steps so far.
+    steps: u32,
+}
+
+impl Maker {
+    fn all(&mut self, arguments: &[Argument]) -> Option<Vec<Operand>> {
+        arguments
+            .iter()
+            .map(|argument| self.make(argument))
+            .collect()
+    }
+
+    fn make(&mut self, argument: &Argument) -> Option<Operand> {
+        match argument {
+            Argument::Value(_) => {
+                self.next += 1;
+                Some(self.builder.param(self.next - 1))
+            }
+            Argument::Function(function) => Some(self.splice(&function.program)),
+            Argument::Tuple(items) => {
+                let items = self.all(items)?;
+                Some(self.tuple(items))
+            }
+            Argument::Set(items) => {
+                let mut items = self.all(items)?.into_iter();
+                let mut set = self.call(self.op("initset")?, vec![items.next()?]);
+                for item in items {
+                    set = self.call(self.op("insert")?, vec![item, set]);
+                }
+                Some(set)
+            }
+        }
+    }
+
+    fn op(&self, name: &str) -> Option<Operand> {
+        self.dialect.op(name).map(Operand::Op)
+    }
+
+    fn call(&mut self, callee: Operand, args: Vec<Operand>) -> Operand {
+        let operand = self.builder.call(callee, args);
+        self.count(operand)
+    }
+
+    fn tuple(&mut self, items: Vec<Operand>) -> Operand {
+        let operand = self.builder.tuple(items);
+        self.count(operand)
+    }
+
+    fn count(&mut self, operand: Operand) -> Operand {
+        if let Operand::Step(id) = operand {
+            self.steps = id.0 + 1;
+        }
+        operand
+    }
+
+    /// The steps of an expression, behind those that are there.
+    fn splice(&mut self, program: &Program) -> Operand {
+        let first = self.steps;
+        let moved = |operand: &Operand| match operand {
+            Operand::Step(id) => Operand::Step(batt_lang::StepId(id.0 + first)),
+            other => other.clone(),
+        };
+        for step in program.steps() {
+            match &step.kind {
+                StepKind::Call { callee, args } => {
+                    let args = args.iter().map(moved).collect();
+                    self.call(moved(callee), args)
+                }
+                StepKind::Tuple(items) => {
+                    let items = items.iter().map(moved).collect();
+                    self.tuple(items)
+                }
+            };
+        }
+        moved(program.result())
+    }
+}

@@ -1,0 +1,119 @@
+//! A card: whatever runs the device VM. The engine knows no more about it than this.
+
+use std::time::Duration;
+
+/// What one launch is given. All blobs as `docs/device.md` has them.
+#[derive(Clone, Copy)]
+pub struct Batch<'a> {
+    /// The programs blob.
+    pub programs: &'a [u32],
+    /// A number that changes when the programs blob does: a card keeps the last one it was sent.
+    pub programs_id: u64,
+    /// The inputs blob.
+    pub inputs: &'a [u32],
+    /// Which inputs blob it is, as for programs (samples are often run again); 0: never kept.
+    pub inputs_id: u64,
+    /// Four words a job.
+    pub jobs: &'a [u32],
+    /// How many words of output there is room for.
+    pub output_words: usize,
+    /// The flags of the launch.
+    pub flags: u32,
+    /// Work that one run may do.
+    pub fuel: u64,
+    /// Bytes of one run's arena; a card may have room for fewer warps then.
+    pub arena_bytes: usize,
+    /// Number of counters (`u64`) wanted back, 0 for none.
+    pub counters: usize,
+    /// The index of the first counter of a primitive, 0 for none.
+    pub op_counters: usize,
+}
+
+/// What a launch gave back.
+#[derive(Clone, Debug, Default)]
+pub struct Launched {
+    /// Four words a job.
+    pub results: Vec<u32>,
+    /// The words of output that were used.
+    pub output: Vec<u32>,
+    /// As many counters as were wanted.
+    pub counters: Vec<u64>,
+    /// What it took.
+    pub times: Times,
+}
+
+/// What launches took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    /// Copying to the card.
+    pub upload: Duration,
+    /// The kernel itself.
+    pub kernel: Duration,
+    /// Copying back.
+    pub download: Duration,
+    /// Bytes copied to the card.
+    pub bytes_up: u64,
+    /// Bytes copied back.
+    pub bytes_down: u64,
+    /// How many launches it were.
+    pub launches: u32,
+}
+
+impl Times {
+    /// Adds what other launches took.
+    pub fn add(&mut self, other: &Times) {
+        self.upload += other.upload;
+        self.kernel += other.kernel;
+        self.download += other.download;
+        self.bytes_up += other.bytes_up;
+        self.bytes_down += other.bytes_down;
+        self.launches += other.launches;
+    }
+}
+
+/// A launch that gave nothing back. What it was to do is done by the CPU.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CardError {
+    /// The card has no room for the launch.
+    #[error("the card has no room: {wanted} bytes wanted, {free} free")]
+    Memory {
+        /// Bytes the launch needs.
+        wanted: u64,
+        /// Bytes there are.
+        free: u64,
+    },
+    /// The launch failed; the next one may not.
+    #[error("the launch failed: {0}")]
+    Launch(String),
+    /// The card is not usable any more.
+    #[error("the card is lost: {0}")]
+    Lost(String),
+    /// The launch did not end in time.
+    #[error("the launch did not end within {0:?}")]
+    Timeout(Duration),
+    /// The device code could not be compiled for the card.
+    #[error("the device code does not compile: {0}")]
+    Compile(String),
+    /// There is no such card, or no driver for it.
+    #[error("no card: {0}")]
+    Missing(String),
+}
+
+impl CardError {
+    /// Is the card of no use from now on?
+    pub fn is_final(&self) -> bool {
+        !matches!(self, CardError::Memory { .. } | CardError::Launch(_))
+    }
+}
+
+/// Something that runs the device VM.
+pub trait Card: Send {
+    /// What to call it in reports.
+    fn name(&self) -> String;
+
+    /// Free device memory in bytes, as a card may use it.
+    fn memory(&self) -> u64;
+
+    /// Runs a batch of jobs, whole programs each.
+    fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, CardError>;
+}

@@ -1,0 +1,265 @@
+//! What came of jobs: finished, with an entry for each output and score, or left to the CPU.
+
+use std::fmt;
+
+use batt_dsl::Fault;
+use batt_lang::StepId;
+
+use super::card::Launched;
+use super::wire::{self, WireError};
+use crate::compile::RunError;
+use crate::evaluate::Verdict;
+
+/// Why a run is left to the CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Reason {
+    /// The iteration order of a set mattered and was not known.
+    Order = 1,
+    /// A value too large for its layout.
+    Size,
+    /// The run's memory was full.
+    Arena,
+    /// Too much work.
+    Fuel,
+    /// Calls or values nested too deeply.
+    Depth,
+    /// A primitive without a body on the device.
+    Missing,
+    /// There was no room for the output.
+    Output,
+    /// Several elements of a set without order failed in different ways.
+    Faults,
+    /// The launch was cut short.
+    NotReached,
+    /// Arguments of a kind that a body does not take.
+    Odd,
+    /// The words that came back make no sense, which is a bug of the device.
+    Broken,
+    /// The program or its inputs could not be sent.
+    Unsent,
+    /// The card failed.
+    Card,
+}
+
+impl Reason {
+    /// Every reason, for tables and statistics.
+    pub const ALL: [Reason; 13] = [
+        Reason::Order,
+        Reason::Size,
+        Reason::Arena,
+        Reason::Fuel,
+        Reason::Depth,
+        Reason::Missing,
+        Reason::Output,
+        Reason::Faults,
+        Reason::NotReached,
+        Reason::Odd,
+        Reason::Broken,
+        Reason::Unsent,
+        Reason::Card,
+    ];
+
+    /// The reason of a status; `None` for 0, finished.
+    fn of_status(status: u32) -> Option<Reason> {
+        match status {
+            0 => None,
+            1..=10 => Some(Reason::ALL[status as usize - 1]),
+            _ => Some(Reason::Broken),
+        }
+    }
+
+    /// The position in [`Reason::ALL`].
+    pub fn index(self) -> usize {
+        self as usize - 1
+    }
+
+    /// A word for reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reason::Order => "order",
+            Reason::Size => "size",
+            Reason::Arena => "arena",
+            Reason::Fuel => "fuel",
+            Reason::Depth => "depth",
+            Reason::Missing => "missing",
+            Reason::Output => "output",
+            Reason::Faults => "faults",
+            Reason::NotReached => "not reached",
+            Reason::Odd => "odd",
+            Reason::Broken => "broken",
+            Reason::Unsent => "unsent",
+            Reason::Card => "card",
+        }
+    }
+
+    /// Is there hope for a second launch, exact and with more room?
+    pub fn may_be_retried(self) -> bool {
+        matches!(
+            self,
+            Reason::Order | Reason::Faults | Reason::Output | Reason::Arena | Reason::NotReached
+        )
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// An output or a score of a finished job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// It has a value.
+    Value {
+        /// Against the expected grid; for scores [`Verdict::Unknown`].
+        verdict: Verdict,
+        /// CPython's `hash()` of the value.
+        hash: u64,
+        /// Where its words begin, if the launch was for full values.
+        at: usize,
+    },
+    /// It failed.
+    Failed(RunError),
+    /// Nobody wanted it: scores alone were.
+    Unwanted,
+}
+
+/// Words of an entry before its value.
+const HEAD: usize = 4;
+
+/// The fault of an entry that nobody wanted.
+const UNWANTED: u32 = 255;
+
+impl Launched {
+    /// The words that a job wrote, if it is finished.
+    pub fn job(&self, k: usize) -> Result<&[u32], Reason> {
+        let [status, at, len, _] = self.result(k).ok_or(Reason::NotReached)?;
+        if let Some(reason) = Reason::of_status(status) {
+            return Err(reason);
+        }
+        let (at, len) = (at as usize, len as usize);
+        self.output.get(at..at + len).ok_or(Reason::Broken)
+    }
+
+    /// The work that a job spent.
+    pub fn spent(&self, k: usize) -> u32 {
+        self.result(k).map_or(0, |[.., spent]| spent)
+    }
+
+    fn result(&self, k: usize) -> Option<[u32; 4]> {
+        let words = self.results.get(4 * k..4 * k + 4)?;
+        Some([words[0], words[1], words[2], words[3]])
+    }
+}
+
+/// The entries that a finished job wrote; `full` says whether their values are there.
+pub fn entries(words: &[u32], count: usize, full: bool) -> Result<Vec<Entry>, WireError> {
+    let mut entries = Vec::with_capacity(count);
+    let mut at = 0;
+    for _ in 0..count {
+        let start = at;
+        let broken = |what| WireError::Broken { at: start, what };
+        let head = words.get(at..at + HEAD);
+        let &[fault, detail, low, high] = head.ok_or_else(|| broken("no entry"))? else {
+            return Err(broken("no entry"));
+        };
+        at += HEAD;
+        entries.push(match fault {
+            0 => {
+                let entry = Entry::Value {
+                    verdict: verdict(detail),
+                    hash: u64::from(low) | u64::from(high) << 32,
+                    at,
+                };
+                if full {
+                    at = wire::skip(words, at)?;
+                }
+                entry
+            }
+            UNWANTED => Entry::Unwanted,
+            fault => {
+                let fault = Fault::ALL.get(fault as usize - 1).copied();
+                Entry::Failed(RunError {
+                    fault: fault.ok_or_else(|| broken("an unknown fault"))?,
+                    step: (detail != u32::MAX).then_some(StepId(detail)),
+                })
+            }
+        });
+    }
+    match at == words.len() {
+        true => Ok(entries),
+        false => Err(WireError::Broken {
+            at,
+            what: "more than its entries",
+        }),
+    }
+}
+
+/// What a value was judged to be.
+fn verdict(detail: u32) -> Verdict {
+    match detail {
+        0 => Verdict::Right,
+        u32::MAX => Verdict::Unknown,
+        0xffff_fffe => Verdict::NotAGrid,
+        shape if shape >> 31 != 0 => {
+            Verdict::WrongShape((shape >> 16 & 0x7fff) as usize, (shape & 0xffff) as usize)
+        }
+        wrong => Verdict::WrongCells(wrong as usize),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_have_their_numbers() {
+        for (k, reason) in Reason::ALL.into_iter().enumerate() {
+            assert_eq!(reason.index(), k);
+        }
+        assert_eq!(Reason::of_status(0), None);
+        assert_eq!(Reason::of_status(1), Some(Reason::Order));
+        assert_eq!(Reason::of_status(9), Some(Reason::NotReached));
+        assert_eq!(Reason::of_status(11), Some(Reason::Broken));
+    }
+
+    #[test]
+    fn jobs_and_their_entries() {
+        let none = [0, u32::MAX, 7, 0, 0];
+        let failed = [2, 3, 0, 0];
+        let launched = Launched {
+            results: vec![0, 1, 9, 5, 6, 0, 0, 0, 0, 100, 9, 0],
+            output: [&[99][..], &none, &failed].concat(),
+            ..Launched::default()
+        };
+        let words = launched.job(0).expect("a finished job");
+        let found = entries(words, 2, true).expect("two entries");
+        let value = Entry::Value {
+            verdict: Verdict::Unknown,
+            hash: 7,
+            at: 4,
+        };
+        let error = RunError {
+            fault: Fault::Index,
+            step: Some(StepId(3)),
+        };
+        assert_eq!(found, [value, Entry::Failed(error)]);
+        assert_eq!(launched.spent(0), 5);
+        assert_eq!(launched.job(1), Err(Reason::Missing));
+        assert_eq!(launched.job(2), Err(Reason::Broken));
+        assert_eq!(launched.job(3), Err(Reason::NotReached));
+        assert!(entries(words, 1, true).is_err());
+        assert!(entries(words, 3, true).is_err());
+        assert!(entries(&[40, 0, 0, 0], 1, false).is_err());
+    }
+
+    #[test]
+    fn verdicts() {
+        assert_eq!(verdict(0), Verdict::Right);
+        assert_eq!(verdict(5), Verdict::WrongCells(5));
+        assert_eq!(verdict(0x8003_0004), Verdict::WrongShape(3, 4));
+        assert_eq!(verdict(u32::MAX - 1), Verdict::NotAGrid);
+    }
+}
