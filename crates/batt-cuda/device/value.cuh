@@ -6,7 +6,7 @@ const u32 MOST_NESTED = 12;
 
 // ---- Making tuples ---------------------------------------------------------------------------------------
 
-OUTLINE V pair_of(Ctx &c, V a, V b) {
+INLINE V pair_of(Ctx &c, V a, V b) {
   if (a.kind == INT && b.kind == INT) {
     i64 i = int_of(a), j = int_of(b);
     if (fits16(i) && fits16(j)) return pair_of_word(pair_word((i32)i, (i32)j));
@@ -26,7 +26,7 @@ OUTLINE V pair_of(Ctx &c, V a, V b) {
 INLINE V int_pair(Ctx &c, i64 i, i64 j) { return pair_of(c, integer(i), integer(j)); }
 
 /// The tuple of n values that are in the arena already.
-OUTLINE V tuple_at(Ctx &c, const V *items, u32 n) {
+INLINE V tuple_at(Ctx &c, const V *items, u32 n) {
   if (n == 0) return empty_tuple();
   if (n == 2) {
     V a = items[0], b = items[1];
@@ -42,7 +42,7 @@ OUTLINE V tuple_at(Ctx &c, const V *items, u32 n) {
 }
 
 /// `(i, j, k)`, a cell where cells are triples.
-OUTLINE V triple_of(Ctx &c, V i, V j, V k) {
+INLINE V triple_of(Ctx &c, V i, V j, V k) {
   ROOM(V, items, c, 3);
   put(items, i);
   put(items + 1, j);
@@ -59,7 +59,7 @@ INLINE V row_at(Ctx &c, const u8 *bytes, u32 n) {
 }
 
 /// The grid of these cells in the arena, or the tuple of empty tuples that an empty one is.
-OUTLINE V grid_at(Ctx &c, const u8 *cells, u32 height, u32 width) {
+INLINE V grid_at(Ctx &c, const u8 *cells, u32 height, u32 width) {
   if (height == 0 || width == 0) {
     if (height == 0) return empty_tuple();
     ROOM(V, rows, c, height);
@@ -113,7 +113,7 @@ INLINE bool in_order(V v) { return !is_set(v) || v.len <= 1 || (v.flags & ORDERE
 #define NEED_ORDER(c, v) do { if (!in_order(v)) return stop(c, ORDER); } while (0)
 
 /// `v[k]` with Python's rules.
-OUTLINE V at(Ctx &c, V v, i64 k) {
+INLINE V at(Ctx &c, V v, i64 k) {
   if (!is_tuple(v)) return failed(TYPE_);
   i64 n = length(c, v);
   if (k < 0) k += n;

@@ -140,9 +140,9 @@ OUTLINE V connect_floats(Ctx &c, V ai, V aj, V bi, V bj) {
 /// The line between two points of any kind.
 OUTLINE V connect_values(Ctx &c, V a, V b) {
   V ai, aj, bi, bj;
-  V fault = unpack_pair(c, a, &ai, &aj);
+  V fault = unpack_two(c, a, &ai, &aj);
   TRY(fault);
-  fault = unpack_pair(c, b, &bi, &bj);
+  fault = unpack_two(c, b, &bi, &bj);
   TRY(fault);
   bool floats = ai.kind == FLOAT || aj.kind == FLOAT || bi.kind == FLOAT || bj.kind == FLOAT;
   if (floats && triples(c)) return connect_floats(c, ai, aj, bi, bj);
@@ -217,9 +217,9 @@ OP(hfrontier)(Ctx &c, V location) {
 /// All locations between two corners of any kind, both included.
 OUTLINE V box_between(Ctx &c, V from, V to) {
   V top, left, bottom, right;
-  V fault = unpack_pair(c, from, &top, &left);
+  V fault = unpack_two(c, from, &top, &left);
   TRY(fault);
-  fault = unpack_pair(c, to, &bottom, &right);
+  fault = unpack_two(c, to, &bottom, &right);
   TRY(fault);
   if (!is_number(top) || !is_number(bottom)) return failed(TYPE_);
   // Without rows nobody asks for columns.
@@ -240,7 +240,7 @@ OP(backdrop)(Ctx &c, V patch) {
   TRY(indices);
   V from = op_ulcorner(c, indices), i, j;
   TRY(from);
-  V fault = unpack_pair(c, from, &i, &j);
+  V fault = unpack_two(c, from, &i, &j);
   TRY(fault);
   V to = op_lrcorner(c, patch);
   TRY(to);
@@ -338,9 +338,9 @@ OUTLINE V frame_between(Ctx &c, V ai, V aj, V bi, V bj) {
 
 OUTLINE V frame_between_corners(Ctx &c, V from, V to) {
   V ai, aj, bi, bj;
-  V fault = unpack_pair(c, from, &ai, &aj);
+  V fault = unpack_two(c, from, &ai, &aj);
   TRY(fault);
-  fault = unpack_pair(c, to, &bi, &bj);
+  fault = unpack_two(c, to, &bi, &bj);
   TRY(fault);
   return frame_between(c, ai, aj, bi, bj);
 }
@@ -351,7 +351,7 @@ OP(box)(Ctx &c, V patch) {
   if (length(c, patch) == 0) return patch;
   V from = op_ulcorner(c, patch), i, j;
   TRY(from);
-  V fault = unpack_pair(c, from, &i, &j);
+  V fault = unpack_two(c, from, &i, &j);
   TRY(fault);
   V to = op_lrcorner(c, patch);
   TRY(to);
@@ -402,7 +402,7 @@ OUTLINE V cell_inside(Ctx &c, V grid, V loc, V outside) {
     return integer(bytes_of(c, grid)[i * width_of(grid) + j]);
   }
   V i, j;
-  V fault = unpack_pair(c, loc, &i, &j);
+  V fault = unpack_two(c, loc, &i, &j);
   TRY(fault);
   u32 height, width;
   fault = grid_dims(c, grid, &height, &width);

@@ -3,7 +3,7 @@
 // ---- Taking tuples apart and putting cells together -----------------------------------------------------------
 
 /// `a, b = v`: a fault, or none().
-OUTLINE V unpack_pair(Ctx &c, V v, V *a, V *b) {
+OUTLINE V unpack_two(Ctx &c, V v, V *a, V *b) {
   if (!is_container(v)) return failed(TYPE_);
   if (length(c, v) != 2) return failed(VALUE_);
   NEED_ORDER(c, v);
@@ -13,7 +13,7 @@ OUTLINE V unpack_pair(Ctx &c, V v, V *a, V *b) {
 }
 
 /// `x, y, z = v`: a fault, or none().
-OUTLINE V unpack_triple(Ctx &c, V v, V *x, V *y, V *z) {
+OUTLINE V unpack_three(Ctx &c, V v, V *x, V *y, V *z) {
   if (!is_container(v)) return failed(TYPE_);
   if (length(c, v) != 3) return failed(VALUE_);
   NEED_ORDER(c, v);
@@ -25,11 +25,11 @@ OUTLINE V unpack_triple(Ctx &c, V v, V *x, V *y, V *z) {
 
 /// The colour and the coordinates of anything that is taken for a cell: a fault, or none().
 OUTLINE V unpack_cell(Ctx &c, V cell, V *color, V *i, V *j) {
-  if (triples(c)) return unpack_triple(c, cell, i, j, color);
+  if (triples(c)) return unpack_three(c, cell, i, j, color);
   V at;
-  V fault = unpack_pair(c, cell, color, &at);
+  V fault = unpack_two(c, cell, color, &at);
   TRY(fault);
-  return unpack_pair(c, at, i, j);
+  return unpack_two(c, at, i, j);
 }
 
 /// The cell of any colour at any coordinates.
@@ -124,7 +124,7 @@ OUTLINE V holds_cells(Ctx &c, V patch) {
 /// The location of anything that is taken for a cell.
 OUTLINE V location_of(Ctx &c, V cell) {
   V a, b, d;
-  V fault = triples(c) ? unpack_triple(c, cell, &a, &b, &d) : unpack_pair(c, cell, &a, &b);
+  V fault = triples(c) ? unpack_three(c, cell, &a, &b, &d) : unpack_two(c, cell, &a, &b);
   TRY(fault);
   return triples(c) ? pair_of(c, a, b) : b;
 }
@@ -282,7 +282,7 @@ OUTLINE V value_at(Ctx &c, V grid, i64 i, i64 j) {
 /// The cell of any grid under a location of any kind; none() for one that lies outside.
 OUTLINE V cell_under(Ctx &c, V place, V grid, u32 height, u32 width) {
   V i, j;
-  V fault = unpack_pair(c, place, &i, &j);
+  V fault = unpack_two(c, place, &i, &j);
   TRY(fault);
   V inside = is_inside(i, j, height, width);
   TRY(inside);
@@ -378,7 +378,7 @@ OUTLINE V recolored(Ctx &c, V color, V places) {
     V place = item(c, places, k), cell;
     if (triples(c)) {
       V i, j;
-      cell = unpack_pair(c, place, &i, &j);
+      cell = unpack_two(c, place, &i, &j);
       if (!is_bad(cell)) cell = triple_of(c, i, j, color);
     } else {
       cell = pair_of(c, color, place);
@@ -425,7 +425,7 @@ OUTLINE V translated(Ctx &c, V list, i32 di, i32 dj) {
 /// One element of a patch moved by a vector of any kind.
 OUTLINE V moved_element(Ctx &c, V element, bool is_cell, V di, V dj) {
   V color, i, j;
-  V fault = is_cell ? unpack_cell(c, element, &color, &i, &j) : unpack_pair(c, element, &i, &j);
+  V fault = is_cell ? unpack_cell(c, element, &color, &i, &j) : unpack_two(c, element, &i, &j);
   TRY(fault);
   i = plain_operation(c, ADD, i, di);
   TRY(i);
@@ -437,7 +437,7 @@ OUTLINE V moved_element(Ctx &c, V element, bool is_cell, V di, V dj) {
 /// `shift` of a patch that is not packed, or by a vector that is no pair, or out of the range of pairs.
 OUTLINE V shifted_elements(Ctx &c, V patch, V directions) {
   V di, dj;
-  V fault = unpack_pair(c, directions, &di, &dj);
+  V fault = unpack_two(c, directions, &di, &dj);
   TRY(fault);
   V cells = holds_cells(c, patch);
   TRY(cells);

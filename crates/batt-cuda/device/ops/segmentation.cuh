@@ -498,7 +498,7 @@ OUTLINE V occurrences_of(Ctx &c, const Grid &grid, V cells, i32 top, i32 left, u
 /// Occurrences of anything but an object in a grid. `normed` has been moved to the origin.
 OUTLINE V other_occurrences(Ctx &c, V v, u32 height, u32 width, V normed, V shape) {
   V tall, wide;
-  V fault = unpack_pair(c, shape, &tall, &wide);
+  V fault = unpack_two(c, shape, &tall, &wide);
   TRY(fault);
   if (!is_number(tall) || !is_number(wide)) return failed(TYPE_);
   if (!fits32(number_of(tall)) || !fits32(number_of(wide))) return odd(c);
