@@ -40,6 +40,8 @@ INLINE u32 ballot(bool p) { return __ballot_sync(ALL, p); }
 INLINE u32 popcount(u32 bits) { return __popc(bits); }
 /// The lowest set bit; 32 for none.
 INLINE u32 lowest(u32 bits) { return bits ? __ffs(bits) - 1 : 32; }
+/// The highest set bit of some.
+INLINE u32 highest(u32 bits) { return 31 - __clz(bits); }
 /// The lanes before this one.
 INLINE u32 lanes_before() { return (1u << lane()) - 1; }
 /// The value that a lane holds, for all.
@@ -70,6 +72,7 @@ INLINE bool all(bool p) { return p; }
 INLINE u32 ballot(bool p) { return p ? 1 : 0; }
 INLINE u32 popcount(u32 bits) { return __builtin_popcount(bits); }
 INLINE u32 lowest(u32 bits) { return bits ? __builtin_ctz(bits) : 32; }
+INLINE u32 highest(u32 bits) { return 31 - __builtin_clz(bits); }
 INLINE u32 lanes_before() { return 0; }
 template <class T> INLINE T from_lane(T x, u32) { return x; }
 INLINE u64 clock_cycles() { return __builtin_ia32_rdtsc(); }

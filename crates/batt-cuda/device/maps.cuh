@@ -1,19 +1,23 @@
 // A function on all elements of a container.
 
-/// The first fault among the lanes; several different ones on an unordered container are left to the CPU.
+/// Does it matter in which order faults are met? The CPU goes through a set in a sequence of its own, so several
+/// different faults in a set are left to it, even if CPython's order is known.
+INLINE bool faults_in_sequence(V container) { return !is_set(container) || container.len <= 1; }
+
+/// The first fault among the lanes; several different ones in a set are left to the CPU.
 INLINE V lane_fault(Ctx &c, V container, V mine) {
   u32 faults = ballot(mine.kind == FAILED);
   if (!faults) return none();
   u8 fault = (u8)from_lane((u32)mine.flags, lowest(faults));
-  if (!in_order(container) && any(mine.kind == FAILED && mine.flags != fault)) return stop(c, FAULTS);
+  if (!faults_in_sequence(container) && any(mine.kind == FAILED && mine.flags != fault)) return stop(c, FAULTS);
   return failed(fault);
 }
 
 /// Calls `take(k, y)` for the value of every element; per lane or uniform, whichever it is. On a fault the fault, as it
-/// left the function. Faults of unordered elements must agree, as nobody knows which of them Python meets first.
+/// left the function. Faults of a set's elements must agree.
 template <class Take> INLINE V map_with(Ctx &c, V f, V container, bool generator, Take take) {
   u32 n = length(c, container);
-  bool ordered = in_order(container), lanewise = n > 1 && is_lanewise(c, f);
+  bool ordered = faults_in_sequence(container), lanewise = n > 1 && is_lanewise(c, f);
   V fault = none();
   for (u32 from = 0; from < n; from += LANES) {
     V mine;

@@ -422,8 +422,8 @@ OUTLINE bool set_contains(Ctx &c, V set, V v) {
   if (set.len == 0) return false;
   if (set.kind != SET_V) {
     if ((set.kind == SET_P) != (v.kind == PAIR) || (set.kind == SET_C) != (v.kind == CELL)) {
-      // A general tuple may equal a packed one: (True, 0) is (1, 0).
-      if (v.kind == TUPLE && v.len <= 3) stop(c, ODD);
+      // A general tuple may equal a packed one: (True, 0) is (1, 0). One of tuples, as a segment is, may not.
+      if (v.kind == TUPLE && v.len <= 3 && is_numeric(values_of(c, v)[0])) stop(c, ODD);
       return false;
     }
     u64 key = set.kind == SET_P ? v.lo : (u64)v.hi << 32 | v.lo;
@@ -483,7 +483,10 @@ OUTLINE bool equal_sets(Ctx &c, V a, V b, u32 depth) {
     if (a.kind != SET_V && b.kind != SET_V) return false;
     V general = a.kind == SET_V ? a : b;
     bool strange = false;
-    for (u32 k = lane(); k < general.len; k += LANES) strange |= values_of(c, general)[k].kind == TUPLE;
+    for (u32 k = lane(); k < general.len; k += LANES) {
+      V v = values_of(c, general)[k];
+      strange |= v.kind == TUPLE && v.len <= 3 && is_numeric(values_of(c, v)[0]);
+    }
     if (any(strange)) stop(c, ODD);
     return false;
   }
@@ -515,6 +518,25 @@ OUTLINE bool equal_sets(Ctx &c, V a, V b, u32 depth) {
     for (u32 j = 0; j < b.len && !in; j++) in = equal_member(c, values_of(c, b)[j], values_of(c, a)[k], depth + 1);
     if (!in || c.stop) return false;
   }
+  return true;
+}
+
+/// `a <= b`.
+OUTLINE bool is_subset(Ctx &c, V a, V b) {
+  if (a.len > b.len) return false;
+  if (a.kind == b.kind && a.kind != SET_V) {
+    spend(c, (u64)a.len * b.len / 4);
+    bool missing = false;
+    for (u32 k = lane(); k < a.len; k += LANES) {
+      u64 key = key_of(c, a, k);
+      u32 j = 0;
+      while (j < b.len && key_of(c, b, j) != key) j++;
+      missing |= j == b.len;
+    }
+    return !any(missing);
+  }
+  for (u32 k = 0; k < a.len; k++)
+    if (!set_contains(c, b, item(c, a, k)) || c.stop) return false;
   return true;
 }
 

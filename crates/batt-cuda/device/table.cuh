@@ -44,7 +44,7 @@ INLINE u32 table_probe(const u32 *slots, u32 mask, u64 hash, u32 element) {
   }
 }
 
-INLINE void table_resize(Table &t, const u64 *hashes, u32 wanted) {
+OUTLINE void table_resize(Table &t, const u64 *hashes, u32 wanted) {
   u32 size = 8;
   while (size <= wanted) size *= 2;
   if (size == 8 && t.mask == 7 && t.fill == t.used) return;
@@ -106,7 +106,7 @@ INLINE void table_merge_table(Table &t, const u64 *hashes, const Table &from) {
 }
 
 /// `frozenset(set)`: a copy in the size that a copy gets. Needs the table's buffers to be of table_room() each.
-INLINE void table_freeze(Table &t, const u64 *hashes) {
+OUTLINE void table_freeze(Table &t, const u64 *hashes) {
   // The copy starts with 8 slots and is sized for all at once.
   u32 size = 8;
   if ((u64)t.used * 5 >= 7 * 3)

@@ -29,6 +29,7 @@ OP(power)(Ctx &c, V function, V n) {
 /// The container of a function's values: of the same kind.
 OUTLINE V image_of(Ctx &c, V function, V container) {
   if (!is_container(container)) return failed(TYPE_);
+  if (c.exact) NEED_ORDER(c, container);
   u32 n = length(c, container);
   ROOM(V, images, c, n ? n : 1);
   V fault = through_generator(map_all(c, function, container, images));
@@ -38,18 +39,38 @@ OUTLINE V image_of(Ctx &c, V function, V container) {
 
 OP(apply)(Ctx &c, V function, V container) { return image_of(c, function, container); }
 
+/// Are there closures in a set of several? Where they stand in it depends on how many were made before them, and the
+/// CPU may have made more.
+OUTLINE bool holds_closures(Ctx &c, V set) {
+  bool found = false;
+  if (set.kind == SET_V && set.len > 1)
+    for (u32 k = lane(); k < set.len; k += LANES) found |= values_of(c, set)[k].kind == CLOSURE;
+  return any(found);
+}
+
 OP(rapply)(Ctx &c, V functions, V value) {
   if (!is_container(functions)) return failed(TYPE_);
-  if (is_set(functions) && functions.len > 1) return odd(c);
+  if (c.exact) {
+    NEED_ORDER(c, functions);
+    if (holds_closures(c, functions)) return odd(c);
+  }
+  bool listed = faults_in_sequence(functions);
   u32 n = length(c, functions);
   ROOM(V, images, c, n ? n : 1);
+  V fault = none();
   for (u32 k = 0; k < n; k++) {
     V y = through_generator(call1(c, item(c, functions, k), value));
-    TRY(y);
     CHECK(c);
+    if (y.kind == FAILED) {
+      if (listed) return y;
+      if (fault.kind == FAILED && fault.flags != y.flags) return stop(c, FAULTS);
+      fault = y;
+      continue;
+    }
     put(images + k, y);
   }
   sync();
+  TRY(fault);
   return is_set(functions) ? build_values(c, images, n) : tuple_at(c, images, n);
 }
 
@@ -82,15 +103,10 @@ OUTLINE V merge_set(Ctx &c, const V *members, u32 count) {
   return set_merge(c, members, count);
 }
 
-OP(mapply)(Ctx &c, V function, V container) {
-  if (!is_container(container)) return failed(TYPE_);
-  u32 n = length(c, container);
-  ROOM(V, images, c, n ? n : 1);
-  V fault = through_generator(map_all(c, function, container, images));
-  TRY(fault);
-  if (!is_set(container)) return merge_tuple(c, images, n);
+/// The values of a function on a set's elements, merged. They are collected into a set of their own first, and walked
+/// in its order.
+OUTLINE V merge_images(Ctx &c, const V *images, u32 n) {
   if (!c.exact) return merge_set(c, images, n);
-  // The values are collected into a set of their own first, and walked in its order.
   V values = build_values(c, images, n);
   TRY(values);
   V *members = elements(c, values);
@@ -98,12 +114,32 @@ OP(mapply)(Ctx &c, V function, V container) {
   return merge_set(c, members, values.len);
 }
 
+/// A function's values on all elements, merged; `*mapped` says whether the function had a value everywhere.
+OUTLINE V map_and_merge(Ctx &c, V function, V container, bool *mapped) {
+  *mapped = false;
+  if (!is_container(container)) return failed(TYPE_);
+  if (c.exact) NEED_ORDER(c, container);
+  u32 n = length(c, container);
+  ROOM(V, images, c, n ? n : 1);
+  V fault = through_generator(map_all(c, function, container, images));
+  TRY(fault);
+  *mapped = true;
+  return is_set(container) ? merge_images(c, images, n) : merge_tuple(c, images, n);
+}
+
+OP(mapply)(Ctx &c, V function, V container) {
+  bool mapped;
+  return map_and_merge(c, function, container, &mapped);
+}
+
 /// The values of a function on elements side by side, as an array; `*count` of them.
 OUTLINE V side_by_side(Ctx &c, V function, V a, V b, V **images, u32 *count) {
   if (!is_container(a) || !is_container(b)) return failed(TYPE_);
-  NEED_ORDER(c, a);
-  NEED_ORDER(c, b);
   u32 n = min_of(length(c, a), length(c, b));
+  if (n) {
+    NEED_ORDER(c, a);
+    NEED_ORDER(c, b);
+  }
   *images = room_for<V>(c, n ? n : 1);
   CHECK(c);
   *count = n;
@@ -136,6 +172,10 @@ OP(prapply)(Ctx &c, V function, V a, V b) {
   u32 m = length(c, b);
   if (m == 0) return empty_set();
   if (!is_container(a)) return failed(TYPE_);
+  if (c.exact) {
+    NEED_ORDER(c, a);
+    NEED_ORDER(c, b);
+  }
   u32 n = length(c, a);
   ROOM(V, images, c, (u64)n * m + 1);
   V fault = none();
@@ -155,3 +195,79 @@ OP(prapply)(Ctx &c, V function, V a, V b) {
   TRY(fault);
   return build_values(c, images, n * m);
 }
+
+// ---- tokpidjin: a closure fails as in arc-dsl, the function that calls it falls back --------------------------
+
+SAME2(compose, compose)
+SAME3(chain, chain)
+SAME2(matcher, matcher)
+SAME2(rbind, rbind)
+SAME2(lbind, lbind)
+SAME3(fork, fork)
+
+/// Counting down from here fills Python's stack.
+const i64 MOST_TIMES = 495;
+
+TOK(power)(Ctx &c, V function, V n) {
+  i64 count;
+  bool whole = integral(n, &count);
+  if (!whole && n.kind != FLOAT) return failed(TYPE_);
+  if (whole && count == 1) return function;
+  if (whole && count >= 2 && count < MOST_TIMES) return closure_of(c, POWER, 1, function, integer(count), none());
+  // The original counts down until its stack is full. What the innermost call gives then is (), not a function, and it
+  // becomes the innermost of those to be composed.
+  return closure_of(c, COMPOSE, 1, function, empty_tuple(), none());
+}
+
+SAME2(apply, apply)
+SAME2(apply_f, apply)
+
+/// A function's values on all elements in iteration order, as an array.
+OUTLINE V images_in_order(Ctx &c, V function, V container, V **images) {
+  if (!is_container(container)) return failed(TYPE_);
+  NEED_ORDER(c, container);
+  u32 n = length(c, container);
+  *images = room_for<V>(c, n ? n : 1);
+  CHECK(c);
+  return map_all(c, function, container, *images);
+}
+
+TOK(apply_t)(Ctx &c, V function, V container) {
+  V *images;
+  V fault = images_in_order(c, function, container, &images);
+  TRY(fault);
+  return tuple_at(c, images, length(c, container));
+}
+
+SAME2(rapply, rapply)
+SAME2(rapply_f, rapply)
+
+TOK(rapply_t)(Ctx &c, V functions, V value) {
+  if (!is_set(functions)) return op_rapply(c, functions, value);
+  NEED_ORDER(c, functions);
+  if (holds_closures(c, functions)) return odd(c);
+  V *items = elements(c, functions);
+  if (!items) return make(STOPPED, 0, 0, 0, 0);
+  return op_rapply(c, tuple_at(c, items, functions.len), value);
+}
+
+// Both `apply` and `merge` fall back to (), and nothing merged is () again.
+TOK(mapply)(Ctx &c, V function, V container) { return safely(c, op_mapply(c, function, container), TO_EMPTY_TUPLE); }
+
+TOK(mapply_t)(Ctx &c, V function, V container) {
+  V *images;
+  V fault = images_in_order(c, function, container, &images);
+  TRY(fault);
+  return merge_tuple(c, images, length(c, container));
+}
+
+// A value that is missing makes the whole fall back to the empty set, one that is no container to ().
+TOK(mapply_f)(Ctx &c, V function, V container) {
+  bool mapped;
+  V merged = map_and_merge(c, function, container, &mapped);
+  return mapped ? safely(c, merged, TO_EMPTY_TUPLE) : merged;
+}
+
+SAME3(papply, papply)
+SAME3(mpapply, mpapply)
+SAME3(prapply, prapply)
