@@ -167,6 +167,7 @@ OUTLINE void run_job(Ctx &c, const Launch &launch, u32 job_number) {
       if (v.kind != 255) continue;
       u32 at = v.lo;
       V made = read_wire(c, program, &at);
+      sync(); // all have read what stood there
       put(p.slots + params + k, made);
     }
     const u32 *list = inputs + job[1];
