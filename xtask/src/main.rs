@@ -18,8 +18,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail};
 
-const USAGE: &str =
-    "usage: cargo xtask gen [dispatch | --check]\n       cargo xtask device-compile [--ptxas] [ARCH]...";
+const USAGE: &str = "usage: cargo xtask gen [dispatch | --check]\n       cargo xtask device-compile [--ptxas] [ARCH]...";
 
 /// A generated file: where it is, and what writes it.
 struct Generated {

@@ -21,7 +21,7 @@ use crate::arch::{Arch, Version};
 use crate::budget::Budget;
 use crate::driver::{CardFacts, Driver, describe, device, is_sticky};
 use crate::kernel::{Kernel, Maker, Origin};
-use crate::memory::{Buffer, Pinned, WARPS_PER_BLOCK, warps_for};
+use crate::memory::{Buffer, Pinned, WARPS_PER_BLOCK, roomy, warps_for};
 use crate::nvrtc::Image;
 use crate::source::{Source, VM};
 
@@ -56,7 +56,7 @@ impl Settings {
         Settings {
             maker: Maker::from_env(files),
             timeout: Duration::from_secs(60),
-            stack: 8 << 10,
+            stack: 16 << 10,
         }
     }
 }
@@ -266,15 +266,15 @@ impl Cuda {
     ) -> Result<Cuda, CardError> {
         let context = Primary::retain(device(driver, facts.ordinal)?)?;
         grow_stack(settings.stack)?;
+        let budget = Budget::of(facts.ordinal, free_here)?;
+        if let Some(why) = budget.lost() {
+            return Err(CardError::Lost(why.to_owned()));
+        }
         let module = load(kernel, &facts, driver.version, settings, notes)?;
         let opening = |error| failed("opening the card", error);
         // SAFETY: the module was just loaded.
         let function = unsafe { result::module::get_function(module, name()) }.map_err(opening)?;
         let kernel = kernel_facts(kernel, function, &facts).map_err(opening)?;
-        let budget = Budget::of(facts.ordinal, free_here)?;
-        if let Some(why) = budget.lost() {
-            return Err(CardError::Lost(why.to_owned()));
-        }
         let event = || result::event::create(CUevent_flags::CU_EVENT_DEFAULT).map_err(opening);
         Ok(Cuda {
             quota: budget.limit() / sharing.max(1),
@@ -315,8 +315,28 @@ impl Cuda {
         self.quota.saturating_sub(own).min(self.budget.left())
     }
 
-    /// Sees to it that everything has its place, and gives the number of warps. Arenas get what the rest leaves.
+    /// Sees to it that everything has its place, and gives the number of warps.
     fn make_room(&mut self, batch: &Batch<'_>, arena: u64) -> Result<u64, CardError> {
+        match self.place(batch, arena, roomy) {
+            Err(CardError::Memory { .. }) => {}
+            other => return other,
+        }
+        // Buffers are larger than they have to be, and there may be holes between them: once more, from nothing.
+        for buffer in self.buffers.all() {
+            buffer.release(&self.budget);
+        }
+        self.programs = None;
+        self.inputs = None;
+        self.place(batch, arena, |bytes| bytes)
+    }
+
+    /// Gives every buffer its memory, by a rule for how much more than it needs. Arenas get what the rest leaves.
+    fn place(
+        &mut self,
+        batch: &Batch<'_>,
+        arena: u64,
+        size: fn(u64) -> u64,
+    ) -> Result<u64, CardError> {
         let jobs = batch.jobs.len() as u64 / 4;
         let words = |count: usize| (count as u64).saturating_mul(4);
         let wanted = [
@@ -344,7 +364,7 @@ impl Cuda {
             let room = self.room();
             let buffer = &mut *self.buffers.all()[number];
             let before = buffer.address();
-            let fits = buffer.fit(wanted, room, &self.budget);
+            let fits = buffer.fit(wanted, size, room, &self.budget);
             // What was on the card is gone with the buffer it was in.
             if buffer.address() != before || fits.is_err() {
                 match number {
@@ -627,9 +647,8 @@ impl Card for Cuda {
             .and_then(|()| self.launch(batch));
         match &ran {
             Ok(_) => {}
-            Err(error @ (CardError::Lost(_) | CardError::Timeout(_))) => {
-                self.budget.lose(error.to_string());
-            }
+            Err(CardError::Lost(why)) => self.budget.lose(why.clone()),
+            Err(error @ CardError::Timeout(_)) => self.budget.lose(error.to_string()),
             // A copy may still be reading the pinned memory.
             // SAFETY: the stream is alive, and no kernel was started: only copies are waited for.
             Err(_) => drop(unsafe { result::stream::synchronize(self.stream) }),

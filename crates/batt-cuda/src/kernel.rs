@@ -183,6 +183,17 @@ mod tests {
     }
 
     #[test]
+    fn every_option_is_one_of_the_compiler() {
+        let Some(nvrtc) = nvrtc() else { return };
+        let options = Options {
+            line_info: true,
+            verbose: true,
+        };
+        let made = nvrtc.compile(PROBE, Arch(90), options).unwrap();
+        assert!(made.log.contains("registers"), "{}", made.log);
+    }
+
+    #[test]
     fn errors_in_the_source_come_with_their_place() {
         let Some(nvrtc) = nvrtc() else { return };
         const WRONG: &[Source] = &[

@@ -47,8 +47,15 @@ impl Buffer {
         self.bytes
     }
 
-    /// Makes it hold so many bytes at least; what was in it is lost if it grows. `room` is what its owner may still take.
-    pub fn fit(&mut self, bytes: u64, room: u64, budget: &Budget) -> Result<(), CardError> {
+    /// Makes it hold so many bytes at least, better the `size` of them; what was in it is lost if it grows. `room` is what
+    /// its owner may still take.
+    pub fn fit(
+        &mut self,
+        bytes: u64,
+        size: fn(u64) -> u64,
+        room: u64,
+        budget: &Budget,
+    ) -> Result<(), CardError> {
         // Addresses are handed to the kernel, used or not.
         let bytes = bytes.max(256);
         if bytes <= self.bytes {
@@ -56,8 +63,7 @@ impl Buffer {
         }
         let room = room.saturating_add(self.bytes);
         self.release(budget);
-        let most = roomy(bytes);
-        for size in [most, bytes] {
+        for size in [size(bytes), bytes] {
             if size <= room && self.allocate(size, budget)? {
                 return Ok(());
             }

@@ -332,8 +332,8 @@ fn growing(card: &mut dyn Card) -> Result<String, String> {
 
 /// More than goes through the pinned memory at once.
 fn large(card: &mut dyn Card) -> Result<String, String> {
-    let words = 30 << 20;
-    let blobs = Blobs::new(500_000, words, 20);
+    let words = usize::try_from(card.memory() / 16 / 4).map_or(30 << 20, |most| most.min(30 << 20));
+    let blobs = Blobs::new(500_000.min(words), words, 20);
     let launched = run(card, &blobs)?;
     let rate = |bytes: u64, time: Duration| bytes as f64 / time.as_secs_f64().max(1e-9) / 1e9;
     let times = launched.times;

@@ -901,7 +901,7 @@ OP(repeat)(Ctx &c, V value, V count) {
   if (!is_number(count)) return failed(TYPE_);
   i64 n = number_of(count);
   if (n <= 0) return empty_tuple();
-  if (n > MOST_ELEMENTS) return stop(c, SIZE);
+  if (n > (i64)MOST_ELEMENTS) return stop(c, SIZE);
   u32 times = (u32)n;
   spend(c, times / LANES + 1);
   if (is_byte(value)) {

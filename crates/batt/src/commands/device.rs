@@ -249,6 +249,7 @@ impl Tests {
             writeln!(out, " {}", kernel_text(facts, *opened))?;
         }
         let mut all = table(&[], &[3]);
+        let mut undone = Vec::new();
         for (name, part) in self.parts() {
             match part {
                 Ok([]) => {
@@ -258,7 +259,10 @@ impl Tests {
                     for check in checks {
                         let verdict = match &check.problem {
                             None => ui.out(GOOD, "good"),
-                            Some(problem) => format!("{} {problem}", ui.out(BAD, "wrong")),
+                            Some(problem) => {
+                                undone.push(format!("{name}, {}: {problem}", check.name));
+                                ui.out(BAD, "wrong")
+                            }
                         };
                         all.add_row([
                             name.to_owned(),
@@ -270,12 +274,15 @@ impl Tests {
                     }
                 }
                 Err(error) => {
-                    let verdict = format!("{} {error}", ui.out(BAD, "not done:"));
-                    all.add_row([name.to_owned(), verdict]);
+                    undone.push(format!("{name}: {error}"));
+                    all.add_row([name.to_owned(), ui.out(BAD, "not done")]);
                 }
             }
         }
         write!(out, "{}", table_text(&all))?;
+        for line in undone {
+            writeln!(out, "\n{line}")?;
+        }
         Ok(())
     }
 }

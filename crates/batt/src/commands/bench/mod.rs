@@ -16,7 +16,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use batt_engine::device::is_allowed_by;
 use batt_engine::{Job, Options, evaluate};
 use clap::{ArgGroup, Args};
 use serde_json::json;
@@ -25,14 +24,13 @@ use self::against::compare;
 use self::checkout::Kind;
 use crate::cli::{Exit, RunOptions};
 use crate::corpus::{Corpus, Puzzle, measure};
-use crate::device::{Device, PER_CARD, VALUES};
-use crate::error::advised;
+use crate::device::{Device, VALUES};
 use crate::interrupt;
 use crate::ui::{Ui, grouped, stdout};
 
-/// Measure throughput, alone, on cards or against a Python checkout
+/// Measure throughput, alone or against a Python checkout
 #[derive(Args)]
-#[command(group = ArgGroup::new("subject").args(["against", "mega", "device"]))]
+#[command(group = ArgGroup::new("subject").args(["against", "mega", "device"]).multiple(true))]
 #[command(after_help = "\
 The built-in puzzles are timed on one core and on all. With --against, the solvers of an arc-dsl
 checkout also run on the inputs of their tasks, by Python and by batt in turns. Only the call of
@@ -47,12 +45,15 @@ With --mega, solvers are run one by one and merged into one batt, on one core an
 built-in puzzles or on --solvers and --tasks. What is compared takes turns on every sample, and the results
 of both sides are compared.
 
+With --device, every solver runs on every input, several times: on the cards, on all cores without them, and with
+--against some runs chosen at random by Python for --seconds. All scores and hashes are compared.
+
 Examples:
   batt bench
+  batt bench --device cuda --against ../arc-dsl --tasks data
   batt bench --against ../tokpidjin --tasks data/training --python venv/bin/python --count 32
   batt bench --mega
   batt bench --mega --solvers solvers.py --tasks data/training --seconds 300
-  batt bench --device cuda --solvers solvers.py --tasks data/training
   batt bench --against ../arc-dsl --tasks data/training
   batt bench --against ../arc-dsl --tasks data/training --python /usr/bin/python3.12 --json")]
 pub struct BenchArgs {
@@ -64,8 +65,8 @@ pub struct BenchArgs {
     #[arg(long, conflicts_with = "against")]
     mega: bool,
 
-    /// Measure cards: scores of every solver, and one batt of all, on the cores and with cards
-    #[arg(long, value_name = VALUES, conflicts_with_all = ["against", "mega"])]
+    /// Measure every solver on every input on this device, on all cores and, with --against, by Python
+    #[arg(long, value_name = VALUES, conflicts_with = "mega")]
     device: Option<Device>,
 
     /// The Python to compare with [default: /usr/bin/python3, or the first on the PATH]
@@ -222,36 +223,30 @@ fn measure_mega(args: &BenchArgs, ui: &Ui) -> Result<Exit> {
     Ok(Exit::findings(bench.agreement.differ > 0))
 }
 
-/// The same work on cores and on cards.
+/// Every solver on every input, on a device.
 fn measure_device(device: &Device, args: &BenchArgs, ui: &Ui) -> Result<Exit> {
-    let cards = device.open(None, PER_CARD, ui)?;
-    if cards.is_empty() {
-        return Err(advised(
-            "there is no card to measure",
-            "`batt device` says what is missing",
-        ));
-    }
-    let limits = args.options.engine(None).limits;
-    if !is_allowed_by(&limits) {
-        return Err(advised(
-            "limits below the default ones cannot be kept on a device",
-            "leave them out",
-        ));
-    }
-    let tasks = args.tasks.as_ref();
-    let material = mega::Material::load(&args.solvers, tasks, args.options.dialect(), ui)?;
-    let time = Duration::from_secs_f64(args.seconds);
-    let bench = device::measure(cards, &material, &limits, time)?;
+    let wanted = device::Wanted {
+        device,
+        checkout: args.against.as_deref(),
+        python: args.python.as_deref(),
+        solvers: &args.solvers,
+        tasks: args.tasks.as_deref(),
+        dialect: args.options.dialect(),
+        limits: args.options.engine(None).limits,
+        time: Duration::from_secs_f64(args.seconds),
+        seed: args.seed,
+    };
+    let bench = device::measure(&wanted, ui)?;
     let mut out = stdout();
     match args.json {
-        true => writeln!(out, "{}", json!({"device": bench.to_json()}))?,
-        false => bench.write(&mut out, ui)?,
+        true => writeln!(out, "{}", json!({"device": device::to_json(&bench)}))?,
+        false => device::write(&mut out, &bench)?,
     }
     out.flush()?;
-    if interrupt::happened() {
+    if bench.interrupted {
         return Ok(Exit::Interrupted);
     }
-    Ok(Exit::findings(bench.differs()))
+    Ok(Exit::findings(bench.differing > 0))
 }
 
 /// Runs per second of the corpus on every core.

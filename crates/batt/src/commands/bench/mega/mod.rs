@@ -15,7 +15,7 @@ use batt_dsl::Dialect;
 use batt_engine::{MegaReport, Options, Verdict};
 
 pub use self::report::{duration, to_json, write};
-pub use self::setup::{Material, merged};
+use self::setup::Material;
 use self::sharing::Entry;
 pub use self::sharing::Runner;
 use self::whereabouts::Whereabouts;
