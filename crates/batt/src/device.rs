@@ -87,6 +87,9 @@ pub type Cards = Vec<Box<dyn Card>>;
 /// With fewer runs a card is not ready before the processor is done.
 const WORTH_IT: usize = 20_000;
 
+/// Logical devices on each card, where the user names none: while one computes, another one's results are copied.
+pub const PER_CARD: usize = 2;
+
 impl DeviceChoice {
     /// The cards to use for so many runs within some limits; none for the processor alone.
     pub fn open(
@@ -107,7 +110,7 @@ impl DeviceChoice {
             }
             return Ok(Vec::new());
         }
-        self.device.open(threads, ui)
+        self.device.open(threads, PER_CARD, ui)
     }
 
     /// How devices are used.
@@ -120,11 +123,12 @@ impl DeviceChoice {
 }
 
 impl Device {
-    /// The cards; none for the processor alone. `threads` is how many an emulated device may take.
-    pub fn open(&self, threads: Option<NonZeroUsize>, ui: &Ui) -> Result<Cards> {
+    /// The cards; none for the processor alone. `threads` is how many an emulated device may take, `per_card` how many
+    /// logical devices each card has if none is named.
+    pub fn open(&self, threads: Option<NonZeroUsize>, per_card: usize, ui: &Ui) -> Result<Cards> {
         match self {
             Device::Cpu => Ok(Vec::new()),
-            Device::Auto => match cuda(&[], ui) {
+            Device::Auto => match cuda(&[], per_card, ui) {
                 Ok(cards) => Ok(cards),
                 // That there is none is no news.
                 Err(CardError::Missing(_)) => Ok(Vec::new()),
@@ -133,7 +137,7 @@ impl Device {
                     Ok(Vec::new())
                 }
             },
-            Device::Cuda(numbers) => cuda(numbers, ui).map_err(|error| {
+            Device::Cuda(numbers) => cuda(numbers, per_card, ui).map_err(|error| {
                 advised(
                     &error,
                     "`batt device` says what is missing; --device cpu runs on the processor",
@@ -144,14 +148,14 @@ impl Device {
     }
 }
 
-/// CUDA cards: those with these numbers, or all. One that is named twice is two logical devices, and while one computes,
-/// the other's results can be copied.
-fn cuda(numbers: &[usize], ui: &Ui) -> Result<Cards, CardError> {
+/// CUDA cards: those with these numbers, or all.
+fn cuda(numbers: &[usize], per_card: usize, ui: &Ui) -> Result<Cards, CardError> {
     let all: Vec<usize>;
     let numbers = match numbers.is_empty() {
         false => numbers,
         true => {
-            all = (0..Driver::get()?.cards).collect();
+            let cards = 0..Driver::get()?.cards;
+            all = cards.flat_map(|card| vec![card; per_card]).collect();
             &all
         }
     };
