@@ -78,7 +78,7 @@ fn programs_give_what_they_give_on_the_cpu() {
     };
     for (threads, copies) in [(1, 1), (3, 200)] {
         let mut card = Emulated::new(NonZeroUsize::new(threads).expect("not zero"));
-        let mut launcher = Launcher::new(Settings::default());
+        let mut launcher = Launcher::new(Settings::default(), 1);
         let jobs = jobs(copies);
         let done = launcher
             .run(&mut card, &programs, &inputs, &jobs, Counting::Steps)

@@ -18,8 +18,8 @@ use batt_dsl::{Fault, Limits, Run};
 use crate::batt::{BattRun, BattWorker, CompiledBatt, Pass, StepCount};
 use crate::compile::RunError;
 use crate::device::{
-    self, Card, Counts, DeviceOptions, DeviceReport, Entry, Feed, Finished, Load, Param, Programs,
-    Reason, Runs, Seen, Settings, Shapes, Subject, Taken, Verify, replay, run_fed,
+    self, Card, Counting, Counts, DeviceOptions, DeviceReport, Entry, Feed, Finished, Load, Param,
+    Programs, Reason, Runs, Seen, Settings, Shapes, Subject, Taken, Verify, replay, run_fed,
 };
 use crate::evaluate::{Verdict, judge};
 use crate::sample::Sample;
@@ -277,6 +277,7 @@ fn feed<'a>(
         shapes,
         samples,
         runs: Runs::From(from),
+        counting: Counting::Steps,
     };
     let settings = Settings {
         values: options.values,

@@ -18,6 +18,9 @@ use crate::device::{
 /// Cases in a launch.
 const BATCH: usize = 1 << 14;
 
+/// Room is made for so many entries a case: batts have more, and few are in a batch.
+const MOST_ENTRIES: usize = 8;
+
 /// What a directory came to on a device.
 #[derive(Debug, Default)]
 pub struct DeviceReport {
@@ -63,7 +66,14 @@ pub fn run_on_device(
     let mut bench = Bench {
         card,
         fallback,
-        launcher: Launcher::new(Settings::default()),
+        // Which cases need an exact launch is part of what is to be found out.
+        launcher: Launcher::new(
+            Settings {
+                learn: false,
+                ..Settings::default()
+            },
+            MOST_ENTRIES,
+        ),
         cpu: Cpu::default(),
         workspace: Workspace::new(),
         found: DeviceReport::default(),

@@ -34,6 +34,8 @@ pub(crate) struct Load<'a> {
     pub samples: &'a [Sample<'a>],
     /// Which subject runs on which sample.
     pub runs: Runs<'a>,
+    /// Does anybody want to know what each step did?
+    pub counting: Counting,
 }
 
 /// A program, with what a job has to know about it.
@@ -81,6 +83,8 @@ const KEPT_SAMPLES: usize = 1 << 15;
 /// Runs in a chunk: enough for every warp of a large card to have several, few enough for results to come steadily.
 const SMALLEST_CHUNK: usize = 512;
 const LARGEST_CHUNK: usize = 1 << 13;
+/// Without values there is less to wait for.
+const LARGEST_CHUNK_OF_SCORES: usize = 1 << 16;
 
 /// Chunks that a card may be ahead.
 const AHEAD: usize = 2;
@@ -107,11 +111,14 @@ impl Sent {
 
 /// What became of a chunk of runs.
 struct Chunk {
-    range: Range<usize>,
     pieces: Vec<Piece>,
     /// Runs that nobody has looked at yet.
-    waiting: AtomicUsize,
+    waiting: Apart<AtomicUsize>,
 }
+
+/// In memory of its own: everybody writes here, and nobody is to wait who only reads what is beside it.
+#[repr(align(128))]
+struct Apart<T>(T);
 
 /// What was launched together.
 struct Piece {
@@ -178,7 +185,11 @@ impl<'a> Feed<'a> {
     pub fn new(load: Load<'a>, settings: Settings, cards: usize, chunk: Option<usize>) -> Feed<'a> {
         let count = load.count();
         let fitting = count.div_ceil(cards.max(1) * 4);
-        let size = chunk.unwrap_or(fitting.clamp(SMALLEST_CHUNK, LARGEST_CHUNK));
+        let largest = match settings.values {
+            true => LARGEST_CHUNK,
+            false => LARGEST_CHUNK_OF_SCORES,
+        };
+        let size = chunk.unwrap_or(fitting.clamp(SMALLEST_CHUNK, largest));
         let size = size.max(1);
         let starts = (0..count).step_by(size);
         Feed {
@@ -197,14 +208,16 @@ impl<'a> Feed<'a> {
 
     /// Works for a card until there is nothing left to do.
     fn work(&self, card: &mut dyn Card) {
+        let entries = self.load.subjects.iter().map(|subject| subject.entries);
+        let entries = entries.max().unwrap_or_default();
         let mut feeder = Feeder {
             feed: self,
             report: CardReport {
                 name: card.name(),
                 ..CardReport::default()
             },
-            solve: Launcher::new(self.settings),
-            compare: Launcher::new(self.settings),
+            solve: Launcher::new(self.settings, entries),
+            compare: Launcher::new(self.settings, entries),
         };
         while let Some(number) = self.take() {
             let turn = Turn {
@@ -228,8 +241,25 @@ impl<'a> Feed<'a> {
     fn reader(&self) -> Reader<'_, 'a> {
         Reader {
             feed: self,
-            chunk: None,
+            range: 0..0,
+            number: 0,
+            taken: Taken(None),
         }
+    }
+
+    /// All runs of a chunk have been looked at: it is forgotten, and a card may go on.
+    fn used_up(&self, number: usize) {
+        let mut state = self.lock();
+        let chunk = state.done.remove(&number);
+        state.used.insert(number);
+        while state.used.first() == Some(&state.oldest) {
+            state.used.pop_first();
+            state.oldest += 1;
+        }
+        drop(state);
+        self.changed.notify_all();
+        // It is large, so it is given back when nobody waits for the lock.
+        drop(chunk);
     }
 
     /// What all cards did, when they have ended.
@@ -343,11 +373,9 @@ struct Turn<'f, 'a> {
 
 impl Drop for Turn<'_, '_> {
     fn drop(&mut self) {
-        let range = self.feed.chunks[self.number].clone();
         let chunk = Chunk {
-            waiting: AtomicUsize::new(range.len()),
-            range,
             pieces: self.chunk.take().unwrap_or_default(),
+            waiting: Apart(AtomicUsize::new(self.feed.chunks[self.number].len())),
         };
         self.feed.lock().done.insert(self.number, Arc::new(chunk));
         self.feed.changed.notify_all();
@@ -425,13 +453,13 @@ impl Feeder<'_, '_> {
         }
         let (programs, inputs) = (&load.programs, &sent.inputs);
         let launcher = &mut self.solve;
-        let solved = launcher.run(card, programs, inputs, &sending, Counting::Steps)?;
+        let solved = launcher.run(card, programs, inputs, &sending, load.counting)?;
         self.count(&solved);
         let (numbers, comparing) = self.comparing(sent, &range, &jobs, &solved);
         let mut compared = None;
         if !comparing.is_empty() && !self.report.lost {
             let launcher = &mut self.compare;
-            match launcher.run(card, programs, inputs, &comparing, Counting::Steps) {
+            match launcher.run(card, programs, inputs, &comparing, load.counting) {
                 Ok(done) => {
                     self.count(&done);
                     compared = Some((numbers, done));
@@ -461,6 +489,13 @@ impl Feeder<'_, '_> {
         let load = &self.feed.load;
         let mut numbers = HashMap::new();
         let mut comparing = Vec::new();
+        if load
+            .subjects
+            .iter()
+            .all(|subject| subject.compare.is_none())
+        {
+            return (numbers, comparing);
+        }
         for (at, job) in range.clone().zip(jobs) {
             let (subject, sample) = load.run(at);
             let subject = &load.subjects[subject];
@@ -496,6 +531,9 @@ impl Feeder<'_, '_> {
         self.report.times.add(&done.times());
         if let Some(error) = &done.error {
             self.failed(error);
+        }
+        if self.feed.load.counting == Counting::Nothing {
+            return;
         }
         let counters = done.counters();
         let mut state = self.feed.lock();
@@ -533,9 +571,10 @@ pub(crate) fn run_fed<T: Send, W: FnMut(usize, Option<&Taken>) -> T>(
             let mut work = worker();
             move |at: usize| {
                 let taken = reader.as_mut().map(|reader| reader.wait(at));
-                let result = work(at, taken.as_ref());
-                if let Some(reader) = &mut reader {
-                    reader.done();
+                let result = work(at, taken);
+                // Looked at is not delivered: a worker may have to wait for a chunk with earlier results in hand.
+                if let Some(reader) = &reader {
+                    reader.looked_at();
                 }
                 result
             }
@@ -563,19 +602,23 @@ impl Taken {
 struct Reader<'f, 'a> {
     feed: &'f Feed<'a>,
     /// The chunk of the last run: the next one is mostly in the same.
-    chunk: Option<(usize, Arc<Chunk>)>,
+    range: Range<usize>,
+    number: usize,
+    taken: Taken,
 }
 
 impl Reader<'_, '_> {
     /// Waits for the chunk of a run.
-    fn wait(&mut self, at: usize) -> Taken {
-        if let Some((_, chunk)) = &self.chunk
-            && chunk.range.contains(&at)
-        {
-            return Taken(Some(Arc::clone(chunk)));
+    fn wait(&mut self, at: usize) -> &Taken {
+        if self.range.contains(&at) {
+            return &self.taken;
         }
         let feed = self.feed;
+        // What is not looked at any more is not kept while waiting.
+        self.taken = Taken(None);
         let number = feed.chunks.partition_point(|range| range.end <= at);
+        self.range = feed.chunks[number].clone();
+        self.number = number;
         let mut state = feed.lock();
         let chunk = loop {
             if let Some(chunk) = state.done.get(&number) {
@@ -586,26 +629,16 @@ impl Reader<'_, '_> {
             }
             state = feed.wait(state);
         };
-        drop(state);
-        self.chunk = chunk.clone().map(|chunk| (number, chunk));
-        Taken(chunk)
+        self.taken = Taken(chunk);
+        &self.taken
     }
 
-    /// The run has been looked at. When all of a chunk have, it is forgotten, and a card may go on.
-    fn done(&mut self) {
-        let Some((number, chunk)) = &self.chunk else {
-            return;
-        };
-        if chunk.waiting.fetch_sub(1, Ordering::AcqRel) == 1 {
-            let mut state = self.feed.lock();
-            state.done.remove(number);
-            state.used.insert(*number);
-            while state.used.first() == Some(&state.oldest) {
-                state.used.pop_first();
-                state.oldest += 1;
-            }
-            drop(state);
-            self.feed.changed.notify_all();
+    /// The run that was waited for has been looked at.
+    fn looked_at(&self) {
+        if let Some(chunk) = &self.taken.0
+            && chunk.waiting.0.fetch_sub(1, Ordering::AcqRel) == 1
+        {
+            self.feed.used_up(self.number);
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Jobs in two launches: one in which sets have no order, and an exact one for those to which order matters.
+//! Jobs in a few launches: one in which sets have no order, an exact one for those to which order matters, and one with more
+//! room for those that need it.
 
 use super::bytecode::{ProgramAt, Programs};
 use super::card::{Batch, Card, CardError, Launched, Times};
@@ -19,12 +20,14 @@ pub struct Settings {
     pub fuel: u64,
     /// Bytes of values.
     pub arena_bytes: usize,
-    /// The same in the second launch, which few runs need.
+    /// The same in the last launch, which few runs need.
     pub large_arena_bytes: usize,
     /// Are full values wanted, or only verdicts and hashes?
     pub values: bool,
     /// Count calls and cycles of each primitive?
     pub ops: bool,
+    /// Begin with an exact launch where most jobs turn out to need one?
+    pub learn: bool,
 }
 
 impl Default for Settings {
@@ -35,6 +38,7 @@ impl Default for Settings {
             large_arena_bytes: 8 << 20,
             values: true,
             ops: false,
+            learn: true,
         }
     }
 }
@@ -76,9 +80,9 @@ impl JobAt {
 /// In which launch a job was finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaunchPass {
-    /// The first: sets without order.
+    /// One in which sets have no order.
     First,
-    /// The second: CPython's order of every set, and more room.
+    /// An exact one: CPython's order of every set.
     Exact,
 }
 
@@ -93,11 +97,11 @@ pub struct Finished<'a> {
 
 /// What became of some jobs.
 pub struct Done {
-    first: Launched,
-    exact: Option<Launched>,
-    /// For each job its number in the exact launch.
-    again: Vec<Option<u32>>,
-    /// What stood in the way of the exact launch; its jobs are left to the CPU.
+    /// The launches there were, with what kind each was.
+    launches: Vec<(LaunchPass, Launched)>,
+    /// For each job the last launch it was in, and its number there.
+    places: Vec<(u32, u32)>,
+    /// What stood in the way of a later launch; its jobs are left to the CPU.
     pub error: Option<CardError>,
     values: bool,
 }
@@ -105,26 +109,20 @@ pub struct Done {
 impl Done {
     /// How many jobs there were.
     pub fn len(&self) -> usize {
-        self.again.len()
+        self.places.len()
     }
 
     /// Were there none?
     pub fn is_empty(&self) -> bool {
-        self.again.is_empty()
+        self.places.is_empty()
     }
 
     /// What became of a job.
     pub fn job(&self, k: usize) -> Result<Finished<'_>, Reason> {
-        let (pass, words) = match (self.again[k], &self.exact) {
-            (Some(again), Some(exact)) => (LaunchPass::Exact, exact.job(again as usize)),
-            _ => (LaunchPass::First, self.first.job(k)),
-        };
-        words.map(|words| Finished { pass, words })
-    }
-
-    /// Why the first launch left a job, if it did.
-    pub fn first_reason(&self, k: usize) -> Option<Reason> {
-        self.first.job(k).err()
+        let (launch, number) = self.places[k];
+        let (pass, launched) = &self.launches[launch as usize];
+        let words = launched.job(number as usize)?;
+        Ok(Finished { pass: *pass, words })
     }
 
     /// Did the launches give full values?
@@ -134,37 +132,46 @@ impl Done {
 
     /// The counters of finished jobs: three for each step of the programs, then two for each primitive.
     pub fn counters(&self) -> Vec<u64> {
-        let mut counters = self.first.counters.clone();
-        if let Some(exact) = &self.exact {
-            for (sum, more) in counters.iter_mut().zip(&exact.counters) {
+        let mut launches = self.launches.iter().map(|(_, launched)| &launched.counters);
+        let mut counters = launches.next().cloned().unwrap_or_default();
+        for more in launches {
+            for (sum, more) in counters.iter_mut().zip(more) {
                 *sum += more;
             }
         }
         counters
     }
 
-    /// What both launches took.
+    /// What all launches took.
     pub fn times(&self) -> Times {
-        let mut times = self.first.times;
-        if let Some(exact) = &self.exact {
-            times.add(&exact.times);
+        let mut times = Times::default();
+        for (_, launched) in &self.launches {
+            times.add(&launched.times);
         }
         times
     }
 }
 
-/// Launches batches and learns how much room their output takes.
+/// Launches batches, and learns from them: how much room output takes, and whether order matters.
 pub struct Launcher {
     settings: Settings,
     /// Words that a job wrote on average, as far as known.
     words_per_job: usize,
+    /// Launches until the next look at how many jobs need an exact launch; none are made without order until then.
+    exact_for: u32,
 }
 
-/// What a job is taken to write while nothing is known.
-const FIRST_GUESS: usize = 1 << 10;
+/// Words of an entry's value, while nothing is known.
+const WORDS_OF_VALUE: usize = 96;
+
+/// Words of an entry without its value.
+const WORDS_OF_ENTRY: usize = 4;
 
 /// Room for output, in units of what is expected.
 const MARGIN: usize = 2;
+
+/// The same for those that had none.
+const LARGE_MARGIN: usize = 16;
 
 /// The least room for output: small batches vary more.
 const LEAST_OUTPUT: usize = 1 << 20;
@@ -172,93 +179,171 @@ const LEAST_OUTPUT: usize = 1 << 20;
 /// The most room for output, in words: a gigabyte.
 const MOST_OUTPUT: usize = 1 << 28;
 
+/// So many batches are exact from the beginning after one in which most jobs had to be: other programs may follow.
+const EXACT_FOR: u32 = 15;
+
+/// How a launch is made.
+#[derive(Clone, Copy)]
+struct Manner {
+    pass: LaunchPass,
+    /// Is there more room than usual?
+    large: bool,
+}
+
 impl Launcher {
-    /// A launcher that knows nothing yet.
-    pub fn new(settings: Settings) -> Launcher {
+    /// A launcher that knows nothing yet but how many entries a job has.
+    pub fn new(settings: Settings, entries: usize) -> Launcher {
+        let words = match settings.values {
+            true => WORDS_OF_ENTRY + WORDS_OF_VALUE,
+            false => WORDS_OF_ENTRY,
+        };
         Launcher {
             settings,
-            words_per_job: FIRST_GUESS,
+            words_per_job: entries.max(1) * words,
+            exact_for: 0,
         }
     }
 
     /// How many jobs there is room for in one launch, as far as known.
     pub fn most_jobs(&self) -> usize {
-        (MOST_OUTPUT / (MARGIN * self.words_per_job.max(1))).max(1)
+        (MOST_OUTPUT / (MARGIN * self.words_per_job)).max(1)
     }
 
-    /// Runs jobs on a card: once, and those to whom order mattered, or for whom there was no room, once more.
+    /// Runs jobs on a card: once, those to whom order mattered once more, and those for whom there was no room again.
     pub fn run(
         &mut self,
         card: &mut dyn Card,
         programs: &Programs,
         inputs: &Inputs,
         jobs: &[JobAt],
-        counters: Counting,
+        counting: Counting,
     ) -> Result<Done, CardError> {
         let words: Vec<[u32; 4]> = jobs.iter().map(JobAt::words).collect();
-        let first = self.launch(card, programs, inputs, &words, counters, LaunchPass::First)?;
-        let finished = |k: &usize| first.job(*k).is_ok();
-        let count = (0..jobs.len()).filter(finished).count();
-        if count > 0 && self.settings.values {
-            let words = first.output.len() / count;
-            self.words_per_job = (self.words_per_job / 2).max(words);
-        }
-        let mut again = vec![None; jobs.len()];
-        let mut rest = Vec::new();
-        for (k, job) in words.iter().enumerate() {
-            if first.job(k).is_err_and(Reason::may_be_retried) {
-                again[k] = Some(rest.len() as u32);
-                rest.push(*job);
-            }
-        }
+        let batch = Sending {
+            programs,
+            inputs,
+            counting,
+        };
+        let first = Manner {
+            pass: match self.exact_for {
+                0 => LaunchPass::First,
+                _ => LaunchPass::Exact,
+            },
+            large: false,
+        };
+        let launched = self.launch(card, &batch, &words, first)?;
         let mut done = Done {
-            first,
-            exact: None,
-            again,
+            launches: vec![(first.pass, launched)],
+            places: (0..jobs.len() as u32).map(|k| (0, k)).collect(),
             error: None,
             values: self.settings.values,
         };
-        if !rest.is_empty() {
-            match self.launch(card, programs, inputs, &rest, counters, LaunchPass::Exact) {
-                Ok(exact) => done.exact = Some(exact),
-                Err(error) => done.error = Some(error),
+        self.learn(&done, first);
+        // Jobs that have no room are not tried again before they get more.
+        let again = |large| Manner {
+            pass: LaunchPass::Exact,
+            large,
+        };
+        self.retry(card, &batch, &words, &mut done, again(false), |reason| {
+            matches!(reason, Reason::Order | Reason::Faults)
+        });
+        self.retry(card, &batch, &words, &mut done, again(true), |reason| {
+            matches!(reason, Reason::Arena | Reason::Output | Reason::NotReached)
+        });
+        Ok(done)
+    }
+
+    /// Looks at the first launch of a batch.
+    fn learn(&mut self, done: &Done, manner: Manner) {
+        let launched = &done.launches[0].1;
+        let jobs = done.len();
+        let mut finished = 0;
+        let mut unordered = 0;
+        for k in 0..jobs {
+            match launched.job(k) {
+                Ok(_) => finished += 1,
+                Err(Reason::Order | Reason::Faults) => unordered += 1,
+                Err(_) => {}
             }
         }
-        Ok(done)
+        if finished > 0 && self.settings.values {
+            let words = launched.output.len() / finished;
+            self.words_per_job = (self.words_per_job / 2).max(words);
+        }
+        self.exact_for = match manner.pass {
+            LaunchPass::First if self.settings.learn && 2 * unordered > jobs => EXACT_FOR,
+            _ => self.exact_for.saturating_sub(1),
+        };
+    }
+
+    /// Launches jobs once more that were left for some reasons.
+    fn retry(
+        &self,
+        card: &mut dyn Card,
+        batch: &Sending<'_>,
+        jobs: &[[u32; 4]],
+        done: &mut Done,
+        manner: Manner,
+        concerned: impl Fn(Reason) -> bool,
+    ) {
+        if done.error.is_some() {
+            return;
+        }
+        let left: Vec<usize> = (0..jobs.len())
+            .filter(|k| done.job(*k).is_err_and(&concerned))
+            .collect();
+        if left.is_empty() {
+            return;
+        }
+        let words: Vec<[u32; 4]> = left.iter().map(|k| jobs[*k]).collect();
+        match self.launch(card, batch, &words, manner) {
+            Ok(launched) => {
+                let launch = done.launches.len() as u32;
+                for (number, k) in left.into_iter().enumerate() {
+                    done.places[k] = (launch, number as u32);
+                }
+                done.launches.push((manner.pass, launched));
+            }
+            Err(error) => done.error = Some(error),
+        }
     }
 
     fn launch(
         &self,
         card: &mut dyn Card,
-        programs: &Programs,
-        inputs: &Inputs,
+        sending: &Sending<'_>,
         jobs: &[[u32; 4]],
-        counting: Counting,
-        pass: LaunchPass,
+        manner: Manner,
     ) -> Result<Launched, CardError> {
         let settings = &self.settings;
-        let (exact, arena_bytes, margin) = match pass {
-            LaunchPass::First => (0, settings.arena_bytes, MARGIN),
-            // Those that come here are the long ones.
-            LaunchPass::Exact => (EXACT, settings.large_arena_bytes, 8),
+        let (arena_bytes, margin) = match manner.large {
+            false => (settings.arena_bytes, MARGIN),
+            true => (settings.large_arena_bytes, LARGE_MARGIN),
         };
         let words = jobs.len().saturating_mul(self.words_per_job);
         let output_words = words.saturating_mul(margin);
-        let values = settings.values;
-        let steps = 3 * programs.steps();
-        let (ops, counters) = match counting {
+        let steps = 3 * sending.programs.steps();
+        let (ops, counters) = match sending.counting {
             Counting::Nothing => (false, 0),
             Counting::Steps if settings.ops => (true, steps + 2 * op_count()),
             Counting::Steps => (false, steps),
         };
+        let mut flags = 0;
+        for (wanted, flag) in [
+            (settings.values, FULL_VALUES),
+            (manner.pass == LaunchPass::Exact, EXACT),
+            (ops, TIMED),
+        ] {
+            flags |= if wanted { flag } else { 0 };
+        }
         let batch = Batch {
-            programs: programs.words(),
-            programs_id: programs.id(),
-            inputs: inputs.words(),
-            inputs_id: inputs.id(),
+            programs: sending.programs.words(),
+            programs_id: sending.programs.id(),
+            inputs: sending.inputs.words(),
+            inputs_id: sending.inputs.id(),
             jobs: jobs.as_flattened(),
             output_words: output_words.clamp(LEAST_OUTPUT, MOST_OUTPUT),
-            flags: exact | if values { FULL_VALUES } else { 0 } | if ops { TIMED } else { 0 },
+            flags,
             fuel: settings.fuel,
             arena_bytes,
             counters,
@@ -274,6 +359,13 @@ impl Launcher {
     }
 }
 
+/// What all launches of a batch have in common.
+struct Sending<'a> {
+    programs: &'a Programs,
+    inputs: &'a Inputs,
+    counting: Counting,
+}
+
 /// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counting {
@@ -286,4 +378,116 @@ pub enum Counting {
 /// How many primitives there are counters for: all, and the one that stands for no primitive.
 fn op_count() -> usize {
     batt_dsl::OpId::every().count() + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A card that finishes a job by its parameters: 1 needs order, 2 needs room, 3 both, 4 cannot be finished.
+    #[derive(Default)]
+    struct Picky {
+        /// Flags and number of jobs of each launch.
+        seen: Vec<(u32, usize)>,
+        /// Launches that fail.
+        fails: Vec<usize>,
+    }
+
+    impl Card for Picky {
+        fn name(&self) -> String {
+            "picky".to_owned()
+        }
+
+        fn memory(&self) -> u64 {
+            0
+        }
+
+        fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, CardError> {
+            let jobs = batch.jobs.len() / 4;
+            self.seen.push((batch.flags, jobs));
+            if self.fails.contains(&self.seen.len()) {
+                return Err(CardError::Launch("as told".into()));
+            }
+            let exact = batch.flags & EXACT != 0;
+            let large = batch.arena_bytes == Settings::default().large_arena_bytes;
+            let result = |job: &[u32]| match job[1] {
+                1 | 3 if !exact => [1, 0, 0, 0],
+                2 | 3 if !large => [3, 0, 0, 0],
+                4 => [6, 0, 0, 0],
+                _ => [0, 0, 0, 0],
+            };
+            Ok(Launched {
+                results: batch.jobs.chunks(4).flat_map(result).collect(),
+                counters: vec![1; batch.counters],
+                ..Launched::default()
+            })
+        }
+    }
+
+    fn run(launcher: &mut Launcher, card: &mut Picky, params: &[u32]) -> Done {
+        let program = ProgramAt {
+            offset: 0,
+            first_step: 0,
+            steps: 0,
+        };
+        let jobs: Vec<JobAt> = params.iter().map(|p| JobAt::new(program, *p)).collect();
+        let (programs, inputs) = (Programs::new(), Inputs::new());
+        launcher
+            .run(card, &programs, &inputs, &jobs, Counting::Nothing)
+            .expect("the first launch does not fail")
+    }
+
+    fn ends(done: &Done) -> Vec<Result<LaunchPass, Reason>> {
+        let job = |k| done.job(k).map(|finished| finished.pass);
+        (0..done.len()).map(job).collect()
+    }
+
+    #[test]
+    fn jobs_are_launched_again_until_nothing_helps() {
+        let mut card = Picky::default();
+        let mut launcher = Launcher::new(Settings::default(), 1);
+        let done = run(&mut launcher, &mut card, &[0, 1, 2, 3, 4, 0, 0]);
+        let (first, exact) = (Ok(LaunchPass::First), Ok(LaunchPass::Exact));
+        let missing = Err(Reason::Missing);
+        assert_eq!(
+            ends(&done),
+            [first, exact, exact, exact, missing, first, first]
+        );
+        assert_eq!(card.seen, [(1, 7), (3, 2), (3, 2)]);
+    }
+
+    #[test]
+    fn a_later_launch_that_fails_leaves_the_others_as_they_were() {
+        let mut card = Picky {
+            fails: vec![2],
+            ..Picky::default()
+        };
+        let mut launcher = Launcher::new(Settings::default(), 1);
+        let done = run(&mut launcher, &mut card, &[0, 1, 2]);
+        let left = [Err(Reason::Order), Err(Reason::Arena)];
+        assert_eq!(ends(&done), [Ok(LaunchPass::First), left[0], left[1]]);
+        assert!(done.error.is_some());
+        assert_eq!(card.seen.len(), 2);
+    }
+
+    #[test]
+    fn where_order_mostly_matters_launches_begin_exactly() {
+        let mut card = Picky::default();
+        let mut launcher = Launcher::new(Settings::default(), 1);
+        run(&mut launcher, &mut card, &[1, 1, 0]);
+        assert_eq!(card.seen.len(), 2);
+        // For a while; then it is found out again.
+        for _ in 0..EXACT_FOR {
+            card.seen.clear();
+            let done = run(&mut launcher, &mut card, &[1, 0, 1]);
+            assert_eq!(card.seen, [(3, 3)]);
+            assert_eq!(ends(&done), [Ok(LaunchPass::Exact); 3]);
+        }
+        card.seen.clear();
+        run(&mut launcher, &mut card, &[0, 0, 1]);
+        assert_eq!(card.seen, [(1, 3), (3, 1)]);
+        card.seen.clear();
+        run(&mut launcher, &mut card, &[0, 0, 0]);
+        assert_eq!(card.seen, [(1, 3)]);
+    }
 }

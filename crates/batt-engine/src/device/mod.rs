@@ -26,7 +26,7 @@ pub use card::{Batch, Card, CardError, Launched, Times};
 pub use inputs::{Inputs, Param, SampleAt, Shape, Shapes};
 pub use launch::{Counting, Done, Finished, JobAt, LaunchPass, Launcher, Settings};
 pub use report::{CardReport, Counts, DeviceReport, Mismatch, OpCount};
-pub use results::{Entry, Reason, entries};
+pub use results::{Entry, Reason, entries, only_entry};
 pub use score::{Score, ScoreReport, score};
 
 pub(crate) use feed::{Feed, Load, Runs, Subject, Taken, run_fed};

@@ -92,14 +92,6 @@ impl Reason {
             Reason::Card => "card",
         }
     }
-
-    /// Is there hope for a second launch, exact and with more room?
-    pub fn may_be_retried(self) -> bool {
-        matches!(
-            self,
-            Reason::Order | Reason::Faults | Reason::Output | Reason::Arena | Reason::NotReached
-        )
-    }
 }
 
 impl From<WireError> for Reason {
@@ -179,44 +171,63 @@ pub fn entries(words: &[u32], count: usize, full: bool) -> Result<Vec<Entry>, Wi
     let mut entries = Vec::with_capacity(count);
     let mut at = 0;
     for _ in 0..count {
-        let start = at;
-        let broken = |what| WireError::Broken { at: start, what };
-        let head = words.get(at..at + HEAD);
-        let &[fault, detail, low, high] = head.ok_or_else(|| broken("no entry"))? else {
-            return Err(broken("no entry"));
-        };
-        at += HEAD;
-        entries.push(match fault {
-            0 => {
-                let entry = Entry::Value {
-                    verdict: verdict(detail),
-                    hash: u64::from(low) | u64::from(high) << 32,
-                    at,
-                };
-                if full {
-                    at = wire::skip(words, at)?;
-                } else if is_cut_short(detail) {
-                    return Err(WireError::TooLarge { at: start });
-                }
-                entry
-            }
-            UNWANTED => Entry::Unwanted,
-            fault => {
-                let fault = Fault::ALL.get(fault as usize - 1).copied();
-                Entry::Failed(RunError {
-                    fault: fault.ok_or_else(|| broken("an unknown fault"))?,
-                    step: (detail != u32::MAX).then_some(StepId(detail)),
-                })
-            }
-        });
+        let (entry, next) = entry_at(words, at, full)?;
+        entries.push(entry);
+        at = next;
     }
+    check_end(words, at)?;
+    Ok(entries)
+}
+
+/// The same of a job that has one entry.
+pub fn only_entry(words: &[u32], full: bool) -> Result<Entry, WireError> {
+    let (entry, end) = entry_at(words, 0, full)?;
+    check_end(words, end)?;
+    Ok(entry)
+}
+
+fn check_end(words: &[u32], at: usize) -> Result<(), WireError> {
     match at == words.len() {
-        true => Ok(entries),
+        true => Ok(()),
         false => Err(WireError::Broken {
             at,
             what: "more than its entries",
         }),
     }
+}
+
+/// The entry that begins at a word, and where the next one does.
+fn entry_at(words: &[u32], at: usize, full: bool) -> Result<(Entry, usize), WireError> {
+    let broken = |what| WireError::Broken { at, what };
+    let head = words.get(at..at + HEAD);
+    let &[fault, detail, low, high] = head.ok_or_else(|| broken("no entry"))? else {
+        return Err(broken("no entry"));
+    };
+    let mut next = at + HEAD;
+    let entry = match fault {
+        0 => {
+            let entry = Entry::Value {
+                verdict: verdict(detail),
+                hash: u64::from(low) | u64::from(high) << 32,
+                at: next,
+            };
+            if full {
+                next = wire::skip(words, next)?;
+            } else if is_cut_short(detail) {
+                return Err(WireError::TooLarge { at });
+            }
+            entry
+        }
+        UNWANTED => Entry::Unwanted,
+        fault => {
+            let fault = Fault::ALL.get(fault as usize - 1).copied();
+            Entry::Failed(RunError {
+                fault: fault.ok_or_else(|| broken("an unknown fault"))?,
+                step: (detail != u32::MAX).then_some(StepId(detail)),
+            })
+        }
+    };
+    Ok((entry, next))
 }
 
 /// The longest side that a verdict has room for.

@@ -9,9 +9,9 @@ use super::bytecode::Programs;
 use super::card::Card;
 use super::feed::{Feed, Load, Runs, Subject, Taken};
 use super::inputs::{Param, Shapes};
-use super::launch::{LaunchPass, Settings};
+use super::launch::{Counting, LaunchPass, Settings};
 use super::report::{Counts, DeviceReport};
-use super::results::{Entry, Reason, entries};
+use super::results::{Entry, Reason, only_entry};
 use super::verify::{Seen, Verify};
 use super::{DeviceOptions, is_allowed_by};
 use crate::compile::Compiled;
@@ -61,6 +61,10 @@ impl<'a> Solo<'a> {
                 shapes,
                 samples,
                 runs,
+                counting: match options.settings.ops {
+                    true => Counting::Steps,
+                    false => Counting::Nothing,
+                },
             };
             let settings = Settings {
                 values,
@@ -122,10 +126,9 @@ impl SoloWorker<'_> {
     /// What a device made of a run, if it finished it.
     pub fn found<'t>(&mut self, at: usize, taken: Option<&'t Taken>) -> Option<Found<'t>> {
         let found = taken?.solved(at).and_then(|finished| {
-            let entry = entries(finished.words, 1, self.values)?.pop();
             Ok(Found {
                 pass: finished.pass,
-                entry: entry.ok_or(Reason::Broken)?,
+                entry: only_entry(finished.words, self.values)?,
                 words: finished.words,
             })
         });
