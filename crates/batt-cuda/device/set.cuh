@@ -401,7 +401,13 @@ INLINE V set_keep(Ctx &c, V set, const u8 *keep) {
 
 /// *Copy*: laid out as a copy is.
 OUTLINE V set_copy(Ctx &c, V a) {
-  if (!c.exact || a.len == 0) return a.len == 0 ? empty_set() : a;
+  if (a.len == 0) return empty_set();
+  if (!c.exact) {
+    // A copy may stand in another order than the original.
+    a.flags = 0;
+    a.hi = 0;
+    return a;
+  }
   if (!(a.flags & ORDERED)) return stop(c, ORDER);
   Builder b;
   if (!builder_for(c, a, &b)) return make(STOPPED, 0, 0, 0, 0);
@@ -417,16 +423,47 @@ OUTLINE V set_copy(Ctx &c, V a) {
 
 // ---- Membership ----------------------------------------------------------------------------------------------
 
+/// The pair that a tuple equals, if it equals one: (True, 0) is (1, 0).
+INLINE bool numeric_pair(const Ctx &c, V v, u32 *at) {
+  *at = v.lo;
+  if (v.kind == PAIR) return true;
+  if (v.kind != TUPLE || v.len != 2) return false;
+  i64 i, j;
+  if (!integral(values_of(c, v)[0], &i) || !integral(values_of(c, v)[1], &j) || !fits16(i) || !fits16(j)) return false;
+  *at = pair_word((i32)i, (i32)j);
+  return true;
+}
+
+/// The key among the elements of a packed set of what a value equals; false if it can equal none of them.
+OUTLINE bool numeric_key(const Ctx &c, u8 kind, V v, u64 *key) {
+  u32 at;
+  i64 i, j, color;
+  if (kind == SET_P) {
+    if (!numeric_pair(c, v, &at)) return false;
+    *key = at;
+    return true;
+  }
+  *key = (u64)v.hi << 32 | v.lo;
+  if (v.kind == CELL) return true;
+  if (v.kind != TUPLE || v.len != (triples(c) ? 3 : 2)) return false;
+  const V *parts = values_of(c, v);
+  if (!integral(parts[triples(c) ? 2 : 0], &color) || !fits32(color)) return false;
+  if (triples(c)) {
+    if (!integral(parts[0], &i) || !integral(parts[1], &j) || !fits16(i) || !fits16(j)) return false;
+    at = pair_word((i32)i, (i32)j);
+  } else if (!numeric_pair(c, parts[1], &at)) {
+    return false;
+  }
+  *key = (u64)(u32)color << 32 | at;
+  return true;
+}
+
 /// `v in set`.
 OUTLINE bool set_contains(Ctx &c, V set, V v) {
   if (set.len == 0) return false;
   if (set.kind != SET_V) {
-    if ((set.kind == SET_P) != (v.kind == PAIR) || (set.kind == SET_C) != (v.kind == CELL)) {
-      // A general tuple may equal a packed one: (True, 0) is (1, 0). One of tuples, as a segment is, may not.
-      if (v.kind == TUPLE && v.len <= 3 && is_numeric(values_of(c, v)[0])) stop(c, ODD);
-      return false;
-    }
-    u64 key = set.kind == SET_P ? v.lo : (u64)v.hi << 32 | v.lo;
+    u64 key;
+    if (!numeric_key(c, set.kind, v, &key)) return false;
     bool found = false;
     for (u32 k = lane(); k < set.len; k += LANES) found |= key_of(c, set, k) == key;
     return any(found);
@@ -481,14 +518,7 @@ OUTLINE bool equal_sets(Ctx &c, V a, V b, u32 depth) {
   if (a.len == 0 || (a.kind == b.kind && a.lo == b.lo)) return true;
   if (a.kind != b.kind) {
     if (a.kind != SET_V && b.kind != SET_V) return false;
-    V general = a.kind == SET_V ? a : b;
-    bool strange = false;
-    for (u32 k = lane(); k < general.len; k += LANES) {
-      V v = values_of(c, general)[k];
-      strange |= v.kind == TUPLE && v.len <= 3 && is_numeric(values_of(c, v)[0]);
-    }
-    if (any(strange)) stop(c, ODD);
-    return false;
+    return a.kind == SET_V ? is_subset(c, a, b) : is_subset(c, b, a);
   }
   if (a.kind != SET_V) {
     bool differ = false;

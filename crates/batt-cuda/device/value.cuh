@@ -198,6 +198,7 @@ INLINE V new_float(Ctx &c, double x) {
 #endif
   return floating_bits(bits);
 }
+INLINE bool is_infinite(double x) { return x == x && x - x != x - x; }
 INLINE bool is_nan(V v) { return v.kind == FLOAT && float_of(v) != float_of(v); }
 INLINE bool is_numeric(V v) { return v.kind == INT || v.kind == BOOL || v.kind == FLOAT; }
 /// Does a number equal an integer, and which?
@@ -269,7 +270,7 @@ OUTLINE u64 hash_of(Ctx &c, V v, u32 depth = 0) {
     i64 n;
     if (integral(v, &n)) return hash_int(n);
     double x = float_of(v);
-    if (x == x) return hash_int(x > 0 ? 314159 : -314159);
+    if (is_infinite(x)) return hash_int(x > 0 ? 314159 : -314159);
     return 0x2545f491;
   }
   case PAIR: return hash_pair(v.lo);

@@ -20,7 +20,10 @@ OUTLINE V read_wire(Ctx &c, const u32 *words, u32 *at, u32 depth = 0) {
     *at += 2;
     return v;
   }
-  case OP_: return primitive(words[(*at)++]);
+  case OP_: {
+    u32 index = words[(*at)++];
+    return index == 0xffffffffu ? stop(c, ODD) : primitive(index);
+  }
   case ROW: {
     u32 n = words[(*at)++];
     if (n == 0) return empty_tuple();
@@ -148,7 +151,7 @@ OUTLINE void write_wire(Ctx &c, V v, u32 **to) {
   case OP_:
   case CLOSURE:
     put(at, (u32)OP_);
-    put(at + 1, 0xffffffffu);
+    put(at + 1, v.kind == OP_ && v.lo < op_count() ? v.lo : 0xffffffffu);
     *to += 2;
     return;
   case ROW:

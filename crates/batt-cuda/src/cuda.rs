@@ -56,7 +56,7 @@ impl Settings {
         Settings {
             maker: Maker::from_env(files),
             timeout: Duration::from_secs(60),
-            stack: 8 << 10,
+            stack: 16 << 10,
         }
     }
 }

@@ -26,7 +26,49 @@ INLINE V on_numbers(Ctx &c, u8 operation, i64 a, i64 b) {
   }
 }
 
-/// The operation on two values: Python's operator. Tuples (which can be added and repeated) are left to the CPU.
+/// Two tuples end to end.
+OUTLINE V joined(Ctx &c, V a, V b) {
+  u32 n = length(c, a), m = length(c, b);
+  ROOM(V, items, c, (u64)n + m + 1);
+  spend(c, (n + m) / LANES);
+  for (u32 k = lane(); k < n + m; k += LANES) items[k] = k < n ? item(c, a, k) : item(c, b, k - n);
+  sync();
+  return tuple_at(c, items, n + m);
+}
+
+/// A tuple so many times.
+OUTLINE V repeated(Ctx &c, V tuple, i64 times) {
+  u32 n = length(c, tuple);
+  if (n == 0 || times <= 0) return empty_tuple();
+  if (times > 0xffffff || n * (u64)times > 0xffffff) return stop(c, SIZE);
+  u32 total = n * (u32)times;
+  ROOM(V, items, c, total);
+  spend(c, total / LANES);
+  for (u32 k = lane(); k < total; k += LANES) items[k] = item(c, tuple, k % n);
+  sync();
+  return tuple_at(c, items, total);
+}
+
+/// `a // b` where a float is involved.
+OUTLINE V float_floor_div(Ctx &c, double a, double b) {
+  if (b == 0.0) return failed(ZERO_DIVISION);
+  if (a != a || b != b || is_infinite(a)) return new_float(c, a - a + (b - b));
+  if (!is_infinite(b)) return odd(c);
+  // Less than one of an infinity, rounded down.
+  if (a != 0.0 && (a < 0.0) != (b < 0.0)) return new_float(c, -1.0);
+  return new_float(c, a / b);
+}
+
+/// The operation on two values that are not both numbers: tuples can be added and repeated, sets subtracted.
+OUTLINE V on_containers(Ctx &c, u8 operation, V a, V b) {
+  if (operation == ADD && is_tuple(a) && is_tuple(b)) return joined(c, a, b);
+  if (operation == SUBTRACT && is_set(a) && is_set(b)) return set_minus(c, a, b);
+  if (operation == MULTIPLY && is_tuple(a) && is_number(b)) return repeated(c, a, number_of(b));
+  if (operation == MULTIPLY && is_number(a) && is_tuple(b)) return repeated(c, b, number_of(a));
+  return failed(TYPE_);
+}
+
+/// The operation on two values: Python's operator.
 OUTLINE V on_values(Ctx &c, u8 operation, V a, V b) {
   if (is_number(a) && is_number(b)) return on_numbers(c, operation, number_of(a), number_of(b));
   if (is_numeric(a) && is_numeric(b)) {
@@ -35,11 +77,10 @@ OUTLINE V on_values(Ctx &c, u8 operation, V a, V b) {
     case ADD: return new_float(c, x + y);
     case SUBTRACT: return new_float(c, x - y);
     case MULTIPLY: return new_float(c, x * y);
-    default: return odd(c);
+    default: return float_floor_div(c, x, y);
     }
   }
-  if (is_container(a) || is_container(b)) return odd(c);
-  return failed(TYPE_);
+  return on_containers(c, operation, a, b);
 }
 
 OUTLINE V binary(Ctx &c, u8 operation, V a, V b) {
@@ -149,7 +190,14 @@ TOK(subtract)(Ctx &c, V a, V b) { return binary(c, SUBTRACT, or_neutral(c, a, 0)
 TOK(multiply)(Ctx &c, V a, V b) { return binary(c, MULTIPLY, or_neutral(c, a, 1), or_neutral(c, b, 1)); }
 TOK(divide)(Ctx &c, V a, V b) { return binary(c, DIVIDE, or_neutral(c, a, 1), or_neutral(c, b, 1)); }
 SAME1(invert, invert)
-TOK(even)(Ctx &c, V n) { return n.kind == FLOAT ? odd(c) : op_even(c, n); }
+TOK(even)(Ctx &c, V n) {
+  if (n.kind != FLOAT) return op_even(c, n);
+  i64 whole;
+  if (integral(n, &whole)) return boolean((whole & 1) == 0);
+  // What is left has a fraction, is no number, or is so large that it is even.
+  double x = float_of(n);
+  return boolean((x >= 9007199254740992.0 || x <= -9007199254740992.0) && !is_infinite(x));
+}
 SAME1(double, double)
 SAME1(halve, halve)
 SAME1(increment, increment)

@@ -87,34 +87,6 @@ OP(subgrid)(Ctx &c, V patch, V grid) {
 
 // ---- Joining -----------------------------------------------------------------------------------------------------
 
-/// `a + b` of two tuples.
-OUTLINE V tuples_joined(Ctx &c, V a, V b) {
-  u32 n = length(c, a), m = length(c, b);
-  u64 total = (u64)n + m;
-  if (total > MOST_ELEMENTS) return stop(c, SIZE);
-  spend(c, total);
-  if (a.kind == ROW && b.kind == ROW) {
-    ROOM(u8, bytes, c, total + 1);
-    copy(bytes, bytes_of(c, a), n);
-    copy(bytes + n, bytes_of(c, b), m);
-    sync();
-    return row_at(c, bytes, (u32)total);
-  }
-  ROOM(V, items, c, total + 1);
-  for (u32 k = lane(); k < total; k += LANES) items[k] = k < n ? item(c, a, k) : item(c, b, k - n);
-  return tuple_done(c, items, (u32)total);
-}
-
-/// Can the value be an operand of `+`?
-INLINE bool is_addable(V v) { return is_numeric(v) || is_tuple(v); }
-
-/// `a + b`.
-OUTLINE V values_added(Ctx &c, V a, V b) {
-  if (is_tuple(a) && is_tuple(b)) return tuples_joined(c, a, b);
-  if (is_numeric(a) && is_numeric(b)) return on_values(c, ADD, a, b);
-  return failed(TYPE_);
-}
-
 /// `tuple(x + y for x, y in zip(a, b))`.
 OUTLINE V rows_joined(Ctx &c, V a, V b) {
   if (!is_container(a) || !is_container(b)) return failed(TYPE_);
@@ -608,25 +580,6 @@ OUTLINE V sheet_put(Ctx &c, const Sheet &s, V i, V j, V v, const V *under) {
   put(place, v);
   sync();
   return none();
-}
-
-/// The n elements of a container: `a, b = v`.
-OUTLINE V unpacked(Ctx &c, V v, u32 n, V *parts) {
-  if (!is_container(v)) return failed(TYPE_);
-  if (length(c, v) != n) return failed(VALUE_);
-  NEED_ORDER(c, v);
-  for (u32 k = 0; k < n; k++) parts[k] = item(c, v, k);
-  return none();
-}
-
-/// `v, (i, j) = cell`, or `i, j, v = cell` where cells are triples. `parts`: i, j, v.
-OUTLINE V uncelled(Ctx &c, V cell, V *parts) {
-  if (triples(c)) return unpacked(c, cell, 3, parts);
-  V halves[2];
-  V fault = unpacked(c, cell, 2, halves);
-  TRY(fault);
-  parts[2] = halves[0];
-  return unpacked(c, halves[1], 2, parts);
 }
 
 /// Paints anything on any grid: the locations of a patch with a value, or (`value` null) cells with their own.

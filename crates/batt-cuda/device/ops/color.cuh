@@ -110,6 +110,7 @@ OUTLINE V winner_among(Ctx &c, const Colors &s, const u32 *counts, bool most) {
     }
     if (n == best) tied |= 1u << color;
   }
+  sync(); // the counts may go
   return popcount(tied) == 1 ? integer(lowest(tied)) : first_in_set(c, s, present, tied);
 }
 
@@ -303,6 +304,7 @@ OUTLINE V number_of_colors(Ctx &c, V element, u8 reading) {
   if (colors_in(c, element, reading, &s) && count_colors(c, s, counts)) {
     u32 n = 0;
     for (u32 color = 0; color < 10; color++) n += counts[color] > 0;
+    sync(); // the counts may go
     return integer(n);
   }
   CHECK(c);

@@ -25,21 +25,25 @@ OUTLINE u32 components_of(Ctx &c, V container) {
   return all(two) ? 2 : all(three) ? 3 : 0;
 }
 
-/// The smallest or largest component k of all members of any kind, as Python finds it.
-OUTLINE V extreme_component(Ctx &c, V container, u32 k, bool largest_one) {
+/// The smallest or largest component k of all members of any kind, as Python finds it. `*settled`: all are integers or
+/// all are tuples of integers, so that it is the same in whatever sequence they come.
+OUTLINE V extreme_component(Ctx &c, V container, u32 k, bool largest_one, bool *settled) {
   u32 n = length(c, container);
-  bool plain = true;
+  bool ints = true, rows = true;
   i64 low = 0x7fffffffffffffffll, high = -low - 1;
   for (u32 m = lane(); m < n; m += LANES) {
     V member = item(c, container, m);
-    plain &= in_order(member);
     V x = item(c, member, k);
-    plain &= x.kind == INT;
+    ints &= in_order(member) && x.kind == INT;
+    rows &= x.kind == PAIR || x.kind == CELL || x.kind == ROW;
     low = min_of(low, int_of(x));
     high = max_of(high, int_of(x));
   }
-  if (all(plain)) return integer(largest_one ? largest(high) : least(low));
-  NEED_ORDER(c, container);
+  *settled = true;
+  if (all(ints)) return integer(largest_one ? largest(high) : least(low));
+  // Cells are triples here.
+  *settled = all(rows);
+  if (!*settled) NEED_ORDER(c, container);
   spend(c, n);
   V best = none();
   for (u32 m = 0; m < n; m++) {
@@ -64,10 +68,10 @@ OUTLINE V odd_end(Ctx &c, V patch, u8 reading, u8 end, bool guarded) {
   u32 components = components_of(c, patch);
   if (components == 0 || (components == 2 && reading == AS_OBJECT) || (components == 3 && reading == AS_INDICES))
     return failed(VALUE_);
-  V found = extreme_component(c, patch, end == LEFTMOST || end == RIGHTMOST, end == BOTTOMMOST || end == RIGHTMOST);
-  // The locations of cells go through a set of their own, whose order decides about what is no integer.
-  if (components == 3 && !is_bad(found) && found.kind != INT) return odd(c);
-  return found;
+  bool column = end == LEFTMOST || end == RIGHTMOST, settled;
+  V found = extreme_component(c, patch, column, end == BOTTOMMOST || end == RIGHTMOST, &settled);
+  // The locations of cells go through a set of their own, whose order may decide.
+  return components == 3 && !settled ? odd(c) : found;
 }
 
 OUTLINE V end_of(Ctx &c, V patch, u8 reading, u8 end, bool guarded) {
@@ -133,7 +137,8 @@ OUTLINE V columns_corner(Ctx &c, V locations, bool lower, bool right) {
   CHECK(c);
   ROOM(V, found, c, width);
   for (u32 k = 0; k < width; k++) {
-    V best = extreme_component(c, locations, k, k == 1 ? right : lower);
+    bool settled;
+    V best = extreme_component(c, locations, k, k == 1 ? right : lower, &settled);
     TRY(best);
     put(found + k, best);
   }
@@ -148,11 +153,14 @@ OUTLINE V odd_corner(Ctx &c, V patch, u8 reading, bool lower, bool right) {
   if (n == 0) return empty_tuple();
   u32 components = reading == AS_INDICES ? 0 : components_of(c, patch);
   if (components == 3) {
-    V i = extreme_component(c, patch, 0, lower);
+    bool settled, other_settled;
+    V i = extreme_component(c, patch, 0, lower, &settled);
+    V j = extreme_component(c, patch, 1, right, &other_settled);
+    // The locations go through a set of their own, whose order may decide.
+    if (!settled || !other_settled) return odd(c);
     TRY(i);
-    V j = extreme_component(c, patch, 1, right);
     TRY(j);
-    return i.kind == INT && j.kind == INT ? pair_of(c, i, j) : odd(c);
+    return pair_of(c, i, j);
   }
   if (reading == AS_OBJECT) return failed(VALUE_);
   if (reading == AS_PATCH) {

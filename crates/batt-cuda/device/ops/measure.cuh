@@ -58,7 +58,7 @@ INLINE V located(Ctx &c, V patch, V *list, bool *late) {
 }
 
 /// The bounding box of any patch that has one.
-OUTLINE V box_of(Ctx &c, V patch, Bounds *box) {
+OUTLINE V patch_box(Ctx &c, V patch, Bounds *box) {
   V list;
   bool late;
   V fault = located(c, patch, &list, &late);
@@ -70,7 +70,7 @@ OUTLINE V box_of(Ctx &c, V patch, Bounds *box) {
 
 INLINE V box_end(Ctx &c, V patch, u32 which) {
   Bounds b;
-  V fault = box_of(c, patch, &b);
+  V fault = patch_box(c, patch, &b);
   TRY(fault);
   return integer(which == 0 ? b.top : which == 1 ? b.bottom : which == 2 ? b.left : b.right);
 }
@@ -129,6 +129,7 @@ OUTLINE V columns_of_rows(Ctx &c, const V *rows, u32 n, u8 first, u8 second, i64
     for (u32 i = 0; i < n; i++) {
       if (is_set(rows[i])) return odd(c);
       V number = item(c, rows[i], j);
+      if (how == MEAN && !is_numeric(number)) return failed(TYPE_);
       if (number.kind != INT || !fits32(int_of(number))) return odd(c);
       reduce(r, how, int_of(number));
     }
@@ -201,7 +202,7 @@ OUTLINE V piece_extent(Ctx &c, V piece, Extent *extent) {
   if (n == 0) return none();
   if (!is_tuple(piece)) {
     Bounds b;
-    V fault = box_of(c, piece, &b);
+    V fault = patch_box(c, piece, &b);
     TRY(fault);
     *extent = extent_of_box(b);
     return none();
@@ -273,7 +274,7 @@ INLINE Point middle_of(const Bounds &b) {
 /// The centre of any patch. Of a tuple it is the ends of the locations, but half of the tuple's own lengths.
 OUTLINE V center_of(Ctx &c, V patch, Point *center) {
   Bounds b;
-  V fault = box_of(c, patch, &b);
+  V fault = patch_box(c, patch, &b);
   TRY(fault);
   *center = middle_of(b);
   if (!is_tuple(patch)) return none();
@@ -490,7 +491,7 @@ OUTLINE V borders(Ctx &c, V top, V left, V bottom, V right, V grid) {
 }
 OP(bordering)(Ctx &c, V patch, V grid) {
   Bounds b;
-  V fault = box_of(c, patch, &b);
+  V fault = patch_box(c, patch, &b);
   TRY(fault);
   return borders(c, integer(b.top), integer(b.left), integer(b.bottom), integer(b.right), grid);
 }
@@ -589,6 +590,8 @@ OUTLINE V tok_extent(Ctx &c, V piece, u8 kind, u8 axis) {
   TRY(to);
   V from = tok_end(c, piece, kind, axis == ROWS ? 0 : 2);
   TRY(from);
+  // The difference of two sets is a set, and 1 cannot be added to it.
+  if (is_container(to) || is_container(from)) return failed(TYPE_);
   V distance = on_values(c, SUBTRACT, to, from);
   TRY(distance);
   return on_values(c, ADD, distance, integer(1));
@@ -684,6 +687,7 @@ TOK(center)(Ctx &c, V patch) {
   TRY(down);
   V across = on_values(c, DIVIDE, width, integer(2));
   TRY(across);
+  if (is_container(top) || is_container(left)) return failed(TYPE_); // half of an extent is a number
   V i = on_values(c, ADD, top, down);
   TRY(i);
   V j = on_values(c, ADD, left, across);

@@ -44,6 +44,53 @@ OUTLINE V extent_of(Ctx &c, V grid, u32 *height, u32 *width) {
   return none();
 }
 
+/// `a + b` of two tuples.
+OUTLINE V tuples_joined(Ctx &c, V a, V b) {
+  u32 n = length(c, a), m = length(c, b);
+  u64 total = (u64)n + m;
+  if (total > MOST_ELEMENTS) return stop(c, SIZE);
+  spend(c, total);
+  if (a.kind == ROW && b.kind == ROW) {
+    ROOM(u8, bytes, c, total + 1);
+    copy(bytes, bytes_of(c, a), n);
+    copy(bytes + n, bytes_of(c, b), m);
+    sync();
+    return row_at(c, bytes, (u32)total);
+  }
+  ROOM(V, items, c, total + 1);
+  for (u32 k = lane(); k < total; k += LANES) items[k] = k < n ? item(c, a, k) : item(c, b, k - n);
+  return tuple_done(c, items, (u32)total);
+}
+
+/// Can the value be an operand of `+`?
+INLINE bool is_addable(V v) { return is_numeric(v) || is_tuple(v); }
+
+/// `a + b`.
+OUTLINE V values_added(Ctx &c, V a, V b) {
+  if (is_tuple(a) && is_tuple(b)) return tuples_joined(c, a, b);
+  if (is_numeric(a) && is_numeric(b)) return on_values(c, ADD, a, b);
+  return failed(TYPE_);
+}
+
+/// The n elements of a container: `a, b = v`.
+OUTLINE V unpacked(Ctx &c, V v, u32 n, V *parts) {
+  if (!is_container(v)) return failed(TYPE_);
+  if (length(c, v) != n) return failed(VALUE_);
+  NEED_ORDER(c, v);
+  for (u32 k = 0; k < n; k++) parts[k] = item(c, v, k);
+  return none();
+}
+
+/// `v, (i, j) = cell`, or `i, j, v = cell` where cells are triples. `parts`: i, j, v.
+OUTLINE V uncelled(Ctx &c, V cell, V *parts) {
+  if (triples(c)) return unpacked(c, cell, 3, parts);
+  V halves[2];
+  V fault = unpacked(c, cell, 2, halves);
+  TRY(fault);
+  parts[2] = halves[0];
+  return unpacked(c, halves[1], 2, parts);
+}
+
 // ---- Mirrors and rotations ---------------------------------------------------------------------------------------
 
 enum Turn : u8 { UPWARD, LEFTWARD, DIAGONAL, COUNTERDIAGONAL, QUARTER, HALF, THREE_QUARTERS };
@@ -181,6 +228,113 @@ OUTLINE V list_mirrored(Ctx &c, V list, u8 turn, bool distinct) {
   return list_mirrored_once(c, list, LEFTWARD, true);
 }
 
+/// `ulcorner` and `lrcorner` of the dialect.
+OUTLINE V corner_at(Ctx &c, V patch, bool lower) {
+  if (triples(c)) return safely(c, lower ? tok_lrcorner(c, patch) : tok_ulcorner(c, patch), TO_EMPTY_TUPLE);
+  return lower ? op_lrcorner(c, patch) : op_ulcorner(c, patch);
+}
+
+/// Does a container hold cells? In arc-dsl the second component of the first element tells, where cells are triples the
+/// number of its components. A bool or a fault; elements that disagree need an order.
+OUTLINE V holds_cells_at_all(Ctx &c, V patch) {
+  V found = none();
+  u32 n = in_order(patch) ? 1 : length(c, patch);
+  for (u32 k = 0; k < n; k++) {
+    V first = item(c, patch, k), second;
+    if (triples(c)) second = is_container(first) ? boolean(length(c, first) == 3) : failed(TYPE_);
+    else second = at(c, first, 1);
+    if (!triples(c) && !is_bad(second)) second = boolean(is_tuple(second));
+    if (k > 0 && !same_bits(found, second)) return stop(c, ORDER);
+    found = second;
+  }
+  return found;
+}
+
+/// `a - b` of numbers.
+INLINE V numbers_subtracted(Ctx &c, V a, V b) {
+  if (is_set(a) && is_set(b)) return odd(c);
+  return is_numeric(a) && is_numeric(b) ? on_values(c, SUBTRACT, a, b) : failed(TYPE_);
+}
+
+/// Where a turn up to DIAGONAL takes any element; `by` is the sum of the edges, or the corner.
+OUTLINE V image_of_element(Ctx &c, V element, bool cells, u8 turn, const V *by) {
+  V parts[3];
+  V fault = cells ? uncelled(c, element, parts) : unpacked(c, element, 2, parts);
+  TRY(fault);
+  V i = parts[0], j = parts[1];
+  switch (turn) {
+  case UPWARD: i = numbers_subtracted(c, by[0], i); break;
+  case LEFTWARD: j = numbers_subtracted(c, by[0], j); break;
+  default: {
+    V row = numbers_subtracted(c, j, by[1]), column = numbers_subtracted(c, i, by[0]);
+    TRY(row);
+    TRY(column);
+    i = values_added(c, row, by[0]);
+    j = values_added(c, column, by[1]);
+  }
+  }
+  TRY(i);
+  TRY(j);
+  if (cells && triples(c)) return triple_of(c, i, j, parts[2]);
+  V place = pair_of(c, i, j);
+  TRY(place);
+  return cells ? pair_of(c, parts[2], place) : place;
+}
+
+/// The mirror image, up to DIAGONAL, of any container that holds something. `cells`: a bool, or none() to look.
+OUTLINE V anything_mirrored(Ctx &c, V patch, V cells, u8 turn) {
+  if (cells.kind == NONE && triples(c)) {
+    cells = holds_cells_at_all(c, patch);
+    TRY(cells);
+  }
+  V by[2], corner = corner_at(c, patch, false);
+  TRY(corner);
+  if (turn == DIAGONAL) {
+    V fault = unpacked(c, corner, 2, by);
+    TRY(fault);
+  } else {
+    u32 axis = turn == UPWARD ? 0 : 1;
+    V low = at(c, corner, axis);
+    TRY(low);
+    corner = corner_at(c, patch, true);
+    TRY(corner);
+    V high = at(c, corner, axis);
+    TRY(high);
+    by[0] = values_added(c, low, high);
+    TRY(by[0]);
+  }
+  if (cells.kind == NONE) cells = holds_cells_at_all(c, patch);
+  TRY(cells);
+  u32 n = length(c, patch);
+  spend(c, n);
+  ROOM(V, images, c, n);
+  V fault = none();
+  for (u32 k = 0; k < n; k++) {
+    V image = image_of_element(c, item(c, patch, k), cells.flags, turn, by);
+    CHECK(c);
+    if (image.kind == FAILED) {
+      if (in_order(patch)) return image;
+      if (fault.kind == FAILED && fault.flags != image.flags) return stop(c, FAULTS);
+      fault = image;
+      continue;
+    }
+    put(images + k, image);
+  }
+  sync();
+  TRY(fault);
+  return build_values(c, images, n);
+}
+
+/// The mirror image of a container of anything but locations or cells alone. What comes of it may be a patch.
+OUTLINE V odd_mirrored(Ctx &c, V patch, V cells, u8 turn) {
+  if (turn != COUNTERDIAGONAL) return anything_mirrored(c, patch, cells, turn);
+  V v = anything_mirrored(c, patch, cells, LEFTWARD);
+  TRY(v);
+  v = is_patch(v) ? list_mirrored(c, v, DIAGONAL, true) : anything_mirrored(c, v, cells, DIAGONAL);
+  TRY(v);
+  return is_patch(v) ? list_mirrored(c, v, LEFTWARD, true) : anything_mirrored(c, v, cells, LEFTWARD);
+}
+
 /// All turns of arc-dsl: of grids and, up to COUNTERDIAGONAL, of patches.
 OUTLINE V turned(Ctx &c, V piece, u8 turn) {
   Grid g;
@@ -190,10 +344,7 @@ OUTLINE V turned(Ctx &c, V piece, u8 turn) {
   if (turn > COUNTERDIAGONAL || !is_set(piece)) return failed(TYPE_);
   // The corner of nothing is (): it has no element 0, and it is no pair.
   if (piece.len == 0) return failed(turn == DIAGONAL ? VALUE_ : INDEX_);
-  if (is_patch(piece)) return list_mirrored(c, piece, turn, true);
-  V corner = op_ulcorner(c, piece);
-  TRY(corner);
-  return odd(c);
+  return is_patch(piece) ? list_mirrored(c, piece, turn, true) : odd_mirrored(c, piece, none(), turn);
 }
 
 OP(hmirror)(Ctx &c, V piece) { return turned(c, piece, UPWARD); }
@@ -322,8 +473,10 @@ OP(upscale)(Ctx &c, V element, V factor) {
   if (element.kind == SET_P) return failed(TYPE_);
   if (element.kind == SET_C)
     return is_number(factor) ? cells_scaled(c, element, number_of(factor), true) : failed(TYPE_);
-  V corner = op_ulcorner(c, element);
+  V parts[2], corner = op_ulcorner(c, element);
   TRY(corner);
+  V fault = unpacked(c, corner, 2, parts);
+  TRY(fault);
   return odd(c);
 }
 
@@ -367,9 +520,13 @@ OP(downscale)(Ctx &c, V grid, V factor) {
 
 // ---- tokpidjin: grids (_t), patches (_f), locations (_i) and objects (_o) -------------------------------------------
 
-/// The mirror image of what is no set of elements of the wanted kind, which have two or three components; 0: of those
-/// that the first has.
-OUTLINE V odd_mirrored(Ctx &c, V patch, u32 components, u8 turn) {
+/// Can it be taken apart into so many components, and may they be numbers?
+INLINE bool has_components(const Ctx &c, V v, u32 n) {
+  return is_container(v) && length(c, v) == n && !is_patch(v) && v.kind != GRID;
+}
+
+/// The mirror image of what is no set of elements of the wanted kind: cells, locations, or (none()) either.
+OUTLINE V foreign_mirrored(Ctx &c, V patch, V cells, u8 turn) {
   if (!is_container(patch)) return failed(TYPE_);
   u32 n = length(c, patch);
   if (n == 0) return failed(INDEX_);
@@ -377,22 +534,25 @@ OUTLINE V odd_mirrored(Ctx &c, V patch, u32 components, u8 turn) {
   CHECK(c);
   V list = list_of(c, items, n);
   TRY(list);
-  if ((list.kind == SET_P && components != 3) || (list.kind == SET_C && components != 2))
+  bool wants_cells = cells.kind == NONE || cells.flags, wants_locations = cells.kind == NONE || !cells.flags;
+  if ((list.kind == SET_P && wants_locations) || (list.kind == SET_C && wants_cells))
     return list_mirrored(c, list, turn, false);
-  if (components == 0) components = is_container(items[0]) ? length(c, items[0]) : 0;
-  bool wrong = components != 2 && components != 3;
-  for (u32 k = lane(); k < n; k += LANES) wrong |= !is_container(items[k]) || length(c, items[k]) != components;
-  return any(wrong) ? failed(VALUE_) : odd(c);
+  // All elements have two components or all have three.
+  u32 components = is_container(items[0]) ? length(c, items[0]) : 0;
+  bool wrong = !(components == 2 && wants_locations) && !(components == 3 && wants_cells);
+  for (u32 k = lane(); k < n; k += LANES) wrong |= !has_components(c, items[k], components);
+  return any(wrong) ? failed(VALUE_) : odd_mirrored(c, patch, cells, turn);
 }
 
 INLINE V mirrored_f(Ctx &c, V patch, u8 turn) {
-  return is_patch(patch) && patch.len ? list_mirrored(c, patch, turn, true) : odd_mirrored(c, patch, 0, turn);
+  return is_patch(patch) && patch.len ? list_mirrored(c, patch, turn, true) : foreign_mirrored(c, patch, none(), turn);
 }
 INLINE V mirrored_i(Ctx &c, V patch, u8 turn) {
-  return patch.kind == SET_P && patch.len ? list_mirrored(c, patch, turn, true) : odd_mirrored(c, patch, 2, turn);
+  return patch.kind == SET_P && patch.len ? list_mirrored(c, patch, turn, true)
+                                          : foreign_mirrored(c, patch, boolean(false), turn);
 }
 INLINE V mirrored_o(Ctx &c, V patch, u8 turn) {
-  return patch.kind == SET_C ? list_mirrored(c, patch, turn, true) : odd_mirrored(c, patch, 3, turn);
+  return patch.kind == SET_C ? list_mirrored(c, patch, turn, true) : foreign_mirrored(c, patch, boolean(true), turn);
 }
 
 TOK(hmirror_t)(Ctx &c, V grid) { return is_tuple(grid) ? turned(c, grid, UPWARD) : failed(TYPE_); }
@@ -453,7 +613,7 @@ TOK(upscale_f)(Ctx &c, V obj, V factor) {
   TRY(list);
   if (list.kind == SET_C) return is_number(factor) ? cells_scaled(c, list, number_of(factor), false) : failed(TYPE_);
   bool wrong = false;
-  for (u32 k = lane(); k < n; k += LANES) wrong |= !is_container(items[k]) || length(c, items[k]) != 3;
+  for (u32 k = lane(); k < n; k += LANES) wrong |= !has_components(c, items[k], 3);
   return any(wrong) ? failed(VALUE_) : odd(c);
 }
 SAME2(hupscale, hupscale)

@@ -3,7 +3,7 @@
 // ---- Taking tuples apart and putting cells together -----------------------------------------------------------
 
 /// `x, y, z = v`: a fault, or none().
-OUTLINE V unpack_triple(Ctx &c, V v, V *x, V *y, V *z) {
+OUTLINE V unpack_three(Ctx &c, V v, V *x, V *y, V *z) {
   if (!is_container(v)) return failed(TYPE_);
   if (length(c, v) != 3) return failed(VALUE_);
   NEED_ORDER(c, v);
@@ -15,7 +15,7 @@ OUTLINE V unpack_triple(Ctx &c, V v, V *x, V *y, V *z) {
 
 /// The colour and the coordinates of anything that is taken for a cell: a fault, or none().
 OUTLINE V unpack_cell(Ctx &c, V cell, V *color, V *i, V *j) {
-  if (triples(c)) return unpack_triple(c, cell, i, j, color);
+  if (triples(c)) return unpack_three(c, cell, i, j, color);
   V at;
   V fault = unpack_pair(c, cell, color, &at);
   TRY(fault);
@@ -114,7 +114,7 @@ OUTLINE V holds_cells(Ctx &c, V patch) {
 /// The location of anything that is taken for a cell.
 OUTLINE V location_of(Ctx &c, V cell) {
   V a, b, d;
-  V fault = triples(c) ? unpack_triple(c, cell, &a, &b, &d) : unpack_pair(c, cell, &a, &b);
+  V fault = triples(c) ? unpack_three(c, cell, &a, &b, &d) : unpack_pair(c, cell, &a, &b);
   TRY(fault);
   return triples(c) ? pair_of(c, a, b) : b;
 }

@@ -150,9 +150,6 @@ struct Around {
   u16 count;
 };
 
-/// For tables that are small or seldom touched: one copy of the code.
-OUTLINE void add_number(Table &t, const u64 *hashes, u32 number) { table_add(t, hashes, number); }
-
 /// Works out the neighbours of a cell. By one lane.
 OUTLINE void find_around(const Joining &g, u32 k, Around *around) {
   u32 first[32], second[32], third[32];
@@ -164,11 +161,11 @@ OUTLINE void find_around(const Joining &g, u32 k, Around *around) {
   for (u32 e = 0; e < 8; e++) hashes[e] = hash_pair(places[e]);
   Table all = {first, second, 0, 0, 0};
   table_clear(all);
-  for (u32 e = 0; e < 4; e++) add_number(all, hashes, e);
+  for (u32 e = 0; e < 4; e++) table_add(all, hashes, e);
   if (g.diagonal) {
     Table corners = {third, third, 0, 0, 0}; // four fit: it never grows
     table_clear(corners);
-    for (u32 e = 4; e < 8; e++) add_number(corners, hashes, e);
+    for (u32 e = 4; e < 8; e++) table_add(corners, hashes, e);
     table_merge_table(all, hashes, corners);
   }
   // Those inside the grid make a set of their own, in the order of that one.
@@ -177,7 +174,7 @@ OUTLINE void find_around(const Joining &g, u32 k, Around *around) {
   for (u32 at = 0; at <= all.mask; at++) {
     u32 e = all.slots[at];
     if (e < DUMMY && (u32)row_of(places[e]) < g.height && (u32)column_of(places[e]) < g.width)
-      add_number(inside, hashes, e);
+      table_add(inside, hashes, e);
   }
   u32 count = 0;
   for (u32 at = 0; at <= inside.mask; at++) {
@@ -208,7 +205,7 @@ INLINE void next_candidates(Flood &f) {
     u32 k = f.reach.slots[at];
     if (k >= DUMMY) continue;
     // Discarding in any order leaves the same dummies behind.
-    if (!copied && !f.occupied[k]) add_number(f.candidates, f.hashes, k);
+    if (!copied && !f.occupied[k]) table_add(f.candidates, f.hashes, k);
     if (copied && f.occupied[k]) table_discard(f.candidates, f.hashes, k);
   }
 }
@@ -218,7 +215,7 @@ OUTLINE u32 flood_from(Flood &f, u32 start, Dot *dots) {
   const Joining &g = *f.grid;
   u32 found = 0;
   table_clear(f.candidates);
-  add_number(f.candidates, f.hashes, start);
+  table_add(f.candidates, f.hashes, start);
   while (f.candidates.used > 0) {
     table_clear(f.reach);
     for (u32 at = 0; at <= f.candidates.mask; at++) {

@@ -14,8 +14,8 @@ const TIMED: u32 = 4;
 /// What one run may do on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Work; a unit is what a warp does at once, thirty-two elements at the most, so this is below the CPU's
-    /// default limit of steps.
+    /// Work, counted about as the CPU counts its steps and far below its default limit: what a device finishes, the
+    /// CPU would, too.
     pub fuel: u64,
     /// Bytes of values.
     pub arena_bytes: usize,
@@ -31,8 +31,8 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings {
             fuel: 3_000_000,
-            arena_bytes: 4 << 20,
-            large_arena_bytes: 32 << 20,
+            arena_bytes: 1 << 20,
+            large_arena_bytes: 8 << 20,
             values: true,
             ops: false,
         }
@@ -163,6 +163,9 @@ pub struct Launcher {
 /// What a job is taken to write while nothing is known.
 const FIRST_GUESS: usize = 1 << 10;
 
+/// Room for output, in units of what is expected.
+const MARGIN: usize = 2;
+
 /// The least room for output: small batches vary more.
 const LEAST_OUTPUT: usize = 1 << 20;
 
@@ -178,9 +181,9 @@ impl Launcher {
         }
     }
 
-    /// How each run is limited.
-    pub fn settings(&self) -> &Settings {
-        &self.settings
+    /// How many jobs there is room for in one launch, as far as known.
+    pub fn most_jobs(&self) -> usize {
+        (MOST_OUTPUT / (MARGIN * self.words_per_job.max(1))).max(1)
     }
 
     /// Runs jobs on a card: once, and those to whom order mattered, or for whom there was no room, once more.
@@ -235,7 +238,7 @@ impl Launcher {
     ) -> Result<Launched, CardError> {
         let settings = &self.settings;
         let (exact, arena_bytes, margin) = match pass {
-            LaunchPass::First => (0, settings.arena_bytes, 2),
+            LaunchPass::First => (0, settings.arena_bytes, MARGIN),
             // Those that come here are the long ones.
             LaunchPass::Exact => (EXACT, settings.large_arena_bytes, 8),
         };
