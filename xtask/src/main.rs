@@ -1,11 +1,13 @@
-//! Generates the files of the project that are generated, or checks that they are fresh.
+//! Generates the files of the project that are generated, or checks that they are fresh; compiles the device source.
 //!
 //! ```text
-//! cargo xtask gen            write them
-//! cargo xtask gen dispatch   write the device's table of primitives alone, which is quick
-//! cargo xtask gen --check    say which are stale; exit code 1 if any is
+//! cargo xtask gen               write them
+//! cargo xtask gen dispatch      write the device's table of primitives alone, which is quick
+//! cargo xtask gen --check       say which are stale; exit code 1 if any is
+//! cargo xtask device-compile    compile the device source for every card we name; needs NVRTC, but no card
 //! ```
 
+mod device;
 mod dispatch;
 
 use std::env;
@@ -16,7 +18,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail};
 
-const USAGE: &str = "usage: cargo xtask gen [dispatch | --check]";
+const USAGE: &str = "usage: cargo xtask gen [dispatch | --check]\n       cargo xtask device-compile [--ptxas] [ARCH]...";
 
 /// A generated file: where it is, and what writes it.
 struct Generated {
@@ -59,6 +61,7 @@ fn main() -> Result<ExitCode> {
         ["gen"] => write_all(&GENERATED),
         ["gen", "dispatch"] => write_all(&GENERATED[..2]),
         ["gen", "--check"] => check_all(),
+        ["device-compile", ref words @ ..] => device::compile(words),
         _ => {
             eprintln!("{USAGE}");
             Ok(ExitCode::from(2))

@@ -40,6 +40,8 @@ INLINE u32 ballot(bool p) { return __ballot_sync(ALL, p); }
 INLINE u32 popcount(u32 bits) { return __popc(bits); }
 /// The lowest set bit; 32 for none.
 INLINE u32 lowest(u32 bits) { return bits ? __ffs(bits) - 1 : 32; }
+/// The highest set bit of some.
+INLINE u32 highest(u32 bits) { return 31 - __clz(bits); }
 /// The lanes before this one.
 INLINE u32 lanes_before() { return (1u << lane()) - 1; }
 /// The value that a lane holds, for all.
@@ -70,6 +72,7 @@ INLINE bool all(bool p) { return p; }
 INLINE u32 ballot(bool p) { return p ? 1 : 0; }
 INLINE u32 popcount(u32 bits) { return __builtin_popcount(bits); }
 INLINE u32 lowest(u32 bits) { return bits ? __builtin_ctz(bits) : 32; }
+INLINE u32 highest(u32 bits) { return 31 - __builtin_clz(bits); }
 INLINE u32 lanes_before() { return 0; }
 template <class T> INLINE T from_lane(T x, u32) { return x; }
 INLINE u64 clock_cycles() { return __builtin_ia32_rdtsc(); }
@@ -170,7 +173,8 @@ struct Ctx {
   u8 *arena;
   u32 top;   // the next free byte
   u32 limit; // bytes of the arena
-  i64 fuel;
+  i64 fuel;  // about the CPU's steps: one for a call, one for an element touched
+  i64 budget; // bytes that may still be taken, counting those that were given back: the CPU gives nothing back
   u32 stop;  // a Reason once the run cannot be finished here
   u32 depth; // of calls
   u32 closures;
@@ -178,7 +182,8 @@ struct Ctx {
   u8 dialect;
   bool exact; // keep CPython's order of every set
   u8 *scratch; // SCRATCH bytes of fast memory, used by one primitive at a time and by nobody across calls
-  u64 *op_counters;
+  u64 *op_counters; // two for each primitive, or null: calls, and cycles less those of the calls inside
+  u64 nested;       // cycles of the calls inside the one under way
 };
 
 INLINE bool triples(const Ctx &c) { return c.dialect == 2; }
@@ -227,6 +232,8 @@ INLINE bool is_function(V v) { return v.kind == OP_ || v.kind == CLOSURE; }
 INLINE bool is_patch(V v) { return v.kind == SET_P || v.kind == SET_C; }
 INLINE bool fits16(i64 n) { return n >= -32768 && n <= 32767; }
 INLINE bool fits32(i64 n) { return n >= -2147483648LL && n <= 2147483647LL; }
+/// Does it lie in no arena?
+INLINE bool is_scalar(V v) { return v.kind <= CELL || v.kind == OP_; }
 INLINE bool same_bits(V a, V b) {
   return a.kind == b.kind && a.flags == b.flags && a.len == b.len && a.lo == b.lo && a.hi == b.hi;
 }
@@ -240,6 +247,11 @@ INLINE u8 *room(Ctx &c, u64 bytes) {
     return nullptr;
   }
   u8 *at = c.arena + c.top;
+  c.budget -= (i64)bytes;
+  if (c.budget < 0) {
+    stop(c, ARENA);
+    return nullptr;
+  }
   c.top += ((u32)bytes + 15) & ~15u;
   if (c.top > c.limit) c.top = c.limit;
   return at;

@@ -50,10 +50,24 @@ OUTLINE V call_oddly(Ctx &c, u32 op, u32 n, V a, V b, V d) {
   return settle(c, op, failed(TYPE_));
 }
 
+/// A primitive called and timed.
+OUTLINE V call_timed(Ctx &c, u32 op, u32 n, V a, V b, V d, V e) {
+  u64 outside = c.nested, started = clock_cycles();
+  c.nested = 0;
+  V v = n == 1 ? dispatch1(c, op, a) : n == 2 ? dispatch2(c, op, a, b) : n == 3 ? dispatch3(c, op, a, b, d) : dispatch4(c, op, a, b, d, e);
+  u64 cycles = clock_cycles() - started;
+  if (lane() == 0) {
+    atomic_add(c.op_counters + 2 * op, 1);
+    atomic_add(c.op_counters + 2 * op + 1, cycles - c.nested);
+  }
+  c.nested = outside + cycles;
+  return settle(c, op, v);
+}
+
 #define ENTER(c) \
   do { \
     if ((c).fuel < 0) return stop(c, FUEL); \
-    (c).fuel -= 4; \
+    (c).fuel--; \
   } while (0)
 #define DEEPER(c) \
   do { \
@@ -110,7 +124,8 @@ OUTLINE V call_closure(Ctx &c, V f, V x) {
 OUTLINE V call1(Ctx &c, V f, V a) {
   ENTER(c);
   if (f.kind == OP_) {
-    if (arity_of_op(f.lo) == 1) return settle(c, f.lo, dispatch1(c, f.lo, a));
+    if (arity_of_op(f.lo) == 1)
+      return c.op_counters ? call_timed(c, f.lo, 1, a, a, a, a) : settle(c, f.lo, dispatch1(c, f.lo, a));
     return call_oddly(c, f.lo, 1, a, a, a);
   }
   if (f.kind != CLOSURE || f.lg != 1) return failed(TYPE_);
@@ -123,7 +138,8 @@ OUTLINE V call1(Ctx &c, V f, V a) {
 OUTLINE V call2(Ctx &c, V f, V a, V b) {
   ENTER(c);
   if (f.kind == OP_) {
-    if (arity_of_op(f.lo) == 2) return settle(c, f.lo, dispatch2(c, f.lo, a, b));
+    if (arity_of_op(f.lo) == 2)
+      return c.op_counters ? call_timed(c, f.lo, 2, a, b, b, b) : settle(c, f.lo, dispatch2(c, f.lo, a, b));
     return call_oddly(c, f.lo, 2, a, b, b);
   }
   if (f.kind != CLOSURE || f.lg != 2) return failed(TYPE_);
@@ -137,7 +153,8 @@ OUTLINE V call2(Ctx &c, V f, V a, V b) {
 OUTLINE V call3(Ctx &c, V f, V a, V b, V d) {
   ENTER(c);
   if (f.kind == OP_) {
-    if (arity_of_op(f.lo) == 3) return settle(c, f.lo, dispatch3(c, f.lo, a, b, d));
+    if (arity_of_op(f.lo) == 3)
+      return c.op_counters ? call_timed(c, f.lo, 3, a, b, d, d) : settle(c, f.lo, dispatch3(c, f.lo, a, b, d));
     return call_oddly(c, f.lo, 3, a, b, d);
   }
   if (f.kind != CLOSURE || f.lg != 3) return failed(TYPE_);
@@ -151,7 +168,8 @@ OUTLINE V call3(Ctx &c, V f, V a, V b, V d) {
 OUTLINE V call4(Ctx &c, V f, V a, V b, V d, V e) {
   ENTER(c);
   if (f.kind != OP_) return failed(TYPE_);
-  if (arity_of_op(f.lo) == 4) return settle(c, f.lo, dispatch4(c, f.lo, a, b, d, e));
+  if (arity_of_op(f.lo) == 4)
+      return c.op_counters ? call_timed(c, f.lo, 4, a, b, d, e) : settle(c, f.lo, dispatch4(c, f.lo, a, b, d, e));
   return call_oddly(c, f.lo, 4, a, b, d);
 }
 

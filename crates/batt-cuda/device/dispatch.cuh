@@ -15,6 +15,72 @@ OUTLINE V dispatch1(Ctx &c, u32 op, V a) {
   case 14: return op_tojvec(c, a);
   case 16: return op_identity(c, a);
   case 17: return op_flip(c, a);
+  case 24: return op_size(c, a);
+  case 25: return op_totuple(c, a);
+  case 26: return op_first(c, a);
+  case 27: return op_last(c, a);
+  case 28: return op_initset(c, a);
+  case 35: return op_dedupe(c, a);
+  case 38: return op_merge(c, a);
+  case 39: return op_maximum(c, a);
+  case 40: return op_minimum(c, a);
+  case 45: return op_mostcommon(c, a);
+  case 46: return op_leastcommon(c, a);
+  case 67: return op_toindices(c, a);
+  case 68: return op_asindices(c, a);
+  case 69: return op_asobject(c, a);
+  case 73: return op_normalize(c, a);
+  case 74: return op_corners(c, a);
+  case 75: return op_uppermost(c, a);
+  case 76: return op_lowermost(c, a);
+  case 77: return op_leftmost(c, a);
+  case 78: return op_rightmost(c, a);
+  case 79: return op_ulcorner(c, a);
+  case 80: return op_urcorner(c, a);
+  case 81: return op_llcorner(c, a);
+  case 82: return op_lrcorner(c, a);
+  case 83: return op_height(c, a);
+  case 84: return op_width(c, a);
+  case 85: return op_shape(c, a);
+  case 86: return op_portrait(c, a);
+  case 87: return op_square(c, a);
+  case 88: return op_vline(c, a);
+  case 89: return op_hline(c, a);
+  case 90: return op_center(c, a);
+  case 91: return op_centerofmass(c, a);
+  case 99: return op_dneighbors(c, a);
+  case 100: return op_ineighbors(c, a);
+  case 101: return op_neighbors(c, a);
+  case 104: return op_vfrontier(c, a);
+  case 105: return op_hfrontier(c, a);
+  case 106: return op_backdrop(c, a);
+  case 107: return op_delta(c, a);
+  case 108: return op_box(c, a);
+  case 109: return op_inbox(c, a);
+  case 110: return op_outbox(c, a);
+  case 112: return op_hmirror(c, a);
+  case 113: return op_vmirror(c, a);
+  case 114: return op_dmirror(c, a);
+  case 115: return op_cmirror(c, a);
+  case 116: return op_rot90(c, a);
+  case 117: return op_rot180(c, a);
+  case 118: return op_rot270(c, a);
+  case 139: return op_trim(c, a);
+  case 140: return op_tophalf(c, a);
+  case 141: return op_bottomhalf(c, a);
+  case 142: return op_lefthalf(c, a);
+  case 143: return op_righthalf(c, a);
+  case 144: return op_compress(c, a);
+  case 145: return op_mostcolor(c, a);
+  case 146: return op_leastcolor(c, a);
+  case 148: return op_palette(c, a);
+  case 149: return op_numcolors(c, a);
+  case 150: return op_color(c, a);
+  case 154: return op_partition(c, a);
+  case 155: return op_fgpartition(c, a);
+  case 157: return op_frontiers(c, a);
+  case 158: return op_hperiod(c, a);
+  case 159: return op_vperiod(c, a);
   case 164: return tok_invert(c, a);
   case 165: return tok_even(c, a);
   case 166: return tok_double(c, a);
@@ -28,6 +94,140 @@ OUTLINE V dispatch1(Ctx &c, u32 op, V a) {
   case 174: return tok_tojvec(c, a);
   case 175: return tok_identity(c, a);
   case 176: return tok_flip(c, a);
+  case 184: return tok_first(c, a);
+  case 185: return tok_first_t(c, a);
+  case 186: return tok_first_f(c, a);
+  case 187: return tok_second(c, a);
+  case 188: return tok_last(c, a);
+  case 189: return tok_last_t(c, a);
+  case 190: return tok_last_f(c, a);
+  case 191: return tok_size(c, a);
+  case 192: return tok_size_t(c, a);
+  case 193: return tok_size_f(c, a);
+  case 194: return tok_totuple(c, a);
+  case 195: return tok_initset(c, a);
+  case 209: return tok_dedupe(c, a);
+  case 210: return tok_dedupe_pair_tuple(c, a);
+  case 213: return tok_merge(c, a);
+  case 214: return tok_merge_f(c, a);
+  case 215: return tok_merge_t(c, a);
+  case 216: return tok_maximum(c, a);
+  case 217: return tok_minimum(c, a);
+  case 230: return tok_mostcommon(c, a);
+  case 231: return tok_mostcommon_t(c, a);
+  case 232: return tok_mostcommon_f(c, a);
+  case 233: return tok_leastcommon(c, a);
+  case 234: return tok_leastcommon_t(c, a);
+  case 235: return tok_leastcommon_f(c, a);
+  case 246: return tok_toij(c, a);
+  case 287: return tok_p_g(c, a);
+  case 288: return tok_p_f(c, a);
+  case 289: return tok_p_o(c, a);
+  case 294: return tok_a_mr(c, a);
+  case 297: return tok_partition(c, a);
+  case 298: return tok_fgpartition(c, a);
+  case 301: return tok_frontiers(c, a);
+  case 303: return tok_asindices(c, a);
+  case 304: return tok_asobject(c, a);
+  case 305: return tok_is_no_grid(c, a);
+  case 307: return tok_color(c, a);
+  case 308: return tok_toindices(c, a);
+  case 309: return tok_toindices_i(c, a);
+  case 310: return tok_toindices_o(c, a);
+  case 314: return tok_normalize(c, a);
+  case 315: return tok_normalize_i(c, a);
+  case 316: return tok_normalize_o(c, a);
+  case 317: return tok_normalize_t(c, a);
+  case 318: return tok_dneighbors(c, a);
+  case 319: return tok_ineighbors(c, a);
+  case 320: return tok_neighbors(c, a);
+  case 321: return tok_lowermost(c, a);
+  case 322: return tok_lowermost_i(c, a);
+  case 323: return tok_lowermost_o(c, a);
+  case 324: return tok_uppermost(c, a);
+  case 325: return tok_uppermost_i(c, a);
+  case 326: return tok_uppermost_o(c, a);
+  case 327: return tok_leftmost(c, a);
+  case 328: return tok_leftmost_i(c, a);
+  case 329: return tok_leftmost_o(c, a);
+  case 330: return tok_rightmost(c, a);
+  case 331: return tok_rightmost_i(c, a);
+  case 332: return tok_rightmost_o(c, a);
+  case 334: return tok_ulcorner(c, a);
+  case 335: return tok_ulcorner_i(c, a);
+  case 336: return tok_ulcorner_o(c, a);
+  case 337: return tok_urcorner(c, a);
+  case 338: return tok_urcorner_i(c, a);
+  case 339: return tok_urcorner_o(c, a);
+  case 340: return tok_llcorner(c, a);
+  case 341: return tok_llcorner_i(c, a);
+  case 342: return tok_llcorner_o(c, a);
+  case 343: return tok_lrcorner(c, a);
+  case 344: return tok_lrcorner_i(c, a);
+  case 345: return tok_lrcorner_o(c, a);
+  case 347: return tok_corners(c, a);
+  case 348: return tok_height_t(c, a);
+  case 349: return tok_height_f(c, a);
+  case 350: return tok_height_i(c, a);
+  case 351: return tok_height_o(c, a);
+  case 352: return tok_width_t(c, a);
+  case 353: return tok_width_f(c, a);
+  case 354: return tok_width_i(c, a);
+  case 355: return tok_width_o(c, a);
+  case 356: return tok_shape_t(c, a);
+  case 357: return tok_shape_f(c, a);
+  case 358: return tok_portrait_t(c, a);
+  case 359: return tok_portrait_f(c, a);
+  case 360: return tok_square_t(c, a);
+  case 361: return tok_square_f(c, a);
+  case 362: return tok_vline_i(c, a);
+  case 363: return tok_vline_o(c, a);
+  case 364: return tok_hline_i(c, a);
+  case 365: return tok_hline_o(c, a);
+  case 366: return tok_center(c, a);
+  case 367: return tok_centerofmass(c, a);
+  case 375: return tok_hperiod(c, a);
+  case 376: return tok_vperiod(c, a);
+  case 379: return tok_vfrontier(c, a);
+  case 380: return tok_hfrontier(c, a);
+  case 381: return tok_backdrop(c, a);
+  case 382: return tok_delta(c, a);
+  case 383: return tok_box(c, a);
+  case 384: return tok_inbox(c, a);
+  case 385: return tok_outbox(c, a);
+  case 387: return tok_hmirror_t(c, a);
+  case 388: return tok_hmirror_f(c, a);
+  case 389: return tok_hmirror_i(c, a);
+  case 390: return tok_hmirror_o(c, a);
+  case 391: return tok_vmirror_t(c, a);
+  case 392: return tok_vmirror_f(c, a);
+  case 393: return tok_vmirror_i(c, a);
+  case 394: return tok_vmirror_o(c, a);
+  case 395: return tok_dmirror_t(c, a);
+  case 396: return tok_dmirror_f(c, a);
+  case 397: return tok_dmirror_i(c, a);
+  case 398: return tok_dmirror_o(c, a);
+  case 399: return tok_cmirror_t(c, a);
+  case 400: return tok_cmirror_f(c, a);
+  case 401: return tok_cmirror_i(c, a);
+  case 402: return tok_cmirror_o(c, a);
+  case 403: return tok_rot90(c, a);
+  case 404: return tok_rot180(c, a);
+  case 405: return tok_rot270(c, a);
+  case 429: return tok_trim(c, a);
+  case 430: return tok_tophalf(c, a);
+  case 431: return tok_bottomhalf(c, a);
+  case 432: return tok_lefthalf(c, a);
+  case 433: return tok_righthalf(c, a);
+  case 434: return tok_compress(c, a);
+  case 435: return tok_mostcolor_t(c, a);
+  case 436: return tok_mostcolor_f(c, a);
+  case 437: return tok_leastcolor_t(c, a);
+  case 438: return tok_leastcolor_f(c, a);
+  case 441: return tok_palette_t(c, a);
+  case 442: return tok_palette_f(c, a);
+  case 443: return tok_numcolors_t(c, a);
+  case 444: return tok_numcolors_f(c, a);
   default: return stop(c, MISSING);
   }
 }
@@ -44,6 +244,24 @@ OUTLINE V dispatch2(Ctx &c, u32 op, V a, V b) {
   case 20: return op_greater(c, a, b);
   case 21: return op_both(c, a, b);
   case 22: return op_either(c, a, b);
+  case 29: return op_insert(c, a, b);
+  case 30: return op_remove(c, a, b);
+  case 31: return op_other(c, a, b);
+  case 32: return op_combine(c, a, b);
+  case 33: return op_intersection(c, a, b);
+  case 34: return op_difference(c, a, b);
+  case 36: return op_order(c, a, b);
+  case 37: return op_repeat(c, a, b);
+  case 41: return op_valmax(c, a, b);
+  case 42: return op_valmin(c, a, b);
+  case 43: return op_argmax(c, a, b);
+  case 44: return op_argmin(c, a, b);
+  case 47: return op_sfilter(c, a, b);
+  case 48: return op_mfilter(c, a, b);
+  case 49: return op_extract(c, a, b);
+  case 51: return op_product(c, a, b);
+  case 52: return op_pair(c, a, b);
+  case 53: return op_sizefilter(c, a, b);
   case 54: return op_compose(c, a, b);
   case 56: return op_matcher(c, a, b);
   case 57: return op_rbind(c, a, b);
@@ -52,6 +270,36 @@ OUTLINE V dispatch2(Ctx &c, u32 op, V a, V b) {
   case 61: return op_apply(c, a, b);
   case 62: return op_rapply(c, a, b);
   case 63: return op_mapply(c, a, b);
+  case 70: return op_toobject(c, a, b);
+  case 71: return op_recolor(c, a, b);
+  case 72: return op_shift(c, a, b);
+  case 92: return op_hmatching(c, a, b);
+  case 93: return op_vmatching(c, a, b);
+  case 94: return op_manhattan(c, a, b);
+  case 95: return op_adjacent(c, a, b);
+  case 96: return op_bordering(c, a, b);
+  case 97: return op_position(c, a, b);
+  case 98: return op_gravitate(c, a, b);
+  case 102: return op_connect(c, a, b);
+  case 103: return op_shoot(c, a, b);
+  case 111: return op_index(c, a, b);
+  case 119: return op_hupscale(c, a, b);
+  case 120: return op_vupscale(c, a, b);
+  case 121: return op_upscale(c, a, b);
+  case 122: return op_downscale(c, a, b);
+  case 124: return op_subgrid(c, a, b);
+  case 125: return op_hconcat(c, a, b);
+  case 126: return op_vconcat(c, a, b);
+  case 127: return op_hsplit(c, a, b);
+  case 128: return op_vsplit(c, a, b);
+  case 132: return op_canvas(c, a, b);
+  case 134: return op_paint(c, a, b);
+  case 136: return op_underpaint(c, a, b);
+  case 137: return op_cover(c, a, b);
+  case 147: return op_colorcount(c, a, b);
+  case 151: return op_colorfilter(c, a, b);
+  case 152: return op_ofcolor(c, a, b);
+  case 156: return op_occurrences(c, a, b);
   case 160: return tok_add(c, a, b);
   case 161: return tok_subtract(c, a, b);
   case 162: return tok_multiply(c, a, b);
@@ -61,6 +309,108 @@ OUTLINE V dispatch2(Ctx &c, u32 op, V a, V b) {
   case 179: return tok_greater(c, a, b);
   case 180: return tok_both(c, a, b);
   case 181: return tok_either(c, a, b);
+  case 196: return tok_insert(c, a, b);
+  case 197: return tok_remove(c, a, b);
+  case 198: return tok_remove_t(c, a, b);
+  case 199: return tok_remove_f(c, a, b);
+  case 200: return tok_other(c, a, b);
+  case 201: return tok_other_t(c, a, b);
+  case 202: return tok_other_f(c, a, b);
+  case 203: return tok_combine(c, a, b);
+  case 204: return tok_combine_t(c, a, b);
+  case 205: return tok_combine_f(c, a, b);
+  case 206: return tok_intersection(c, a, b);
+  case 207: return tok_difference(c, a, b);
+  case 208: return tok_difference_tuple(c, a, b);
+  case 211: return tok_order(c, a, b);
+  case 212: return tok_repeat(c, a, b);
+  case 218: return tok_valmax(c, a, b);
+  case 219: return tok_valmax_t(c, a, b);
+  case 220: return tok_valmax_f(c, a, b);
+  case 221: return tok_valmin(c, a, b);
+  case 222: return tok_valmin_t(c, a, b);
+  case 223: return tok_valmin_f(c, a, b);
+  case 224: return tok_argmax(c, a, b);
+  case 225: return tok_argmax_t(c, a, b);
+  case 226: return tok_argmax_f(c, a, b);
+  case 227: return tok_argmin(c, a, b);
+  case 228: return tok_argmin_t(c, a, b);
+  case 229: return tok_argmin_f(c, a, b);
+  case 236: return tok_sfilter(c, a, b);
+  case 237: return tok_sfilter_t(c, a, b);
+  case 238: return tok_sfilter_f(c, a, b);
+  case 239: return tok_mfilter(c, a, b);
+  case 240: return tok_mfilter_t(c, a, b);
+  case 241: return tok_mfilter_f(c, a, b);
+  case 242: return tok_extract(c, a, b);
+  case 244: return tok_astuple(c, a, b);
+  case 245: return tok_ascell(c, a, b);
+  case 248: return tok_product(c, a, b);
+  case 249: return tok_pair(c, a, b);
+  case 250: return tok_celltuple(c, a, b);
+  case 251: return tok_sizefilter(c, a, b);
+  case 252: return tok_get_nth_t(c, a, b);
+  case 253: return tok_get_nth_f(c, a, b);
+  case 256: return tok_get_rank(c, a, b);
+  case 263: return tok_get_common_rank(c, a, b);
+  case 264: return tok_get_common_rank_t(c, a, b);
+  case 265: return tok_get_common_rank_f(c, a, b);
+  case 266: return tok_get_color_rank_t(c, a, b);
+  case 267: return tok_get_color_rank_f(c, a, b);
+  case 268: return tok_compose(c, a, b);
+  case 270: return tok_matcher(c, a, b);
+  case 271: return tok_rbind(c, a, b);
+  case 272: return tok_lbind(c, a, b);
+  case 273: return tok_power(c, a, b);
+  case 275: return tok_apply(c, a, b);
+  case 276: return tok_apply_t(c, a, b);
+  case 277: return tok_apply_f(c, a, b);
+  case 278: return tok_rapply(c, a, b);
+  case 279: return tok_rapply_t(c, a, b);
+  case 280: return tok_rapply_f(c, a, b);
+  case 281: return tok_mapply(c, a, b);
+  case 282: return tok_mapply_t(c, a, b);
+  case 283: return tok_mapply_f(c, a, b);
+  case 290: return tok_c_iz(c, a, b);
+  case 291: return tok_c_zo(c, a, b);
+  case 296: return tok_o_g(c, a, b);
+  case 299: return tok_colorfilter(c, a, b);
+  case 300: return tok_occurrences(c, a, b);
+  case 302: return tok_f_ofcolor(c, a, b);
+  case 306: return tok_toobject(c, a, b);
+  case 311: return tok_recolor_i(c, a, b);
+  case 312: return tok_recolor_o(c, a, b);
+  case 313: return tok_shift(c, a, b);
+  case 333: return tok_col_row(c, a, b);
+  case 346: return tok_corner(c, a, b);
+  case 368: return tok_position(c, a, b);
+  case 369: return tok_hmatching(c, a, b);
+  case 370: return tok_vmatching(c, a, b);
+  case 371: return tok_manhattan(c, a, b);
+  case 372: return tok_adjacent(c, a, b);
+  case 373: return tok_bordering(c, a, b);
+  case 374: return tok_gravitate(c, a, b);
+  case 377: return tok_connect(c, a, b);
+  case 378: return tok_shoot(c, a, b);
+  case 386: return tok_index(c, a, b);
+  case 406: return tok_mir_rot_t(c, a, b);
+  case 407: return tok_mir_rot_f(c, a, b);
+  case 408: return tok_upscale_t(c, a, b);
+  case 409: return tok_upscale_f(c, a, b);
+  case 410: return tok_hupscale(c, a, b);
+  case 411: return tok_vupscale(c, a, b);
+  case 412: return tok_downscale(c, a, b);
+  case 414: return tok_subgrid(c, a, b);
+  case 415: return tok_hconcat(c, a, b);
+  case 416: return tok_vconcat(c, a, b);
+  case 417: return tok_hsplit(c, a, b);
+  case 418: return tok_vsplit(c, a, b);
+  case 422: return tok_canvas(c, a, b);
+  case 424: return tok_paint(c, a, b);
+  case 426: return tok_underpaint(c, a, b);
+  case 427: return tok_cover(c, a, b);
+  case 439: return tok_colorcount_t(c, a, b);
+  case 440: return tok_colorcount_f(c, a, b);
   default: return stop(c, MISSING);
   }
 }
@@ -68,19 +418,53 @@ OUTLINE V dispatch2(Ctx &c, u32 op, V a, V b) {
 OUTLINE V dispatch3(Ctx &c, u32 op, V a, V b, V d) {
   switch (op) {
   case 23: return op_branch(c, a, b, d);
+  case 50: return op_interval(c, a, b, d);
   case 55: return op_chain(c, a, b, d);
   case 60: return op_fork(c, a, b, d);
   case 64: return op_papply(c, a, b, d);
   case 65: return op_mpapply(c, a, b, d);
   case 66: return op_prapply(c, a, b, d);
+  case 123: return op_crop(c, a, b, d);
+  case 129: return op_cellwise(c, a, b, d);
+  case 130: return op_replace(c, a, b, d);
+  case 131: return op_switch(c, a, b, d);
+  case 133: return op_fill(c, a, b, d);
+  case 135: return op_underfill(c, a, b, d);
+  case 138: return op_move(c, a, b, d);
   case 182: return tok_branch(c, a, b, d);
   case 183: return tok_c_branch(c, a, b, d);
+  case 243: return tok_interval(c, a, b, d);
+  case 247: return tok_astriple(c, a, b, d);
+  case 254: return tok_get_nth_by_key_t(c, a, b, d);
+  case 255: return tok_get_nth_by_key_f(c, a, b, d);
+  case 257: return tok_get_arg_rank(c, a, b, d);
+  case 258: return tok_get_arg_rank_t(c, a, b, d);
+  case 259: return tok_get_arg_rank_f(c, a, b, d);
+  case 260: return tok_get_val_rank(c, a, b, d);
+  case 261: return tok_get_val_rank_t(c, a, b, d);
+  case 262: return tok_get_val_rank_f(c, a, b, d);
+  case 269: return tok_chain(c, a, b, d);
+  case 274: return tok_fork(c, a, b, d);
+  case 284: return tok_papply(c, a, b, d);
+  case 285: return tok_mpapply(c, a, b, d);
+  case 286: return tok_prapply(c, a, b, d);
+  case 292: return tok_c_iz_n(c, a, b, d);
+  case 293: return tok_c_zo_n(c, a, b, d);
+  case 413: return tok_crop(c, a, b, d);
+  case 419: return tok_cellwise(c, a, b, d);
+  case 420: return tok_replace(c, a, b, d);
+  case 421: return tok_switch(c, a, b, d);
+  case 423: return tok_fill(c, a, b, d);
+  case 425: return tok_underfill(c, a, b, d);
+  case 428: return tok_move(c, a, b, d);
   default: return stop(c, MISSING);
   }
 }
 
 OUTLINE V dispatch4(Ctx &c, u32 op, V a, V b, V d, V e) {
   switch (op) {
+  case 153: return op_objects(c, a, b, d, e);
+  case 295: return tok_objects(c, a, b, d, e);
   default: return stop(c, MISSING);
   }
 }
@@ -130,6 +514,9 @@ OUTLINE V lane_dispatch1(const Ctx &c, u32 op, V a) {
   case 174: return lane_tojvec(c, a);
   case 175: return lane_identity(c, a);
   case 176: return lane_flip(c, a);
+  case 191: return lane_size(c, a);
+  case 192: return lane_size(c, a);
+  case 193: return lane_size(c, a);
   default: return nope();
   }
 }
@@ -151,6 +538,7 @@ OUTLINE V lane_dispatch2(const Ctx &c, u32 op, V a, V b) {
   case 179: return lane_greater(c, a, b);
   case 180: return lane_both(c, a, b);
   case 181: return lane_either(c, a, b);
+  case 244: return lane_astuple(c, a, b);
   default: return nope();
   }
 }
@@ -188,14 +576,14 @@ CONSTANT u8 OP_LANES[] = {
   0, 0, 0, 0, 1, 0, 1, 1,
   1, 1, 0, 1, 0, 1, 1, 1,
   1, 1, 1, 1, 1, 1, 1, 1,
+  0, 0, 0, 0, 0, 0, 0, 1,
+  1, 1, 0, 0, 0, 0, 0, 0,
   0, 0, 0, 0, 0, 0, 0, 0,
   0, 0, 0, 0, 0, 0, 0, 0,
   0, 0, 0, 0, 0, 0, 0, 0,
   0, 0, 0, 0, 0, 0, 0, 0,
   0, 0, 0, 0, 0, 0, 0, 0,
-  0, 0, 0, 0, 0, 0, 0, 0,
-  0, 0, 0, 0, 0, 0, 0, 0,
-  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 1, 0, 0, 0,
   0, 0, 0, 0, 0, 0, 0, 0,
   0, 0, 0, 0, 0, 0, 0, 0,
   0, 0, 0, 0, 0, 0, 0, 0,
@@ -347,387 +735,3 @@ CONSTANT u8 OP_FALLBACKS[] = {
 };
 DEVICE u32 fallback_of_op(u32 op) { return op < 445 ? OP_FALLBACKS[op] : TO_EMPTY_TUPLE; }
 
-// missing: op_size
-// missing: op_totuple
-// missing: op_first
-// missing: op_last
-// missing: op_initset
-// missing: op_dedupe
-// missing: op_merge
-// missing: op_maximum
-// missing: op_minimum
-// missing: op_mostcommon
-// missing: op_leastcommon
-// missing: op_toindices
-// missing: op_asindices
-// missing: op_asobject
-// missing: op_normalize
-// missing: op_corners
-// missing: op_uppermost
-// missing: op_lowermost
-// missing: op_leftmost
-// missing: op_rightmost
-// missing: op_ulcorner
-// missing: op_urcorner
-// missing: op_llcorner
-// missing: op_lrcorner
-// missing: op_height
-// missing: op_width
-// missing: op_shape
-// missing: op_portrait
-// missing: op_square
-// missing: op_vline
-// missing: op_hline
-// missing: op_center
-// missing: op_centerofmass
-// missing: op_dneighbors
-// missing: op_ineighbors
-// missing: op_neighbors
-// missing: op_vfrontier
-// missing: op_hfrontier
-// missing: op_backdrop
-// missing: op_delta
-// missing: op_box
-// missing: op_inbox
-// missing: op_outbox
-// missing: op_hmirror
-// missing: op_vmirror
-// missing: op_dmirror
-// missing: op_cmirror
-// missing: op_rot90
-// missing: op_rot180
-// missing: op_rot270
-// missing: op_trim
-// missing: op_tophalf
-// missing: op_bottomhalf
-// missing: op_lefthalf
-// missing: op_righthalf
-// missing: op_compress
-// missing: op_mostcolor
-// missing: op_leastcolor
-// missing: op_palette
-// missing: op_numcolors
-// missing: op_color
-// missing: op_partition
-// missing: op_fgpartition
-// missing: op_frontiers
-// missing: op_hperiod
-// missing: op_vperiod
-// missing: tok_first
-// missing: tok_first_t
-// missing: tok_first_f
-// missing: tok_second
-// missing: tok_last
-// missing: tok_last_t
-// missing: tok_last_f
-// missing: tok_size
-// missing: tok_size_t
-// missing: tok_size_f
-// missing: tok_totuple
-// missing: tok_initset
-// missing: tok_dedupe
-// missing: tok_dedupe_pair_tuple
-// missing: tok_merge
-// missing: tok_merge_f
-// missing: tok_merge_t
-// missing: tok_maximum
-// missing: tok_minimum
-// missing: tok_mostcommon
-// missing: tok_mostcommon_t
-// missing: tok_mostcommon_f
-// missing: tok_leastcommon
-// missing: tok_leastcommon_t
-// missing: tok_leastcommon_f
-// missing: tok_toij
-// missing: tok_p_g
-// missing: tok_p_f
-// missing: tok_p_o
-// missing: tok_a_mr
-// missing: tok_partition
-// missing: tok_fgpartition
-// missing: tok_frontiers
-// missing: tok_asindices
-// missing: tok_asobject
-// missing: tok_is_no_grid
-// missing: tok_color
-// missing: tok_toindices
-// missing: tok_toindices_i
-// missing: tok_toindices_o
-// missing: tok_normalize
-// missing: tok_normalize_i
-// missing: tok_normalize_o
-// missing: tok_normalize_t
-// missing: tok_dneighbors
-// missing: tok_ineighbors
-// missing: tok_neighbors
-// missing: tok_lowermost
-// missing: tok_lowermost_i
-// missing: tok_lowermost_o
-// missing: tok_uppermost
-// missing: tok_uppermost_i
-// missing: tok_uppermost_o
-// missing: tok_leftmost
-// missing: tok_leftmost_i
-// missing: tok_leftmost_o
-// missing: tok_rightmost
-// missing: tok_rightmost_i
-// missing: tok_rightmost_o
-// missing: tok_ulcorner
-// missing: tok_ulcorner_i
-// missing: tok_ulcorner_o
-// missing: tok_urcorner
-// missing: tok_urcorner_i
-// missing: tok_urcorner_o
-// missing: tok_llcorner
-// missing: tok_llcorner_i
-// missing: tok_llcorner_o
-// missing: tok_lrcorner
-// missing: tok_lrcorner_i
-// missing: tok_lrcorner_o
-// missing: tok_corners
-// missing: tok_height_t
-// missing: tok_height_f
-// missing: tok_height_i
-// missing: tok_height_o
-// missing: tok_width_t
-// missing: tok_width_f
-// missing: tok_width_i
-// missing: tok_width_o
-// missing: tok_shape_t
-// missing: tok_shape_f
-// missing: tok_portrait_t
-// missing: tok_portrait_f
-// missing: tok_square_t
-// missing: tok_square_f
-// missing: tok_vline_i
-// missing: tok_vline_o
-// missing: tok_hline_i
-// missing: tok_hline_o
-// missing: tok_center
-// missing: tok_centerofmass
-// missing: tok_hperiod
-// missing: tok_vperiod
-// missing: tok_vfrontier
-// missing: tok_hfrontier
-// missing: tok_backdrop
-// missing: tok_delta
-// missing: tok_box
-// missing: tok_inbox
-// missing: tok_outbox
-// missing: tok_hmirror_t
-// missing: tok_hmirror_f
-// missing: tok_hmirror_i
-// missing: tok_hmirror_o
-// missing: tok_vmirror_t
-// missing: tok_vmirror_f
-// missing: tok_vmirror_i
-// missing: tok_vmirror_o
-// missing: tok_dmirror_t
-// missing: tok_dmirror_f
-// missing: tok_dmirror_i
-// missing: tok_dmirror_o
-// missing: tok_cmirror_t
-// missing: tok_cmirror_f
-// missing: tok_cmirror_i
-// missing: tok_cmirror_o
-// missing: tok_rot90
-// missing: tok_rot180
-// missing: tok_rot270
-// missing: tok_trim
-// missing: tok_tophalf
-// missing: tok_bottomhalf
-// missing: tok_lefthalf
-// missing: tok_righthalf
-// missing: tok_compress
-// missing: tok_mostcolor_t
-// missing: tok_mostcolor_f
-// missing: tok_leastcolor_t
-// missing: tok_leastcolor_f
-// missing: tok_palette_t
-// missing: tok_palette_f
-// missing: tok_numcolors_t
-// missing: tok_numcolors_f
-// missing: op_insert
-// missing: op_remove
-// missing: op_other
-// missing: op_combine
-// missing: op_intersection
-// missing: op_difference
-// missing: op_order
-// missing: op_repeat
-// missing: op_valmax
-// missing: op_valmin
-// missing: op_argmax
-// missing: op_argmin
-// missing: op_sfilter
-// missing: op_mfilter
-// missing: op_extract
-// missing: op_product
-// missing: op_pair
-// missing: op_sizefilter
-// missing: op_toobject
-// missing: op_recolor
-// missing: op_shift
-// missing: op_hmatching
-// missing: op_vmatching
-// missing: op_manhattan
-// missing: op_adjacent
-// missing: op_bordering
-// missing: op_position
-// missing: op_gravitate
-// missing: op_connect
-// missing: op_shoot
-// missing: op_index
-// missing: op_hupscale
-// missing: op_vupscale
-// missing: op_upscale
-// missing: op_downscale
-// missing: op_subgrid
-// missing: op_hconcat
-// missing: op_vconcat
-// missing: op_hsplit
-// missing: op_vsplit
-// missing: op_canvas
-// missing: op_paint
-// missing: op_underpaint
-// missing: op_cover
-// missing: op_colorcount
-// missing: op_colorfilter
-// missing: op_ofcolor
-// missing: op_occurrences
-// missing: tok_insert
-// missing: tok_remove
-// missing: tok_remove_t
-// missing: tok_remove_f
-// missing: tok_other
-// missing: tok_other_t
-// missing: tok_other_f
-// missing: tok_combine
-// missing: tok_combine_t
-// missing: tok_combine_f
-// missing: tok_intersection
-// missing: tok_difference
-// missing: tok_difference_tuple
-// missing: tok_order
-// missing: tok_repeat
-// missing: tok_valmax
-// missing: tok_valmax_t
-// missing: tok_valmax_f
-// missing: tok_valmin
-// missing: tok_valmin_t
-// missing: tok_valmin_f
-// missing: tok_argmax
-// missing: tok_argmax_t
-// missing: tok_argmax_f
-// missing: tok_argmin
-// missing: tok_argmin_t
-// missing: tok_argmin_f
-// missing: tok_sfilter
-// missing: tok_sfilter_t
-// missing: tok_sfilter_f
-// missing: tok_mfilter
-// missing: tok_mfilter_t
-// missing: tok_mfilter_f
-// missing: tok_extract
-// missing: tok_astuple
-// missing: tok_ascell
-// missing: tok_product
-// missing: tok_pair
-// missing: tok_celltuple
-// missing: tok_sizefilter
-// missing: tok_get_nth_t
-// missing: tok_get_nth_f
-// missing: tok_get_rank
-// missing: tok_get_common_rank
-// missing: tok_get_common_rank_t
-// missing: tok_get_common_rank_f
-// missing: tok_get_color_rank_t
-// missing: tok_get_color_rank_f
-// missing: tok_compose
-// missing: tok_matcher
-// missing: tok_rbind
-// missing: tok_lbind
-// missing: tok_power
-// missing: tok_apply
-// missing: tok_apply_t
-// missing: tok_apply_f
-// missing: tok_rapply
-// missing: tok_rapply_t
-// missing: tok_rapply_f
-// missing: tok_mapply
-// missing: tok_mapply_t
-// missing: tok_mapply_f
-// missing: tok_c_iz
-// missing: tok_c_zo
-// missing: tok_o_g
-// missing: tok_colorfilter
-// missing: tok_occurrences
-// missing: tok_f_ofcolor
-// missing: tok_toobject
-// missing: tok_recolor_i
-// missing: tok_recolor_o
-// missing: tok_shift
-// missing: tok_col_row
-// missing: tok_corner
-// missing: tok_position
-// missing: tok_hmatching
-// missing: tok_vmatching
-// missing: tok_manhattan
-// missing: tok_adjacent
-// missing: tok_bordering
-// missing: tok_gravitate
-// missing: tok_connect
-// missing: tok_shoot
-// missing: tok_index
-// missing: tok_mir_rot_t
-// missing: tok_mir_rot_f
-// missing: tok_upscale_t
-// missing: tok_upscale_f
-// missing: tok_hupscale
-// missing: tok_vupscale
-// missing: tok_downscale
-// missing: tok_subgrid
-// missing: tok_hconcat
-// missing: tok_vconcat
-// missing: tok_hsplit
-// missing: tok_vsplit
-// missing: tok_canvas
-// missing: tok_paint
-// missing: tok_underpaint
-// missing: tok_cover
-// missing: tok_colorcount_t
-// missing: tok_colorcount_f
-// missing: op_interval
-// missing: op_crop
-// missing: op_cellwise
-// missing: op_replace
-// missing: op_switch
-// missing: op_fill
-// missing: op_underfill
-// missing: op_move
-// missing: tok_interval
-// missing: tok_astriple
-// missing: tok_get_nth_by_key_t
-// missing: tok_get_nth_by_key_f
-// missing: tok_get_arg_rank
-// missing: tok_get_arg_rank_t
-// missing: tok_get_arg_rank_f
-// missing: tok_get_val_rank
-// missing: tok_get_val_rank_t
-// missing: tok_get_val_rank_f
-// missing: tok_chain
-// missing: tok_fork
-// missing: tok_papply
-// missing: tok_mpapply
-// missing: tok_prapply
-// missing: tok_c_iz_n
-// missing: tok_c_zo_n
-// missing: tok_crop
-// missing: tok_cellwise
-// missing: tok_replace
-// missing: tok_switch
-// missing: tok_fill
-// missing: tok_underfill
-// missing: tok_move
-// missing: op_objects
-// missing: tok_objects

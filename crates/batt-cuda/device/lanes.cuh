@@ -332,7 +332,7 @@ OUTLINE V lane_call1(const Ctx &c, u32 *fallbacks, V f, V x) {
 OUTLINE bool lane_map(Ctx &c, V f, V container, u32 from, u32 n, V *mine) {
   u32 k = from + lane(), fallbacks = 0;
   *mine = k < n ? lane_call1(c, &fallbacks, f, lane_item(c, container, k)) : none();
-  spend(c, 8);
+  spend(c, LANES * 2);
   if (any(mine->kind == STOPPED)) return false;
   if (any(fallbacks != 0)) c.fallbacks++;
   return true;

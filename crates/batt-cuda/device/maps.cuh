@@ -38,6 +38,7 @@ template <class Take> INLINE V map_with(Ctx &c, V f, V container, bool generator
     }
     u32 to = min_of(from + LANES, n);
     for (u32 k = from; k < to; k++) {
+      u32 mark = c.top;
       V y = call1(c, f, item(c, container, k));
       if (y.kind == STOPPED || c.stop) return make(STOPPED, 0, 0, 0, 0);
       if (y.kind == FAILED) {
@@ -46,6 +47,11 @@ template <class Take> INLINE V map_with(Ctx &c, V f, V container, bool generator
         if (fault.kind == FAILED && fault.flags != y.flags) return stop(c, FAULTS);
         fault = y;
         continue;
+      }
+      // Nobody else knows what the call has made on the way to a value that lies in no arena.
+      if (is_scalar(y)) {
+        sync();
+        c.top = mark;
       }
       take(k, y, false);
     }

@@ -210,7 +210,7 @@ OUTLINE V distinct_values(Ctx &c, V list, u64 *hashes) {
   for (u32 k = 0; k < n; k++) {
     V v = from[k];
     u64 hash = hash_of(c, v);
-    spend(c, kept / LANES + 1);
+    spend(c, kept + 1);
     bool found = false;
     for (u32 start = 0; start < kept && !found; start += LANES) {
       u32 j = start + lane();
@@ -379,7 +379,7 @@ INLINE V build_values(Ctx &c, const V *items, u32 n, u8 how = BUILD) {
 OUTLINE V kept_of(Ctx &c, V set, const u8 *keep) {
   u8 *items = room(c, (u64)set.len * element_size(set.kind));
   if (!items) return make(STOPPED, 0, 0, 0, 0);
-  spend(c, set.len / LANES);
+  spend(c, set.len);
   u32 kept = 0;
   for (u32 from = 0; from < set.len; from += LANES) {
     u32 k = from + lane();
@@ -476,13 +476,6 @@ OUTLINE bool set_contains(Ctx &c, V set, V v) {
   return false;
 }
 
-/// Is every element of `a` in `b`?
-OUTLINE bool is_subset(Ctx &c, V a, V b) {
-  for (u32 k = 0; k < a.len; k++)
-    if (!set_contains(c, b, item(c, a, k)) || c.stop) return false;
-  return true;
-}
-
 /// Marks the elements of `a` that are in `b`.
 OUTLINE void mark_members(Ctx &c, V a, V b, u8 *inside) {
   if (a.kind == b.kind && a.kind != SET_V && b.len > 0) {
@@ -503,7 +496,7 @@ OUTLINE void mark_members(Ctx &c, V a, V b, u8 *inside) {
       sync();
       return;
     }
-    spend(c, (u64)a.len * b.len / LANES / 4);
+    spend(c, (u64)a.len * b.len / 4);
     for (u32 k = lane(); k < a.len; k += LANES) {
       u64 key = key_of(c, a, k);
       bool in = false;
@@ -539,7 +532,7 @@ OUTLINE bool equal_sets(Ctx &c, V a, V b, u32 depth) {
     }
     if (!any(differ)) return true;
     if (sum(difference)) return false;
-    spend(c, (u64)a.len * b.len / LANES / 4);
+    spend(c, (u64)a.len * b.len / 4);
     differ = false;
     for (u32 k = lane(); k < a.len; k += LANES) {
       u64 key = key_of(c, a, k);
@@ -555,6 +548,25 @@ OUTLINE bool equal_sets(Ctx &c, V a, V b, u32 depth) {
     for (u32 j = 0; j < b.len && !in; j++) in = equal_member(c, values_of(c, b)[j], values_of(c, a)[k], depth + 1);
     if (!in || c.stop) return false;
   }
+  return true;
+}
+
+/// `a <= b`.
+OUTLINE bool is_subset(Ctx &c, V a, V b) {
+  if (a.len > b.len) return false;
+  if (a.kind == b.kind && a.kind != SET_V) {
+    spend(c, (u64)a.len * b.len / 4);
+    bool missing = false;
+    for (u32 k = lane(); k < a.len; k += LANES) {
+      u64 key = key_of(c, a, k);
+      u32 j = 0;
+      while (j < b.len && key_of(c, b, j) != key) j++;
+      missing |= j == b.len;
+    }
+    return !any(missing);
+  }
+  for (u32 k = 0; k < a.len; k++)
+    if (!set_contains(c, b, item(c, a, k)) || c.stop) return false;
   return true;
 }
 
@@ -577,7 +589,7 @@ OUTLINE V concat_lists(Ctx &c, const V *lists, u32 count) {
   }
   if (total == 0) return empty_set();
   if (total > 0x7fffffff) return stop(c, SIZE);
-  spend(c, total / LANES + count);
+  spend(c, total + count);
   if (mixed) kind = SET_V;
   u8 *items = room(c, total * element_size(kind));
   if (!items) return make(STOPPED, 0, 0, 0, 0);

@@ -44,7 +44,7 @@ INLINE u32 table_probe(const u32 *slots, u32 mask, u64 hash, u32 element) {
   }
 }
 
-INLINE void table_resize(Table &t, const u64 *hashes, u32 wanted) {
+OUTLINE void table_resize(Table &t, const u64 *hashes, u32 wanted) {
   u32 size = 8;
   while (size <= wanted) size *= 2;
   if (size == 8 && t.mask == 7 && t.fill == t.used) return;
@@ -61,7 +61,7 @@ INLINE void table_resize(Table &t, const u64 *hashes, u32 wanted) {
 }
 
 /// Adds an element if it is not there yet, growing like CPython.
-INLINE void table_add(Table &t, const u64 *hashes, u32 element) {
+OUTLINE void table_add(Table &t, const u64 *hashes, u32 element) {
   u32 at = table_probe(t.slots, t.mask, hashes[element], element);
   if (t.slots[at] == element) return;
   t.slots[at] = element;
@@ -91,7 +91,7 @@ INLINE void table_merge(Table &t, const u64 *hashes, u32 live, u32 size, bool du
 }
 
 /// Takes in another table under construction, with the same numbers.
-INLINE void table_merge_table(Table &t, const u64 *hashes, const Table &from) {
+OUTLINE void table_merge_table(Table &t, const u64 *hashes, const Table &from) {
   if (from.used == 0) return;
   if ((u64)(t.fill + from.used) * 5 >= (u64)t.mask * 3) table_resize(t, hashes, (t.used + from.used) * 2);
   bool adding = t.fill > 0;
@@ -106,7 +106,7 @@ INLINE void table_merge_table(Table &t, const u64 *hashes, const Table &from) {
 }
 
 /// `frozenset(set)`: a copy in the size that a copy gets. Needs the table's buffers to be of table_room() each.
-INLINE void table_freeze(Table &t, const u64 *hashes) {
+OUTLINE void table_freeze(Table &t, const u64 *hashes) {
   // The copy starts with 8 slots and is sized for all at once.
   u32 size = 8;
   if ((u64)t.used * 5 >= 7 * 3)
@@ -127,7 +127,7 @@ INLINE void table_freeze(Table &t, const u64 *hashes) {
   t.fill = t.used;
 }
 
-INLINE void table_discard(Table &t, const u64 *hashes, u32 element) {
+OUTLINE void table_discard(Table &t, const u64 *hashes, u32 element) {
   u32 at = table_probe(t.slots, t.mask, hashes[element], element);
   if (t.slots[at] == element) {
     t.slots[at] = DUMMY;

@@ -6,6 +6,15 @@ const u32 MOST_NESTED = 12;
 
 // ---- Making tuples ---------------------------------------------------------------------------------------
 
+/// `(a, b)` of two values that do not pack.
+OUTLINE V general_pair(Ctx &c, V a, V b) {
+  ROOM(V, items, c, 2);
+  put(items, a);
+  put(items + 1, b);
+  sync();
+  return make(TUPLE, 0, 2, offset_of(c, items), 0);
+}
+
 INLINE V pair_of(Ctx &c, V a, V b) {
   if (a.kind == INT && b.kind == INT) {
     i64 i = int_of(a), j = int_of(b);
@@ -15,18 +24,14 @@ INLINE V pair_of(Ctx &c, V a, V b) {
     i64 color = int_of(a);
     if (fits32(color)) return cell_of(b.lo, (i32)color);
   }
-  ROOM(V, items, c, 2);
-  put(items, a);
-  put(items + 1, b);
-  sync();
-  return make(TUPLE, 0, 2, offset_of(c, items), 0);
+  return general_pair(c, a, b);
 }
 
 /// `(i, j)` of any two numbers.
 INLINE V int_pair(Ctx &c, i64 i, i64 j) { return pair_of(c, integer(i), integer(j)); }
 
 /// The tuple of n values that are in the arena already.
-INLINE V tuple_at(Ctx &c, const V *items, u32 n) {
+OUTLINE V tuple_at(Ctx &c, const V *items, u32 n) {
   if (n == 0) return empty_tuple();
   if (n == 2) {
     V a = items[0], b = items[1];
@@ -42,7 +47,7 @@ INLINE V tuple_at(Ctx &c, const V *items, u32 n) {
 }
 
 /// `(i, j, k)`, a cell where cells are triples.
-INLINE V triple_of(Ctx &c, V i, V j, V k) {
+OUTLINE V triple_of(Ctx &c, V i, V j, V k) {
   ROOM(V, items, c, 3);
   put(items, i);
   put(items + 1, j);
@@ -52,21 +57,24 @@ INLINE V triple_of(Ctx &c, V i, V j, V k) {
 }
 
 /// The tuple of n bytes in the arena.
-INLINE V row_at(Ctx &c, const u8 *bytes, u32 n) {
+OUTLINE V row_at(Ctx &c, const u8 *bytes, u32 n) {
   if (n == 2) return pair_of_word(pair_word(bytes[0], bytes[1]));
   if (n == 3 && triples(c)) return cell_of(pair_word(bytes[0], bytes[1]), bytes[2]);
   return make(ROW, 0, n, n ? offset_of(c, bytes) : 0, 0);
 }
 
+/// The tuple of empty tuples that a grid without cells is.
+OUTLINE V empty_rows(Ctx &c, u32 height) {
+  if (height == 0) return empty_tuple();
+  ROOM(V, rows, c, height);
+  fill_with(rows, empty_tuple(), height);
+  sync();
+  return tuple_at(c, rows, height);
+}
+
 /// The grid of these cells in the arena, or the tuple of empty tuples that an empty one is.
 INLINE V grid_at(Ctx &c, const u8 *cells, u32 height, u32 width) {
-  if (height == 0 || width == 0) {
-    if (height == 0) return empty_tuple();
-    ROOM(V, rows, c, height);
-    fill_with(rows, empty_tuple(), height);
-    sync();
-    return tuple_at(c, rows, height);
-  }
+  if (height == 0 || width == 0) return empty_rows(c, height);
   if (height > 65535 || width > 65535) return stop(c, SIZE);
   return make(GRID, 0, 0, offset_of(c, cells), height << 16 | width);
 }
@@ -113,7 +121,7 @@ INLINE bool in_order(V v) { return !is_set(v) || v.len <= 1 || (v.flags & ORDERE
 #define NEED_ORDER(c, v) do { if (!in_order(v)) return stop(c, ORDER); } while (0)
 
 /// `v[k]` with Python's rules.
-INLINE V at(Ctx &c, V v, i64 k) {
+OUTLINE V at(Ctx &c, V v, i64 k) {
   if (!is_tuple(v)) return failed(TYPE_);
   i64 n = length(c, v);
   if (k < 0) k += n;
@@ -129,7 +137,7 @@ OUTLINE V *elements(Ctx &c, V v) {
   u32 n = length(c, v);
   V *items = room_for<V>(c, n);
   if (!items) return nullptr;
-  spend(c, n / LANES);
+  spend(c, n);
   switch (v.kind) {
   case ROW:
     for (u32 k = lane(); k < n; k += LANES) items[k] = integer(bytes_of(c, v)[k]);
@@ -247,7 +255,7 @@ INLINE u64 hash_set_close(u64 x, u64 len) {
   return x == ~0ull ? 590923713ull : x;
 }
 /// The hash of a tuple of small integers, by one lane.
-INLINE u64 hash_bytes(const u8 *bytes, u32 n) {
+OUTLINE u64 hash_bytes(const u8 *bytes, u32 n) {
   u64 acc = P5;
   for (u32 k = 0; k < n; k++) acc = hash_lane(acc, bytes[k]);
   return hash_close(acc, n);

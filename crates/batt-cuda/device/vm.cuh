@@ -137,10 +137,12 @@ OUTLINE void run_job(Ctx &c, const Launch &launch, u32 job_number) {
   bool full = launch.flags & FULL_VALUES;
   c.top = 16; // offset 0 is nobody's
   c.fuel = (i64)launch.fuel;
+  c.budget = (i64)c.limit * 4;
   c.stop = 0;
   c.depth = 0;
   c.closures = 0;
   c.fallbacks = 0;
+  c.nested = 0;
   c.dialect = (u8)program[H_DIALECT];
   c.exact = launch.flags & EXACT;
   u32 params = program[H_PARAMS], literals = program[H_LITERALS], steps = program[H_STEPS];

@@ -1,1 +1,41 @@
+//! CUDA cards: found, given the device VM and kept busy.
+//!
+//! ```text
+//!   source ── Nvrtc ──> Image ──┬── Cache (disk)
+//!                               v
+//!   Driver ── CardFacts ──> Cuda, a Card: buffers, stream, kernel ── run ──> Launched
+//! ```
+//!
+//! The types to know:
+//!
+//! - [`Cuda`]: a logical device; it implements [`batt_engine::device::Card`]
+//! - [`Settings`]: how it is opened
+//! - [`Survey`]: what there is on this machine, and what is missing
+//! - [`Nvrtc`], [`Cache`], [`Maker`]: where the kernel comes from
+//! - [`plumbing`]: the host side, tried out on a card
+//! - [`Faulty`]: a card that fails as it is told, for tests
+//!
+//! The driver and the compiler are loaded when they are first needed. Where they are missing, that is an error value, and
+//! nothing else changes: the same command starts on every machine.
 
+mod arch;
+mod budget;
+mod cache;
+mod cuda;
+mod driver;
+mod faulty;
+mod kernel;
+mod memory;
+mod nvrtc;
+pub mod plumbing;
+pub mod source;
+mod survey;
+
+pub use arch::{Arch, Version};
+pub use cache::{Cache, Contents, Key};
+pub use cuda::{Cuda, KernelFacts, Opened, Settings, free_memory};
+pub use driver::{CardFacts, Driver};
+pub use faulty::{Faulty, Script, Trouble};
+pub use kernel::{Kernel, Maker, Origin, compile_for};
+pub use nvrtc::{Compilation, Image, Nvrtc, Options, Place, Places};
+pub use survey::{Compiler, Survey};

@@ -6,7 +6,7 @@ use batt_arc::Grid;
 use batt_dsl::{Dialect, Limits, OwnedValue, Workspace};
 use batt_emulated::Emulated;
 use batt_engine::device::{
-    Counting, Entry, Inputs, JobAt, Launcher, Programs, Settings, entries, wire,
+    Counting, Entry, Inputs, JobAt, Launcher, Param, Programs, Settings, Shapes, entries, wire,
 };
 use batt_engine::{Compiled, RunError, Sample, Verdict};
 use batt_lang::SolverFile;
@@ -65,11 +65,13 @@ fn programs_give_what_they_give_on_the_cpu() {
         expected: Some(&grid),
     };
     let mut inputs = Inputs::new();
-    let at = inputs.push_samples(&[sample], false)[0];
+    let mut shapes = Shapes::default();
+    let alone = shapes.add(&[Param::Input]);
+    let at = inputs.push_samples(&[sample], &shapes)[0];
     let jobs = |copies: usize| -> Vec<JobAt> {
         let one = places.iter().map(|program| JobAt {
             expected: at.expected,
-            ..JobAt::new(*program, at.input_alone())
+            ..JobAt::new(*program, at.params(alone))
         });
         let one: Vec<JobAt> = one.collect();
         one.repeat(copies)

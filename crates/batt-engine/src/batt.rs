@@ -15,7 +15,7 @@ use crate::compile::{RunError, Source, Steps};
 use crate::sample::{Sample, demos, grid};
 
 /// What all steps of a batt together may allocate, in units of what one step may.
-const MEMORY_OF_ALL: usize = 4;
+pub(crate) const MEMORY_OF_ALL: usize = 4;
 
 /// A batt compiled once, to be run many times, on any thread.
 pub struct CompiledBatt {
@@ -57,7 +57,7 @@ pub enum Wanted {
 /// What a thread needs to run batts, reused from run to run.
 #[derive(Default)]
 pub struct BattWorker {
-    workspace: Workspace,
+    pub(crate) workspace: Workspace,
     /// In how many entries that have not failed each step is.
     live: Vec<u32>,
     failed: Vec<Option<RunError>>,
@@ -73,8 +73,16 @@ impl BattWorker {
 /// A batt that has run: its values, as long as they live.
 pub struct BattRun<'a, 'r> {
     batt: &'a CompiledBatt,
-    slots: &'a [Value<'r>],
+    values: Values<'a, 'r>,
     failed: &'a [Option<RunError>],
+}
+
+/// Where the values of a run are.
+enum Values<'a, 'r> {
+    /// Among those of all steps.
+    Slots(&'a [Value<'r>]),
+    /// One for each entry: they come from elsewhere.
+    Entries(&'a [Value<'r>]),
 }
 
 /// What one step did over many runs. Counted always: it is one addition a step.
@@ -301,7 +309,7 @@ impl CompiledBatt {
             run.begin_step(&mut state.memory);
             let done = BattRun {
                 batt: self,
-                slots,
+                values: Values::Slots(slots),
                 failed: state.failed,
             };
             finish(run, &done)
@@ -500,7 +508,20 @@ impl State<'_> {
     }
 }
 
-impl<'r> BattRun<'_, 'r> {
+impl<'a, 'r> BattRun<'a, 'r> {
+    /// A run that happened elsewhere: a value for each entry that has not failed.
+    pub(crate) fn elsewhere(
+        batt: &'a CompiledBatt,
+        entries: &'a [Value<'r>],
+        failed: &'a [Option<RunError>],
+    ) -> BattRun<'a, 'r> {
+        BattRun {
+            batt,
+            values: Values::Entries(entries),
+            failed,
+        }
+    }
+
     /// A candidate.
     pub fn output(&self, k: usize) -> Result<Value<'r>, RunError> {
         self.entry(k)
@@ -519,7 +540,10 @@ impl<'r> BattRun<'_, 'r> {
     fn entry(&self, k: usize) -> Result<Value<'r>, RunError> {
         match self.failed[k] {
             Some(error) => Err(error),
-            None => Ok(self.batt.values[k].get(self.slots)),
+            None => Ok(match self.values {
+                Values::Slots(slots) => self.batt.values[k].get(slots),
+                Values::Entries(entries) => entries[k],
+            }),
         }
     }
 }

@@ -53,6 +53,6 @@ pub use compile::{Compiled, RunError};
 pub use evaluate::{
     Job, JobResult, Options, Values, Verdict, evaluate, input_grid, inputs, judge, run_job,
 };
-pub use mega::{MegaOptions, MegaReport, MegaResult, mega};
+pub use mega::{MegaOptions, MegaReport, MegaResult, mega, mega_on};
 pub use profile::{BattProfile, StepProfile, profile};
 pub use sample::{Role, Sample};

@@ -4,16 +4,24 @@
 //! results come out in the order of the runs, the same for every number of threads and every batch size. A
 //! *batch* is how many runs may be under way or waiting for their turn: it bounds memory, not
 //! parallelism.
+//!
+//! With cards, runs are done there in chunks ahead of the queue; whoever takes a run from the queue finds its values
+//! ready and goes on from there, or does the run if no card has finished it. So results are the same with and without.
 
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use batt_dsl::{Fault, Limits, Run};
 
 use crate::batt::{BattRun, BattWorker, CompiledBatt, Pass, StepCount};
 use crate::compile::RunError;
+use crate::device::{
+    self, Card, Counts, DeviceOptions, DeviceReport, EndOfFeed, Entry, Feed, Finished, Load, Param,
+    Programs, Reader, Reason, Runs, Seen, Settings, Shapes, Subject, Verify, replay,
+};
 use crate::evaluate::{Verdict, judge};
 use crate::sample::Sample;
 use crate::schedule::{Schedule, Window};
@@ -29,6 +37,10 @@ pub struct MegaOptions {
     pub batch_size: Option<NonZeroUsize>,
     /// Run the differs against the expected output where a candidate is right?
     pub compare: bool,
+    /// Does anybody look at values? If not, a device need not send them, and `render` finds `None`.
+    pub values: bool,
+    /// How cards are used, if there are any.
+    pub device: DeviceOptions,
 }
 
 impl Default for MegaOptions {
@@ -41,6 +53,8 @@ impl Default for MegaOptions {
             threads: None,
             batch_size: None,
             compare: true,
+            values: true,
+            device: DeviceOptions::default(),
         }
     }
 }
@@ -93,8 +107,10 @@ pub struct MegaReport {
     pub workers: usize,
     /// From start to end.
     pub elapsed: Duration,
-    /// Time of all runs together.
+    /// Time of all runs together, as far as the CPU had to do with them.
     pub busy: Duration,
+    /// What devices did, if any were used.
+    pub device: Option<DeviceReport>,
 }
 
 /// How long a batch should take each worker: short enough for results to come out steadily, long
@@ -116,6 +132,22 @@ pub fn mega<T: Send>(
     options: &MegaOptions,
     stop: &AtomicBool,
     render: impl for<'r> Fn(usize, &mut Run<'r>, &BattRun<'_, 'r>, Pass<'_>) -> T + Sync,
+    sink: impl FnMut(usize, MegaResult<T>),
+) -> MegaReport {
+    mega_on(&mut [], batts, samples, from, options, stop, render, sink)
+}
+
+/// As [`mega`], with the help of cards. The results are the same. Cards are not used if the limits do not
+/// [allow](device::is_allowed_by) it.
+#[allow(clippy::too_many_arguments)]
+pub fn mega_on<T: Send>(
+    cards: &mut [Box<dyn Card>],
+    batts: &[CompiledBatt],
+    samples: &[Sample<'_>],
+    from: usize,
+    options: &MegaOptions,
+    stop: &AtomicBool,
+    render: impl for<'r> Fn(usize, &mut Run<'r>, &BattRun<'_, 'r>, Pass<'_>) -> T + Sync,
     mut sink: impl FnMut(usize, MegaResult<T>),
 ) -> MegaReport {
     let started = Instant::now();
@@ -128,30 +160,77 @@ pub fn mega<T: Send>(
         chunk: (1, 256),
     };
     let workers = schedule.workers();
-    let no_counts = || -> Vec<Vec<StepCount>> {
-        let zeros = |batt: &CompiledBatt| vec![StepCount::default(); batt.len()];
-        batts.iter().map(zeros).collect()
+    let feed = match cards.is_empty() || !device::is_allowed_by(&options.limits) {
+        true => None,
+        false => Some(feed(cards.len(), batts, samples, from, options)),
     };
-    let steps = Mutex::new(no_counts());
+    let totals = Mutex::new(Totals {
+        steps: no_counts(batts),
+        device: DeviceReport::default(),
+    });
     let mut tally = Tally::default();
     let worker = || {
         let mut worker = Worker {
             worker: BattWorker::default(),
-            counts: no_counts(),
-            total: &steps,
+            counts: no_counts(batts),
+            spare: Vec::new(),
+            feed: feed.as_ref().map(Feed::reader),
+            runs: Counts::default(),
+            compared: Counts::default(),
+            verify: Verify::new(options.device.verify),
+            options,
+            totals: &totals,
         };
         let render = &render;
         move |at: usize| {
-            let (batt, sample) = ((from + at) / samples.len(), (from + at) % samples.len());
-            worker.run(batt, &batts[batt], &samples[sample], options, render)
+            let run = from + at;
+            let (batt, sample) = (run / samples.len(), run % samples.len());
+            let here = Here {
+                at,
+                run,
+                number: batt,
+                batt: &batts[batt],
+                sample: &samples[sample],
+            };
+            worker.run(&here, render)
         }
     };
-    let runs = schedule.run(stop, worker, |at, result| {
-        tally.add(&result);
-        if chosen.is_none() {
-            schedule.ahead.set(tally.batch_size(workers));
+    let runs = thread::scope(|scope| {
+        let _end = feed.as_ref().map(EndOfFeed);
+        if let Some(feed) = &feed {
+            for card in cards {
+                thread::Builder::new()
+                    .name("batt-feeder".into())
+                    .spawn_scoped(scope, || feed.work(card.as_mut()))
+                    .expect("the system gives us a thread");
+            }
         }
-        sink(from + at, result);
+        schedule.run(stop, worker, |at, result| {
+            tally.add(&result);
+            if chosen.is_none() {
+                schedule.ahead.set(tally.batch_size(workers));
+            }
+            sink(from + at, result);
+        })
+    });
+    // A worker that panicked has taken the whole program down already.
+    let mut totals = totals.into_inner().unwrap_or_else(|e| e.into_inner());
+    let device = feed.map(|feed| {
+        for (number, steps) in totals.steps.iter_mut().enumerate() {
+            let counts = feed.step_counts(number).into_iter();
+            for (step, [executed, failed, fallbacks]) in steps.iter_mut().zip(counts) {
+                step.add(&StepCount {
+                    executed,
+                    failed,
+                    fallbacks,
+                });
+            }
+        }
+        DeviceReport {
+            cards: feed.cards(),
+            ops: feed.op_counts(),
+            ..totals.device
+        }
     });
     let faults = Fault::ALL.into_iter().zip(tally.faults);
     MegaReport {
@@ -159,50 +238,120 @@ pub fn mega<T: Send>(
         right: tally.right,
         values: tally.values,
         faults: faults.filter(|(_, count)| *count > 0).collect(),
-        // A worker that panicked has taken the whole program down already.
-        steps: steps.into_inner().unwrap_or_default(),
+        steps: totals.steps,
         batch_size: schedule.ahead.get(),
         workers,
         elapsed: started.elapsed(),
         busy: tally.busy,
+        device,
     }
 }
 
-/// One thread at work. What it has counted is added up when it is done.
-struct Worker<'m> {
-    worker: BattWorker,
-    counts: Vec<Vec<StepCount>>,
-    total: &'m Mutex<Vec<Vec<StepCount>>>,
+fn no_counts(batts: &[CompiledBatt]) -> Vec<Vec<StepCount>> {
+    let zeros = |batt: &CompiledBatt| vec![StepCount::default(); batt.len()];
+    batts.iter().map(zeros).collect()
 }
 
-impl Worker<'_> {
+/// What cards are given.
+fn feed<'a>(
+    cards: usize,
+    batts: &[CompiledBatt],
+    samples: &'a [Sample<'a>],
+    from: usize,
+    options: &MegaOptions,
+) -> Feed<'a> {
+    let mut programs = Programs::new();
+    let mut shapes = Shapes::default();
+    let subject = |batt: &CompiledBatt| {
+        let demos = match batt.uses_samples {
+            true => Param::Demos,
+            false => Param::Nothing,
+        };
+        let compares = options.compare && batt.scores() > 0;
+        Subject {
+            at: programs.push_batt(batt).ok(),
+            solve: shapes.add(&[demos, Param::Input, Param::Nothing]),
+            compare: compares.then(|| shapes.add(&[demos, Param::Input, Param::Expected])),
+            outputs: batt.outputs(),
+            entries: batt.outputs() + batt.scores(),
+        }
+    };
+    let subjects = batts.iter().map(subject).collect();
+    let load = Load {
+        programs,
+        subjects,
+        shapes,
+        samples,
+        runs: Runs::From(from),
+    };
+    let settings = Settings {
+        values: options.values,
+        ..options.device.settings
+    };
+    let chunk = options.device.chunk.map(NonZeroUsize::get);
+    Feed::new(load, settings, cards, chunk)
+}
+
+/// What all workers have counted.
+struct Totals {
+    steps: Vec<Vec<StepCount>>,
+    device: DeviceReport,
+}
+
+/// One thread at work. What it has counted is added up when it is done.
+struct Worker<'m, 'f, 'a> {
+    worker: BattWorker,
+    counts: Vec<Vec<StepCount>>,
+    /// Counts that nobody wants: of runs that a device has counted.
+    spare: Vec<StepCount>,
+    feed: Option<Reader<'f, 'a>>,
+    runs: Counts,
+    compared: Counts,
+    verify: Verify,
+    options: &'m MegaOptions,
+    totals: &'m Mutex<Totals>,
+}
+
+/// The run at hand.
+struct Here<'h> {
+    /// Its position in the queue.
+    at: usize,
+    /// Its number.
+    run: usize,
+    /// The number of its batt.
+    number: usize,
+    batt: &'h CompiledBatt,
+    sample: &'h Sample<'h>,
+}
+
+impl Worker<'_, '_, '_> {
     fn run<T>(
         &mut self,
-        number: usize,
-        batt: &CompiledBatt,
-        sample: &Sample<'_>,
-        options: &MegaOptions,
+        here: &Here<'_>,
         render: &impl for<'r> Fn(usize, &mut Run<'r>, &BattRun<'_, 'r>, Pass<'_>) -> T,
     ) -> MegaResult<T> {
+        let chunk = self.feed.as_mut().map(|feed| feed.wait(here.at));
+        // Waiting for a card is no work.
         let started = Instant::now();
-        let counts = &mut self.counts[number];
-        let (worker, limits) = (&mut self.worker, &options.limits);
-        let (verdicts, solved) =
-            batt.run(worker, sample, Pass::Solve, limits, counts, |run, done| {
-                let verdict = |outcome| match outcome {
-                    Ok(value) => judge(run, value, sample.expected),
-                    Err(error) => Verdict::Failed(error),
-                };
-                let verdicts: Vec<Verdict> = done.outputs().map(verdict).collect();
-                (verdicts, render(number, run, done, Pass::Solve))
-            });
-        let wanted = options.compare && batt.scores() > 0 && verdicts.iter().any(Verdict::is_right);
-        let compared = sample.expected.filter(|_| wanted).map(|expected| {
-            let pass = Pass::Compare(expected);
-            batt.run(worker, sample, pass, limits, counts, |run, done| {
-                render(number, run, done, pass)
-            })
+        let (batt, sample) = (here.batt, here.sample);
+        let finished = chunk.as_ref().map(|chunk| match chunk {
+            Some(chunk) => chunk.solved(here.at),
+            None => Err(Reason::Card),
         });
+        let (verdicts, solved) = self.pass(here, Pass::Solve, finished, render);
+        let wanted =
+            self.options.compare && batt.scores() > 0 && verdicts.iter().any(Verdict::is_right);
+        let compared = sample.expected.filter(|_| wanted).map(|expected| {
+            let finished = chunk.as_ref().map(|chunk| match chunk {
+                Some(chunk) => chunk.compared(here.at),
+                None => Err(Reason::Card),
+            });
+            let pass = Pass::Compare(expected);
+            self.pass(here, pass, finished, render).1
+        });
+        if let Some(feed) = &mut self.feed {
+            feed.done();
+        }
         MegaResult {
             verdicts,
             solved,
@@ -210,15 +359,160 @@ impl Worker<'_> {
             time: started.elapsed(),
         }
     }
+
+    /// One pass of a run: as a device has finished it, or here. Gives the verdicts on the outputs, if they are
+    /// wanted in this pass.
+    fn pass<T>(
+        &mut self,
+        here: &Here<'_>,
+        pass: Pass<'_>,
+        finished: Option<Result<Finished<'_>, Reason>>,
+        render: &impl for<'r> Fn(usize, &mut Run<'r>, &BattRun<'_, 'r>, Pass<'_>) -> T,
+    ) -> (Vec<Verdict>, T) {
+        let compares = matches!(pass, Pass::Compare(_));
+        let again = self.verify.chooses(here.run);
+        let mut ended = None;
+        if let Some(finished) = finished {
+            let done = finished.and_then(|finished| {
+                let done = match again {
+                    true => self.verified(here, pass, &finished, render),
+                    false => self.replayed(here, pass, &finished, render),
+                };
+                done.map(|done| (finished.pass, done)).ok_or(Reason::Broken)
+            });
+            let counts = if compares {
+                &mut self.compared
+            } else {
+                &mut self.runs
+            };
+            match done {
+                Ok((pass, done)) => {
+                    counts.add(Ok(pass));
+                    ended = Some(done);
+                }
+                Err(reason) => counts.add(Err(reason)),
+            }
+        }
+        ended.unwrap_or_else(|| {
+            let counts = &mut self.counts[here.number];
+            let (worker, limits) = (&mut self.worker, &self.options.limits);
+            let (batt, sample) = (here.batt, here.sample);
+            batt.run(worker, sample, pass, limits, counts, |run, done| {
+                let verdicts = verdicts(run, done, sample, pass);
+                (verdicts, render(here.number, run, done, pass))
+            })
+        })
+    }
+
+    /// A pass that a device has finished; `None` if what it sent makes no sense.
+    fn replayed<T>(
+        &mut self,
+        here: &Here<'_>,
+        pass: Pass<'_>,
+        finished: &Finished<'_>,
+        render: &impl for<'r> Fn(usize, &mut Run<'r>, &BattRun<'_, 'r>, Pass<'_>) -> T,
+    ) -> Option<(Vec<Verdict>, T)> {
+        let (batt, full) = (here.batt, self.options.values);
+        let (worker, limits) = (&mut self.worker, &self.options.limits);
+        let replayed = replay(
+            batt,
+            worker,
+            finished.words,
+            full,
+            limits,
+            |run, done, found| {
+                let verdicts = match full {
+                    true => verdicts(run, done, here.sample, pass),
+                    false => judged(found, batt.outputs(), pass),
+                };
+                (verdicts, render(here.number, run, done, pass))
+            },
+        );
+        replayed.ok()
+    }
+
+    /// The same, done again here and compared. What is done here is what counts.
+    fn verified<T>(
+        &mut self,
+        here: &Here<'_>,
+        pass: Pass<'_>,
+        finished: &Finished<'_>,
+        render: &impl for<'r> Fn(usize, &mut Run<'r>, &BattRun<'_, 'r>, Pass<'_>) -> T,
+    ) -> Option<(Vec<Verdict>, T)> {
+        let (batt, sample, full) = (here.batt, here.sample, self.options.values);
+        let (worker, limits) = (&mut self.worker, &self.options.limits);
+        let there = replay(
+            batt,
+            worker,
+            finished.words,
+            full,
+            limits,
+            |run, done, found| {
+                let values = done.outputs().chain(done.scores());
+                let seen = found.iter().zip(values);
+                let seen = seen.map(|(entry, value)| Seen::there(run, entry, value, full));
+                seen.collect::<Vec<Seen>>()
+            },
+        );
+        let there = there.ok()?;
+        self.spare.clear();
+        self.spare.resize(batt.len(), StepCount::default());
+        let counts = &mut self.spare;
+        let (done, here_seen) = batt.run(worker, sample, pass, limits, counts, |run, done| {
+            let expected = |k: usize| sample.expected.filter(|_| k < batt.outputs());
+            let values = done.outputs().chain(done.scores()).enumerate();
+            let seen: Vec<Seen> = values
+                .map(|(k, value)| Seen::here(run, value, full, expected(k)))
+                .collect();
+            let verdicts = verdicts(run, done, sample, pass);
+            ((verdicts, render(here.number, run, done, pass)), seen)
+        });
+        let compares = matches!(pass, Pass::Compare(_));
+        self.verify.compare(here.run, compares, &here_seen, &there);
+        Some(done)
+    }
 }
 
-impl Drop for Worker<'_> {
+/// The verdicts on the outputs, where they are wanted.
+fn verdicts<'r>(
+    run: &mut Run<'r>,
+    done: &BattRun<'_, 'r>,
+    sample: &Sample<'_>,
+    pass: Pass<'_>,
+) -> Vec<Verdict> {
+    match pass {
+        Pass::Compare(_) => Vec::new(),
+        Pass::Solve => done
+            .outputs()
+            .map(|outcome| match outcome {
+                Ok(value) => judge(run, value, sample.expected),
+                Err(error) => Verdict::Failed(error),
+            })
+            .collect(),
+    }
+}
+
+/// The same as a device has them.
+fn judged(found: &[Entry], outputs: usize, pass: Pass<'_>) -> Vec<Verdict> {
+    match pass {
+        Pass::Compare(_) => Vec::new(),
+        Pass::Solve => found[..outputs].iter().map(Entry::verdict).collect(),
+    }
+}
+
+impl Drop for Worker<'_, '_, '_> {
     fn drop(&mut self) {
-        if let Ok(mut total) = self.total.lock() {
-            let pairs = total.iter_mut().zip(&self.counts);
+        if let Ok(mut totals) = self.totals.lock() {
+            let pairs = totals.steps.iter_mut().zip(&self.counts);
             for (total, counts) in pairs.flat_map(|(total, counts)| total.iter_mut().zip(counts)) {
                 total.add(counts);
             }
+            let device = &mut totals.device;
+            device.runs.add_all(&self.runs);
+            device.compared.add_all(&self.compared);
+            let verify = &mut self.verify;
+            let mismatches = std::mem::take(&mut verify.mismatches);
+            device.note(verify.verified, verify.differing, mismatches);
         }
     }
 }

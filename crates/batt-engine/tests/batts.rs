@@ -218,6 +218,7 @@ fn run_mega(
         threads: NonZeroUsize::new(threads),
         batch_size: batch_size.and_then(NonZeroUsize::new),
         compare: true,
+        ..MegaOptions::default()
     };
     let mut lines = Vec::new();
     let stop = AtomicBool::new(false);

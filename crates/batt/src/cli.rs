@@ -8,7 +8,8 @@ use batt_dsl::{Dialect, Limits};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    bench, card, check, completions, conformance, demo, eval, extract, fmt, mega, ops, profile, run,
+    bench, card, check, completions, conformance, demo, device, eval, extract, fmt, mega, ops,
+    profile, run,
 };
 use crate::error;
 use crate::ui::{ColorWhen, Ui};
@@ -61,6 +62,7 @@ enum Command {
     Ops(ops::OpsArgs),
     Conformance(conformance::ConformanceArgs),
     Bench(bench::BenchArgs),
+    Device(device::DeviceArgs),
     Completions(completions::CompletionsArgs),
 }
 
@@ -121,6 +123,7 @@ fn dispatch(command: Command, ui: &Ui) -> Result<Exit> {
         Command::Ops(args) => ops::main(&args, ui),
         Command::Conformance(args) => conformance::main(&args, ui),
         Command::Bench(args) => bench::main(&args, ui),
+        Command::Device(args) => device::main(&args, ui),
         Command::Completions(args) => completions::main(&args, &mut Cli::command()),
     }
 }

@@ -40,11 +40,8 @@ impl FromStr for Device {
             numbers.collect::<Result<Vec<usize>, _>>()
         });
         match numbers {
-            Some(Ok(mut numbers)) => {
-                numbers.sort_unstable();
-                numbers.dedup();
-                Ok(Device::Cuda(numbers))
-            }
+            // The same card may be named twice: two logical devices share it.
+            Some(Ok(numbers)) => Ok(Device::Cuda(numbers)),
             _ => Err("write auto, cpu, cuda, cuda:0, cuda:0,1 or emulated".to_owned()),
         }
     }
@@ -72,10 +69,23 @@ impl Device {
 }
 
 /// CUDA cards: those with these numbers, or all.
-fn cuda(_numbers: &[usize]) -> Result<Cards, CardError> {
-    Err(CardError::Missing(
-        "this batt was built without CUDA".into(),
-    ))
+fn cuda(numbers: &[usize]) -> Result<Cards, CardError> {
+    let all: Vec<usize> = match numbers.is_empty() {
+        true => (0..batt_cuda::Driver::get()?.cards).collect(),
+        false => numbers.to_vec(),
+    };
+    if all.is_empty() {
+        return Err(CardError::Missing("the driver sees no card".into()));
+    }
+    let opened = batt_cuda::Cuda::open_all(&all, &batt_cuda::Settings::from_env())?;
+    for note in &opened.notes {
+        anstream::eprintln!("note: {note}");
+    }
+    let boxed = opened
+        .cards
+        .into_iter()
+        .map(|card| Box::new(card) as Box<dyn Card>);
+    Ok(boxed.collect())
 }
 
 #[cfg(feature = "emulated")]
@@ -103,7 +113,7 @@ mod tests {
         assert_eq!(device("auto"), Ok(Device::Auto));
         assert_eq!(device("cuda"), Ok(Device::Cuda(vec![])));
         assert_eq!(device("cuda:1"), Ok(Device::Cuda(vec![1])));
-        assert_eq!(device("cuda:3,0,3"), Ok(Device::Cuda(vec![0, 3])));
+        assert_eq!(device("cuda:3,0,3"), Ok(Device::Cuda(vec![3, 0, 3])));
         for bad in ["", "gpu", "cuda:", "cuda:x", "cuda:0;1", "cpu:0"] {
             assert!(device(bad).is_err(), "{bad}");
         }

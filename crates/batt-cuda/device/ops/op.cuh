@@ -22,3 +22,19 @@ INLINE V safely(Ctx &c, V v, u32 fallback) {
   c.fallbacks++;
   return fallback_value(fallback);
 }
+
+/// Most elements of a container, most cells of a grid: the CPU's limit.
+const u64 MOST_ELEMENTS = 4000000;
+
+/// A plain integer that fits a cell of a grid?
+INLINE bool is_byte(V v) { return v.kind == INT && v.hi == 0 && v.lo <= 255; }
+
+/// `a, b = v`: a fault, or none().
+OUTLINE V unpack_pair(Ctx &c, V v, V *a, V *b) {
+  if (!is_container(v)) return failed(TYPE_);
+  if (length(c, v) != 2) return failed(VALUE_);
+  NEED_ORDER(c, v);
+  *a = item(c, v, 0);
+  *b = item(c, v, 1);
+  return none();
+}

@@ -1,1 +1,741 @@
 // Objects, partitions, frontiers.
+
+// ---- Objects ----------------------------------------------------------------------------------------------------
+//
+// Without order, objects are found by all lanes together: every open cell has a label, the smallest position known to
+// belong to the same object, and neighbours unite theirs. In an exact launch each object's cells must stand in the
+// order that Python's flood fill gives them, and so the fill is replayed, sets and all.
+
+/// A grid, and which of its cells belong together.
+struct Joining {
+  const u8 *cells;
+  u32 height, width, count;
+  u32 background; // no colour is 256: then all cells are open
+  bool univalued, diagonal;
+};
+
+INLINE bool is_open(const Joining &g, u32 k) { return g.cells[k] != g.background; }
+/// Do two neighbours belong to the same object?
+INLINE bool alike(const Joining &g, u32 a, u32 b) {
+  u32 x = g.cells[a], y = g.cells[b];
+  return x != g.background && (g.univalued ? x == y : y != g.background);
+}
+INLINE Dot dot_at(const Joining &g, u32 k) {
+  Dot d = {pair_word((i32)(k / g.width), (i32)(k % g.width)), g.cells[k]};
+  return d;
+}
+
+/// Larger grids are left to the CPU: labels share their words with counts.
+const u32 MOST_LABELS = 0xff00;
+const u32 LABEL = 0xffff;
+
+INLINE u32 root_of(const volatile u32 *labels, u32 k) {
+  for (u32 up = labels[k]; up != k; up = labels[k]) k = up;
+  return k;
+}
+
+/// Makes two labels one, whatever other lanes do meanwhile.
+INLINE void unite(u32 *labels, u32 a, u32 b) {
+  for (;;) {
+    a = root_of(labels, a);
+    b = root_of(labels, b);
+    if (a == b) return;
+    u32 low = min_of(a, b), high = max_of(a, b);
+    u32 old = atomic_min(labels + high, low);
+    if (old == high) return;
+    // Somebody was quicker: what `high` was made part of belongs to us as well.
+    a = old;
+    b = low;
+  }
+}
+
+/// Labels every open cell with the first position of its stretch of a row; closed ones with LABEL.
+OUTLINE void label_rows(const Joining &g, u32 *labels) {
+  u32 carried = 0;
+  for (u32 from = 0; from < g.count; from += LANES) {
+    u32 k = from + lane();
+    bool open = k < g.count && is_open(g, k);
+    bool joined = open && k % g.width != 0 && alike(g, k - 1, k);
+    u32 starts = ballot(!joined) & (lanes_before() | 1u << lane());
+    u32 start = starts ? from + highest(starts) : carried;
+    if (k < g.count) labels[k] = open ? start : LABEL;
+    carried = from_lane(start, LANES - 1);
+  }
+  sync();
+}
+
+/// Unites the labels of neighbours in different rows: once for each place where two stretches meet.
+OUTLINE void unite_rows(const Joining &g, u32 *labels) {
+  for (u32 k = lane(); k + g.width < g.count; k += LANES) {
+    if (!is_open(g, k)) continue;
+    u32 j = k % g.width, below = k + g.width;
+    bool left = j > 0 && alike(g, k, k - 1);
+    bool down = alike(g, k, below);
+    if (down && !(left && alike(g, below, below - 1))) unite(labels, k, below);
+    // A diagonal neighbour that is reached in two straight steps has been united with us already.
+    if (!g.diagonal || down) continue;
+    if (j > 0 && !left && alike(g, k, below - 1)) unite(labels, k, below - 1);
+    if (j + 1 < g.width && !alike(g, k, k + 1) && alike(g, k, below + 1)) unite(labels, k, below + 1);
+  }
+  sync();
+}
+
+/// Neighbouring lanes that hold the same: the first of them, and how many they are.
+struct Stretch { u32 head, length; };
+INLINE Stretch stretch_of(u32 x) {
+  u32 before = from_lane(x, lane() ? lane() - 1 : 0);
+  u32 heads = ballot(lane() == 0 || before != x);
+  u32 here = lanes_before() | 1u << lane();
+  u32 head = highest(heads & here), next = heads & ~here;
+  Stretch s = {head, (next ? lowest(next) : LANES) - head};
+  return s;
+}
+
+/// The objects as a set without order.
+OUTLINE V united_objects(Ctx &c, const Joining &g) {
+  u32 *labels = scratch_for<u32>(c, g.count);
+  if (!labels) return make(STOPPED, 0, 0, 0, 0);
+  label_rows(g, labels);
+  unite_rows(g, labels);
+  for (u32 k = lane(); k < g.count; k += LANES)
+    if (labels[k] != LABEL) labels[k] = root_of(labels, k);
+  sync();
+  // The upper half of a root's word counts the object's cells.
+  u32 open = 0, count = 0;
+  for (u32 from = 0; from < g.count; from += LANES) {
+    u32 k = from + lane();
+    u32 root = k < g.count ? labels[k] & LABEL : LABEL;
+    Stretch s = stretch_of(root);
+    open += popcount(ballot(root != LABEL));
+    count += popcount(ballot(root == k));
+    if (root != LABEL && s.head == lane()) atomic_add32(labels + root, s.length << 16);
+  }
+  if (count == 0) return empty_set();
+  ROOM(V, objects, c, count);
+  ROOM(Dot, dots, c, open);
+  sync();
+  // Then it says where the next of them goes.
+  u32 done = 0, placed = 0;
+  for (u32 from = 0; from < g.count; from += LANES) {
+    u32 k = from + lane();
+    u32 word = k < g.count ? labels[k] : LABEL;
+    bool root = (word & LABEL) == k;
+    u32 roots = ballot(root), size = root ? word >> 16 : 0, start = placed + sum_before(size);
+    if (root) {
+      objects[done + popcount(roots & lanes_before())] = make(SET_C, 0, size, offset_of(c, dots + start), 0);
+      labels[k] = start << 16 | k;
+    }
+    done += popcount(roots);
+    placed += sum(size);
+  }
+  sync();
+  for (u32 from = 0; from < g.count; from += LANES) {
+    u32 k = from + lane();
+    u32 root = k < g.count ? labels[k] & LABEL : LABEL;
+    Stretch s = stretch_of(root);
+    u32 start = 0;
+    if (root != LABEL && s.head == lane()) start = atomic_add32(labels + root, s.length << 16) >> 16;
+    start = from_lane(start, s.head);
+    if (root != LABEL) dots[start + lane() - s.head] = dot_at(g, k);
+  }
+  sync();
+  return list_at(c, SET_V, objects, count);
+}
+
+/// The neighbours of a cell inside the grid, as the set of them stands in its table: a table of 8 slots for up to four,
+/// else of 32.
+struct Around {
+  u16 to[8];
+  u8 slot[8];
+  u16 count;
+};
+
+/// Works out the neighbours of a cell. By one lane.
+OUTLINE void find_around(const Joining &g, u32 k, Around *around) {
+  u32 first[32], second[32], third[32];
+  u64 hashes[8];
+  i32 i = (i32)(k / g.width), j = (i32)(k % g.width);
+  // As Python lists them: direct ones, then diagonal ones.
+  u32 places[8] = {pair_word(i - 1, j),     pair_word(i + 1, j),     pair_word(i, j - 1),     pair_word(i, j + 1),
+                   pair_word(i - 1, j - 1), pair_word(i - 1, j + 1), pair_word(i + 1, j - 1), pair_word(i + 1, j + 1)};
+  for (u32 e = 0; e < 8; e++) hashes[e] = hash_pair(places[e]);
+  Table all = {first, second, 0, 0, 0};
+  table_clear(all);
+  for (u32 e = 0; e < 4; e++) table_add(all, hashes, e);
+  if (g.diagonal) {
+    Table corners = {third, third, 0, 0, 0}; // four fit: it never grows
+    table_clear(corners);
+    for (u32 e = 4; e < 8; e++) table_add(corners, hashes, e);
+    table_merge_table(all, hashes, corners);
+  }
+  // Those inside the grid make a set of their own, in the order of that one.
+  Table inside = {all.other, third, 0, 0, 0};
+  table_clear(inside);
+  for (u32 at = 0; at <= all.mask; at++) {
+    u32 e = all.slots[at];
+    if (e < DUMMY && (u32)row_of(places[e]) < g.height && (u32)column_of(places[e]) < g.width)
+      table_add(inside, hashes, e);
+  }
+  u32 count = 0;
+  for (u32 at = 0; at <= inside.mask; at++) {
+    u32 e = inside.slots[at];
+    if (e >= DUMMY) continue;
+    around->to[count] = (u16)(row_of(places[e]) * (i32)g.width + column_of(places[e]));
+    around->slot[count++] = (u8)at;
+  }
+  around->count = (u16)count;
+}
+
+/// A flood fill in progress. By lane 0.
+struct Flood {
+  const Joining *grid;
+  const Around *around;
+  const u64 *hashes; // of the locations
+  u8 *occupied;
+  u32 occupied_count;
+  Table reach, candidates;
+};
+
+/// `candidates = reach - occupied`.
+INLINE void next_candidates(Flood &f) {
+  table_clear(f.candidates);
+  bool copied = f.reach.used / 4 > f.occupied_count;
+  if (copied) table_merge_table(f.candidates, f.hashes, f.reach);
+  for (u32 at = 0; at <= f.reach.mask; at++) {
+    u32 k = f.reach.slots[at];
+    if (k >= DUMMY) continue;
+    // Discarding in any order leaves the same dummies behind.
+    if (!copied && !f.occupied[k]) table_add(f.candidates, f.hashes, k);
+    if (copied && f.occupied[k]) table_discard(f.candidates, f.hashes, k);
+  }
+}
+
+/// The cells of the object that holds `start`, layer by layer, each layer in the order of a set.
+OUTLINE u32 flood_from(Flood &f, u32 start, Dot *dots) {
+  const Joining &g = *f.grid;
+  u32 found = 0;
+  table_clear(f.candidates);
+  table_add(f.candidates, f.hashes, start);
+  while (f.candidates.used > 0) {
+    table_clear(f.reach);
+    for (u32 at = 0; at <= f.candidates.mask; at++) {
+      u32 k = f.candidates.slots[at];
+      if (k >= DUMMY || !alike(g, start, k)) continue;
+      dots[found++] = dot_at(g, k);
+      f.occupied[k] = 1;
+      f.occupied_count++;
+      const Around *around = f.around + k;
+      table_merge(f.reach, f.hashes, around->count, around->count > 4 ? 32 : 8, false,
+                  [&](u32 e) { return (u32)around->slot[e]; }, [&](u32 e) { return (u32)around->to[e]; });
+    }
+    next_candidates(f);
+  }
+  return found;
+}
+
+/// Floods all objects of a grid in Python's order: their cells one after the other, and where each ends. Gives the number
+/// of objects; 0 also when the run has been stopped. Whatever memory it takes may be given back afterwards.
+OUTLINE u32 flood_all(Ctx &c, const Joining &g, Dot *dots, u32 *ends) {
+  V order = rectangle(c, 0, 0, (i64)g.height - 1, (i64)g.width - 1);
+  u64 *hashes = room_for<u64>(c, g.count);
+  Around *around = room_for<Around>(c, g.count);
+  u8 *occupied = room_for<u8>(c, g.count);
+  u32 size = table_room(g.count);
+  u32 *slots = room_for<u32>(c, (u64)size * 4);
+  if (c.stop) return 0;
+  for (u32 k = lane(); k < g.count; k += LANES) {
+    hashes[k] = hash_pair(pair_word((i32)(k / g.width), (i32)(k % g.width)));
+    occupied[k] = 0;
+    if (is_open(g, k)) find_around(g, k, around + k);
+  }
+  sync();
+  Flood f = {&g, around, hashes, occupied, 0, {slots, slots + size, 0, 0, 0}, {slots + size * 2, slots + size * 3, 0, 0, 0}};
+  u32 found = 0, count = 0;
+  for (u32 from = 0; from < g.count; from += LANES) {
+    u32 at = from + lane() < g.count ? pairs_of(c, order)[from + lane()] : 0;
+    u32 k = (u32)row_of(at) * g.width + (u32)column_of(at);
+    for (;;) {
+      u32 fresh = ballot(from + lane() < g.count && is_open(g, k) && !occupied[k]);
+      if (!fresh) break;
+      u32 start = from_lane(k, lowest(fresh));
+      if (lane() == 0) {
+        found += flood_from(f, start, dots + found);
+        ends[count] = found;
+      }
+      count++;
+      sync();
+    }
+  }
+  return count;
+}
+
+/// The objects as Python makes them.
+OUTLINE V flooded_objects(Ctx &c, const Joining &g) {
+  spend(c, (u64)g.count * 8);
+  ROOM(Dot, dots, c, g.count);
+  u32 *ends = scratch_for<u32>(c, g.count);
+  if (!ends) return make(STOPPED, 0, 0, 0, 0);
+  u32 mark = c.top;
+  u32 count = flood_all(c, g, dots, ends);
+  CHECK(c);
+  c.top = mark;
+  if (count == 0) return empty_set();
+  ROOM(V, objects, c, count);
+  for (u32 k = lane(); k < count; k += LANES) {
+    u32 start = k ? ends[k - 1] : 0;
+    objects[k] = make(SET_C, 0, ends[k] - start, offset_of(c, dots + start), 0);
+  }
+  sync();
+  for (u32 k = 0; k < count; k++) {
+    V object = build_distinct(c, objects[k], FROZEN);
+    TRY(object);
+    sync();
+    put(objects + k, object);
+  }
+  sync();
+  return build_distinct(c, list_at(c, SET_V, objects, count), FROZEN);
+}
+
+/// The objects of a grid. `background`: a colour, or something else for none.
+OUTLINE V objects_of(Ctx &c, const Grid &grid, bool univalued, bool diagonal, V background) {
+  u64 count = (u64)grid.height * grid.width;
+  if (count > MOST_LABELS) return stop(c, SIZE);
+  bool has_background = background.kind == INT && int_of(background) >= 0 && int_of(background) < 256;
+  Joining g = {grid.cells, grid.height, grid.width, (u32)count, has_background ? background.lo : 256, univalued, diagonal};
+  spend(c, count / 4);
+  return c.exact ? flooded_objects(c, g) : united_objects(c, g);
+}
+
+/// What comes of looking for objects in something that is no grid.
+OUTLINE V objects_of_no_grid(Ctx &c, V v) {
+  u32 height, width;
+  V fault = grid_dims(c, v, &height, &width);
+  TRY(fault);
+  if (width == 0) return empty_set();
+  bool any_row = false;
+  for (u32 i = 0; i < height; i++) any_row |= is_tuple(item(c, v, i));
+  return any_row ? odd(c) : failed(TYPE_);
+}
+
+OP(objects)(Ctx &c, V v, V univalued, V diagonal, V without_bg) {
+  V background = none();
+  if (truth(c, without_bg)) background = op_mostcolor(c, v);
+  TRY(background);
+  Grid grid;
+  bool is_grid = small_grid(c, v, &grid);
+  CHECK(c);
+  return is_grid ? objects_of(c, grid, truth(c, univalued), truth(c, diagonal), background) : objects_of_no_grid(c, v);
+}
+
+// ---- By colour --------------------------------------------------------------------------------------------------
+
+/// `grid[i][j] == color` for all values of something that is walked like a grid but is none: calls for the locations, or
+/// the cells, that have it. Room for all of them must be at `to`; gives their number.
+OUTLINE u32 matches_in_rows(Ctx &c, V v, V color, bool with_color, V *to) {
+  u32 n = length(c, v), found = 0;
+  for (u32 i = 0; i < n && !c.stop; i++) {
+    V row = item(c, v, i);
+    u32 m = length(c, row);
+    for (u32 j = 0; j < m && !c.stop; j++) {
+      V value = item(c, row, j);
+      if (!equal(c, value, color)) continue;
+      put(to + found++, with_color ? cell_from(c, value, integer(i), integer(j)) : int_pair(c, i, j));
+    }
+  }
+  sync();
+  return found;
+}
+
+/// `ofcolor` of something that is no grid.
+OUTLINE V places_in_rows(Ctx &c, V v, V color) {
+  Rows rows;
+  V fault = look_at_rows(c, v, &rows);
+  TRY(fault);
+  spend(c, rows.total);
+  ROOM(V, places, c, rows.total + 1);
+  u32 found = matches_in_rows(c, v, color, false, places);
+  CHECK(c);
+  if (found > 0 && !rows.ordered) return stop(c, ORDER);
+  return build_values(c, places, found);
+}
+
+/// The positions of a colour in a grid, row by row, written by `write(number, position)`. Gives how many there are.
+template <class Write> INLINE u32 each_of_color(const Grid &grid, u32 color, Write write) {
+  u32 n = grid.height * grid.width, found = 0;
+  for (u32 from = 0; from < n; from += LANES) {
+    u32 k = from + lane();
+    bool mine = k < n && grid.cells[k] == color;
+    u32 bits = ballot(mine);
+    if (mine) write(found + popcount(bits & lanes_before()), k);
+    found += popcount(bits);
+  }
+  sync();
+  return found;
+}
+
+OP(ofcolor)(Ctx &c, V v, V color) {
+  Grid grid;
+  if (!small_grid(c, v, &grid)) {
+    CHECK(c);
+    return places_in_rows(c, v, color);
+  }
+  i64 wanted;
+  if (!integral(color, &wanted) || wanted < 0 || wanted > 255) return empty_set();
+  u32 width = grid.width;
+  spend(c, grid.height * width / LANES);
+  ROOM(u32, pairs, c, grid.height * width);
+  u32 found = each_of_color(grid, (u32)wanted, [&](u32 to, u32 k) {
+    pairs[to] = pair_word((i32)(k / width), (i32)(k % width));
+  });
+  c.top = (offset_of(c, pairs + found) + 15) & ~15u;
+  return build_distinct(c, list_at(c, SET_P, pairs, found), BUILD);
+}
+
+/// `partition` of something that is no grid: one object a colour.
+OUTLINE V partition_of_rows(Ctx &c, V v, V colors, V *objects) {
+  Rows rows;
+  V fault = look_at_rows(c, v, &rows);
+  TRY(fault);
+  if (!rows.ordered) return stop(c, ORDER);
+  for (u32 k = 0; k < colors.len; k++) {
+    spend(c, rows.total);
+    ROOM(V, cells, c, rows.total + 1);
+    u32 found = matches_in_rows(c, v, item(c, colors, k), true, cells);
+    CHECK(c);
+    V object = build_values(c, cells, found);
+    TRY(object);
+    put(objects + k, object);
+  }
+  sync();
+  return build_values(c, objects, colors.len);
+}
+
+/// *Build* of one object a colour, in the order of the set of colours.
+OUTLINE V partition_by(Ctx &c, V v, V colors) {
+  if (!is_set(colors)) return failed(TYPE_);
+  if (colors.len == 0) return empty_set();
+  ROOM(V, objects, c, colors.len);
+  Grid grid;
+  if (!small_grid(c, v, &grid)) {
+    CHECK(c);
+    return partition_of_rows(c, v, colors, objects);
+  }
+  u32 width = grid.width, n = grid.height * width, done = 0;
+  spend(c, (u64)n * colors.len / LANES);
+  ROOM(Dot, dots, c, n);
+  for (u32 k = 0; k < colors.len; k++) {
+    u32 color = item(c, colors, k).lo;
+    Dot *to = dots + done;
+    u32 found = each_of_color(grid, color, [&](u32 number, u32 at) {
+      Dot d = {pair_word((i32)(at / width), (i32)(at % width)), (i32)color};
+      to[number] = d;
+    });
+    done += found;
+    V object = build_distinct(c, list_at(c, SET_C, to, found), BUILD);
+    TRY(object);
+    put(objects + k, object);
+  }
+  sync();
+  // One object a colour: all different.
+  return build_distinct(c, list_at(c, SET_V, objects, colors.len), BUILD);
+}
+
+/// `colors - {background}`.
+OUTLINE V other_colors(Ctx &c, V colors, V background) {
+  ROOM(V, items, c, 1);
+  put(items, background);
+  sync();
+  V one = build_values(c, items, 1);
+  TRY(one);
+  return set_minus(c, colors, one);
+}
+
+OP(partition)(Ctx &c, V grid) {
+  V colors = op_palette(c, grid);
+  TRY(colors);
+  return partition_by(c, grid, colors);
+}
+OP(fgpartition)(Ctx &c, V grid) {
+  V colors = op_palette(c, grid);
+  TRY(colors);
+  V background = op_mostcolor(c, grid);
+  TRY(background);
+  colors = other_colors(c, colors, background);
+  TRY(colors);
+  return partition_by(c, grid, colors);
+}
+
+// ---- Occurrences --------------------------------------------------------------------------------------------------
+
+/// Does an object occur at an offset? For one lane.
+INLINE bool occurs_at(const Grid &grid, const Dot *dots, u32 n, i32 i, i32 j) {
+  for (u32 k = 0; k < n; k++) {
+    // What is negative is large without its sign.
+    u32 a = (u32)(row_of(dots[k].at) + i), b = (u32)(column_of(dots[k].at) + j);
+    if (a >= grid.height || b >= grid.width || grid.cells[a * grid.width + b] != dots[k].color) return false;
+  }
+  return true;
+}
+
+/// Which of the first `rows` and `columns` of places an object occurs at, if `top` and `left` of it stand there.
+OUTLINE V occurrences_of(Ctx &c, const Grid &grid, V cells, i32 top, i32 left, u32 rows, u32 columns) {
+  u32 n = rows * columns, found = 0;
+  const Dot *dots = dots_of(c, cells);
+  spend(c, (u64)n * (cells.len / 4 + 1) / LANES);
+  ROOM(u32, pairs, c, n);
+  for (u32 from = 0; from < n; from += LANES) {
+    u32 k = from + lane();
+    i32 i = (i32)(k / columns), j = (i32)(k % columns);
+    bool mine = k < n && occurs_at(grid, dots, cells.len, i - top, j - left);
+    u32 bits = ballot(mine);
+    if (mine) pairs[found + popcount(bits & lanes_before())] = pair_word(i, j);
+    found += popcount(bits);
+  }
+  sync();
+  return build_distinct(c, list_at(c, SET_P, pairs, found), FROZEN);
+}
+
+/// Occurrences of anything but an object in a grid. `normed` has been moved to the origin.
+OUTLINE V other_occurrences(Ctx &c, V v, u32 height, u32 width, V normed, V shape) {
+  V tall, wide;
+  V fault = unpack_pair(c, shape, &tall, &wide);
+  TRY(fault);
+  if (!is_number(tall) || !is_number(wide)) return failed(TYPE_);
+  if (!fits32(number_of(tall)) || !fits32(number_of(wide))) return odd(c);
+  i64 rows = (i64)height - number_of(tall) + 1, columns = (i64)width - number_of(wide) + 1;
+  if (rows <= 0 || columns <= 0) return empty_set();
+  if (rows > 32767 || columns > 32767) return stop(c, SIZE);
+  if (!is_container(normed)) return failed(TYPE_);
+  // Nothing occurs everywhere.
+  if (length(c, normed) == 0) return rectangle(c, 0, 0, rows - 1, columns - 1, FROZEN);
+  // Locations have no colours.
+  if (normed.kind == SET_P) return failed(triples(c) ? VALUE_ : TYPE_);
+  Grid grid;
+  bool is_grid = small_grid(c, v, &grid);
+  CHECK(c);
+  if (!is_grid || normed.kind != SET_C) return odd(c);
+  return occurrences_of(c, grid, normed, 0, 0, (u32)rows, (u32)columns);
+}
+
+OP(occurrences)(Ctx &c, V v, V obj) {
+  Grid grid;
+  bool is_grid = small_grid(c, v, &grid);
+  CHECK(c);
+  if (is_grid && obj.kind == SET_C) {
+    Bounds b = bounds_of(c, obj);
+    i32 rows = (i32)grid.height - (b.bottom - b.top), columns = (i32)grid.width - (b.right - b.left);
+    if (rows <= 0 || columns <= 0) return empty_set();
+    return occurrences_of(c, grid, obj, b.top, b.left, (u32)rows, (u32)columns);
+  }
+  V normed = op_normalize(c, obj);
+  TRY(normed);
+  u32 height, width;
+  V fault = grid_dims(c, v, &height, &width);
+  TRY(fault);
+  V shape = op_shape(c, obj);
+  TRY(shape);
+  return other_occurrences(c, v, height, width, normed, shape);
+}
+
+// ---- Frontiers ------------------------------------------------------------------------------------------------------
+
+/// The cells from a position on, `count` of them, `step` apart: a frozen set.
+OUTLINE V line_of_cells(Ctx &c, const Grid &grid, u32 start, u32 step, u32 count) {
+  ROOM(Dot, dots, c, count);
+  for (u32 k = lane(); k < count; k += LANES) {
+    u32 at = start + k * step;
+    Dot d = {pair_word((i32)(at / grid.width), (i32)(at % grid.width)), grid.cells[at]};
+    dots[k] = d;
+  }
+  sync();
+  return build_distinct(c, list_at(c, SET_C, dots, count), FROZEN);
+}
+
+/// The lines of a single colour among `lines` parallel ones of `count` cells each. Gives how many there are; a fault of
+/// making them is in c.stop.
+OUTLINE u32 uniform_lines(Ctx &c, const Grid &grid, u32 lines, u32 between, u32 count, u32 step, V *to) {
+  u32 found = 0;
+  for (u32 from = 0; from < lines; from += LANES) {
+    u32 line = from + lane();
+    bool uniform = line < lines;
+    for (u32 k = 1; k < count && uniform; k++)
+      uniform = grid.cells[line * between + k * step] == grid.cells[line * between];
+    u32 bits = ballot(uniform);
+    for (; bits && !c.stop; bits &= bits - 1) {
+      V object = line_of_cells(c, grid, (from + lowest(bits)) * between, step, count);
+      if (!is_bad(object)) put(to + found++, object);
+    }
+  }
+  sync();
+  return found;
+}
+
+OP(frontiers)(Ctx &c, V v) {
+  u32 height, width;
+  V fault = grid_dims(c, v, &height, &width);
+  TRY(fault);
+  Grid grid;
+  bool is_grid = small_grid(c, v, &grid);
+  CHECK(c);
+  if (!is_grid) return odd(c);
+  spend(c, height + width);
+  ROOM(V, lines, c, height + width);
+  u32 rows = uniform_lines(c, grid, height, width, width, 1, lines);
+  // In a single cell, row and column are the same.
+  u32 columns = height * width == 1 ? 0 : uniform_lines(c, grid, width, 1, height, width, lines + rows);
+  CHECK(c);
+  if (!c.exact) return list_at(c, SET_V, lines, rows + columns);
+  V horizontal = build_distinct(c, list_at(c, SET_V, lines, rows), FROZEN);
+  TRY(horizontal);
+  V vertical = columns ? build_distinct(c, list_at(c, SET_V, lines + rows, columns), FROZEN)
+             : height * width == 1 ? set_copy(c, horizontal)
+                                   : empty_set();
+  TRY(vertical);
+  return set_union(c, horizontal, vertical);
+}
+
+// ---- Periods --------------------------------------------------------------------------------------------------------
+
+/// The smallest shift along an axis that maps a set of cells, moved to the origin, into itself, as far as it stays.
+OUTLINE V period_of_cells(Ctx &c, V cells, bool columns) {
+  Bounds box = bounds_of(c, cells);
+  i32 extent = columns ? box.right - box.left + 1 : box.bottom - box.top + 1;
+  Bits bits;
+  bool quick = colors_are_digits(c, cells) && bits_for(c, box, true, &bits);
+  if (quick) set_bits(c, bits, cells, true);
+  const Dot *dots = dots_of(c, cells);
+  for (i32 p = 1; p < extent; p++) {
+    spend(c, (quick ? cells.len : (u64)cells.len * cells.len / 4) / LANES + 1);
+    bool missing = false;
+    for (u32 k = lane(); k < cells.len && !missing; k += LANES) {
+      Dot d = dots[k];
+      i32 i = row_of(d.at) - (columns ? 0 : p), j = column_of(d.at) - (columns ? p : 0);
+      if (i < 0 || j < 0) continue;
+      u32 at = pair_word(i, j);
+      bool found = false;
+      if (quick) found = in_box(box, at) && bit_is_set(bits, bit_of(bits, at) + (u32)d.color * bits.area);
+      else
+        for (u32 m = 0; m < cells.len && !found; m++) found = dots[m].at == at && dots[m].color == d.color;
+      missing = !found;
+    }
+    if (!any(missing)) return integer(p);
+    if (c.fuel < 0) return stop(c, FUEL);
+  }
+  return integer(extent);
+}
+
+/// The period of something that is no set of cells: none unless it has no extent.
+OUTLINE V other_period(Ctx &c, V normed, V extent) {
+  TRY(extent);
+  if (!is_number(extent)) return failed(TYPE_);
+  if (number_of(extent) <= 1) return extent;
+  return normed.kind == SET_P ? failed(triples(c) ? VALUE_ : TYPE_) : odd(c);
+}
+
+OP(hperiod)(Ctx &c, V obj) {
+  V normed = op_normalize(c, obj);
+  TRY(normed);
+  return normed.kind == SET_C ? period_of_cells(c, normed, true) : other_period(c, normed, op_width(c, normed));
+}
+OP(vperiod)(Ctx &c, V obj) {
+  V normed = op_normalize(c, obj);
+  TRY(normed);
+  return normed.kind == SET_C ? period_of_cells(c, normed, false) : other_period(c, normed, op_height(c, normed));
+}
+
+// ---- tokpidjin --------------------------------------------------------------------------------------------------------
+
+TOK(objects)(Ctx &c, V v, V univalued, V diagonal, V without_bg) {
+  if (is_tuple(v) && length(c, v) == 0) return empty_set();
+  Grid grid;
+  bool is_grid = small_grid(c, v, &grid);
+  CHECK(c);
+  return is_grid ? op_objects(c, v, univalued, diagonal, without_bg) : objects_of_no_grid(c, v);
+}
+TOK(o_g)(Ctx &c, V grid, V type) {
+  i64 code;
+  if (!integral(type, &code) || code < 0 || code > 7) return none();
+  V objects = tok_objects(c, grid, boolean(code & 4), boolean(code & 2), boolean(code & 1));
+  return safely(c, objects, TO_EMPTY_SET);
+}
+TOK(partition)(Ctx &c, V grid) {
+  V colors = safely(c, tok_palette_t(c, grid), TO_EMPTY_SET);
+  TRY(colors);
+  return partition_by(c, grid, colors);
+}
+TOK(fgpartition)(Ctx &c, V grid) {
+  V colors = safely(c, tok_palette_t(c, grid), TO_EMPTY_SET);
+  TRY(colors);
+  V background = safely(c, tok_mostcolor_t(c, grid), TO_ZERO);
+  TRY(background);
+  colors = other_colors(c, colors, background);
+  TRY(colors);
+  return partition_by(c, grid, colors);
+}
+SAME2(colorfilter, colorfilter)
+TOK(occurrences)(Ctx &c, V v, V obj) {
+  Grid grid;
+  if (obj.kind == SET_C && small_grid(c, v, &grid)) return op_occurrences(c, v, obj);
+  V normed = safely(c, tok_normalize(c, obj), TO_EMPTY_SET);
+  TRY(normed);
+  u32 height, width;
+  V fault = grid_dims(c, v, &height, &width);
+  TRY(fault);
+  V shape = safely(c, tok_shape_f(c, obj), TO_EMPTY_TUPLE);
+  TRY(shape);
+  return other_occurrences(c, v, height, width, normed, shape);
+}
+SAME1(frontiers, frontiers)
+SAME2(f_ofcolor, ofcolor)
+SAME1(asindices, asindices)
+
+/// Is it a tuple of tuples of integers?
+OUTLINE bool is_grid_of_integers(Ctx &c, V v) {
+  if (!is_tuple(v)) return false;
+  if (v.kind == GRID) return true;
+  u32 n = length(c, v);
+  for (u32 i = 0; i < n; i++) {
+    V row = item(c, v, i);
+    if (!is_tuple(row)) return false;
+    if (row.kind == ROW || row.kind == PAIR) continue;
+    u32 m = length(c, row);
+    for (u32 j = 0; j < m; j++)
+      if (!is_number(item(c, row, j))) return false;
+  }
+  return true;
+}
+TOK(asobject)(Ctx &c, V grid) { return is_grid_of_integers(c, grid) ? op_asobject(c, grid) : empty_set(); }
+TOK(is_no_grid)(Ctx &c, V x) { return boolean(!is_grid_of_integers(c, x)); }
+TOK(toobject)(Ctx &c, V patch, V v) {
+  if (is_real_patch(patch)) return op_toobject(c, patch, v);
+  u32 height, width;
+  V fault = grid_dims(c, v, &height, &width);
+  TRY(fault);
+  V places = safely(c, tok_toindices(c, patch), TO_EMPTY_SET);
+  TRY(places);
+  return cells_under(c, places, v, height, width);
+}
+
+const u64 MINUS_INFINITY = 0xfff0000000000000ull;
+
+/// The colour of an object: that of its first cell. Which one that is matters only if there are several colours.
+OUTLINE V color_of_cells(Ctx &c, V cells) {
+  const Dot *dots = dots_of(c, cells);
+  bool another = false;
+  for (u32 k = lane(); k < cells.len; k += LANES) another |= dots[k].color != dots[0].color;
+  if (any(another)) NEED_ORDER(c, cells);
+  return integer(dots[0].color);
+}
+TOK(color)(Ctx &c, V obj) {
+  if (obj.kind == SET_C) return color_of_cells(c, obj);
+  if (is_empty_container(c, obj)) return floating_bits(MINUS_INFINITY);
+  if (!is_container(obj)) return failed(TYPE_);
+  if (obj.kind == SET_P) return failed(INDEX_);
+  bool any_tuple = false;
+  if (!in_order(obj)) {
+    for (u32 k = 0; k < obj.len; k++) any_tuple |= is_tuple(values_of(c, obj)[k]);
+    if (any_tuple) return stop(c, ORDER);
+  }
+  V first = item(c, obj, 0);
+  return is_tuple(first) ? at(c, first, 2) : floating_bits(MINUS_INFINITY);
+}

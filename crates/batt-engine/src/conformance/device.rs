@@ -11,8 +11,8 @@ use super::cases::{Argument, Case, Cpu, Work};
 use super::{Group, Report, VectorFile, VectorsError};
 use crate::compile::Compiled;
 use crate::device::{
-    Card, Counting, Entry, Finished, Inputs, JobAt, LaunchPass, Launcher, ProgramAt, Programs,
-    Reason, Settings, Times, entries, wire,
+    Card, Counting, Counts, Entry, Finished, Inputs, JobAt, Launcher, ProgramAt, Programs, Reason,
+    Settings, Times, entries, wire,
 };
 
 /// Cases in a launch.
@@ -25,43 +25,13 @@ pub struct DeviceReport {
     pub report: Report,
     /// Where the cases of each group were finished, and of those among them that are marked as depending on the order
     /// of sets.
-    pub groups: BTreeMap<Group, [GroupCounts; 2]>,
+    pub groups: BTreeMap<Group, [Counts; 2]>,
     /// What the device left, in the order met. Without a fallback these cases are not in the report.
     pub unfinished: Vec<Unfinished>,
     /// What the launches took.
     pub times: Times,
     /// What went wrong with the card, if anything did.
     pub errors: Vec<String>,
-}
-
-/// Where cases were finished.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GroupCounts {
-    /// All cases.
-    pub cases: usize,
-    /// Finished in the first launch.
-    pub first: usize,
-    /// Finished in the exact launch.
-    pub exact: usize,
-    /// Left by the device, by reason.
-    pub left: [usize; Reason::ALL.len()],
-}
-
-impl GroupCounts {
-    /// Cases that the device left, with why.
-    pub fn reasons(&self) -> impl Iterator<Item = (Reason, usize)> {
-        let all = Reason::ALL.into_iter().zip(self.left);
-        all.filter(|(_, count)| *count > 0)
-    }
-
-    fn add(&mut self, ended: &Result<LaunchPass, Reason>) {
-        self.cases += 1;
-        match ended {
-            Ok(LaunchPass::First) => self.first += 1,
-            Ok(LaunchPass::Exact) => self.exact += 1,
-            Err(reason) => self.left[reason.index()] += 1,
-        }
-    }
 }
 
 /// A case that the device left.
@@ -126,7 +96,9 @@ impl Bench<'_> {
             return Ok(());
         }
         let mut sending = Sending::default();
-        let jobs: Vec<Option<usize>> = cases.iter().map(|case| sending.add(case)).collect();
+        let workspace = &mut self.workspace;
+        let jobs = cases.iter().map(|case| sending.add(case, workspace));
+        let jobs: Vec<Option<usize>> = jobs.collect();
         let (programs, inputs) = (&sending.programs, &sending.inputs);
         let launched = self.launcher.run(
             self.card,
@@ -163,9 +135,9 @@ impl Bench<'_> {
                 Err(reason) => (Err(reason), None),
             };
             let counts = self.found.groups.entry(case.group).or_default();
-            counts[0].add(&ended);
+            counts[0].add(ended);
             if case.order_dependent {
-                counts[1].add(&ended);
+                counts[1].add(ended);
             }
             if let Err(reason) = ended {
                 self.found.unfinished.push(Unfinished {
@@ -246,7 +218,7 @@ struct Sending {
 
 impl Sending {
     /// Adds a case; gives the number of its job, if it can be sent.
-    fn add(&mut self, case: &Case) -> Option<usize> {
+    fn add(&mut self, case: &Case, workspace: &mut Workspace) -> Option<usize> {
         let (program, inputs, dialect) = match &case.work {
             Work::Op {
                 dialect,
@@ -282,7 +254,7 @@ impl Sending {
         };
         let places = inputs
             .into_iter()
-            .map(|input| self.inputs.push_value(input, dialect));
+            .map(|input| self.inputs.push_value(workspace, dialect, input));
         let places: Vec<u32> = places.collect::<Outcome<_>>().ok()?;
         let params = self.inputs.push_list(&places);
         self.jobs.push(JobAt::new(program, params));

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use batt_dsl::Dialect;
 
 pub use self::cases::expression;
-pub use self::device::{DeviceReport, GroupCounts, Unfinished, run_on_device};
+pub use self::device::{DeviceReport, Unfinished, run_on_device};
 
 use self::cases::{Case, Cpu};
 use self::files::listed;

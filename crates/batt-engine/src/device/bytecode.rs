@@ -26,7 +26,6 @@ pub struct Programs {
     words: Vec<u32>,
     steps: usize,
     id: u64,
-    workspace: Workspace,
 }
 
 /// A program among the others.
@@ -64,7 +63,6 @@ impl Programs {
             words: Vec::new(),
             steps: 0,
             id: next_id(),
-            workspace: Workspace::new(),
         }
     }
 
@@ -141,8 +139,9 @@ impl Programs {
         let source = |source: &Source| literals.slot(source);
         let instructions = &parts.steps.instructions;
         self.words.resize(offset + HEADER + ALIGN * count, 0);
+        let mut workspace = Workspace::new();
         for (k, literal) in parts.steps.literals.iter().enumerate() {
-            self.place_literal(offset, k, literal, parts.dialect)?;
+            self.place_literal(&mut workspace, offset, k, literal, parts.dialect)?;
         }
         let first = parts.steps.literals.len();
         for (k, constant) in literals.constants.iter().enumerate() {
@@ -215,13 +214,14 @@ impl Programs {
     /// reference in its place.
     fn place_literal(
         &mut self,
+        workspace: &mut Workspace,
         offset: usize,
         k: usize,
         literal: &Literal,
         dialect: Dialect,
     ) -> Result<(), BytecodeError> {
         let mut words = Vec::new();
-        let made = self.workspace.run(dialect, &Limits::default(), |run| {
+        let made = workspace.run(dialect, &Limits::default(), |run| {
             let value = run.literal(literal)?;
             wire::encode(run, value, &mut words)
         });

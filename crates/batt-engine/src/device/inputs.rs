@@ -13,38 +13,68 @@ use crate::sample::{Role, Sample};
 pub struct Inputs {
     words: Vec<u32>,
     id: u64,
-    workspace: Workspace,
+}
+
+/// What a parameter of a program is given of a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Param {
+    /// The demonstrations.
+    Demos,
+    /// The input grid.
+    Input,
+    /// The expected grid.
+    Expected,
+    /// `None`.
+    Nothing,
+}
+
+impl From<Role> for Param {
+    /// What a program is given while it solves.
+    fn from(role: Role) -> Param {
+        match role {
+            Role::Samples => Param::Demos,
+            Role::Input => Param::Input,
+            Role::Comparison => Param::Nothing,
+        }
+    }
+}
+
+/// The lists of parameters that the programs of a batch take. Every sample has all of them.
+#[derive(Clone, Debug, Default)]
+pub struct Shapes {
+    params: Vec<Param>,
+    known: HashMap<Vec<Param>, Shape>,
+}
+
+/// A list of parameters among the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape(u32);
+
+impl Shapes {
+    /// The list of these parameters.
+    pub fn add(&mut self, params: &[Param]) -> Shape {
+        if let Some(shape) = self.known.get(params) {
+            return *shape;
+        }
+        let shape = Shape(self.params.len() as u32);
+        self.params.extend_from_slice(params);
+        self.known.insert(params.to_vec(), shape);
+        shape
+    }
 }
 
 /// A sample among the inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleAt {
-    /// The demonstrations; [`NOTHING`] if they were not wanted.
-    pub demos: u32,
-    /// The input grid.
-    pub input: u32,
     /// The expected grid, [`NOTHING`] if it is not known.
     pub expected: u32,
-    /// The list of `S`, `I` and no `C`; the list of `I` alone is one word behind.
-    solve: u32,
-    /// The list of `S`, `I` and `C`.
-    compare: u32,
+    lists: u32,
 }
 
 impl SampleAt {
-    /// The list of a batt's parameters while it solves.
-    pub fn solve(&self) -> u32 {
-        self.solve
-    }
-
-    /// The list of a batt's parameters while it compares.
-    pub fn compare(&self) -> u32 {
-        self.compare
-    }
-
-    /// The list of the input grid alone.
-    pub fn input_alone(&self) -> u32 {
-        self.solve + 1
+    /// The parameters of a program that takes this list.
+    pub fn params(&self, shape: Shape) -> u32 {
+        self.lists + shape.0
     }
 }
 
@@ -60,7 +90,6 @@ impl Inputs {
         Inputs {
             words: Vec::new(),
             id: next_id(),
-            workspace: Workspace::new(),
         }
     }
 
@@ -74,13 +103,18 @@ impl Inputs {
         self.id
     }
 
-    /// Adds the samples of tasks. Those of one task share the demonstrations, which are only sent if somebody
-    /// wants them.
-    pub fn push_samples(&mut self, samples: &[Sample<'_>], demos: bool) -> Vec<SampleAt> {
+    /// Adds samples with lists of parameters. Those of one task share the demonstrations, which are only sent if
+    /// somebody wants them.
+    pub fn push_samples<'s>(
+        &mut self,
+        samples: impl IntoIterator<Item = &'s Sample<'s>>,
+        shapes: &Shapes,
+    ) -> Vec<SampleAt> {
         let mut known: HashMap<*const [Pair], u32> = HashMap::new();
-        let mut places = Vec::with_capacity(samples.len());
+        let wanted = shapes.params.contains(&Param::Demos);
+        let mut places = Vec::new();
         for sample in samples {
-            let demos = match demos {
+            let demos = match wanted {
                 true => *known
                     .entry(sample.demos)
                     .or_insert_with(|| self.push_demos(sample.demos)),
@@ -88,12 +122,16 @@ impl Inputs {
             };
             let input = self.push_grid(sample.input);
             let expected = sample.expected.map_or(NOTHING, |grid| self.push_grid(grid));
+            let place = |param: &Param| match param {
+                Param::Demos => demos,
+                Param::Input => input,
+                Param::Expected => expected,
+                Param::Nothing => NOTHING,
+            };
+            let lists: Vec<u32> = shapes.params.iter().map(place).collect();
             places.push(SampleAt {
-                demos,
-                input,
                 expected,
-                solve: self.push_list(&[demos, input, NOTHING]),
-                compare: self.push_list(&[demos, input, expected]),
+                lists: self.push_list(&lists),
             });
         }
         places
@@ -113,13 +151,19 @@ impl Inputs {
         at
     }
 
-    /// Adds a value; gives its place. A set is built by inserting its elements in the order given.
-    pub fn push_value(&mut self, value: &OwnedValue, dialect: Dialect) -> Outcome<u32> {
+    /// Adds a value, which is made in a workspace; gives its place. A set is built by inserting its elements in the
+    /// order given.
+    pub fn push_value(
+        &mut self,
+        workspace: &mut Workspace,
+        dialect: Dialect,
+        value: &OwnedValue,
+    ) -> Outcome<u32> {
         if *value == OwnedValue::None {
             return Ok(NOTHING);
         }
         let at = self.next();
-        let done = wire::encode_owned(&mut self.workspace, dialect, value, &mut self.words);
+        let done = wire::encode_owned(workspace, dialect, value, &mut self.words);
         if done.is_err() {
             self.words.truncate(at as usize);
         }
@@ -131,25 +175,6 @@ impl Inputs {
         let at = self.next();
         self.words.extend_from_slice(places);
         at
-    }
-
-    /// The list of parameters of a program with these roles. The usual ones are there already.
-    pub fn list_of(&mut self, roles: &[Role], sample: &SampleAt) -> u32 {
-        match roles {
-            [Role::Input] => sample.input_alone(),
-            [Role::Samples, Role::Input, Role::Comparison] | [Role::Samples, Role::Input] => {
-                sample.solve
-            }
-            _ => {
-                let place = |role: &Role| match role {
-                    Role::Samples => sample.demos,
-                    Role::Input => sample.input,
-                    Role::Comparison => NOTHING,
-                };
-                let places: Vec<u32> = roles.iter().map(place).collect();
-                self.push_list(&places)
-            }
-        }
     }
 
     /// Where the next word comes; from now on they are other words than before.
@@ -183,29 +208,46 @@ mod tests {
             input: &input,
             expected,
         };
+        let mut shapes = Shapes::default();
+        let alone = shapes.add(&[Param::Input]);
+        let compare = shapes.add(&[Param::Demos, Param::Input, Param::Expected]);
+        assert_eq!(shapes.add(&[Param::Input]), alone);
         let mut inputs = Inputs::new();
         let expected = grid(5);
-        let places = inputs.push_samples(&[sample(None), sample(Some(&expected))], true);
+        let samples = [sample(None), sample(Some(&expected))];
+        let places = inputs.push_samples(&samples, &shapes);
         let words = inputs.words();
         assert_eq!(words[..4], [8, 1, 8, 2]);
         assert_eq!(words[4..12], [7, 1, 3, 1, 7, 1, 3, 2]);
         let [first, second] = places[..] else {
             panic!("two samples")
         };
-        assert_eq!((first.demos, second.demos), (0, 0));
-        assert_eq!((first.input, first.expected), (12, NOTHING));
         let list = |at: u32, len: usize| &words[at as usize..at as usize + len];
-        assert_eq!(list(first.solve(), 3), [0, 12, NOTHING]);
-        assert_eq!(list(first.input_alone(), 1), [12]);
-        assert_eq!(
-            list(second.compare(), 3),
-            [0, second.input, second.expected]
-        );
+        assert_eq!(first.expected, NOTHING);
+        assert_eq!(list(first.params(alone), 1), [12]);
+        assert_eq!(list(first.params(compare), 3), [0, 12, NOTHING]);
+        assert_eq!(list(second.params(compare), 3), [0, 20, second.expected]);
         assert_eq!(list(second.expected, 4), [7, 1, 3, 5]);
+    }
+
+    #[test]
+    fn demonstrations_that_nobody_wants_are_not_sent() {
+        let input = Grid::from_rows(&[[1]]).expect("a grid");
+        let demos = vec![Pair {
+            input: input.clone(),
+            output: Some(input.clone()),
+        }];
+        let sample = Sample {
+            demos: &demos,
+            input: &input,
+            expected: None,
+        };
+        let mut shapes = Shapes::default();
+        shapes.add(&[Param::Nothing, Param::Input]);
+        let mut inputs = Inputs::new();
         let before = inputs.id();
-        let roles = [Role::Comparison, Role::Input];
-        let list = inputs.list_of(&roles, &second);
-        assert_eq!(inputs.words()[list as usize..], [NOTHING, second.input]);
+        inputs.push_samples(&[sample], &shapes);
+        assert_eq!(inputs.words(), [7, 1, 1, 1, NOTHING, 0]);
         assert_ne!(inputs.id(), before);
     }
 }

@@ -163,6 +163,9 @@ pub struct Launcher {
 /// What a job is taken to write while nothing is known.
 const FIRST_GUESS: usize = 1 << 10;
 
+/// Room for output, in units of what is expected.
+const MARGIN: usize = 2;
+
 /// The least room for output: small batches vary more.
 const LEAST_OUTPUT: usize = 1 << 20;
 
@@ -178,9 +181,9 @@ impl Launcher {
         }
     }
 
-    /// How each run is limited.
-    pub fn settings(&self) -> &Settings {
-        &self.settings
+    /// How many jobs there is room for in one launch, as far as known.
+    pub fn most_jobs(&self) -> usize {
+        (MOST_OUTPUT / (MARGIN * self.words_per_job.max(1))).max(1)
     }
 
     /// Runs jobs on a card: once, and those to whom order mattered, or for whom there was no room, once more.
@@ -235,7 +238,7 @@ impl Launcher {
     ) -> Result<Launched, CardError> {
         let settings = &self.settings;
         let (exact, arena_bytes, margin) = match pass {
-            LaunchPass::First => (0, settings.arena_bytes, 2),
+            LaunchPass::First => (0, settings.arena_bytes, MARGIN),
             // Those that come here are the long ones.
             LaunchPass::Exact => (EXACT, settings.large_arena_bytes, 8),
         };

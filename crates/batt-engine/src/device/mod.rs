@@ -10,13 +10,44 @@
 
 mod bytecode;
 mod card;
+mod feed;
 mod inputs;
 mod launch;
+mod replay;
+mod report;
 mod results;
+mod verify;
 pub mod wire;
 
 pub use bytecode::{BytecodeError, ProgramAt, Programs};
 pub use card::{Batch, Card, CardError, Launched, Times};
-pub use inputs::{Inputs, SampleAt};
+pub use inputs::{Inputs, Param, SampleAt, Shape, Shapes};
 pub use launch::{Counting, Done, Finished, JobAt, LaunchPass, Launcher, Settings};
+pub use report::{CardReport, Counts, DeviceReport, Mismatch, OpCount};
 pub use results::{Entry, Reason, entries};
+
+pub(crate) use feed::{EndOfFeed, Feed, Load, Reader, Runs, Subject};
+pub(crate) use replay::replay;
+pub(crate) use verify::{Seen, Verify};
+
+use std::num::NonZeroUsize;
+
+use batt_dsl::Limits;
+
+/// How devices are used.
+#[derive(Clone, Debug, Default)]
+pub struct DeviceOptions {
+    /// What one run may do there.
+    pub settings: Settings,
+    /// Runs in a chunk; `None` to choose it from how many there are.
+    pub chunk: Option<NonZeroUsize>,
+    /// The share of finished runs that the CPU does again, to compare; 0 for none.
+    pub verify: f64,
+}
+
+/// Can a device be used with these limits? What a device spends can only be compared with the default ones: a run
+/// that it finishes is within those, and within all that are larger.
+pub fn is_allowed_by(limits: &Limits) -> bool {
+    let default = Limits::default();
+    limits.steps >= default.steps && limits.size >= default.size && limits.memory >= default.memory
+}

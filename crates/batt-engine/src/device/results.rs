@@ -126,6 +126,17 @@ pub enum Entry {
     Unwanted,
 }
 
+impl Entry {
+    /// What it came to.
+    pub fn verdict(&self) -> Verdict {
+        match self {
+            Entry::Value { verdict, .. } => verdict.clone(),
+            Entry::Failed(error) => Verdict::Failed(*error),
+            Entry::Unwanted => Verdict::Unknown,
+        }
+    }
+}
+
 /// Words of an entry before its value.
 const HEAD: usize = 4;
 

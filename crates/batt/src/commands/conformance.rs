@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use batt_engine::conformance::{
-    DeviceReport, Difference, Group, GroupCounts, Report, Unfinished, VectorsError, run_directory,
-    run_on_device,
+    DeviceReport, Difference, Group, Report, Unfinished, VectorsError, run_directory, run_on_device,
 };
-use batt_engine::device::{Card, Reason};
+use batt_engine::device::{Card, Counts, Reason};
 use clap::Args;
 
 use crate::cli::Exit;
@@ -136,7 +135,7 @@ fn write_device_report(
     let mut rows = table(&["", "cases", "first", "exact", "left"], &[1, 2, 3]);
     for (group, [all, ordered]) in &found.groups {
         rows.add_row(row(&group.to_string(), all));
-        if ordered.cases > 0 {
+        if ordered.total() > 0 {
             rows.add_row(row("  that depend on order", ordered));
         }
     }
@@ -162,23 +161,23 @@ fn write_device_report(
 }
 
 /// Where the cases of a group were finished.
-fn row(name: &str, counts: &GroupCounts) -> [String; 5] {
+fn row(name: &str, counts: &Counts) -> [String; 5] {
     let left = counts.reasons();
     let left: Vec<String> = left
-        .map(|(reason, count)| format!("{} {reason}", grouped(count)))
+        .map(|(reason, count)| format!("{} {reason}", grouped(count as usize)))
         .collect();
     [
         name.to_owned(),
-        grouped(counts.cases),
-        grouped(counts.first),
-        grouped(counts.exact),
+        grouped(counts.total() as usize),
+        grouped(counts.first as usize),
+        grouped(counts.exact as usize),
         left.join(", "),
     ]
 }
 
 /// Which primitives were left, and why.
 fn write_ops(out: &mut impl Write, left: &[Unfinished]) -> Result<()> {
-    let mut ops: BTreeMap<(Group, &str), [usize; Reason::ALL.len()]> = BTreeMap::new();
+    let mut ops: BTreeMap<(Group, &str), [u64; Reason::ALL.len()]> = BTreeMap::new();
     for case in left {
         if let Some(op) = case.op {
             let counts = ops.entry((case.group, op.op().name)).or_default();
@@ -190,9 +189,9 @@ fn write_ops(out: &mut impl Write, left: &[Unfinished]) -> Result<()> {
     }
     let mut rows = table(&["primitive", "", "left"], &[]);
     for ((group, name), left) in ops {
-        let counts = GroupCounts {
+        let counts = Counts {
             left,
-            ..GroupCounts::default()
+            ..Counts::default()
         };
         let [.., left] = row(name, &counts);
         let dialect = match group {

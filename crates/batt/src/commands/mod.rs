@@ -6,6 +6,7 @@ pub mod check;
 pub mod completions;
 pub mod conformance;
 pub mod demo;
+pub mod device;
 pub mod eval;
 pub mod extract;
 pub mod fmt;

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use crate::support::{Folder, batt, command};
+use crate::support::{Ended, Folder, batt, command};
 
 #[test]
 fn demo_solves_everything() {
@@ -236,4 +236,37 @@ fn an_interrupted_run_says_so() {
     for line in folder.read("out.jsonl").lines() {
         serde_json::from_str::<serde_json::Value>(line).unwrap();
     }
+}
+
+#[test]
+fn device_says_what_there_is() {
+    let folder = Folder::new();
+    let cache = folder.path("cache").display().to_string();
+    let device = |args: &[&str]| {
+        let mut words = vec!["device"];
+        words.extend(args);
+        let output = command(&folder.path("."), &words)
+            .env("BATT_CACHE_DIR", &cache)
+            .output();
+        Ended::from(output.unwrap())
+    };
+    // With a card or without.
+    device(&[]).code(0).out("driver").out("NVRTC").out(&cache);
+    let found: serde_json::Value =
+        serde_json::from_str(&device(&["--json"]).code(0).stdout).unwrap();
+    assert_eq!(found["cache"]["folder"], cache.as_str());
+    assert_eq!(found["cache"]["entries"], 0);
+    let cards = found["cards"].as_array().unwrap();
+    assert_eq!(cards.is_empty(), found["driver"].is_null());
+    if cards.is_empty() {
+        assert!(!found["missing"].as_array().unwrap().is_empty());
+        device(&["--self-test"]).error("there is no card to try", "batt device");
+    }
+
+    folder.write("cache/vm-sm_90-0-12.9.kernel", "anything");
+    device(&[]).code(0).out("1 kernel");
+    device(&["--clear-cache"])
+        .code(0)
+        .out("1 compiled kernel deleted");
+    device(&[]).code(0).out("empty");
 }

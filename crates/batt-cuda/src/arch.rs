@@ -1,0 +1,86 @@
+//! Architectures of cards and versions of CUDA.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The architecture of a card: ten times the major compute capability, plus the minor one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Arch(pub u32);
+
+impl Arch {
+    /// The cards we say that we run on; each has to be able to run what we compile.
+    pub const NAMED: [Arch; 7] = [
+        Arch(60),
+        Arch(75),
+        Arch(80),
+        Arch(86),
+        Arch(89),
+        Arch(90),
+        Arch(120),
+    ];
+
+    /// The compute capability, `9.0`.
+    pub fn capability(self) -> String {
+        format!("{}.{}", self.0 / 10, self.0 % 10)
+    }
+}
+
+impl fmt::Display for Arch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sm_{}", self.0)
+    }
+}
+
+impl FromStr for Arch {
+    type Err = String;
+
+    /// `90` or `sm_90`.
+    fn from_str(text: &str) -> Result<Arch, String> {
+        text.strip_prefix("sm_")
+            .unwrap_or(text)
+            .parse()
+            .map(Arch)
+            .map_err(|_| format!("{text:?} is no architecture; write it as sm_90"))
+    }
+}
+
+/// A version of CUDA.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version {
+    /// What has to be the same for a driver to take a program, or less.
+    pub major: u32,
+    /// The rest.
+    pub minor: u32,
+}
+
+impl Version {
+    /// From the number that the driver gives: 12090 is 12.9.
+    pub fn from_number(number: u32) -> Version {
+        Version {
+            major: number / 1000,
+            minor: number % 1000 / 10,
+        }
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_numbers() {
+        assert_eq!(Arch(120).to_string(), "sm_120");
+        assert_eq!(Arch(120).capability(), "12.0");
+        assert_eq!("sm_75".parse(), Ok(Arch(75)));
+        assert_eq!("90".parse(), Ok(Arch(90)));
+        assert!("sm_".parse::<Arch>().is_err());
+        assert_eq!(Version::from_number(12090).to_string(), "12.9");
+        assert_eq!(Version::from_number(13000).to_string(), "13.0");
+    }
+}

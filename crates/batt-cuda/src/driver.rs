@@ -1,0 +1,225 @@
+//! The driver and the cards it sees.
+//!
+//! cudarc looks the driver up when it is first called and panics where there is none, or where it lacks a function. So
+//! everything here begins with [`Driver::get`], which finds out without panicking.
+
+use std::ffi::CStr;
+use std::sync::OnceLock;
+
+use batt_engine::device::CardError;
+use cudarc::driver::result::{self, DriverError};
+use cudarc::driver::sys::{self, CUdevice, CUdevice_attribute, CUresult};
+
+use crate::arch::{Arch, Version};
+
+/// Every function of the driver that this crate calls, directly or through cudarc.
+const FUNCTIONS: &[&str] = &[
+    "cuCtxGetLimit",
+    "cuCtxSetCurrent",
+    "cuCtxSetLimit",
+    "cuDeviceGet",
+    "cuDeviceGetAttribute",
+    "cuDeviceGetCount",
+    "cuDeviceGetName",
+    "cuDevicePrimaryCtxRelease_v2",
+    "cuDevicePrimaryCtxRetain",
+    "cuDeviceTotalMem_v2",
+    "cuDriverGetVersion",
+    "cuEventCreate",
+    "cuEventDestroy_v2",
+    "cuEventElapsedTime",
+    "cuEventQuery",
+    "cuEventRecord",
+    "cuFuncGetAttribute",
+    "cuGetErrorName",
+    "cuGetErrorString",
+    "cuInit",
+    "cuLaunchKernel",
+    "cuMemAlloc_v2",
+    "cuMemFreeHost",
+    "cuMemFree_v2",
+    "cuMemGetInfo_v2",
+    "cuMemHostAlloc",
+    "cuMemcpyDtoHAsync_v2",
+    "cuMemcpyHtoDAsync_v2",
+    "cuMemsetD32Async",
+    "cuModuleGetFunction",
+    "cuModuleLoadData",
+    "cuModuleUnload",
+    "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+    "cuStreamCreate",
+    "cuStreamDestroy_v2",
+    "cuStreamSynchronize",
+];
+
+/// The driver, loaded and initialised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Driver {
+    /// The newest CUDA that it runs.
+    pub version: Version,
+    /// How many cards it sees.
+    pub cards: usize,
+}
+
+impl Driver {
+    /// The driver of this machine. It is looked for once.
+    pub fn get() -> Result<Driver, CardError> {
+        static DRIVER: OnceLock<Result<Driver, CardError>> = OnceLock::new();
+        DRIVER.get_or_init(start).clone()
+    }
+}
+
+/// What there is to know about a card.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CardFacts {
+    /// Its number.
+    pub ordinal: usize,
+    /// What its maker calls it.
+    pub name: String,
+    /// Its architecture.
+    pub arch: Arch,
+    /// How many multiprocessors it has.
+    pub multiprocessors: u32,
+    /// All its memory, in bytes.
+    pub memory: u64,
+}
+
+impl CardFacts {
+    /// Asks the driver about a card.
+    pub fn of(driver: &Driver, ordinal: usize) -> Result<CardFacts, CardError> {
+        let device = device(driver, ordinal)?;
+        facts(device, ordinal).map_err(|error| CardError::Missing(describe("asking", error)))
+    }
+}
+
+/// The driver's handle of a card.
+pub(crate) fn device(driver: &Driver, ordinal: usize) -> Result<CUdevice, CardError> {
+    let number = i32::try_from(ordinal)
+        .ok()
+        .filter(|_| ordinal < driver.cards)
+        .ok_or_else(|| {
+            CardError::Missing(match driver.cards {
+                1 => format!("there is no card {ordinal}, only card 0"),
+                n => format!(
+                    "there is no card {ordinal}; the last one is {}",
+                    n.max(1) - 1
+                ),
+            })
+        })?;
+    result::device::get(number).map_err(|error| CardError::Missing(describe("asking", error)))
+}
+
+fn facts(device: CUdevice, ordinal: usize) -> Result<CardFacts, DriverError> {
+    // SAFETY: the device was given by the driver.
+    let attribute = |which| unsafe { result::device::get_attribute(device, which) };
+    let major = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
+    let minor = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
+    let processors = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
+    // SAFETY: the device was given by the driver.
+    let memory = unsafe { result::device::total_mem(device) }?;
+    Ok(CardFacts {
+        ordinal,
+        name: result::device::get_name(device)?,
+        arch: Arch(u32::try_from(major * 10 + minor).unwrap_or(0)),
+        multiprocessors: u32::try_from(processors).unwrap_or(0),
+        memory: memory as u64,
+    })
+}
+
+fn start() -> Result<Driver, CardError> {
+    // SAFETY: loads the driver, whose initialisers have no conditions.
+    if !unsafe { sys::is_culib_present() } {
+        return Err(CardError::Missing(
+            "the NVIDIA driver (libcuda) is not installed".to_owned(),
+        ));
+    }
+    // SAFETY: as above; it was there a moment ago.
+    let library = unsafe { sys::culib() };
+    for name in FUNCTIONS {
+        // SAFETY: the symbol is not used, only looked for.
+        if unsafe { library.get::<unsafe extern "C" fn()>(*name) }.is_err() {
+            return Err(CardError::Missing(format!(
+                "the NVIDIA driver is too old: it has no {name}; a driver for CUDA 11 or later is needed"
+            )));
+        }
+    }
+    let asked = || -> Result<Driver, DriverError> {
+        result::init()?;
+        let mut number = 0;
+        // SAFETY: writes the number and nothing else.
+        unsafe { sys::cuDriverGetVersion(&mut number) }.result()?;
+        Ok(Driver {
+            version: Version::from_number(u32::try_from(number).unwrap_or(0)),
+            cards: usize::try_from(result::device::get_count()?).unwrap_or(0),
+        })
+    };
+    match asked() {
+        Ok(driver) if driver.cards == 0 => Err(none_seen()),
+        Ok(driver) => Ok(driver),
+        Err(DriverError(CUresult::CUDA_ERROR_NO_DEVICE)) => Err(none_seen()),
+        Err(error) => Err(CardError::Missing(describe(
+            "starting the NVIDIA driver",
+            error,
+        ))),
+    }
+}
+
+fn none_seen() -> CardError {
+    CardError::Missing("the NVIDIA driver is there but sees no card".to_owned())
+}
+
+/// What went wrong, in the driver's words.
+pub(crate) fn describe(doing: &str, error: DriverError) -> String {
+    let text = |found: Result<&CStr, DriverError>| {
+        found.map_or_else(
+            |_| format!("error {}", error.0 as u32),
+            |text| text.to_string_lossy().into_owned(),
+        )
+    };
+    format!(
+        "{doing}: {} ({})",
+        text(error.error_string()),
+        text(error.error_name())
+    )
+}
+
+/// Does nothing work any more on the card after such an error? Faults in a kernel end its context for good.
+pub(crate) fn is_sticky(error: DriverError) -> bool {
+    use CUresult::*;
+    matches!(
+        error.0,
+        CUDA_ERROR_DEINITIALIZED
+            | CUDA_ERROR_DEVICE_UNAVAILABLE
+            | CUDA_ERROR_ECC_UNCORRECTABLE
+            | CUDA_ERROR_NVLINK_UNCORRECTABLE
+            | CUDA_ERROR_CONTAINED
+            | CUDA_ERROR_ILLEGAL_ADDRESS
+            | CUDA_ERROR_LAUNCH_TIMEOUT
+            | CUDA_ERROR_CONTEXT_IS_DESTROYED
+            | CUDA_ERROR_ASSERT
+            | CUDA_ERROR_HARDWARE_STACK_ERROR
+            | CUDA_ERROR_ILLEGAL_INSTRUCTION
+            | CUDA_ERROR_MISALIGNED_ADDRESS
+            | CUDA_ERROR_INVALID_ADDRESS_SPACE
+            | CUDA_ERROR_INVALID_PC
+            | CUDA_ERROR_LAUNCH_FAILED
+            | CUDA_ERROR_TENSOR_MEMORY_LEAK
+            | CUDA_ERROR_EXTERNAL_DEVICE
+            | CUDA_ERROR_UNKNOWN
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_without_a_driver_is_no_panic() {
+        match Driver::get() {
+            Ok(driver) => assert!(driver.cards > 0),
+            Err(error) => assert!(matches!(error, CardError::Missing(_)), "{error}"),
+        }
+        // A second time gives the same.
+        assert_eq!(Driver::get().is_ok(), Driver::get().is_ok());
+    }
+}

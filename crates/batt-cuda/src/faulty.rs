@@ -1,0 +1,221 @@
+//! A card with faults to order: what the engine does when a card fails can be tried on any card, or on none.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+use std::time::Duration;
+
+use batt_engine::device::{Batch, Card, CardError, Launched};
+
+/// Something that goes wrong in one batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// No room for it; the next batch may have.
+    Memory,
+    /// The launch fails; the next may not.
+    Launch,
+    /// The card is lost, for good.
+    Lost,
+    /// The kernel does not end; the card is lost then.
+    Timeout,
+    /// Everything comes back, and all of it is nonsense.
+    Garbage,
+    /// Less comes back than there should be.
+    Short,
+}
+
+/// Which batches, counted from 0, have which trouble: `memory@2,lost@5`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Script(BTreeMap<u64, Trouble>);
+
+impl<const N: usize> From<[(u64, Trouble); N]> for Script {
+    fn from(list: [(u64, Trouble); N]) -> Script {
+        Script(list.into())
+    }
+}
+
+impl FromStr for Script {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Script, String> {
+        let parts = text
+            .split(',')
+            .map(str::trim)
+            .filter(|part| !part.is_empty());
+        let entry = |part: &str| {
+            let (name, batch) = part.split_once('@')?;
+            let trouble = match name {
+                "memory" => Trouble::Memory,
+                "launch" => Trouble::Launch,
+                "lost" => Trouble::Lost,
+                "timeout" => Trouble::Timeout,
+                "garbage" => Trouble::Garbage,
+                "short" => Trouble::Short,
+                _ => return None,
+            };
+            Some((batch.parse().ok()?, trouble))
+        };
+        parts
+            .map(|part| entry(part).ok_or_else(|| format!("{part:?} is not like memory@2")))
+            .collect::<Result<_, _>>()
+            .map(Script)
+    }
+}
+
+/// A card that fails as it is told.
+pub struct Faulty<C> {
+    card: C,
+    script: Script,
+    batches: u64,
+    lost: bool,
+}
+
+impl<C: Card> Faulty<C> {
+    /// A card with a script of failures.
+    pub fn new(card: C, script: impl Into<Script>) -> Faulty<C> {
+        Faulty {
+            card,
+            script: script.into(),
+            batches: 0,
+            lost: false,
+        }
+    }
+
+    /// How many batches it was given.
+    pub fn batches(&self) -> u64 {
+        self.batches
+    }
+
+    /// The card inside.
+    pub fn into_inner(self) -> C {
+        self.card
+    }
+}
+
+impl<C: Card> Card for Faulty<C> {
+    fn name(&self) -> String {
+        format!("{}, with faults", self.card.name())
+    }
+
+    fn memory(&self) -> u64 {
+        self.card.memory()
+    }
+
+    fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, CardError> {
+        let number = self.batches;
+        self.batches += 1;
+        let lost = || CardError::Lost("it was told to be".to_owned());
+        if self.lost {
+            return Err(lost());
+        }
+        let trouble = self.script.0.get(&number).copied();
+        match trouble {
+            None => self.card.run(batch),
+            Some(Trouble::Memory) => Err(CardError::Memory {
+                wanted: self.card.memory().saturating_add(1),
+                free: self.card.memory(),
+            }),
+            Some(Trouble::Launch) => Err(CardError::Launch("it was told to".to_owned())),
+            Some(Trouble::Lost) => {
+                self.lost = true;
+                Err(lost())
+            }
+            Some(Trouble::Timeout) => {
+                self.lost = true;
+                Err(CardError::Timeout(Duration::from_secs(60)))
+            }
+            Some(Trouble::Garbage) => self
+                .card
+                .run(batch)
+                .map(|launched| garbage(launched, number)),
+            Some(Trouble::Short) => self.card.run(batch).map(short),
+        }
+    }
+}
+
+/// Every word is replaced; the same ones for the same batch.
+fn garbage(mut launched: Launched, seed: u64) -> Launched {
+    let mut state = seed;
+    // SplitMix64.
+    let mut next = || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    };
+    for (number, word) in launched.results.iter_mut().enumerate() {
+        let random = next();
+        *word = match number % 4 {
+            // A status of 0, often, so that what follows is believed.
+            0 => (random % 4) as u32 / 3 * (random >> 32) as u32,
+            _ if random.is_multiple_of(2) => (random >> 32) as u32 % 64,
+            _ => (random >> 32) as u32,
+        };
+    }
+    for word in &mut launched.output {
+        let random = next();
+        *word = (random >> 32) as u32 >> (random % 32);
+    }
+    for counter in &mut launched.counters {
+        *counter = next();
+    }
+    launched
+}
+
+/// The last job's result, half of the output and a counter are missing.
+fn short(mut launched: Launched) -> Launched {
+    launched
+        .results
+        .truncate(launched.results.len().saturating_sub(3));
+    launched.output.truncate(launched.output.len() / 2);
+    launched.counters.pop();
+    launched
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::{Model, small_batch};
+
+    fn faulty(script: &str) -> Faulty<Model> {
+        Faulty::new(Model::default(), script.parse::<Script>().unwrap())
+    }
+
+    #[test]
+    fn scripts() {
+        let script: Script = " memory@2, lost@5,".parse().unwrap();
+        assert_eq!(script, [(2, Trouble::Memory), (5, Trouble::Lost)].into());
+        assert_eq!("".parse(), Ok(Script::default()));
+        for bad in ["memory", "memory@", "memory@x", "fire@1", "@1"] {
+            assert!(bad.parse::<Script>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn some_faults_pass_and_some_do_not() {
+        let mut card = faulty("memory@0,launch@2,timeout@4");
+        let blob = small_batch();
+        let batch = blob.batch();
+        assert!(matches!(card.run(&batch), Err(CardError::Memory { .. })));
+        assert!(card.run(&batch).is_ok());
+        assert!(matches!(card.run(&batch), Err(CardError::Launch(_))));
+        assert!(card.run(&batch).is_ok());
+        assert!(matches!(card.run(&batch), Err(CardError::Timeout(_))));
+        assert!(matches!(card.run(&batch), Err(CardError::Lost(_))));
+        assert!(matches!(card.run(&batch), Err(CardError::Lost(_))));
+        assert_eq!(card.batches(), 7);
+    }
+
+    #[test]
+    fn garbage_has_the_shape_of_an_answer() {
+        let blob = small_batch();
+        let right = Model::default().run(&blob.batch()).unwrap();
+        let mut card = faulty("garbage@0,short@1");
+        let wrong = card.run(&blob.batch()).unwrap();
+        assert_eq!(wrong.results.len(), right.results.len());
+        assert_eq!(wrong.output.len(), right.output.len());
+        assert_ne!(wrong.results, right.results);
+        assert_ne!(wrong.output, right.output);
+        let short = card.run(&blob.batch()).unwrap();
+        assert!(short.results.len() < right.results.len());
+    }
+}

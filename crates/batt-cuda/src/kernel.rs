@@ -1,0 +1,218 @@
+//! The kernel for a card: from the cache, or from the compiler.
+
+use std::env;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use batt_engine::device::CardError;
+
+use crate::arch::{Arch, Version};
+use crate::cache::{Cache, Key};
+use crate::nvrtc::{Compilation, Image, Nvrtc, Options, Places};
+use crate::source::{Source, VM};
+
+/// What it takes to get a kernel.
+#[derive(Clone, Debug)]
+pub struct Maker {
+    /// The source, the main file first.
+    pub files: &'static [Source],
+    /// What the compiler is told.
+    pub options: Options,
+    /// Where kernels are kept.
+    pub cache: Cache,
+    /// Where the compiler may be.
+    pub places: Places,
+}
+
+/// A kernel, ready for the driver.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// The code.
+    pub image: Image,
+    /// Where it is from.
+    pub origin: Origin,
+}
+
+/// Where a kernel is from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// This entry of the cache.
+    Cache(PathBuf),
+    /// The compiler, just now.
+    Compiler(Version, Duration),
+}
+
+impl Maker {
+    /// Everything as the environment has it.
+    pub fn from_env(files: &'static [Source]) -> Maker {
+        Maker {
+            files,
+            options: Options {
+                line_info: env::var_os("BATT_DEVICE_LINEINFO").is_some_and(|set| !set.is_empty()),
+                verbose: false,
+            },
+            cache: Cache::from_env(),
+            places: Places::from_env(),
+        }
+    }
+
+    /// The kernel for a card. What the user may want to know goes to the notes.
+    pub fn kernel(
+        &self,
+        arch: Arch,
+        driver: Option<Version>,
+        notes: &mut Vec<String>,
+    ) -> Result<Kernel, CardError> {
+        let key = Key::new(self.files, self.options, arch);
+        let nvrtc = Nvrtc::find(&self.places, driver);
+        let compiler = nvrtc.as_ref().ok().map(Nvrtc::version);
+        if let Some((image, path)) = self.cache.find(key, compiler, notes) {
+            return Ok(Kernel {
+                image,
+                origin: Origin::Cache(path),
+            });
+        }
+        let nvrtc = nvrtc?;
+        let made = nvrtc.compile(self.files, arch, self.options)?;
+        if let Some(driver) = driver.filter(|driver| driver.major < nvrtc.version().major) {
+            notes.push(format!(
+                "the driver is for CUDA {driver} and may refuse what NVRTC {} makes; better: {}",
+                nvrtc.version(),
+                crate::nvrtc::advice(Some(driver))
+            ));
+        }
+        self.cache.store(key, nvrtc.version(), &made.image, notes);
+        Ok(Kernel {
+            image: made.image,
+            origin: Origin::Compiler(nvrtc.version(), made.time),
+        })
+    }
+}
+
+/// Compiles the VM for an architecture, card or no card, without the cache.
+pub fn compile_for(arch: Arch) -> Result<Compilation, CardError> {
+    Nvrtc::find(&Places::from_env(), None)?.compile(VM, arch, Options::default())
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::source::PROBE;
+
+    const COMPILER: Version = Version {
+        major: 12,
+        minor: 9,
+    };
+
+    fn maker(cache: Cache) -> Maker {
+        Maker {
+            files: PROBE,
+            options: Options::default(),
+            cache,
+            places: Places::default(),
+        }
+    }
+
+    #[test]
+    fn a_kept_kernel_needs_no_compiler() {
+        let folder = TempDir::new().unwrap();
+        let maker = maker(Cache::at(folder.path()));
+        let mut notes = Vec::new();
+        let missing = maker.kernel(Arch(90), None, &mut notes).unwrap_err();
+        assert!(matches!(missing, CardError::Compile(_)), "{missing}");
+
+        let key = Key::new(PROBE, Options::default(), Arch(90));
+        let image = Image::Cubin(vec![1, 2, 3]);
+        maker.cache.store(key, COMPILER, &image, &mut notes);
+        let kernel = maker.kernel(Arch(90), None, &mut notes).unwrap();
+        assert_eq!(kernel.image, image);
+        assert!(matches!(kernel.origin, Origin::Cache(_)));
+        assert!(maker.kernel(Arch(80), None, &mut notes).is_err());
+        assert_eq!(notes, Vec::<String>::new());
+    }
+
+    /// The real compiler, where there is one.
+    fn nvrtc() -> Option<Nvrtc> {
+        let found = Nvrtc::find(&Places::from_env(), None).ok();
+        if found.is_none() {
+            eprintln!("no NVRTC here: nothing is compiled");
+        }
+        found
+    }
+
+    #[test]
+    fn compiled_once_then_kept() {
+        if nvrtc().is_none() {
+            return;
+        }
+        let folder = TempDir::new().unwrap();
+        let maker = Maker {
+            places: Places::from_env(),
+            ..maker(Cache::at(folder.path()))
+        };
+        let mut notes = Vec::new();
+        let first = maker.kernel(Arch(90), None, &mut notes).unwrap();
+        let again = maker.kernel(Arch(90), None, &mut notes).unwrap();
+        assert!(matches!(first.origin, Origin::Compiler(..)));
+        assert!(matches!(again.origin, Origin::Cache(_)));
+        assert_eq!(first.image, again.image);
+        assert!(first.image.bytes().starts_with(b"\x7fELF"));
+        assert_eq!(notes, Vec::<String>::new());
+
+        // Without a cache it compiles each time.
+        let uncached = Maker {
+            cache: Cache::none(),
+            ..maker
+        };
+        let kernel = uncached.kernel(Arch(90), None, &mut notes).unwrap();
+        assert!(matches!(kernel.origin, Origin::Compiler(..)));
+        assert_eq!(notes.len(), 1);
+    }
+
+    #[test]
+    fn a_card_newer_than_the_compiler_gets_the_intermediate_form() {
+        let Some(nvrtc) = nvrtc() else { return };
+        let made = nvrtc.compile(PROBE, Arch(999), Options::default()).unwrap();
+        assert!(matches!(made.image, Image::Ptx(_)));
+        let error = nvrtc
+            .compile(PROBE, Arch(10), Options::default())
+            .unwrap_err();
+        assert!(error.to_string().contains("as old as sm_10"), "{error}");
+    }
+
+    #[test]
+    fn every_option_is_one_of_the_compiler() {
+        let Some(nvrtc) = nvrtc() else { return };
+        let options = Options {
+            line_info: true,
+            verbose: true,
+        };
+        let made = nvrtc.compile(PROBE, Arch(90), options).unwrap();
+        assert!(made.log.contains("registers"), "{}", made.log);
+    }
+
+    #[test]
+    fn errors_in_the_source_come_with_their_place() {
+        let Some(nvrtc) = nvrtc() else { return };
+        const WRONG: &[Source] = &[
+            Source {
+                name: "main.cu",
+                text: "#include \"part.cuh\"\n",
+            },
+            Source {
+                name: "part.cuh",
+                text: "int x = nonsense;\n",
+            },
+        ];
+        let error = nvrtc
+            .compile(WRONG, Arch(90), Options::default())
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("part.cuh(1)"), "{error}");
+        assert!(error.contains("nonsense"), "{error}");
+        let none = nvrtc.compile(&[], Arch(90), Options::default());
+        assert!(matches!(none, Err(CardError::Compile(_))));
+    }
+}

@@ -1,0 +1,469 @@
+//! NVRTC, the compiler for device source, as a library that is there or not.
+//!
+//! cudarc has bindings too. They look under the loader's names only, panic where there is nothing, and hand over no
+//! headers; ten functions are less than the work around that.
+
+mod search;
+
+use std::error::Error;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::mem::ManuallyDrop;
+use std::path::{Path, PathBuf};
+use std::ptr;
+use std::time::{Duration, Instant};
+
+use batt_engine::device::CardError;
+use libloading::Library;
+
+pub use search::{Place, Places};
+
+use crate::arch::{Arch, Version};
+use crate::source::Source;
+
+/// How much of the compiler's own words an error repeats.
+const LOG_LINES: usize = 20;
+
+/// What the compiler is told besides the architecture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Line numbers for profilers, in the code.
+    pub line_info: bool,
+    /// Numbers of registers and the like, in the log.
+    pub verbose: bool,
+}
+
+impl Options {
+    /// As the compiler has them.
+    pub fn words(self) -> Vec<&'static str> {
+        // The source has no CUDA headers, which the wheels come without, and marks nothing as device code.
+        let mut words = vec!["-std=c++17", "-default-device"];
+        if self.line_info {
+            words.push("-lineinfo");
+        }
+        if self.verbose {
+            words.push("--ptxas-options=-v");
+        }
+        words
+    }
+}
+
+/// What came of the compiler.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Image {
+    /// Machine code for one architecture.
+    Cubin(Vec<u8>),
+    /// An intermediate form that the driver makes machine code of.
+    Ptx(Vec<u8>),
+}
+
+impl Image {
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Image::Cubin(bytes) | Image::Ptx(bytes) => bytes,
+        }
+    }
+
+    /// `cubin` or `ptx`.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Image::Cubin(_) => "cubin",
+            Image::Ptx(_) => "ptx",
+        }
+    }
+}
+
+/// A compilation that went well.
+#[derive(Clone, Debug)]
+pub struct Compilation {
+    /// What came of it.
+    pub image: Image,
+    /// What the compiler said: warnings, and numbers if it was asked.
+    pub log: String,
+    /// How long it took.
+    pub time: Duration,
+}
+
+type Program = *mut c_void;
+type Status = c_int;
+
+/// The functions of the library that we call.
+struct Api {
+    create: unsafe extern "C" fn(
+        *mut Program,
+        *const c_char,
+        *const c_char,
+        c_int,
+        *const *const c_char,
+        *const *const c_char,
+    ) -> Status,
+    destroy: unsafe extern "C" fn(*mut Program) -> Status,
+    compile: unsafe extern "C" fn(Program, c_int, *const *const c_char) -> Status,
+    log_size: SizeOf,
+    log: Get,
+    ptx_size: SizeOf,
+    ptx: Get,
+    cubin_size: SizeOf,
+    cubin: Get,
+    error_string: unsafe extern "C" fn(Status) -> *const c_char,
+}
+
+type SizeOf = unsafe extern "C" fn(Program, *mut usize) -> Status;
+type Get = unsafe extern "C" fn(Program, *mut c_char) -> Status;
+
+/// NVRTC, loaded.
+pub struct Nvrtc {
+    api: Api,
+    version: Version,
+    archs: Vec<Arch>,
+    path: PathBuf,
+    // It starts threads and keeps what they need: never unloaded.
+    _library: ManuallyDrop<Library>,
+}
+
+impl Nvrtc {
+    /// Looks at every place. A driver takes what compilers up to its own major version made, so such a one is preferred.
+    pub fn find(places: &Places, driver: Option<Version>) -> Result<Nvrtc, CardError> {
+        let mut failed = Vec::new();
+        let mut too_new = None;
+        for path in places.candidates() {
+            match Nvrtc::load(&path) {
+                Ok(found) if driver.is_none_or(|driver| found.version.major <= driver.major) => {
+                    return Ok(found);
+                }
+                Ok(found) => too_new = too_new.or(Some(found)),
+                Err(error) => failed.push((path, error)),
+            }
+        }
+        too_new.ok_or_else(|| CardError::Compile(missing(places, driver, &failed)))
+    }
+
+    /// Loads one library.
+    pub fn load(path: &Path) -> Result<Nvrtc, String> {
+        // SAFETY: NVRTC's initialisers have no conditions. That the file is NVRTC and not something else is what its name
+        // says; the same trust as the loader's own.
+        let library = unsafe { Library::new(path) }.map_err(|error| reason(&error))?;
+        // SAFETY: the types are those of nvrtc.h, unchanged since the functions exist.
+        let (api, version, archs) = unsafe { symbols(&library) }
+            .map_err(|error| format!("not NVRTC 11.2 or later: {error}"))?;
+        Ok(Nvrtc {
+            api,
+            version,
+            archs,
+            path: path.to_owned(),
+            _library: ManuallyDrop::new(library),
+        })
+    }
+
+    /// The version of CUDA it belongs to.
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// Where it was found; a bare name where the loader found it.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it makes machine code for.
+    pub fn archs(&self) -> &[Arch] {
+        &self.archs
+    }
+
+    /// Compiles the first of the files, with the others to include, for a card.
+    pub fn compile(
+        &self,
+        files: &[Source],
+        arch: Arch,
+        options: Options,
+    ) -> Result<Compilation, CardError> {
+        let Some((main, headers)) = files.split_first() else {
+            return Err(CardError::Compile(
+                "this build of batt has no device source".to_owned(),
+            ));
+        };
+        let (target, is_ptx) = self.target(arch)?;
+        let start = Instant::now();
+        let program = self.create(main, headers)?;
+        let words: Vec<CString> = options
+            .words()
+            .into_iter()
+            .chain([target.as_str()])
+            .map(c_string)
+            .collect::<Result<_, _>>()?;
+        let pointers: Vec<*const c_char> = words.iter().map(|word| word.as_ptr()).collect();
+        // SAFETY: the program is alive, and the pointers are to strings that outlive the call.
+        let status =
+            unsafe { (self.api.compile)(program.0, pointers.len() as c_int, pointers.as_ptr()) };
+        let log = self
+            .text(&program, self.api.log_size, self.api.log)
+            .map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned())
+            .unwrap_or_default();
+        if status != 0 {
+            return Err(CardError::Compile(format!(
+                "NVRTC {} for {arch}: {}\n{}",
+                self.version,
+                self.words_for(status),
+                first_lines(&log)
+            )));
+        }
+        let image = if is_ptx {
+            Image::Ptx(self.text(&program, self.api.ptx_size, self.api.ptx)?)
+        } else {
+            Image::Cubin(self.text(&program, self.api.cubin_size, self.api.cubin)?)
+        };
+        Ok(Compilation {
+            image,
+            log,
+            time: start.elapsed(),
+        })
+    }
+
+    /// The option that names the target, and whether that is an intermediate form.
+    fn target(&self, arch: Arch) -> Result<(String, bool), CardError> {
+        if self.archs.contains(&arch) {
+            return Ok((format!("--gpu-architecture={arch}"), false));
+        }
+        // A card newer than the compiler: the driver, which knows it, translates what was made for an older one.
+        match self.archs.iter().filter(|&&known| known < arch).max() {
+            Some(older) => Ok((format!("--gpu-architecture=compute_{}", older.0), true)),
+            None => Err(CardError::Compile(format!(
+                "NVRTC {} makes nothing for cards as old as {arch}; {}",
+                self.version,
+                advice(Some(Version {
+                    major: 12,
+                    minor: 0
+                }))
+            ))),
+        }
+    }
+
+    fn create(&self, main: &Source, headers: &[Source]) -> Result<Made<'_>, CardError> {
+        let text = c_string(main.text)?;
+        let name = c_string(main.name)?;
+        let texts: Vec<CString> = headers
+            .iter()
+            .map(|file| c_string(file.text))
+            .collect::<Result<_, _>>()?;
+        let names: Vec<CString> = headers
+            .iter()
+            .map(|file| c_string(file.name))
+            .collect::<Result<_, _>>()?;
+        let text_pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
+        let name_pointers: Vec<*const c_char> = names.iter().map(|name| name.as_ptr()).collect();
+        let mut program: Program = ptr::null_mut();
+        // SAFETY: all strings outlive the call, which copies them; there are as many names as texts.
+        let status = unsafe {
+            (self.api.create)(
+                &mut program,
+                text.as_ptr(),
+                name.as_ptr(),
+                headers.len() as c_int,
+                text_pointers.as_ptr(),
+                name_pointers.as_ptr(),
+            )
+        };
+        self.good(status)?;
+        Ok(Made(program, &self.api))
+    }
+
+    /// Something of a program that comes as a size and that many bytes.
+    fn text(&self, program: &Made<'_>, size_of: SizeOf, get: Get) -> Result<Vec<u8>, CardError> {
+        let mut size = 0;
+        // SAFETY: the program is alive.
+        self.good(unsafe { size_of(program.0, &mut size) })?;
+        let mut bytes = vec![0_u8; size];
+        // SAFETY: the program is alive, and there is room for the size it said.
+        self.good(unsafe { get(program.0, bytes.as_mut_ptr().cast()) })?;
+        Ok(bytes)
+    }
+
+    fn good(&self, status: Status) -> Result<(), CardError> {
+        match status {
+            0 => Ok(()),
+            _ => Err(CardError::Compile(format!(
+                "NVRTC {}: {}",
+                self.version,
+                self.words_for(status)
+            ))),
+        }
+    }
+
+    fn words_for(&self, status: Status) -> String {
+        // SAFETY: gives a constant string for every number.
+        let words = unsafe { (self.api.error_string)(status) };
+        if words.is_null() {
+            return format!("error {status}");
+        }
+        // SAFETY: a string that ends in zero and is never freed.
+        unsafe { CStr::from_ptr(words) }
+            .to_string_lossy()
+            .into_owned()
+    }
+}
+
+/// A program that is being compiled.
+struct Made<'a>(Program, &'a Api);
+
+impl Drop for Made<'_> {
+    fn drop(&mut self) {
+        // SAFETY: made by the same library and destroyed once. Its answer would change nothing.
+        unsafe { (self.1.destroy)(&mut self.0) };
+    }
+}
+
+/// Looks up all functions, asks for the version and for the architectures.
+///
+/// # Safety
+///
+/// The library has to be NVRTC.
+unsafe fn symbols(library: &Library) -> Result<(Api, Version, Vec<Arch>), String> {
+    /// # Safety
+    ///
+    /// `T` has to be the type of that function.
+    unsafe fn get<T: Copy>(library: &Library, name: &str) -> Result<T, String> {
+        // SAFETY: the caller's promise.
+        unsafe { library.get::<T>(name) }
+            .map(|symbol| *symbol)
+            .map_err(|error| reason(&error))
+    }
+    // SAFETY: each name goes with the type that nvrtc.h gives it.
+    unsafe {
+        let version: unsafe extern "C" fn(*mut c_int, *mut c_int) -> Status =
+            get(library, "nvrtcVersion")?;
+        let arch_count: unsafe extern "C" fn(*mut c_int) -> Status =
+            get(library, "nvrtcGetNumSupportedArchs")?;
+        let arch_list: unsafe extern "C" fn(*mut c_int) -> Status =
+            get(library, "nvrtcGetSupportedArchs")?;
+        let api = Api {
+            create: get(library, "nvrtcCreateProgram")?,
+            destroy: get(library, "nvrtcDestroyProgram")?,
+            compile: get(library, "nvrtcCompileProgram")?,
+            log_size: get(library, "nvrtcGetProgramLogSize")?,
+            log: get(library, "nvrtcGetProgramLog")?,
+            ptx_size: get(library, "nvrtcGetPTXSize")?,
+            ptx: get(library, "nvrtcGetPTX")?,
+            cubin_size: get(library, "nvrtcGetCUBINSize")?,
+            cubin: get(library, "nvrtcGetCUBIN")?,
+            error_string: get(library, "nvrtcGetErrorString")?,
+        };
+        let (mut major, mut minor, mut count) = (0, 0, 0);
+        if version(&mut major, &mut minor) != 0 || arch_count(&mut count) != 0 {
+            return Err("it does not tell its version".to_owned());
+        }
+        let mut archs: Vec<c_int> = vec![0; usize::try_from(count).unwrap_or(0)];
+        if !archs.is_empty() && arch_list(archs.as_mut_ptr()) != 0 {
+            return Err("it does not tell its architectures".to_owned());
+        }
+        let number = |value: c_int| u32::try_from(value).unwrap_or(0);
+        let version = Version {
+            major: number(major),
+            minor: number(minor),
+        };
+        Ok((
+            api,
+            version,
+            archs.into_iter().map(|arch| Arch(number(arch))).collect(),
+        ))
+    }
+}
+
+/// What to do where there is no NVRTC that fits.
+pub fn advice(driver: Option<Version>) -> &'static str {
+    match driver {
+        Some(driver) if driver.major >= 13 => {
+            "`pip install nvidia-cuda-nvrtc` (version 13, or nvidia-cuda-nvrtc-cu12), or install the CUDA toolkit, \
+             or set BATT_NVRTC to the file libnvrtc.so.13"
+        }
+        _ => {
+            "`pip install nvidia-cuda-nvrtc-cu12`, or install the CUDA toolkit, or set BATT_NVRTC to the file \
+             libnvrtc.so.12"
+        }
+    }
+}
+
+fn missing(places: &Places, driver: Option<Version>, failed: &[(PathBuf, String)]) -> String {
+    if let (Some(file), Some((_, error))) = (&places.explicit, failed.first()) {
+        return format!(
+            "BATT_NVRTC is {}, which cannot be loaded: {error}",
+            file.display()
+        );
+    }
+    // That a name is unknown to the loader is no news; that a file is there and does not load is.
+    let broken: Vec<String> = failed
+        .iter()
+        .filter(|(path, _)| path.is_absolute())
+        .map(|(path, error)| format!("{} cannot be loaded: {error}; ", path.display()))
+        .collect();
+    format!(
+        "NVRTC, the compiler for cards, was not found; {}{}",
+        broken.concat(),
+        advice(driver)
+    )
+}
+
+/// The loader's own words, which come as the source of the error.
+fn reason(error: &libloading::Error) -> String {
+    error
+        .source()
+        .map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+fn c_string(text: &str) -> Result<CString, CardError> {
+    CString::new(text).map_err(|_| CardError::Compile("a zero byte in the source".to_owned()))
+}
+
+/// The first lines of a log: what follows the first error is seldom worth reading.
+fn first_lines(log: &str) -> String {
+    let mut lines: Vec<&str> = log
+        .trim_end_matches('\0')
+        .lines()
+        .take(LOG_LINES + 1)
+        .collect();
+    if lines.len() > LOG_LINES {
+        lines[LOG_LINES] = "...";
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_there_says_what_to_do() {
+        let error = |driver| {
+            Nvrtc::find(&Places::default(), driver)
+                .err()
+                .map(|error| error.to_string())
+                .unwrap_or_default()
+        };
+        assert!(error(None).contains("pip install nvidia-cuda-nvrtc-cu12"));
+        let thirteen = Some(Version {
+            major: 13,
+            minor: 0,
+        });
+        assert!(error(thirteen).contains("libnvrtc.so.13"));
+        assert!(error(thirteen).contains("BATT_NVRTC"));
+    }
+
+    #[test]
+    fn a_file_that_is_no_library_is_named() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let places = Places {
+            explicit: Some(file.path().to_owned()),
+            ..Places::default()
+        };
+        let error = Nvrtc::find(&places, None).err().unwrap().to_string();
+        assert!(error.contains("BATT_NVRTC is"), "{error}");
+        assert!(error.contains("cannot be loaded"), "{error}");
+    }
+
+    #[test]
+    fn long_logs_are_cut() {
+        let log = "line\n".repeat(100);
+        assert_eq!(first_lines(&log).lines().count(), LOG_LINES + 1);
+        assert!(first_lines(&log).ends_with("..."));
+        assert_eq!(first_lines("one\ntwo\0"), "one\ntwo");
+    }
+}

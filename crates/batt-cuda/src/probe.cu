@@ -1,0 +1,87 @@
+// Not the VM: a kernel with the VM's parameters and simple arithmetic in place of programs. It tries out what the host
+// does around a launch: transfers, blobs that stay, arenas, counters, the stack, the clock. crates/batt-cuda/src/plumbing.rs
+// says what comes out.
+
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+// The structure of docs/device.md.
+struct Launch {
+    u64 programs;
+    u64 inputs;
+    u64 jobs;
+    u64 results;
+    u64 output;
+    u64 arenas;
+    u64 counters;
+    u64 cursor;
+    u64 job_count;
+    u64 output_words;
+    u64 arena_bytes;
+    u64 fuel;
+    u32 flags;
+    u32 warps;
+    u64 op_counters;
+};
+
+static_assert(sizeof(Launch) == 112, "the host passes 112 bytes");
+
+// Needs stack, as the VM does: a frame of its own for each call.
+__noinline__ __device__ u32 deep(u32 n, u32 salt) {
+    volatile u32 frame[8];
+    frame[n & 7] = salt + n;
+    return n == 0 ? frame[0] - salt : deep(n - 1, frame[n & 7] - n) + 1;
+}
+
+extern "C" __global__ void __launch_bounds__(128) batt_vm(const Launch launch) {
+    const u32 warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    const u32 lane = threadIdx.x % 32;
+    if (warp >= launch.warps) return;
+
+    // Flag 31: be busy for that many ticks of the clock.
+    if (launch.flags >> 31) {
+        const long long start = clock64();
+        while ((u64)(clock64() - start) < launch.fuel) {
+        }
+    }
+
+    const u32 *programs = (const u32 *)launch.programs;
+    const u32 *inputs = (const u32 *)launch.inputs;
+    u64 *cursor = (u64 *)launch.cursor;
+    u32 *arena = (u32 *)(launch.arenas + warp * launch.arena_bytes);
+    u32 *last = arena + launch.arena_bytes / 4 - 32;
+
+    for (;;) {
+        u64 job = 0;
+        if (lane == 0) job = atomicAdd(cursor, 1ULL);
+        job = __shfl_sync(0xffffffffu, job, 0);
+        if (job >= launch.job_count) return;
+
+        const u32 *words = (const u32 *)launch.jobs + job * 4;
+        u32 *result = (u32 *)launch.results + job * 4;
+
+        // Through both ends of the arena: an arena that overlaps another's gives wrong answers.
+        arena[lane] = words[2];
+        last[lane] = (u32)job;
+        __syncwarp();
+        const u32 kept = arena[31 - lane] ^ last[31 - lane];
+
+        if (lane == 0) {
+            u32 status = 0;
+            const u64 at = atomicAdd(cursor + 1, 2ULL);
+            if (at + 2 > launch.output_words) {
+                status = 7;
+            } else {
+                u32 *output = (u32 *)launch.output + at;
+                output[0] = programs[words[0]] + inputs[words[1]];
+                output[1] = kept + deep(words[3] & 63, kept);
+            }
+            if (launch.counters) atomicAdd((u64 *)launch.counters + job % 3, 1ULL);
+            result[0] = status;
+            result[1] = (u32)at;
+            result[2] = 2;
+            result[3] = (u32)launch.fuel;
+        }
+        __syncwarp();
+    }
+}

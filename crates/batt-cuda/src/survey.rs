@@ -1,0 +1,123 @@
+//! What this machine has for running programs on cards, and what it lacks.
+
+use std::path::PathBuf;
+
+use crate::arch::{Arch, Version};
+use crate::cache::{Cache, Contents};
+use crate::cuda::free_memory;
+use crate::driver::{CardFacts, Driver};
+use crate::nvrtc::{Nvrtc, Places};
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub struct Survey {
+    /// The version of CUDA that the driver runs, or why there is none.
+    pub driver: Result<Version, String>,
+    /// The cards, with their free memory or why it is not known.
+    pub cards: Vec<(CardFacts, Result<u64, String>)>,
+    /// The compiler, or why there is none.
+    pub compiler: Result<Compiler, String>,
+    /// Where compiled kernels are kept.
+    pub cache: Option<PathBuf>,
+    /// What is kept there.
+    pub kept: Contents,
+}
+
+/// The compiler that was found.
+#[derive(Clone, Debug)]
+pub struct Compiler {
+    /// Its version.
+    pub version: Version,
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it makes machine code for.
+    pub archs: Vec<Arch>,
+}
+
+impl Survey {
+    /// Looks at everything. That something is missing is a finding, never an error.
+    pub fn new(places: &Places, cache: &Cache) -> Survey {
+        let driver = Driver::get();
+        let mut cards = Vec::new();
+        if let Ok(driver) = &driver {
+            for ordinal in 0..driver.cards {
+                // A card that does not answer is no card.
+                if let Ok(facts) = CardFacts::of(driver, ordinal) {
+                    let free = free_memory(driver, ordinal).map_err(|error| error.to_string());
+                    cards.push((facts, free));
+                }
+            }
+        }
+        let version = driver.as_ref().ok().map(|driver| driver.version);
+        let compiler = Nvrtc::find(places, version)
+            .map(|found| Compiler {
+                version: found.version(),
+                path: found.path().to_owned(),
+                archs: found.archs().to_vec(),
+            })
+            .map_err(|error| words(&error));
+        Survey {
+            driver: driver
+                .map(|driver| driver.version)
+                .map_err(|error| words(&error)),
+            cards,
+            compiler,
+            cache: cache.folder().map(ToOwned::to_owned),
+            kept: cache.contents(),
+        }
+    }
+
+    /// What to do about what is missing.
+    pub fn advice(&self) -> Vec<String> {
+        let mut advice = Vec::new();
+        if let Err(why) = &self.driver {
+            advice.push(format!(
+                "{why}: programs run on the CPU; a card needs the NVIDIA driver, and in a container to be passed in \
+                 (`docker run --gpus all`)"
+            ));
+        }
+        if let (Ok(_), Err(why)) = (&self.driver, &self.compiler) {
+            advice.push(why.clone());
+        }
+        if let (Ok(driver), Ok(compiler)) = (&self.driver, &self.compiler)
+            && compiler.version.major > driver.major
+        {
+            advice.push(format!(
+                "NVRTC {} is newer than the driver, which is for CUDA {driver}: {}",
+                compiler.version,
+                crate::nvrtc::advice(Some(*driver))
+            ));
+        }
+        if self.cache.is_none() {
+            advice.push("compiled kernels are not kept: set BATT_CACHE_DIR to a folder".to_owned());
+        }
+        advice
+    }
+}
+
+/// The reason, without what the error puts before it.
+fn words(error: &batt_engine::device::CardError) -> String {
+    use batt_engine::device::CardError::{Compile, Missing};
+    match error {
+        Compile(why) | Missing(why) => why.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_survey_always_comes_about() {
+        let survey = Survey::new(&Places::default(), &Cache::none());
+        assert!(survey.compiler.is_err());
+        assert_eq!(survey.driver.is_err(), survey.cards.is_empty());
+        assert!(
+            survey
+                .advice()
+                .iter()
+                .any(|line| line.contains("BATT_CACHE_DIR"))
+        );
+    }
+}

@@ -1,0 +1,426 @@
+//! Mega-batches with the help of cards give what they give without.
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use batt_arc::corpus;
+use batt_dsl::{Dialect, Fault, Limits, OwnedValue, Run};
+use batt_emulated::Emulated;
+use batt_engine::device::{Batch, Card, CardError, DeviceOptions, Launched, Settings};
+use batt_engine::{BattRun, CompiledBatt, MegaOptions, MegaReport, Pass, Sample, Verdict, mega_on};
+use batt_lang::batt::BattFile;
+use batt_lang::card::{self, CardOptions, Donor};
+use batt_lang::{Batt, OnError, SolverFile};
+
+/// Solvers that ask for much of a device.
+const SOLVERS: &str = "
+def solve_0(I):
+    return I
+
+def solve_1(I):
+    O = hmirror(I)
+    return O
+
+def solve_2(I):
+    x1 = divide(TEN, ZERO)
+    return I
+
+def solve_3(I):
+    x1 = asobject(I)
+    O = argmax(x1, first)
+    return O
+
+def solve_4(I):
+    x1 = objects(I, T, F, T)
+    x2 = order(x1, size)
+    O = first(x2)
+    return O
+";
+
+fn batt() -> Batt {
+    let file = SolverFile::parse_in(SOLVERS, "solvers.py", Some(Dialect::ArcDsl));
+    assert!(file.is_clean(), "{:?}", file.diagnostics);
+    let donors: Vec<Donor<'_>> = file
+        .programs
+        .iter()
+        .map(|program| Donor {
+            id: program.name().to_owned(),
+            program,
+            size: None,
+        })
+        .collect();
+    let differs = card::differs(Dialect::ArcDsl);
+    card::merge(&donors, &differs, &CardOptions::sharing_only())
+        .expect("one dialect")
+        .batt
+}
+
+/// A batt that asks for little, in which some solvers fail.
+const SIMPLE: &str = "
+def batt(task_id, S, I, C, log_path):
+    s = []
+    o = []
+    t1 = add(ONE, TWO)
+    t2 = compose(decrement, double)
+    t3 = equality(I, C)
+    s.append((3, 'None', 'd', t3))
+    t4 = t2(t1)
+    o.append((4, False, 'a', t4))
+    o.append((4, False, 'b', I))
+    t5 = divide(TEN, ZERO)
+    o.append((5, False, 'c', t5))
+    t6 = (I, (1, 2, 3), T)
+    o.append((6, False, 'd', t6))
+    t7 = t1(I)
+    o.append((7, False, 'e', t7))
+    t8 = add(t7, t1)
+    o.append((8, False, 'f', t8))
+    t9 = equality(t4, C)
+    s.append((9, 'a', 'd', t9))
+    return o, s
+";
+
+/// A batt that looks at all it is given.
+const TOKPIDJIN: &str = "
+def batt(task_id, S, I, C, log_path):
+    s = []
+    o = []
+    t1 = equality(I, C)
+    o.append((1, False, 'a', I))
+    s.append((1, 'a', 'd', t1))
+    t2 = equality(S, I)
+    o.append((2, False, 'b', S))
+    t3 = t2(S)
+    o.append((3, False, 'c', t3))
+    return o, s
+";
+
+fn batt_of(text: &str, dialect: Dialect) -> Batt {
+    let mut file = BattFile::parse(text, "batt.py", Some(dialect));
+    assert!(file.is_clean(), "{:?}", file.diagnostics);
+    file.batts.remove(0)
+}
+
+fn with_work<T>(body: impl FnOnce(&[CompiledBatt], &[Sample<'_>]) -> T) -> T {
+    let simple = batt_of(SIMPLE, Dialect::ArcDsl);
+    let batts = [
+        CompiledBatt::new(&simple),
+        CompiledBatt::new(&batt()),
+        CompiledBatt::new(&simple).on_error(OnError::Defaults),
+        CompiledBatt::new(&batt_of(TOKPIDJIN, Dialect::Tokpidjin)),
+    ];
+    let tasks = corpus::tasks();
+    let pairs = tasks.pairs().take(60);
+    let mut samples: Vec<Sample<'_>> = pairs
+        .map(|(task, _, pair)| Sample::new(task, pair))
+        .collect();
+    // Some whose input is the answer, and some without an answer.
+    for sample in samples.iter_mut().step_by(3) {
+        sample.expected = Some(sample.input);
+    }
+    for sample in samples.iter_mut().skip(1).step_by(7) {
+        sample.expected = None;
+    }
+    body(&batts, &samples)
+}
+
+type Lists = Vec<Result<OwnedValue, Fault>>;
+type Line = (usize, Vec<Verdict>, Lists, Option<Lists>);
+
+fn lists<'r>(run: &mut Run<'r>, done: &BattRun<'_, 'r>, pass: Pass<'_>) -> Lists {
+    let outputs = done.outputs().filter(|_| pass == Pass::Solve);
+    let entries: Vec<_> = outputs.chain(done.scores()).collect();
+    entries
+        .into_iter()
+        .map(|entry| run.to_owned(entry.map_err(|error| error.fault)?))
+        .collect()
+}
+
+fn run(cards: &mut [Box<dyn Card>], options: &MegaOptions, from: usize) -> (MegaReport, Vec<Line>) {
+    with_work(|batts, samples| {
+        let mut lines = Vec::new();
+        let stop = AtomicBool::new(false);
+        let report = mega_on(
+            cards,
+            batts,
+            samples,
+            from,
+            options,
+            &stop,
+            |_, run, done, pass| match options.values {
+                true => lists(run, done, pass),
+                false => Vec::new(),
+            },
+            |at, result| lines.push((at, result.verdicts, result.solved, result.compared)),
+        );
+        (report, lines)
+    })
+}
+
+fn emulated(count: usize) -> Vec<Box<dyn Card>> {
+    let card = || -> Box<dyn Card> { Box::new(Emulated::default()) };
+    (0..count).map(|_| card()).collect()
+}
+
+fn options(threads: usize, chunk: usize) -> MegaOptions {
+    MegaOptions {
+        limits: Limits::default(),
+        threads: NonZeroUsize::new(threads),
+        device: DeviceOptions {
+            chunk: NonZeroUsize::new(chunk),
+            ..DeviceOptions::default()
+        },
+        ..MegaOptions::default()
+    }
+}
+
+fn assert_same(report: &MegaReport, expected: &MegaReport) {
+    assert_eq!(report.runs, expected.runs);
+    assert_eq!(report.steps, expected.steps);
+    assert_eq!(
+        (report.right, report.values),
+        (expected.right, expected.values)
+    );
+    assert_eq!(report.faults, expected.faults);
+}
+
+#[test]
+fn cards_chunks_and_batches_change_nothing() {
+    let (expected, lines) = run(&mut [], &options(2, 1), 0);
+    assert!(expected.device.is_none());
+    assert!(
+        lines.iter().any(|line| line.3.is_some()),
+        "somebody compares"
+    );
+    for (cards, threads, chunk, batch_size) in [
+        (1, 1, 1, 1),
+        (1, 3, 7, 1),
+        (3, 2, 11, 64),
+        (2, 2, 1000, 5),
+        (1, 2, 0, 0),
+    ] {
+        let options = MegaOptions {
+            batch_size: NonZeroUsize::new(batch_size),
+            ..options(threads, chunk)
+        };
+        let (report, found) = run(&mut emulated(cards), &options, 0);
+        assert!(found == lines, "{cards} cards, chunks of {chunk}");
+        assert_same(&report, &expected);
+        let device = report.device.expect("cards were used");
+        assert_eq!(device.runs.total() as usize, report.runs);
+        assert!(device.runs.finished() > 0, "{:?}", device.runs);
+        assert_eq!(device.cards.len(), cards);
+        assert!(device.times().launches > 0);
+        assert_eq!(
+            device.runs.left[batt_engine::device::Reason::Broken.index()],
+            0
+        );
+    }
+    let (_, rest) = run(&mut emulated(1), &options(2, 10), 77);
+    assert!(rest == lines[77..]);
+}
+
+#[test]
+fn verdicts_alone_are_the_same() {
+    let values = |values, device| {
+        let options = MegaOptions {
+            values,
+            ..options(2, 50)
+        };
+        run(&mut emulated(device), &options, 0)
+    };
+    let (expected, with_values) = values(true, 0);
+    let (report, without) = values(false, 1);
+    assert_same(&report, &expected);
+    let verdicts = |lines: &[Line]| -> Vec<(Vec<Verdict>, bool)> {
+        let line = |line: &Line| (line.1.clone(), line.3.is_some());
+        lines.iter().map(line).collect()
+    };
+    assert_eq!(verdicts(&without), verdicts(&with_values));
+}
+
+#[test]
+fn what_is_done_again_is_the_same() {
+    for values in [true, false] {
+        let mut options = options(2, 40);
+        options.values = values;
+        options.device.verify = 1.0;
+        let (report, _) = run(&mut emulated(1), &options, 0);
+        let device = report.device.expect("cards were used");
+        assert_eq!(device.mismatches, []);
+        let finished = device.runs.finished() + device.compared.finished();
+        assert_eq!((device.verified, device.differing), (finished, 0));
+        let (expected, _) = run(&mut [], &options, 0);
+        assert_eq!(report.steps, expected.steps);
+    }
+}
+
+/// A card on which every so many launches fail, and that may be lost after some.
+struct Faulty {
+    card: Emulated,
+    launches: usize,
+    fails: usize,
+    lost_after: usize,
+}
+
+impl Card for Faulty {
+    fn name(&self) -> String {
+        "faulty".to_owned()
+    }
+
+    fn memory(&self) -> u64 {
+        self.card.memory()
+    }
+
+    fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, CardError> {
+        self.launches += 1;
+        if self.launches > self.lost_after {
+            return Err(CardError::Lost("it fell off the bus".into()));
+        }
+        if self.launches.is_multiple_of(self.fails) {
+            return Err(CardError::Launch("an illegal address".into()));
+        }
+        self.card.run(batch)
+    }
+}
+
+#[test]
+fn a_card_that_fails_changes_nothing() {
+    let (expected, lines) = run(&mut [], &options(2, 1), 0);
+    for (fails, lost_after, good) in [(2, 100, 0), (3, 4, 0), (100, 0, 0), (5, 3, 1)] {
+        let mut cards = emulated(good);
+        cards.push(Box::new(Faulty {
+            card: Emulated::default(),
+            launches: 0,
+            fails,
+            lost_after,
+        }));
+        let (report, found) = run(&mut cards, &options(2, 9), 0);
+        assert!(
+            found == lines,
+            "every {fails}th fails, lost after {lost_after}"
+        );
+        assert_same(&report, &expected);
+        let device = report.device.expect("cards were used");
+        let faulty = device.cards.iter().find(|card| card.name == "faulty");
+        let faulty = faulty.expect("it is in the report");
+        assert!(!faulty.errors.is_empty());
+        assert_eq!(faulty.lost, lost_after < 100);
+    }
+}
+
+/// A card that gives wrong answers, as one with a bug would.
+struct Wrong(Emulated);
+
+impl Card for Wrong {
+    fn name(&self) -> String {
+        "wrong".to_owned()
+    }
+
+    fn memory(&self) -> u64 {
+        self.0.memory()
+    }
+
+    fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, CardError> {
+        let mut launched = self.0.run(batch)?;
+        // The fault of every entry that begins a job's output.
+        for job in 0..launched.results.len() / 4 {
+            if launched.results[4 * job] == 0 {
+                let at = launched.results[4 * job + 1] as usize;
+                if (1..14).contains(&launched.output[at]) {
+                    launched.output[at] += 1;
+                }
+                launched.output[at + 2] ^= 1;
+            }
+        }
+        Ok(launched)
+    }
+}
+
+#[test]
+fn wrong_answers_are_found() {
+    let mut options = options(2, 40);
+    options.values = false;
+    options.device.verify = 1.0;
+    let mut cards: Vec<Box<dyn Card>> = vec![Box::new(Wrong(Emulated::default()))];
+    let (report, found) = run(&mut cards, &options, 0);
+    let device = report.device.expect("cards were used");
+    assert!(device.differing > 0);
+    assert!(!device.mismatches.is_empty() && device.mismatches.len() <= 10);
+    // What was done again is what counts.
+    let (_, lines) = run(&mut [], &options, 0);
+    assert!(found == lines);
+}
+
+#[test]
+fn words_that_make_no_sense_are_done_by_the_cpu() {
+    struct Garbled(Emulated);
+    impl Card for Garbled {
+        fn name(&self) -> String {
+            "garbled".to_owned()
+        }
+        fn memory(&self) -> u64 {
+            self.0.memory()
+        }
+        fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, CardError> {
+            let mut launched = self.0.run(batch)?;
+            for word in launched.output.iter_mut().step_by(5) {
+                *word ^= 0x5555;
+            }
+            Ok(launched)
+        }
+    }
+    let mut cards: Vec<Box<dyn Card>> = vec![Box::new(Garbled(Emulated::default()))];
+    let (report, found) = run(&mut cards, &options(2, 40), 0);
+    assert_eq!(found.len(), report.runs);
+    let device = report.device.expect("cards were used");
+    assert!(device.runs.left[batt_engine::device::Reason::Broken.index()] > 0);
+}
+
+#[test]
+fn limits_below_the_defaults_keep_cards_out() {
+    let mut options = options(2, 40);
+    options.limits.steps = 1000;
+    let (report, _) = run(&mut emulated(1), &options, 0);
+    assert!(report.device.is_none());
+}
+
+#[test]
+fn stopping_leaves_a_prefix() {
+    let (_, lines) = run(&mut [], &options(2, 1), 0);
+    with_work(|batts, samples| {
+        let stop = AtomicBool::new(false);
+        let mut delivered = Vec::new();
+        let report = mega_on(
+            &mut emulated(2),
+            batts,
+            samples,
+            0,
+            &options(2, 5),
+            &stop,
+            |_, run, done, pass| lists(run, done, pass),
+            |at, result| {
+                delivered.push(result.solved);
+                if at == 20 {
+                    stop.store(true, Ordering::SeqCst);
+                }
+            },
+        );
+        assert_eq!(report.runs, delivered.len());
+        assert!((21..=lines.len()).contains(&delivered.len()));
+        assert!(delivered.iter().zip(&lines).all(|(a, b)| *a == b.2));
+    });
+}
+
+#[test]
+fn primitives_are_counted_if_wanted() {
+    let mut options = options(2, 40);
+    options.device.settings = Settings {
+        ops: true,
+        ..Settings::default()
+    };
+    let (report, _) = run(&mut emulated(1), &options, 0);
+    let ops = report.device.expect("cards were used").ops;
+    let add = ops.iter().find(|count| count.op.op().name == "add");
+    assert!(add.is_some_and(|count| count.calls > 0), "{ops:?}");
+}

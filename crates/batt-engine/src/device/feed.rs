@@ -1,0 +1,569 @@
+//! Feeding cards: chunks of consecutive runs, one after the other, a few ahead of those who look at the results.
+//!
+//! ```text
+//!   feeder per card: take the next chunk ── launch ── launch what compares ──> Chunk
+//!                         ^                                                      |
+//!                         +--- waits while too far ahead <--- workers wait for the chunk of their run
+//! ```
+//!
+//! A chunk whose card fails is handed over without results, and so are all chunks once no card is left: then
+//! the CPU does the runs.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use batt_dsl::OpId;
+
+use super::bytecode::{ProgramAt, Programs};
+use super::card::{Card, CardError};
+use super::inputs::{Inputs, SampleAt, Shape, Shapes};
+use super::launch::{Counting, Done, Finished, JobAt, Launcher, Settings};
+use super::report::{CardReport, OpCount};
+use super::results::{Entry, Reason, entries};
+use crate::sample::Sample;
+
+/// What is to be run.
+pub(crate) struct Load<'a> {
+    pub programs: Programs,
+    pub subjects: Vec<Subject>,
+    pub shapes: Shapes,
+    pub samples: &'a [Sample<'a>],
+    /// Which subject runs on which sample.
+    pub runs: Runs<'a>,
+}
+
+/// A program, with what a job has to know about it.
+pub(crate) struct Subject {
+    /// `None` if it cannot be sent.
+    pub at: Option<ProgramAt>,
+    pub solve: Shape,
+    /// The parameters of the run that compares, if there is to be one where an output is right.
+    pub compare: Option<Shape>,
+    pub outputs: usize,
+    pub entries: usize,
+}
+
+/// Which subject runs on which sample.
+pub(crate) enum Runs<'a> {
+    /// Every subject on every sample, subject by subject, from a run on.
+    From(usize),
+    /// As listed.
+    Listed(&'a [(u32, u32)]),
+}
+
+impl Load<'_> {
+    fn count(&self) -> usize {
+        match self.runs {
+            Runs::From(from) => (self.subjects.len() * self.samples.len()).saturating_sub(from),
+            Runs::Listed(runs) => runs.len(),
+        }
+    }
+
+    /// Subject and sample of a run.
+    fn run(&self, at: usize) -> (usize, usize) {
+        match self.runs {
+            Runs::From(from) => {
+                let run = from + at;
+                (run / self.samples.len(), run % self.samples.len())
+            }
+            Runs::Listed(runs) => (runs[at].0 as usize, runs[at].1 as usize),
+        }
+    }
+}
+
+/// As many samples are sent once and kept; of more, every chunk sends its own.
+const KEPT_SAMPLES: usize = 1 << 15;
+
+/// Runs in a chunk: enough for every warp of a large card to have several, few enough for results to come steadily.
+const SMALLEST_CHUNK: usize = 512;
+const LARGEST_CHUNK: usize = 1 << 13;
+
+/// Chunks that a card may be ahead.
+const AHEAD: usize = 2;
+
+/// Samples as words, with the place of each by its number.
+struct Sent {
+    inputs: Inputs,
+    places: Places,
+}
+
+enum Places {
+    All(Vec<SampleAt>),
+    Some(HashMap<usize, SampleAt>),
+}
+
+impl Sent {
+    fn place(&self, sample: usize) -> Option<SampleAt> {
+        match &self.places {
+            Places::All(places) => places.get(sample).copied(),
+            Places::Some(places) => places.get(&sample).copied(),
+        }
+    }
+}
+
+/// What became of a chunk of runs.
+pub(crate) struct Chunk {
+    range: Range<usize>,
+    pieces: Vec<Piece>,
+    /// Runs that nobody has looked at yet.
+    waiting: AtomicUsize,
+}
+
+/// What was launched together.
+struct Piece {
+    start: usize,
+    /// For each run its job, if it was sent.
+    jobs: Vec<Option<u32>>,
+    solved: Done,
+    /// The runs that compare, and the job of each by its run.
+    compared: Option<(HashMap<usize, u32>, Done)>,
+}
+
+impl Chunk {
+    /// What became of a run.
+    pub fn solved(&self, at: usize) -> Result<Finished<'_>, Reason> {
+        let piece = self.piece(at).ok_or(Reason::Card)?;
+        let job = piece.jobs[at - piece.start].ok_or(Reason::Unsent)?;
+        piece.solved.job(job as usize)
+    }
+
+    /// What became of the run that compares.
+    pub fn compared(&self, at: usize) -> Result<Finished<'_>, Reason> {
+        let piece = self.piece(at).ok_or(Reason::Card)?;
+        let (jobs, done) = piece.compared.as_ref().ok_or(Reason::Unsent)?;
+        let job = jobs.get(&at).ok_or(Reason::Unsent)?;
+        done.job(*job as usize)
+    }
+
+    fn piece(&self, at: usize) -> Option<&Piece> {
+        let piece = self.pieces.iter().rev().find(|piece| piece.start <= at)?;
+        (at - piece.start < piece.jobs.len()).then_some(piece)
+    }
+}
+
+/// The queue between feeders and workers.
+pub(crate) struct Feed<'a> {
+    load: Load<'a>,
+    settings: Settings,
+    chunks: Vec<Range<usize>>,
+    kept: OnceLock<Sent>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// The next chunk to be launched.
+    next: usize,
+    /// The first chunk that is not used up.
+    oldest: usize,
+    /// Chunks that are used up, from the oldest on.
+    used: BTreeSet<usize>,
+    /// Chunks with their outcomes.
+    done: HashMap<usize, Arc<Chunk>>,
+    /// Cards at work.
+    alive: usize,
+    /// How far ahead all cards together may be.
+    ahead: usize,
+    /// Nobody wants any more.
+    ended: bool,
+    counters: Vec<u64>,
+    cards: Vec<CardReport>,
+}
+
+impl<'a> Feed<'a> {
+    /// A feed for some cards, in chunks of a size.
+    pub fn new(load: Load<'a>, settings: Settings, cards: usize, chunk: Option<usize>) -> Feed<'a> {
+        let count = load.count();
+        let fitting = count.div_ceil(cards.max(1) * 4);
+        let size = chunk.unwrap_or(fitting.clamp(SMALLEST_CHUNK, LARGEST_CHUNK));
+        let size = size.max(1);
+        let starts = (0..count).step_by(size);
+        Feed {
+            load,
+            settings,
+            chunks: starts.map(|at| at..(at + size).min(count)).collect(),
+            kept: OnceLock::new(),
+            state: Mutex::new(State {
+                alive: cards,
+                ahead: cards * AHEAD,
+                ..State::default()
+            }),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Works for a card until there is nothing left to do.
+    pub fn work(&self, card: &mut dyn Card) {
+        let mut feeder = Feeder {
+            feed: self,
+            report: CardReport {
+                name: card.name(),
+                ..CardReport::default()
+            },
+            solve: Launcher::new(self.settings),
+            compare: Launcher::new(self.settings),
+        };
+        while let Some(number) = self.take() {
+            let turn = Turn {
+                feed: self,
+                number,
+                chunk: None,
+            };
+            if !feeder.run(card, turn) {
+                break;
+            }
+        }
+    }
+
+    /// Nobody wants results any more.
+    pub fn end(&self) {
+        self.lock().ended = true;
+        self.changed.notify_all();
+    }
+
+    /// A worker's view of the feed.
+    pub fn reader(&self) -> Reader<'_, 'a> {
+        Reader {
+            feed: self,
+            chunk: None,
+        }
+    }
+
+    /// What all cards did, when they have ended.
+    pub fn cards(&self) -> Vec<CardReport> {
+        let mut cards = self.lock().cards.clone();
+        cards.sort_by(|a, b| a.name.cmp(&b.name));
+        cards
+    }
+
+    /// The counters of a subject's steps over all finished jobs: executed, failed, fell back.
+    pub fn step_counts(&self, subject: usize) -> Vec<[u64; 3]> {
+        let state = self.lock();
+        let Some(at) = self.load.subjects[subject].at else {
+            return Vec::new();
+        };
+        let first = 3 * at.first_step;
+        let counters = state.counters.get(first..first + 3 * at.steps);
+        let steps = counters.unwrap_or_default().chunks_exact(3);
+        steps.map(|step| [step[0], step[1], step[2]]).collect()
+    }
+
+    /// What each primitive did, if that was counted.
+    pub fn op_counts(&self) -> Vec<OpCount> {
+        let state = self.lock();
+        let first = 3 * self.load.programs.steps();
+        let counters = state.counters.get(first..).unwrap_or_default();
+        let mut ops: Vec<OpCount> = OpId::every()
+            .zip(counters.chunks_exact(2))
+            .map(|(op, counters)| OpCount {
+                op,
+                calls: counters[0],
+                cycles: counters[1],
+            })
+            .filter(|count| count.calls > 0)
+            .collect();
+        ops.sort_by_key(|count| std::cmp::Reverse(count.cycles));
+        ops
+    }
+
+    /// The next chunk to be launched; `None` when there is none.
+    fn take(&self) -> Option<usize> {
+        let mut state = self.lock();
+        loop {
+            if state.ended || state.next >= self.chunks.len() {
+                return None;
+            }
+            if state.next < state.oldest + state.ahead {
+                state.next += 1;
+                return Some(state.next - 1);
+            }
+            state = self.wait(state);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Whoever panicked has left the state as it was before or after a change.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'g>(&self, state: MutexGuard<'g, State>) -> MutexGuard<'g, State> {
+        let waited = self.changed.wait(state);
+        waited.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The samples of a chunk.
+    fn sent(&self, range: &Range<usize>) -> SentRef<'_> {
+        let load = &self.load;
+        if load.samples.len() <= KEPT_SAMPLES {
+            return SentRef::Kept(self.kept.get_or_init(|| {
+                let mut inputs = Inputs::new();
+                let places = inputs.push_samples(load.samples, &load.shapes);
+                Sent {
+                    inputs,
+                    places: Places::All(places),
+                }
+            }));
+        }
+        let mut numbers: Vec<usize> = range.clone().map(|at| load.run(at).1).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let mut inputs = Inputs::new();
+        let samples = numbers.iter().map(|number| &load.samples[*number]);
+        let places = inputs.push_samples(samples, &load.shapes);
+        SentRef::Own(Sent {
+            inputs,
+            places: Places::Some(numbers.into_iter().zip(places).collect()),
+        })
+    }
+}
+
+enum SentRef<'f> {
+    Kept(&'f Sent),
+    Own(Sent),
+}
+
+impl SentRef<'_> {
+    fn get(&self) -> &Sent {
+        match self {
+            SentRef::Kept(sent) => sent,
+            SentRef::Own(sent) => sent,
+        }
+    }
+}
+
+/// A chunk that somebody works on. Whatever happens, it is handed over in the end.
+struct Turn<'f, 'a> {
+    feed: &'f Feed<'a>,
+    number: usize,
+    chunk: Option<Vec<Piece>>,
+}
+
+impl Drop for Turn<'_, '_> {
+    fn drop(&mut self) {
+        let range = self.feed.chunks[self.number].clone();
+        let chunk = Chunk {
+            waiting: AtomicUsize::new(range.len()),
+            range,
+            pieces: self.chunk.take().unwrap_or_default(),
+        };
+        self.feed.lock().done.insert(self.number, Arc::new(chunk));
+        self.feed.changed.notify_all();
+    }
+}
+
+/// One card at work.
+struct Feeder<'f, 'a> {
+    feed: &'f Feed<'a>,
+    report: CardReport,
+    solve: Launcher,
+    /// Of its own, since scores take less room than everything.
+    compare: Launcher,
+}
+
+impl Drop for Feeder<'_, '_> {
+    fn drop(&mut self) {
+        let mut state = self.feed.lock();
+        state.alive -= 1;
+        state.cards.push(std::mem::take(&mut self.report));
+        drop(state);
+        // The last one to leave: nobody is to wait for a chunk that no card will do.
+        self.feed.changed.notify_all();
+    }
+}
+
+impl Feeder<'_, '_> {
+    /// Does a chunk. Is the card of any more use?
+    fn run(&mut self, card: &mut dyn Card, mut turn: Turn<'_, '_>) -> bool {
+        let feed = self.feed;
+        let range = feed.chunks[turn.number].clone();
+        self.report.runs += range.len() as u64;
+        let sent = feed.sent(&range);
+        let mut start = range.start;
+        while start < range.end {
+            let end = range.end.min(start + self.solve.most_jobs());
+            match self.piece(card, sent.get(), start..end) {
+                Ok(piece) => turn.chunk.get_or_insert_default().push(piece),
+                Err(error) => return self.failed(&error),
+            }
+            start = end;
+        }
+        !self.report.lost
+    }
+
+    /// Notes what went wrong. Is the card of any more use?
+    fn failed(&mut self, error: &CardError) -> bool {
+        self.report.errors.push(error.to_string());
+        self.report.lost |= error.is_final();
+        !self.report.lost
+    }
+
+    fn piece(
+        &mut self,
+        card: &mut dyn Card,
+        sent: &Sent,
+        range: Range<usize>,
+    ) -> Result<Piece, CardError> {
+        let load = &self.feed.load;
+        let mut sending = Vec::with_capacity(range.len());
+        let mut jobs = Vec::with_capacity(range.len());
+        for at in range.clone() {
+            let (subject, sample) = load.run(at);
+            let subject = &load.subjects[subject];
+            let job = subject.at.zip(sent.place(sample)).map(|(program, sample)| {
+                sending.push(JobAt {
+                    program,
+                    params: sample.params(subject.solve),
+                    expected: sample.expected,
+                    scores_alone: false,
+                });
+                sending.len() as u32 - 1
+            });
+            jobs.push(job);
+        }
+        let (programs, inputs) = (&load.programs, &sent.inputs);
+        let launcher = &mut self.solve;
+        let solved = launcher.run(card, programs, inputs, &sending, Counting::Steps)?;
+        self.count(&solved);
+        let (numbers, comparing) = self.comparing(sent, &range, &jobs, &solved);
+        let mut compared = None;
+        if !comparing.is_empty() && !self.report.lost {
+            let launcher = &mut self.compare;
+            match launcher.run(card, programs, inputs, &comparing, Counting::Steps) {
+                Ok(done) => {
+                    self.count(&done);
+                    compared = Some((numbers, done));
+                }
+                // What was solved is solved; the CPU compares.
+                Err(error) => {
+                    self.failed(&error);
+                }
+            }
+        }
+        Ok(Piece {
+            start: range.start,
+            jobs,
+            solved,
+            compared,
+        })
+    }
+
+    /// The runs in which an output is right, to be run once more with the expected grid at hand.
+    fn comparing(
+        &self,
+        sent: &Sent,
+        range: &Range<usize>,
+        jobs: &[Option<u32>],
+        solved: &Done,
+    ) -> (HashMap<usize, u32>, Vec<JobAt>) {
+        let load = &self.feed.load;
+        let mut numbers = HashMap::new();
+        let mut comparing = Vec::new();
+        for (at, job) in range.clone().zip(jobs) {
+            let (subject, sample) = load.run(at);
+            let subject = &load.subjects[subject];
+            let known = load.samples[sample].expected.is_some();
+            let (Some(job), Some(shape), true) = (job, subject.compare, known) else {
+                continue;
+            };
+            let Ok(finished) = solved.job(*job as usize) else {
+                continue;
+            };
+            let found = entries(finished.words, subject.entries, solved.has_values());
+            let right = found.is_ok_and(|found| {
+                let mut outputs = found[..subject.outputs].iter();
+                outputs.any(
+                    |entry| matches!(entry, Entry::Value { verdict, .. } if verdict.is_right()),
+                )
+            });
+            if let (true, Some(program), Some(sample)) = (right, subject.at, sent.place(sample)) {
+                numbers.insert(at, comparing.len() as u32);
+                comparing.push(JobAt {
+                    program,
+                    params: sample.params(shape),
+                    expected: sample.expected,
+                    scores_alone: true,
+                });
+            }
+        }
+        (numbers, comparing)
+    }
+
+    /// Adds up what launches took and counted.
+    fn count(&mut self, done: &Done) {
+        self.report.times.add(&done.times());
+        if let Some(error) = &done.error {
+            self.failed(error);
+        }
+        let counters = done.counters();
+        let mut state = self.feed.lock();
+        if state.counters.is_empty() {
+            state.counters = counters;
+        } else {
+            let sums = state.counters.iter_mut();
+            sums.zip(counters).for_each(|(sum, more)| *sum += more);
+        }
+    }
+}
+
+/// A worker's view of the feed.
+pub(crate) struct Reader<'f, 'a> {
+    feed: &'f Feed<'a>,
+    /// The chunk of the last run: the next one is mostly in the same.
+    chunk: Option<(usize, Arc<Chunk>)>,
+}
+
+impl Reader<'_, '_> {
+    /// Waits for the chunk of a run; `None` if no card will do it.
+    pub fn wait(&mut self, at: usize) -> Option<Arc<Chunk>> {
+        if let Some((_, chunk)) = &self.chunk
+            && chunk.range.contains(&at)
+        {
+            return Some(Arc::clone(chunk));
+        }
+        let feed = self.feed;
+        let number = feed.chunks.partition_point(|range| range.end <= at);
+        let mut state = feed.lock();
+        let chunk = loop {
+            if let Some(chunk) = state.done.get(&number) {
+                break Some(Arc::clone(chunk));
+            }
+            if state.alive == 0 {
+                break None;
+            }
+            state = feed.wait(state);
+        };
+        drop(state);
+        self.chunk = chunk.clone().map(|chunk| (number, chunk));
+        chunk
+    }
+
+    /// The run has been looked at. When all of a chunk have, it is forgotten, and a card may go on.
+    pub fn done(&mut self) {
+        let Some((number, chunk)) = &self.chunk else {
+            return;
+        };
+        if chunk.waiting.fetch_sub(1, Ordering::AcqRel) == 1 {
+            let mut state = self.feed.lock();
+            state.done.remove(number);
+            state.used.insert(*number);
+            while state.used.first() == Some(&state.oldest) {
+                state.used.pop_first();
+                state.oldest += 1;
+            }
+            drop(state);
+            self.feed.changed.notify_all();
+        }
+    }
+}
+
+/// Ends a feed when whoever reads it is done, or goes down.
+pub(crate) struct EndOfFeed<'f, 'a>(pub &'f Feed<'a>);
+
+impl Drop for EndOfFeed<'_, '_> {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}

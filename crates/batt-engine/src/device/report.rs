@@ -1,0 +1,140 @@
+//! What devices did.
+
+use batt_dsl::OpId;
+
+use super::card::Times;
+use super::launch::LaunchPass;
+use super::results::Reason;
+
+/// Where runs were finished.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// By a device, in the first launch.
+    pub first: u64,
+    /// By a device, in the exact launch.
+    pub exact: u64,
+    /// Left to the CPU, by reason.
+    pub left: [u64; Reason::ALL.len()],
+}
+
+impl Counts {
+    /// Counts one.
+    pub fn add(&mut self, ended: Result<LaunchPass, Reason>) {
+        match ended {
+            Ok(LaunchPass::First) => self.first += 1,
+            Ok(LaunchPass::Exact) => self.exact += 1,
+            Err(reason) => self.left[reason.index()] += 1,
+        }
+    }
+
+    /// Adds the counts of others.
+    pub fn add_all(&mut self, other: &Counts) {
+        self.first += other.first;
+        self.exact += other.exact;
+        for (sum, more) in self.left.iter_mut().zip(other.left) {
+            *sum += more;
+        }
+    }
+
+    /// Those that a device finished.
+    pub fn finished(&self) -> u64 {
+        self.first + self.exact
+    }
+
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.finished() + self.left.iter().sum::<u64>()
+    }
+
+    /// Those left, with why.
+    pub fn reasons(&self) -> impl Iterator<Item = (Reason, u64)> {
+        let all = Reason::ALL.into_iter().zip(self.left);
+        all.filter(|(_, count)| *count > 0)
+    }
+}
+
+/// What devices did in a mega-batch or an evaluation.
+#[derive(Clone, Debug, Default)]
+pub struct DeviceReport {
+    /// Each card.
+    pub cards: Vec<CardReport>,
+    /// Where runs were finished.
+    pub runs: Counts,
+    /// Where the runs that compare were.
+    pub compared: Counts,
+    /// Calls and clock cycles of each primitive, if they were counted, the most expensive first.
+    pub ops: Vec<OpCount>,
+    /// Finished runs that the CPU did again.
+    pub verified: u64,
+    /// How many of those differ.
+    pub differing: u64,
+    /// The first of those that differ.
+    pub mismatches: Vec<Mismatch>,
+}
+
+/// What one card did.
+#[derive(Clone, Debug, Default)]
+pub struct CardReport {
+    /// What it is called.
+    pub name: String,
+    /// Runs it was given.
+    pub runs: u64,
+    /// What that took.
+    pub times: Times,
+    /// What went wrong, in the order in which it did; the CPU has done those runs.
+    pub errors: Vec<String>,
+    /// Was it given up?
+    pub lost: bool,
+}
+
+impl DeviceReport {
+    /// What all cards together took.
+    pub fn times(&self) -> Times {
+        let mut times = Times::default();
+        for card in &self.cards {
+            times.add(&card.times);
+        }
+        times
+    }
+}
+
+/// A primitive on the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpCount {
+    /// Which.
+    pub op: OpId,
+    /// How often it was called.
+    pub calls: u64,
+    /// Clock cycles of all calls, without those of the calls inside.
+    pub cycles: u64,
+}
+
+/// A run that gave something else on a device than on the CPU: a bug of the device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mismatch {
+    /// The run.
+    pub run: usize,
+    /// Was it the run that compares?
+    pub compares: bool,
+    /// The entry: outputs first, then scores.
+    pub entry: usize,
+    /// What it was on the device.
+    pub device: String,
+    /// What it was on the CPU.
+    pub cpu: String,
+}
+
+/// Differing runs are kept up to this many: one is enough to see that something is wrong.
+const KEPT: usize = 10;
+
+impl DeviceReport {
+    /// Notes runs that were done again, and what differs.
+    pub(crate) fn note(&mut self, verified: u64, differing: u64, mismatches: Vec<Mismatch>) {
+        self.verified += verified;
+        self.differing += differing;
+        self.mismatches.extend(mismatches);
+        self.mismatches
+            .sort_by_key(|m| (m.run, m.compares, m.entry));
+        self.mismatches.truncate(KEPT);
+    }
+}
