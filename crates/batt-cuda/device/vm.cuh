@@ -14,6 +14,10 @@ enum Header : u32 {
   H_USERS, H_SCORE_USERS, H_COUNTER,
 };
 
+/// What a run may take in all: an eighth of the CPU's default limit, since a small set or closure takes the CPU several
+/// times as much. An exact run takes most of its memory for tables, which the CPU does not count.
+const i64 MOST_BYTES = 2 << 20, MOST_BYTES_EXACT = 8 << 20;
+
 // What a step did, for the counters.
 const u8 EXECUTED = 1, STEP_FAILED = 2, FELL_BACK = 4;
 
@@ -137,7 +141,7 @@ OUTLINE void run_job(Ctx &c, const Launch &launch, u32 job_number) {
   bool full = launch.flags & FULL_VALUES;
   c.top = 16; // offset 0 is nobody's
   c.fuel = (i64)launch.fuel;
-  c.budget = (i64)c.limit * 4;
+  c.budget = launch.flags & EXACT ? MOST_BYTES_EXACT : MOST_BYTES;
   c.stop = 0;
   c.depth = 0;
   c.closures = 0;

@@ -1,5 +1,6 @@
 //! Many runs at once: every core busy, results in input order, faults contained.
 
+use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -8,6 +9,10 @@ use batt_arc::Grid;
 use batt_dsl::{Fault, Limits, OwnedValue, Run, Value, Workspace};
 
 use crate::compile::{Compiled, RunError};
+use crate::device::{
+    Card, DeviceOptions, DeviceReport, Entry, Found, Reason, Runs, Score, Seen, Solo, Taken,
+    run_fed, wire,
+};
 use crate::sample::{Role, Sample, demos};
 use crate::schedule::{Schedule, Window};
 
@@ -64,6 +69,8 @@ pub struct Options {
     pub threads: Option<NonZeroUsize>,
     /// Keep the values, or only the verdicts?
     pub values: Values,
+    /// How cards are used, if there are any.
+    pub device: DeviceOptions,
 }
 
 /// Which values to hand back.
@@ -78,12 +85,34 @@ pub enum Values {
     All,
 }
 
+impl Values {
+    /// Is the value of a run with this verdict to be handed back?
+    fn wants(self, verdict: &Verdict) -> bool {
+        match self {
+            Values::None => false,
+            Values::Wrong => !verdict.is_right(),
+            Values::All => true,
+        }
+    }
+}
+
+impl Options {
+    /// The same with all values.
+    fn with_values(&self) -> Options {
+        Options {
+            values: Values::All,
+            ..self.clone()
+        }
+    }
+}
+
 impl Default for Options {
     fn default() -> Options {
         Options {
             limits: Limits::default(),
             threads: None,
             values: Values::None,
+            device: DeviceOptions::default(),
         }
     }
 }
@@ -96,6 +125,18 @@ pub fn evaluate(
     stop: &AtomicBool,
     sink: impl FnMut(usize, JobResult),
 ) -> usize {
+    evaluate_on(&mut [], jobs, options, stop, sink).0
+}
+
+/// As [`evaluate`], with the help of cards. The results are the same. Gives also what the cards did, if they were used:
+/// they are not if the limits do not [allow](crate::device::is_allowed_by) it.
+pub fn evaluate_on(
+    cards: &mut [Box<dyn Card>],
+    jobs: &[Job<'_>],
+    options: &Options,
+    stop: &AtomicBool,
+    sink: impl FnMut(usize, JobResult),
+) -> (usize, Option<DeviceReport>) {
     // Values can be large, so fewer of them may wait.
     let (ahead, largest_chunk) = match options.values {
         Values::None => (8192, 512),
@@ -107,35 +148,159 @@ pub fn evaluate(
         ahead: Window::fixed(ahead),
         chunk: (8, largest_chunk),
     };
-    let work = || {
-        let mut workspace = Workspace::new();
-        move |at: usize| run_job(&mut workspace, &jobs[at], options)
+    let listed = match cards.is_empty() {
+        true => Listed::default(),
+        false => Listed::of(jobs),
     };
-    schedule.run(stop, work, sink)
+    let solo = Solo::new(
+        cards,
+        listed.programs.iter().copied(),
+        &listed.samples,
+        Runs::Listed(&listed.runs),
+        options.values != Values::None,
+        &options.limits,
+        &options.device,
+    );
+    let worker = || {
+        let mut workspace = Workspace::new();
+        let mut helper = solo.worker();
+        move |at: usize, taken: Option<&Taken>| {
+            let job = &jobs[at];
+            let Some(found) = helper.found(at, taken) else {
+                return run_job(&mut workspace, job, options);
+            };
+            let again = helper.is_done_again(at);
+            match job_result(job, &found, options, again) {
+                Err(reason) => {
+                    helper.count(Err(reason));
+                    run_job(&mut workspace, job, options)
+                }
+                Ok(result) => {
+                    helper.count(Ok(found.pass));
+                    if !again {
+                        return result;
+                    }
+                    let (cpu, seen) = done_again(&mut workspace, job, options);
+                    let device = match (&found.entry, options.values) {
+                        (Entry::Value { hash, .. }, Values::None) => {
+                            Seen::Judged(result.verdict, Some(*hash))
+                        }
+                        _ => seen_of(&result),
+                    };
+                    helper.compare(at, &seen, &device);
+                    cpu
+                }
+            }
+        }
+    };
+    let done = run_fed(cards, solo.feed(), &schedule, stop, worker, sink);
+    (done, solo.report())
+}
+
+/// Jobs as cards are given them: every program and every sample once.
+#[derive(Default)]
+struct Listed<'a> {
+    programs: Vec<&'a Compiled>,
+    samples: Vec<Sample<'a>>,
+    runs: Vec<(u32, u32)>,
+}
+
+impl<'a> Listed<'a> {
+    fn of(jobs: &[Job<'a>]) -> Listed<'a> {
+        let mut listed = Listed::default();
+        let mut programs = HashMap::new();
+        let mut samples = HashMap::new();
+        for job in jobs {
+            let program = *programs
+                .entry(std::ptr::from_ref(job.program))
+                .or_insert_with(|| {
+                    listed.programs.push(job.program);
+                    listed.programs.len() as u32 - 1
+                });
+            let Sample {
+                demos,
+                input,
+                expected,
+            } = job.sample;
+            let key = (
+                std::ptr::from_ref(demos),
+                std::ptr::from_ref(input),
+                expected.map(std::ptr::from_ref),
+            );
+            let sample = *samples.entry(key).or_insert_with(|| {
+                listed.samples.push(job.sample);
+                listed.samples.len() as u32 - 1
+            });
+            listed.runs.push((program, sample));
+        }
+        listed
+    }
+}
+
+/// The result of a job that a device has finished. Its value is there if it is wanted, or if `always` says so.
+fn job_result(
+    job: &Job<'_>,
+    found: &Found<'_>,
+    options: &Options,
+    always: bool,
+) -> Result<JobResult, Reason> {
+    let started = Instant::now();
+    let verdict = found.entry.verdict();
+    let full = options.values != Values::None;
+    let value = match found.entry {
+        Entry::Value { at, .. } if full && (always || options.values.wants(&verdict)) => {
+            let dialect = job.program.dialect();
+            Some(wire::decode_owned(found.words, at, dialect)?.0)
+        }
+        _ => None,
+    };
+    Ok(JobResult {
+        verdict,
+        value,
+        time: started.elapsed(),
+    })
+}
+
+/// A job that a device has finished, done again here, and what of it is compared.
+fn done_again(workspace: &mut Workspace, job: &Job<'_>, options: &Options) -> (JobResult, Seen) {
+    let started = Instant::now();
+    if options.values == Values::None {
+        let (score, seen) = Seen::scored(workspace, job, &options.limits);
+        let result = JobResult {
+            verdict: score.verdict,
+            value: None,
+            time: started.elapsed(),
+        };
+        return (result, seen);
+    }
+    let mut result = run_job(workspace, job, &options.with_values());
+    let seen = seen_of(&result);
+    if !options.values.wants(&result.verdict) {
+        result.value = None;
+    }
+    (result, seen)
+}
+
+/// What of a result is compared: its value, or why there is none.
+fn seen_of(result: &JobResult) -> Seen {
+    match (&result.verdict, &result.value) {
+        (Verdict::Failed(error), _) => Seen::Failed(*error),
+        (_, Some(value)) => Seen::Value(value.clone()),
+        (verdict, None) => Seen::Judged(verdict.clone(), None),
+    }
 }
 
 /// Runs one job in a workspace of the caller's.
 pub fn run_job(workspace: &mut Workspace, job: &Job<'_>, options: &Options) -> JobResult {
     let started = Instant::now();
     let sample = &job.sample;
-    let input = input_grid(sample.input);
-    let dialect = job.program.dialect();
-    workspace.run_on(&input, dialect, &options.limits, |run, input| {
-        let outcome = match job.program.roles() {
-            Some([Role::Input]) => job.program.execute_on(run, input),
-            _ => inputs(run, job.program, sample, input)
-                .and_then(|inputs| job.program.execute(run, &inputs)),
-        };
+    execute_job(workspace, job, &options.limits, |run, outcome| {
         let (verdict, value) = match outcome {
             Ok(value) => (judge(run, value, sample.expected), Some(value)),
             Err(error) => (Verdict::Failed(error), None),
         };
         let time = started.elapsed();
-        let wanted = match options.values {
-            Values::None => false,
-            Values::Wrong => !verdict.is_right(),
-            Values::All => true,
-        };
+        let wanted = options.values.wants(&verdict);
         let owned = value.filter(|_| wanted).map(|value| {
             run.to_owned(value)
                 .map_err(|fault| RunError { fault, step: None })
@@ -157,6 +322,50 @@ pub fn run_job(workspace: &mut Workspace, job: &Job<'_>, options: &Options) -> J
                 time,
             },
         }
+    })
+}
+
+/// The verdict on one job and the hash of its value, in a workspace of the caller's.
+pub fn score_job(workspace: &mut Workspace, job: &Job<'_>, limits: &Limits) -> Score {
+    let failed = |error| Score {
+        verdict: Verdict::Failed(error),
+        hash: None,
+    };
+    execute_job(workspace, job, limits, |run, outcome| {
+        let value = match outcome {
+            Ok(value) => value,
+            Err(error) => return failed(error),
+        };
+        let verdict = judge(run, value, job.sample.expected);
+        let hash = run.hash(value);
+        // Hashing cannot fail in Python, and goes on with a made-up number when it reaches a limit.
+        match run.check_limits() {
+            Ok(()) => Score {
+                verdict,
+                hash: Some(hash),
+            },
+            Err(fault) => failed(RunError { fault, step: None }),
+        }
+    })
+}
+
+/// Executes the program of a job.
+#[inline]
+pub(crate) fn execute_job<T>(
+    workspace: &mut Workspace,
+    job: &Job<'_>,
+    limits: &Limits,
+    finish: impl for<'r> FnOnce(&mut Run<'r>, Result<Value<'r>, RunError>) -> T,
+) -> T {
+    let input = input_grid(job.sample.input);
+    let dialect = job.program.dialect();
+    workspace.run_on(&input, dialect, limits, |run, input| {
+        let outcome = match job.program.roles() {
+            Some([Role::Input]) => job.program.execute_on(run, input),
+            _ => inputs(run, job.program, &job.sample, input)
+                .and_then(|inputs| job.program.execute(run, &inputs)),
+        };
+        finish(run, outcome)
     })
 }
 

@@ -51,7 +51,8 @@ mod schedule;
 pub use batt::{BattRun, BattWorker, CompiledBatt, Pass, StepCount, Wanted};
 pub use compile::{Compiled, RunError};
 pub use evaluate::{
-    Job, JobResult, Options, Values, Verdict, evaluate, input_grid, inputs, judge, run_job,
+    Job, JobResult, Options, Values, Verdict, evaluate, evaluate_on, input_grid, inputs, judge,
+    run_job, score_job,
 };
 pub use mega::{MegaOptions, MegaReport, MegaResult, mega, mega_on};
 pub use profile::{BattProfile, StepProfile, profile};

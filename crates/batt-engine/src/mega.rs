@@ -11,7 +11,6 @@
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use batt_dsl::{Fault, Limits, Run};
@@ -19,8 +18,8 @@ use batt_dsl::{Fault, Limits, Run};
 use crate::batt::{BattRun, BattWorker, CompiledBatt, Pass, StepCount};
 use crate::compile::RunError;
 use crate::device::{
-    self, Card, Counts, DeviceOptions, DeviceReport, EndOfFeed, Entry, Feed, Finished, Load, Param,
-    Programs, Reader, Reason, Runs, Seen, Settings, Shapes, Subject, Verify, replay,
+    self, Card, Counts, DeviceOptions, DeviceReport, Entry, Feed, Finished, Load, Param, Programs,
+    Reason, Runs, Seen, Settings, Shapes, Subject, Taken, Verify, replay, run_fed,
 };
 use crate::evaluate::{Verdict, judge};
 use crate::sample::Sample;
@@ -174,7 +173,6 @@ pub fn mega_on<T: Send>(
             worker: BattWorker::default(),
             counts: no_counts(batts),
             spare: Vec::new(),
-            feed: feed.as_ref().map(Feed::reader),
             runs: Counts::default(),
             compared: Counts::default(),
             verify: Verify::new(options.device.verify),
@@ -182,7 +180,7 @@ pub fn mega_on<T: Send>(
             totals: &totals,
         };
         let render = &render;
-        move |at: usize| {
+        move |at: usize, taken: Option<&Taken>| {
             let run = from + at;
             let (batt, sample) = (run / samples.len(), run % samples.len());
             let here = Here {
@@ -192,27 +190,23 @@ pub fn mega_on<T: Send>(
                 batt: &batts[batt],
                 sample: &samples[sample],
             };
-            worker.run(&here, render)
+            worker.run(&here, taken, render)
         }
     };
-    let runs = thread::scope(|scope| {
-        let _end = feed.as_ref().map(EndOfFeed);
-        if let Some(feed) = &feed {
-            for card in cards {
-                thread::Builder::new()
-                    .name("batt-feeder".into())
-                    .spawn_scoped(scope, || feed.work(card.as_mut()))
-                    .expect("the system gives us a thread");
-            }
-        }
-        schedule.run(stop, worker, |at, result| {
+    let runs = run_fed(
+        cards,
+        feed.as_ref(),
+        &schedule,
+        stop,
+        worker,
+        |at, result| {
             tally.add(&result);
             if chosen.is_none() {
                 schedule.ahead.set(tally.batch_size(workers));
             }
             sink(from + at, result);
-        })
-    });
+        },
+    );
     // A worker that panicked has taken the whole program down already.
     let mut totals = totals.into_inner().unwrap_or_else(|e| e.into_inner());
     let device = feed.map(|feed| {
@@ -299,12 +293,11 @@ struct Totals {
 }
 
 /// One thread at work. What it has counted is added up when it is done.
-struct Worker<'m, 'f, 'a> {
+struct Worker<'m> {
     worker: BattWorker,
     counts: Vec<Vec<StepCount>>,
     /// Counts that nobody wants: of runs that a device has counted.
     spare: Vec<StepCount>,
-    feed: Option<Reader<'f, 'a>>,
     runs: Counts,
     compared: Counts,
     verify: Verify,
@@ -324,34 +317,24 @@ struct Here<'h> {
     sample: &'h Sample<'h>,
 }
 
-impl Worker<'_, '_, '_> {
+impl Worker<'_> {
     fn run<T>(
         &mut self,
         here: &Here<'_>,
+        taken: Option<&Taken>,
         render: &impl for<'r> Fn(usize, &mut Run<'r>, &BattRun<'_, 'r>, Pass<'_>) -> T,
     ) -> MegaResult<T> {
-        let chunk = self.feed.as_mut().map(|feed| feed.wait(here.at));
-        // Waiting for a card is no work.
         let started = Instant::now();
         let (batt, sample) = (here.batt, here.sample);
-        let finished = chunk.as_ref().map(|chunk| match chunk {
-            Some(chunk) => chunk.solved(here.at),
-            None => Err(Reason::Card),
-        });
+        let finished = taken.map(|taken| taken.solved(here.at));
         let (verdicts, solved) = self.pass(here, Pass::Solve, finished, render);
         let wanted =
             self.options.compare && batt.scores() > 0 && verdicts.iter().any(Verdict::is_right);
         let compared = sample.expected.filter(|_| wanted).map(|expected| {
-            let finished = chunk.as_ref().map(|chunk| match chunk {
-                Some(chunk) => chunk.compared(here.at),
-                None => Err(Reason::Card),
-            });
+            let finished = taken.map(|taken| taken.compared(here.at));
             let pass = Pass::Compare(expected);
             self.pass(here, pass, finished, render).1
         });
-        if let Some(feed) = &mut self.feed {
-            feed.done();
-        }
         MegaResult {
             verdicts,
             solved,
@@ -378,7 +361,7 @@ impl Worker<'_, '_, '_> {
                     true => self.verified(here, pass, &finished, render),
                     false => self.replayed(here, pass, &finished, render),
                 };
-                done.map(|done| (finished.pass, done)).ok_or(Reason::Broken)
+                done.map(|done| (finished.pass, done))
             });
             let counts = if compares {
                 &mut self.compared
@@ -404,14 +387,14 @@ impl Worker<'_, '_, '_> {
         })
     }
 
-    /// A pass that a device has finished; `None` if what it sent makes no sense.
+    /// A pass that a device has finished, if what it sent makes sense.
     fn replayed<T>(
         &mut self,
         here: &Here<'_>,
         pass: Pass<'_>,
         finished: &Finished<'_>,
         render: &impl for<'r> Fn(usize, &mut Run<'r>, &BattRun<'_, 'r>, Pass<'_>) -> T,
-    ) -> Option<(Vec<Verdict>, T)> {
+    ) -> Result<(Vec<Verdict>, T), Reason> {
         let (batt, full) = (here.batt, self.options.values);
         let (worker, limits) = (&mut self.worker, &self.options.limits);
         let replayed = replay(
@@ -428,7 +411,7 @@ impl Worker<'_, '_, '_> {
                 (verdicts, render(here.number, run, done, pass))
             },
         );
-        replayed.ok()
+        Ok(replayed?)
     }
 
     /// The same, done again here and compared. What is done here is what counts.
@@ -438,7 +421,7 @@ impl Worker<'_, '_, '_> {
         pass: Pass<'_>,
         finished: &Finished<'_>,
         render: &impl for<'r> Fn(usize, &mut Run<'r>, &BattRun<'_, 'r>, Pass<'_>) -> T,
-    ) -> Option<(Vec<Verdict>, T)> {
+    ) -> Result<(Vec<Verdict>, T), Reason> {
         let (batt, sample, full) = (here.batt, here.sample, self.options.values);
         let (worker, limits) = (&mut self.worker, &self.options.limits);
         let there = replay(
@@ -454,7 +437,7 @@ impl Worker<'_, '_, '_> {
                 seen.collect::<Vec<Seen>>()
             },
         );
-        let there = there.ok()?;
+        let there = there?;
         self.spare.clear();
         self.spare.resize(batt.len(), StepCount::default());
         let counts = &mut self.spare;
@@ -469,7 +452,7 @@ impl Worker<'_, '_, '_> {
         });
         let compares = matches!(pass, Pass::Compare(_));
         self.verify.compare(here.run, compares, &here_seen, &there);
-        Some(done)
+        Ok(done)
     }
 }
 
@@ -500,7 +483,7 @@ fn judged(found: &[Entry], outputs: usize, pass: Pass<'_>) -> Vec<Verdict> {
     }
 }
 
-impl Drop for Worker<'_, '_, '_> {
+impl Drop for Worker<'_> {
     fn drop(&mut self) {
         if let Ok(mut totals) = self.totals.lock() {
             let pairs = totals.steps.iter_mut().zip(&self.counts);

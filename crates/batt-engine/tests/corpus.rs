@@ -110,6 +110,7 @@ fn the_number_of_threads_changes_nothing() {
                         threads,
                         limits,
                         values,
+                        ..Options::default()
                     },
                 ))
             };

@@ -115,6 +115,7 @@ proptest! {
                 limits: oracle::TIGHT,
                 threads: NonZeroUsize::new(threads),
                 values,
+                ..Options::default()
             };
             let alone: Vec<_> = jobs
                 .iter()

@@ -37,6 +37,16 @@ impl Corpus {
         }
     }
 
+    /// The tasks.
+    pub fn tasks(&self) -> &Dataset {
+        &self.data
+    }
+
+    /// The solvers.
+    pub fn programs(&self) -> &[Program] {
+        &self.file.programs
+    }
+
     /// All puzzles, sorted by id.
     pub fn puzzles(&self) -> Vec<Puzzle<'_>> {
         let solvers = self.file.programs.iter().zip(&self.compiled);

@@ -256,7 +256,7 @@ INLINE V numbers_subtracted(Ctx &c, V a, V b) {
   return is_numeric(a) && is_numeric(b) ? on_values(c, SUBTRACT, a, b) : failed(TYPE_);
 }
 
-/// Where a turn up to DIAGONAL takes any element; `at` is the sum of the edges, or the corner.
+/// Where a turn up to DIAGONAL takes any element; `by` is the sum of the edges, or the corner.
 OUTLINE V image_of_element(Ctx &c, V element, bool cells, u8 turn, const V *by) {
   V parts[3];
   V fault = cells ? uncelled(c, element, parts) : unpacked(c, element, 2, parts);
@@ -520,6 +520,11 @@ OP(downscale)(Ctx &c, V grid, V factor) {
 
 // ---- tokpidjin: grids (_t), patches (_f), locations (_i) and objects (_o) -------------------------------------------
 
+/// Can it be taken apart into so many components, and may they be numbers?
+INLINE bool has_components(const Ctx &c, V v, u32 n) {
+  return is_container(v) && length(c, v) == n && !is_patch(v) && v.kind != GRID;
+}
+
 /// The mirror image of what is no set of elements of the wanted kind: cells, locations, or (none()) either.
 OUTLINE V foreign_mirrored(Ctx &c, V patch, V cells, u8 turn) {
   if (!is_container(patch)) return failed(TYPE_);
@@ -535,7 +540,7 @@ OUTLINE V foreign_mirrored(Ctx &c, V patch, V cells, u8 turn) {
   // All elements have two components or all have three.
   u32 components = is_container(items[0]) ? length(c, items[0]) : 0;
   bool wrong = !(components == 2 && wants_locations) && !(components == 3 && wants_cells);
-  for (u32 k = lane(); k < n; k += LANES) wrong |= !is_container(items[k]) || length(c, items[k]) != components;
+  for (u32 k = lane(); k < n; k += LANES) wrong |= !has_components(c, items[k], components);
   return any(wrong) ? failed(VALUE_) : odd_mirrored(c, patch, cells, turn);
 }
 
@@ -608,7 +613,7 @@ TOK(upscale_f)(Ctx &c, V obj, V factor) {
   TRY(list);
   if (list.kind == SET_C) return is_number(factor) ? cells_scaled(c, list, number_of(factor), false) : failed(TYPE_);
   bool wrong = false;
-  for (u32 k = lane(); k < n; k += LANES) wrong |= !is_container(items[k]) || length(c, items[k]) != 3;
+  for (u32 k = lane(); k < n; k += LANES) wrong |= !has_components(c, items[k], 3);
   return any(wrong) ? failed(VALUE_) : odd(c);
 }
 SAME2(hupscale, hupscale)

@@ -11,8 +11,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
 
 use batt_dsl::OpId;
 
@@ -23,6 +24,7 @@ use super::launch::{Counting, Done, Finished, JobAt, Launcher, Settings};
 use super::report::{CardReport, OpCount};
 use super::results::{Entry, Reason, entries};
 use crate::sample::Sample;
+use crate::schedule::Schedule;
 
 /// What is to be run.
 pub(crate) struct Load<'a> {
@@ -104,7 +106,7 @@ impl Sent {
 }
 
 /// What became of a chunk of runs.
-pub(crate) struct Chunk {
+struct Chunk {
     range: Range<usize>,
     pieces: Vec<Piece>,
     /// Runs that nobody has looked at yet.
@@ -122,15 +124,13 @@ struct Piece {
 }
 
 impl Chunk {
-    /// What became of a run.
-    pub fn solved(&self, at: usize) -> Result<Finished<'_>, Reason> {
+    fn solved(&self, at: usize) -> Result<Finished<'_>, Reason> {
         let piece = self.piece(at).ok_or(Reason::Card)?;
         let job = piece.jobs[at - piece.start].ok_or(Reason::Unsent)?;
         piece.solved.job(job as usize)
     }
 
-    /// What became of the run that compares.
-    pub fn compared(&self, at: usize) -> Result<Finished<'_>, Reason> {
+    fn compared(&self, at: usize) -> Result<Finished<'_>, Reason> {
         let piece = self.piece(at).ok_or(Reason::Card)?;
         let (jobs, done) = piece.compared.as_ref().ok_or(Reason::Unsent)?;
         let job = jobs.get(&at).ok_or(Reason::Unsent)?;
@@ -196,7 +196,7 @@ impl<'a> Feed<'a> {
     }
 
     /// Works for a card until there is nothing left to do.
-    pub fn work(&self, card: &mut dyn Card) {
+    fn work(&self, card: &mut dyn Card) {
         let mut feeder = Feeder {
             feed: self,
             report: CardReport {
@@ -219,13 +219,13 @@ impl<'a> Feed<'a> {
     }
 
     /// Nobody wants results any more.
-    pub fn end(&self) {
+    fn end(&self) {
         self.lock().ended = true;
         self.changed.notify_all();
     }
 
     /// A worker's view of the feed.
-    pub fn reader(&self) -> Reader<'_, 'a> {
+    fn reader(&self) -> Reader<'_, 'a> {
         Reader {
             feed: self,
             chunk: None,
@@ -508,20 +508,71 @@ impl Feeder<'_, '_> {
     }
 }
 
+/// Does all items of a schedule with the help of cards. What a worker makes of an item it is given with what became of
+/// it on a card, if there are any.
+pub(crate) fn run_fed<T: Send, W: FnMut(usize, Option<&Taken>) -> T>(
+    cards: &mut [Box<dyn Card>],
+    feed: Option<&Feed<'_>>,
+    schedule: &Schedule,
+    stop: &AtomicBool,
+    worker: impl Fn() -> W + Sync,
+    sink: impl FnMut(usize, T),
+) -> usize {
+    thread::scope(|scope| {
+        let _end = feed.map(EndOfFeed);
+        if let Some(feed) = feed {
+            for card in cards {
+                thread::Builder::new()
+                    .name("batt-feeder".into())
+                    .spawn_scoped(scope, || feed.work(card.as_mut()))
+                    .expect("the system gives us a thread");
+            }
+        }
+        let fed = || {
+            let mut reader = feed.map(Feed::reader);
+            let mut work = worker();
+            move |at: usize| {
+                let taken = reader.as_mut().map(|reader| reader.wait(at));
+                let result = work(at, taken.as_ref());
+                if let Some(reader) = &mut reader {
+                    reader.done();
+                }
+                result
+            }
+        };
+        schedule.run(stop, fed, sink)
+    })
+}
+
+/// What a card did with the runs of a chunk; nothing, if no card was left to do it.
+pub(crate) struct Taken(Option<Arc<Chunk>>);
+
+impl Taken {
+    /// What became of a run.
+    pub fn solved(&self, at: usize) -> Result<Finished<'_>, Reason> {
+        self.0.as_ref().ok_or(Reason::Card)?.solved(at)
+    }
+
+    /// What became of the run that compares.
+    pub fn compared(&self, at: usize) -> Result<Finished<'_>, Reason> {
+        self.0.as_ref().ok_or(Reason::Card)?.compared(at)
+    }
+}
+
 /// A worker's view of the feed.
-pub(crate) struct Reader<'f, 'a> {
+struct Reader<'f, 'a> {
     feed: &'f Feed<'a>,
     /// The chunk of the last run: the next one is mostly in the same.
     chunk: Option<(usize, Arc<Chunk>)>,
 }
 
 impl Reader<'_, '_> {
-    /// Waits for the chunk of a run; `None` if no card will do it.
-    pub fn wait(&mut self, at: usize) -> Option<Arc<Chunk>> {
+    /// Waits for the chunk of a run.
+    fn wait(&mut self, at: usize) -> Taken {
         if let Some((_, chunk)) = &self.chunk
             && chunk.range.contains(&at)
         {
-            return Some(Arc::clone(chunk));
+            return Taken(Some(Arc::clone(chunk)));
         }
         let feed = self.feed;
         let number = feed.chunks.partition_point(|range| range.end <= at);
@@ -537,11 +588,11 @@ impl Reader<'_, '_> {
         };
         drop(state);
         self.chunk = chunk.clone().map(|chunk| (number, chunk));
-        chunk
+        Taken(chunk)
     }
 
     /// The run has been looked at. When all of a chunk have, it is forgotten, and a card may go on.
-    pub fn done(&mut self) {
+    fn done(&mut self) {
         let Some((number, chunk)) = &self.chunk else {
             return;
         };
@@ -560,7 +611,7 @@ impl Reader<'_, '_> {
 }
 
 /// Ends a feed when whoever reads it is done, or goes down.
-pub(crate) struct EndOfFeed<'f, 'a>(pub &'f Feed<'a>);
+struct EndOfFeed<'f, 'a>(&'f Feed<'a>);
 
 impl Drop for EndOfFeed<'_, '_> {
     fn drop(&mut self) {

@@ -14,8 +14,8 @@ const TIMED: u32 = 4;
 /// What one run may do on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Work; a unit is what a warp does at once, thirty-two elements at the most, so this is below the CPU's
-    /// default limit of steps.
+    /// Work, counted about as the CPU counts its steps and far below its default limit: what a device finishes, the
+    /// CPU would, too.
     pub fuel: u64,
     /// Bytes of values.
     pub arena_bytes: usize,
@@ -31,8 +31,8 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings {
             fuel: 3_000_000,
-            arena_bytes: 4 << 20,
-            large_arena_bytes: 32 << 20,
+            arena_bytes: 1 << 20,
+            large_arena_bytes: 8 << 20,
             values: true,
             ops: false,
         }

@@ -16,6 +16,8 @@ mod launch;
 mod replay;
 mod report;
 mod results;
+mod score;
+mod solo;
 mod verify;
 pub mod wire;
 
@@ -25,9 +27,11 @@ pub use inputs::{Inputs, Param, SampleAt, Shape, Shapes};
 pub use launch::{Counting, Done, Finished, JobAt, LaunchPass, Launcher, Settings};
 pub use report::{CardReport, Counts, DeviceReport, Mismatch, OpCount};
 pub use results::{Entry, Reason, entries};
+pub use score::{Score, ScoreReport, score};
 
-pub(crate) use feed::{EndOfFeed, Feed, Load, Reader, Runs, Subject};
+pub(crate) use feed::{Feed, Load, Runs, Subject, Taken, run_fed};
 pub(crate) use replay::replay;
+pub(crate) use solo::{Found, Solo};
 pub(crate) use verify::{Seen, Verify};
 
 use std::num::NonZeroUsize;

@@ -102,6 +102,15 @@ impl Reason {
     }
 }
 
+impl From<WireError> for Reason {
+    fn from(error: WireError) -> Reason {
+        match error {
+            WireError::TooLarge { .. } | WireError::Fault(_) => Reason::Size,
+            WireError::Broken { .. } | WireError::Unordered { .. } => Reason::Broken,
+        }
+    }
+}
+
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
@@ -186,6 +195,8 @@ pub fn entries(words: &[u32], count: usize, full: bool) -> Result<Vec<Entry>, Wi
                 };
                 if full {
                     at = wire::skip(words, at)?;
+                } else if is_cut_short(detail) {
+                    return Err(WireError::TooLarge { at: start });
                 }
                 entry
             }
@@ -206,6 +217,15 @@ pub fn entries(words: &[u32], count: usize, full: bool) -> Result<Vec<Entry>, Wi
             what: "more than its entries",
         }),
     }
+}
+
+/// The longest side that a verdict has room for.
+const LONGEST: u32 = 0x7fff;
+
+/// Is it the verdict on a shape that it has no room for?
+fn is_cut_short(detail: u32) -> bool {
+    let shape = detail >> 31 != 0 && detail < u32::MAX - 1;
+    shape && ((detail >> 16) & LONGEST == LONGEST || detail & 0xffff == LONGEST)
 }
 
 /// What a value was judged to be.
@@ -272,5 +292,17 @@ mod tests {
         assert_eq!(verdict(5), Verdict::WrongCells(5));
         assert_eq!(verdict(0x8003_0004), Verdict::WrongShape(3, 4));
         assert_eq!(verdict(u32::MAX - 1), Verdict::NotAGrid);
+        let cut = [
+            0x8003_0004,
+            0x8003_7fff,
+            0xffff_0001,
+            5,
+            0,
+            u32::MAX,
+            u32::MAX - 1,
+        ];
+        let cut = cut.map(is_cut_short);
+        assert_eq!(cut, [false, true, true, false, false, false, false]);
+        assert!(entries(&[0, 0x8003_7fff, 0, 0], 1, false).is_err());
     }
 }

@@ -3,12 +3,13 @@
 use std::fmt;
 
 use batt_arc::Grid;
-use batt_dsl::{OwnedValue, Run, Value};
+use batt_dsl::{Limits, OwnedValue, Run, Value, Workspace};
 
 use super::report::Mismatch;
 use super::results::Entry;
+use super::score::Score;
 use crate::compile::RunError;
-use crate::evaluate::{Verdict, judge};
+use crate::evaluate::{Job, Verdict, execute_job, judge, score_job};
 
 /// Which runs are done again, and what came of it.
 pub(crate) struct Verify {
@@ -83,6 +84,29 @@ impl Seen {
             Entry::Value { .. } if full => Seen::here(run, value, true, None),
             Entry::Value { verdict, hash, .. } => Seen::Judged(verdict.clone(), Some(*hash)),
         }
+    }
+
+    /// What the device says of a value that it does not send.
+    pub fn judged(score: &Score) -> Seen {
+        match (&score.verdict, score.hash) {
+            (Verdict::Failed(error), _) => Seen::Failed(*error),
+            (verdict, hash) => Seen::Judged(verdict.clone(), hash),
+        }
+    }
+
+    /// A score of the CPU, and what of it is compared.
+    pub fn scored(workspace: &mut Workspace, job: &Job<'_>, limits: &Limits) -> (Score, Seen) {
+        let score = score_job(workspace, job, limits);
+        let functions = execute_job(workspace, job, limits, |run, outcome| {
+            let owned = outcome.ok().and_then(|value| run.to_owned(value).ok());
+            owned.is_some_and(|owned| holds_function(&owned))
+        });
+        let hash = score.hash.filter(|_| !functions);
+        let seen = Seen::judged(&Score {
+            hash,
+            ..score.clone()
+        });
+        (score, seen)
     }
 
     fn agrees(&self, device: &Seen) -> bool {

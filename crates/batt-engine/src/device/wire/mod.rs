@@ -54,6 +54,12 @@ pub enum WireError {
         /// Where the set begins.
         at: usize,
     },
+    /// A grid of a shape that a verdict has no room for.
+    #[error("the grid of the entry at {at} is too large to be judged")]
+    TooLarge {
+        /// Where the entry begins.
+        at: usize,
+    },
     /// A limit of the run that was to have the value.
     #[error("{0}")]
     Fault(#[from] Fault),

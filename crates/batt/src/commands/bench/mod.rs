@@ -2,6 +2,7 @@
 
 mod against;
 mod checkout;
+mod device;
 mod mega;
 mod python;
 mod report;
@@ -23,12 +24,13 @@ use self::against::compare;
 use self::checkout::Kind;
 use crate::cli::{Exit, RunOptions};
 use crate::corpus::{Corpus, Puzzle, measure};
+use crate::device::{Device, VALUES};
 use crate::interrupt;
 use crate::ui::{Ui, grouped, stdout};
 
 /// Measure throughput, alone or against a Python checkout
 #[derive(Args)]
-#[command(group = ArgGroup::new("subject").args(["against", "mega"]))]
+#[command(group = ArgGroup::new("subject").args(["against", "mega", "device"]).multiple(true))]
 #[command(after_help = "\
 The built-in puzzles are timed on one core and on all. With --against, the solvers of an arc-dsl
 checkout also run on the inputs of their tasks, by Python and by batt in turns. Only the call of
@@ -43,8 +45,12 @@ With --mega, solvers are run one by one and merged into one batt, on one core an
 built-in puzzles or on --solvers and --tasks. What is compared takes turns on every sample, and the results
 of both sides are compared.
 
+With --device, every solver runs on every input, several times: on the cards, on all cores without them, and with
+--against some runs chosen at random by Python for --seconds. All scores and hashes are compared.
+
 Examples:
   batt bench
+  batt bench --device cuda --against ../arc-dsl --tasks data
   batt bench --against ../tokpidjin --tasks data/training --python venv/bin/python --count 32
   batt bench --mega
   batt bench --mega --solvers solvers.py --tasks data/training --seconds 300
@@ -58,6 +64,10 @@ pub struct BenchArgs {
     /// Measure mega-batches: what sharing steps and using all cores is worth
     #[arg(long, conflicts_with = "against")]
     mega: bool,
+
+    /// Measure every solver on every input on this device, on all cores and, with --against, by Python
+    #[arg(long, value_name = VALUES, conflicts_with = "mega")]
+    device: Option<Device>,
 
     /// The Python to compare with [default: /usr/bin/python3, or the first on the PATH]
     #[arg(long, value_name = "PATH", requires = "against")]
@@ -106,6 +116,9 @@ pub fn main(args: &BenchArgs, ui: &Ui) -> Result<Exit> {
     interrupt::watch();
     if args.mega {
         return measure_mega(args, ui);
+    }
+    if let Some(device) = &args.device {
+        return measure_device(device, args, ui);
     }
     if let Some(checkout) = &args.against
         && Kind::of(checkout, !args.solvers.is_empty())? == Kind::Tokpidjin
@@ -208,6 +221,32 @@ fn measure_mega(args: &BenchArgs, ui: &Ui) -> Result<Exit> {
         return Ok(Exit::Interrupted);
     }
     Ok(Exit::findings(bench.agreement.differ > 0))
+}
+
+/// Every solver on every input, on a device.
+fn measure_device(device: &Device, args: &BenchArgs, ui: &Ui) -> Result<Exit> {
+    let wanted = device::Wanted {
+        device,
+        checkout: args.against.as_deref(),
+        python: args.python.as_deref(),
+        solvers: &args.solvers,
+        tasks: args.tasks.as_deref(),
+        dialect: args.options.dialect(),
+        limits: args.options.engine(None).limits,
+        time: Duration::from_secs_f64(args.seconds),
+        seed: args.seed,
+    };
+    let bench = device::measure(&wanted, ui)?;
+    let mut out = stdout();
+    match args.json {
+        true => writeln!(out, "{}", json!({"device": device::to_json(&bench)}))?,
+        false => device::write(&mut out, &bench)?,
+    }
+    out.flush()?;
+    if bench.interrupted {
+        return Ok(Exit::Interrupted);
+    }
+    Ok(Exit::findings(bench.differing > 0))
 }
 
 /// Runs per second of the corpus on every core.

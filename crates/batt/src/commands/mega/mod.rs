@@ -253,6 +253,7 @@ impl<'a> Work<'a> {
                 threads: args.jobs,
                 batch_size: args.batch_size,
                 compare: true,
+                ..MegaOptions::default()
             },
         }
     }

@@ -37,6 +37,7 @@ pub fn measure(
             threads,
             batch_size: batch,
             compare: true,
+            ..MegaOptions::default()
         };
         mega(
             &batt,

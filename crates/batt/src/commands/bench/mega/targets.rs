@@ -87,6 +87,7 @@ pub fn measure(
             threads: None,
             batch_size: NonZeroUsize::new(batch),
             compare: true,
+            ..MegaOptions::default()
         };
         let share = time / 5;
         let started = Instant::now();

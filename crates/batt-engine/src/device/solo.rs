@@ -1,0 +1,161 @@
+//! Programs on samples with the help of cards: what evaluating and scoring have in common.
+
+use std::num::NonZeroUsize;
+use std::sync::Mutex;
+
+use batt_dsl::Limits;
+
+use super::bytecode::Programs;
+use super::card::Card;
+use super::feed::{Feed, Load, Runs, Subject, Taken};
+use super::inputs::{Param, Shapes};
+use super::launch::{LaunchPass, Settings};
+use super::report::{Counts, DeviceReport};
+use super::results::{Entry, Reason, entries};
+use super::verify::{Seen, Verify};
+use super::{DeviceOptions, is_allowed_by};
+use crate::compile::Compiled;
+use crate::sample::Sample;
+
+/// Programs on samples with the help of cards, or without.
+pub(crate) struct Solo<'a> {
+    feed: Option<Feed<'a>>,
+    values: bool,
+    verify: f64,
+    report: Mutex<DeviceReport>,
+}
+
+impl<'a> Solo<'a> {
+    /// Prepares what is sent. Nothing is if there are no cards, or if the limits do not allow it.
+    #[allow(clippy::too_many_arguments)]
+    pub fn new<'p>(
+        cards: &[Box<dyn Card>],
+        programs: impl Iterator<Item = &'p Compiled>,
+        samples: &'a [Sample<'a>],
+        runs: Runs<'a>,
+        values: bool,
+        limits: &Limits,
+        options: &DeviceOptions,
+    ) -> Solo<'a> {
+        let used = !cards.is_empty() && is_allowed_by(limits);
+        let feed = used.then(|| {
+            let mut sent = Programs::new();
+            let mut shapes = Shapes::default();
+            let subject = |program: &Compiled| {
+                let roles = program.roles();
+                let params = roles.unwrap_or_default().iter();
+                let params: Vec<Param> = params.map(|role| Param::from(*role)).collect();
+                Subject {
+                    // One whose parameters have no role fails before its first step: no work for a card.
+                    at: roles.and_then(|_| sent.push_program(program).ok()),
+                    solve: shapes.add(&params),
+                    compare: None,
+                    outputs: 1,
+                    entries: 1,
+                }
+            };
+            let subjects = programs.map(subject).collect();
+            let load = Load {
+                programs: sent,
+                subjects,
+                shapes,
+                samples,
+                runs,
+            };
+            let settings = Settings {
+                values,
+                ..options.settings
+            };
+            let chunk = options.chunk.map(NonZeroUsize::get);
+            Feed::new(load, settings, cards.len(), chunk)
+        });
+        Solo {
+            feed,
+            values,
+            verify: options.verify,
+            report: Mutex::default(),
+        }
+    }
+
+    /// What the cards are fed from.
+    pub fn feed(&self) -> Option<&Feed<'a>> {
+        self.feed.as_ref()
+    }
+
+    /// What a thread needs.
+    pub fn worker(&self) -> SoloWorker<'_> {
+        SoloWorker {
+            values: self.values,
+            runs: Counts::default(),
+            verify: Verify::new(self.verify),
+            report: &self.report,
+        }
+    }
+
+    /// What devices did, if any were used.
+    pub fn report(self) -> Option<DeviceReport> {
+        let report = self.report.into_inner().unwrap_or_else(|e| e.into_inner());
+        self.feed.map(|feed| DeviceReport {
+            cards: feed.cards(),
+            ops: feed.op_counts(),
+            ..report
+        })
+    }
+}
+
+/// One thread at work. What it has counted is added up when it is done.
+pub(crate) struct SoloWorker<'s> {
+    values: bool,
+    runs: Counts,
+    verify: Verify,
+    report: &'s Mutex<DeviceReport>,
+}
+
+/// What a device made of a program.
+pub(crate) struct Found<'t> {
+    pub pass: LaunchPass,
+    pub entry: Entry,
+    pub words: &'t [u32],
+}
+
+impl SoloWorker<'_> {
+    /// What a device made of a run, if it finished it.
+    pub fn found<'t>(&mut self, at: usize, taken: Option<&'t Taken>) -> Option<Found<'t>> {
+        let found = taken?.solved(at).and_then(|finished| {
+            let entry = entries(finished.words, 1, self.values)?.pop();
+            Ok(Found {
+                pass: finished.pass,
+                entry: entry.ok_or(Reason::Broken)?,
+                words: finished.words,
+            })
+        });
+        found.map_err(|reason| self.count(Err(reason))).ok()
+    }
+
+    /// Counts a run.
+    pub fn count(&mut self, ended: Result<LaunchPass, Reason>) {
+        self.runs.add(ended);
+    }
+
+    /// Is this run to be done again?
+    pub fn is_done_again(&self, at: usize) -> bool {
+        self.verify.chooses(at)
+    }
+
+    /// Compares a run that was done again.
+    pub fn compare(&mut self, at: usize, cpu: &Seen, device: &Seen) {
+        let (cpu, device) = (std::slice::from_ref(cpu), std::slice::from_ref(device));
+        self.verify.compare(at, false, cpu, device);
+    }
+}
+
+impl Drop for SoloWorker<'_> {
+    fn drop(&mut self) {
+        if let Ok(mut report) = self.report.lock() {
+            report.runs.add_all(&self.runs);
+            let verify = &mut self.verify;
+            let mismatches = std::mem::take(&mut verify.mismatches);
+            report.note(verify.verified, verify.differing, mismatches);
+        }
+    }
+}

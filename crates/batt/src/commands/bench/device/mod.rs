@@ -1,0 +1,236 @@
+//! `batt bench --device`: every solver on every input, on a device, on all cores and by Python.
+
+mod batches;
+mod python;
+mod report;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use batt_arc::Dataset;
+use batt_dsl::{Dialect, Limits};
+use batt_engine::device::{Card, DeviceOptions, DeviceReport, Score, Settings, score};
+use batt_engine::{Compiled, Sample};
+use batt_lang::Program;
+
+pub use self::batches::Batches;
+pub use self::python::Sampled;
+pub use self::report::{to_json, write};
+use crate::corpus::Corpus;
+use crate::device::{Cards, Device};
+use crate::error::advised;
+use crate::interrupt;
+use crate::solvers::{load_all, load_tasks};
+use crate::ui::Ui;
+
+/// What to measure.
+pub struct Wanted<'a> {
+    pub device: &'a Device,
+    pub checkout: Option<&'a Path>,
+    pub python: Option<&'a Path>,
+    pub solvers: &'a [PathBuf],
+    pub tasks: Option<&'a Path>,
+    pub dialect: Option<Dialect>,
+    pub limits: Limits,
+    pub time: Duration,
+    pub seed: u64,
+}
+
+/// All that was measured.
+pub struct DeviceBench {
+    pub programs: usize,
+    pub samples: usize,
+    /// Each pass on the cards, the first of which starts cold.
+    pub passes: Vec<Duration>,
+    /// All cores, without cards.
+    pub cores: Duration,
+    pub threads: usize,
+    /// What the cards did in the fastest pass.
+    pub device: DeviceReport,
+    /// Calls of primitives, and what a pass that counts them took.
+    pub calls: u64,
+    pub counted: Duration,
+    /// Runs whose scores differ between cards and cores.
+    pub differing: usize,
+    /// The first of them.
+    pub differences: Vec<String>,
+    pub python: Option<Sampled>,
+    pub batches: Vec<Batches>,
+    pub interrupted: bool,
+}
+
+impl DeviceBench {
+    /// Runs in all.
+    pub fn runs(&self) -> usize {
+        self.programs * self.samples
+    }
+
+    /// The median pass with everything in place: all but the first.
+    pub fn warm(&self) -> Duration {
+        let mut warm = self.passes.get(1..).unwrap_or_default().to_vec();
+        warm.sort_unstable();
+        let median = warm.get(warm.len() / 2).or(self.passes.first());
+        median.copied().unwrap_or_default()
+    }
+}
+
+/// Passes on the cards.
+const PASSES: usize = 4;
+
+/// Differences listed.
+const LISTED: usize = 10;
+
+/// Measures.
+pub fn measure(wanted: &Wanted<'_>, ui: &Ui) -> Result<DeviceBench> {
+    let corpus = Corpus::load();
+    let programs = programs(wanted, &corpus, ui)?;
+    let data = match (wanted.tasks, wanted.checkout) {
+        (None, None) => None,
+        (tasks, checkout) => {
+            let folder = super::against::task_folder(checkout.unwrap_or(Path::new(".")), tasks)?;
+            Some(load_tasks(&folder, ui)?)
+        }
+    };
+    let samples = samples(data.as_ref(), &corpus);
+    let mut cards = wanted.device.open(None)?;
+    if cards.is_empty() {
+        return Err(advised(
+            "there is no card to measure",
+            "say which with --device, or see what is missing with `batt device`",
+        ));
+    }
+    let compiled: Vec<Compiled> = programs.iter().map(Compiled::new).collect();
+    let work = Work {
+        programs: &compiled,
+        samples: &samples,
+        limits: wanted.limits,
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    ui.note(format_args!(
+        "{} solvers on {} inputs: {} runs",
+        programs.len(),
+        samples.len(),
+        work.count()
+    ));
+    let (cores, expected, _) = work.pass(&mut Vec::new(), false);
+    let mut bench = DeviceBench {
+        programs: programs.len(),
+        samples: samples.len(),
+        passes: Vec::new(),
+        cores,
+        threads,
+        device: DeviceReport::default(),
+        calls: 0,
+        counted: Duration::ZERO,
+        differing: 0,
+        differences: Vec::new(),
+        python: None,
+        batches: Vec::new(),
+        interrupted: false,
+    };
+    for pass in 0..PASSES {
+        if interrupt::happened() {
+            break;
+        }
+        let (time, scores, report) = work.pass(&mut cards, false);
+        bench.passes.push(time);
+        if pass == 0 {
+            bench.compare(&programs, &expected, &scores);
+        }
+        bench.device = report.unwrap_or_default();
+    }
+    if !interrupt::happened() {
+        let (time, _, report) = work.pass(&mut cards, true);
+        bench.counted = time;
+        let ops = report.map(|report| report.ops).unwrap_or_default();
+        bench.calls = ops.iter().map(|op| op.calls).sum();
+        bench.device.ops = ops;
+        bench.batches = batches::measure(&programs, &samples, &mut cards, &wanted.limits)?;
+    }
+    if let Some(checkout) = wanted.checkout.filter(|_| !interrupt::happened()) {
+        let names: Vec<&str> = programs.iter().map(Program::name).collect();
+        bench.python = Some(python::sample(wanted, checkout, &names, &samples, ui)?);
+    }
+    bench.interrupted = interrupt::happened();
+    Ok(bench)
+}
+
+/// The programs to run.
+fn programs(wanted: &Wanted<'_>, corpus: &Corpus, ui: &Ui) -> Result<Vec<Program>> {
+    let files: Vec<PathBuf> = match (wanted.solvers, wanted.checkout) {
+        ([], Some(checkout)) => vec![checkout.join("solvers.py")],
+        (files, _) => files.to_vec(),
+    };
+    if files.is_empty() {
+        return Ok(corpus.programs().to_vec());
+    }
+    let files = load_all(&files, wanted.dialect, ui)?;
+    Ok(files.into_iter().flat_map(|file| file.programs).collect())
+}
+
+/// The inputs to run on, with what is expected.
+fn samples<'a>(data: Option<&'a Dataset>, corpus: &'a Corpus) -> Vec<Sample<'a>> {
+    let data = data.unwrap_or_else(|| corpus.tasks());
+    let pairs = data
+        .iter()
+        .flat_map(|task| task.pairs().map(move |(_, pair)| Sample::new(task, pair)));
+    pairs.collect()
+}
+
+/// Every program on every sample.
+struct Work<'a> {
+    programs: &'a [Compiled],
+    samples: &'a [Sample<'a>],
+    limits: Limits,
+}
+
+impl Work<'_> {
+    fn count(&self) -> usize {
+        self.programs.len() * self.samples.len()
+    }
+
+    /// All runs once: how long that took, and what came of it.
+    fn pass(&self, cards: &mut Cards, ops: bool) -> (Duration, Vec<Score>, Option<DeviceReport>) {
+        let options = DeviceOptions {
+            settings: Settings {
+                ops,
+                ..Settings::default()
+            },
+            ..DeviceOptions::default()
+        };
+        let mut scores = Vec::with_capacity(self.count());
+        let cards: &mut [Box<dyn Card>] = cards;
+        let started = Instant::now();
+        let report = score(
+            cards,
+            self.programs,
+            self.samples,
+            &self.limits,
+            None,
+            &options,
+            interrupt::stop(),
+            |_, _, score| scores.push(score),
+        );
+        (started.elapsed(), scores, report.device)
+    }
+}
+
+impl DeviceBench {
+    /// Compares what cards and cores made of the same runs.
+    fn compare(&mut self, programs: &[Program], expected: &[Score], found: &[Score]) {
+        for (at, (expected, found)) in expected.iter().zip(found).enumerate() {
+            if expected == found {
+                continue;
+            }
+            self.differing += 1;
+            if self.differences.len() < LISTED {
+                let name = programs[at / self.samples].name();
+                let input = at % self.samples;
+                self.differences.push(format!(
+                    "{name} on input {input}: {found:?} on the card, {expected:?} on the CPU"
+                ));
+            }
+        }
+    }
+}
