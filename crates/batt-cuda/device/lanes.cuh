@@ -119,6 +119,13 @@ INLINE V lane_item(const Ctx &c, V v, u32 k) {
   case SET_V: return values_of(c, v)[k];
   case SET_P: return pair_of_word(pairs_of(c, v)[k]);
   case SET_C: return cell_of(dots_of(c, v)[k].at, dots_of(c, v)[k].color);
+  case GRID: {
+    u32 width = width_of(v), at = v.lo + k * width;
+    const u8 *row = c.arena + at;
+    if (width == 2) return pair_of_word(pair_word(row[0], row[1]));
+    if (width == 3 && triples(c)) return cell_of(pair_word(row[0], row[1]), row[2]);
+    return make(ROW, 0, width, at, 0);
+  }
   default: return nope();
   }
 }
@@ -331,7 +338,8 @@ OUTLINE V lane_call1(const Ctx &c, u32 *fallbacks, V f, V x) {
 /// A function on the elements from `from` on, one for each lane: false if they have to be taken one after the other.
 OUTLINE bool lane_map(Ctx &c, V f, V container, u32 from, u32 n, V *mine) {
   u32 k = from + lane(), fallbacks = 0;
-  *mine = k < n ? lane_call1(c, &fallbacks, f, lane_item(c, container, k)) : none();
+  V x = k < n ? lane_item(c, container, k) : none();
+  *mine = k < n && !is_bad(x) ? lane_call1(c, &fallbacks, f, x) : x;
   spend(c, LANES * 2);
   if (any(mine->kind == STOPPED)) return false;
   if (any(fallbacks != 0)) c.fallbacks++;
