@@ -115,6 +115,13 @@ INLINE V lane_item(const Ctx &c, V v, u32 k) {
     if (triples(c)) return integer(k == 0 ? row_of(v.lo) : k == 1 ? column_of(v.lo) : (i32)v.hi);
     return k == 0 ? integer((i32)v.hi) : pair_of_word(v.lo);
   case ROW: return integer(bytes_of(c, v)[k]);
+  case GRID: {
+    u32 width = width_of(v), row = v.lo + k * width;
+    const u8 *cells = c.arena + row;
+    if (width == 2) return pair_of_word(pair_word(cells[0], cells[1]));
+    if (width == 3 && triples(c)) return cell_of(pair_word(cells[0], cells[1]), cells[2]);
+    return make(ROW, 0, width, row, 0);
+  }
   case TUPLE:
   case SET_V: return values_of(c, v)[k];
   case SET_P: return pair_of_word(pairs_of(c, v)[k]);

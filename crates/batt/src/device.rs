@@ -1,17 +1,25 @@
-//! Devices on the command line: which to use, and what to do when they are not there.
+//! Devices on the command line: which to use, and what to say about them.
 
+use std::fmt::Write as _;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 
 use anyhow::Result;
-use batt_engine::device::{Card, CardError};
+use batt_cuda::{Cuda, Driver, Settings};
+use batt_dsl::Limits;
+use batt_engine::device::{
+    Card, CardError, Counts, DeviceOptions, DeviceReport, Mismatch, is_allowed_by,
+};
+use clap::Args;
+use serde_json::{Value as Json, json};
 
 use crate::error::advised;
+use crate::ui::{Ui, counted, grouped, say};
 
 /// Where to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Device {
-    /// On cards if there are any
+    /// On cards, if there are any and it is worth it
     Auto,
     /// On the processor's cores
     Cpu,
@@ -40,27 +48,99 @@ impl FromStr for Device {
             numbers.collect::<Result<Vec<usize>, _>>()
         });
         match numbers {
-            // The same card may be named twice: two logical devices share it.
             Some(Ok(numbers)) => Ok(Device::Cuda(numbers)),
             _ => Err("write auto, cpu, cuda, cuda:0, cuda:0,1 or emulated".to_owned()),
         }
     }
 }
 
+/// Options of commands that run programs on devices.
+#[derive(Args, Clone, Debug)]
+pub struct DeviceChoice {
+    /// Where to run; auto uses cards if there are any and there is enough to do
+    #[arg(long, value_name = VALUES, default_value = "auto")]
+    device: Device,
+
+    /// Do runs that a device has finished again on the processor, all or a fraction, and compare
+    #[arg(
+        long,
+        value_name = "FRACTION",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "1",
+        value_parser = fraction
+    )]
+    verify: Option<f64>,
+}
+
+/// `0.1`, `1`.
+fn fraction(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(fraction) if (0.0..=1.0).contains(&fraction) => Ok(fraction),
+        _ => Err("write a fraction from 0 to 1, such as 0.01".to_owned()),
+    }
+}
+
 /// Cards that were asked for.
 pub type Cards = Vec<Box<dyn Card>>;
 
+/// With fewer runs a card is not ready before the processor is done.
+const WORTH_IT: usize = 20_000;
+
+/// Logical devices on each card, where the user names none: while one computes, another one's results are copied.
+pub const PER_CARD: usize = 2;
+
+impl DeviceChoice {
+    /// The cards to use for so many runs within some limits; none for the processor alone.
+    pub fn open(
+        &self,
+        runs: usize,
+        limits: &Limits,
+        threads: Option<NonZeroUsize>,
+        ui: &Ui,
+    ) -> Result<Cards> {
+        if self.device == Device::Cpu || self.device == Device::Auto && runs < WORTH_IT {
+            return Ok(Vec::new());
+        }
+        if !is_allowed_by(limits) {
+            if self.device != Device::Auto {
+                ui.note(
+                    "limits below the default ones cannot be kept on a device; the processor runs everything",
+                );
+            }
+            return Ok(Vec::new());
+        }
+        self.device.open(threads, PER_CARD, ui)
+    }
+
+    /// How devices are used.
+    pub fn options(&self) -> DeviceOptions {
+        DeviceOptions {
+            verify: self.verify.unwrap_or(0.0),
+            ..DeviceOptions::default()
+        }
+    }
+}
+
 impl Device {
-    /// The cards to use; none for the processor alone. `threads` is how many an emulated device may take.
-    pub fn open(&self, threads: Option<NonZeroUsize>) -> Result<Cards> {
+    /// The cards; none for the processor alone. `threads` is how many an emulated device may take, `per_card` how many
+    /// logical devices each card has if none is named.
+    pub fn open(&self, threads: Option<NonZeroUsize>, per_card: usize, ui: &Ui) -> Result<Cards> {
         match self {
             Device::Cpu => Ok(Vec::new()),
-            // Without cards nothing is lost but time.
-            Device::Auto => Ok(cuda(&[]).unwrap_or_default()),
-            Device::Cuda(numbers) => cuda(numbers).map_err(|error| {
+            Device::Auto => match cuda(&[], per_card, ui) {
+                Ok(cards) => Ok(cards),
+                // That there is none is no news.
+                Err(CardError::Missing(_)) => Ok(Vec::new()),
+                Err(error) => {
+                    ui.note(format_args!("{error}; the processor runs everything"));
+                    Ok(Vec::new())
+                }
+            },
+            Device::Cuda(numbers) => cuda(numbers, per_card, ui).map_err(|error| {
                 advised(
                     &error,
-                    "leave --device out, or use --device cpu, to run on the processor",
+                    "`batt device` says what is missing; --device cpu runs on the processor",
                 )
             }),
             Device::Emulated => emulated(threads),
@@ -69,23 +149,25 @@ impl Device {
 }
 
 /// CUDA cards: those with these numbers, or all.
-fn cuda(numbers: &[usize]) -> Result<Cards, CardError> {
-    let all: Vec<usize> = match numbers.is_empty() {
-        true => (0..batt_cuda::Driver::get()?.cards).collect(),
-        false => numbers.to_vec(),
+fn cuda(numbers: &[usize], per_card: usize, ui: &Ui) -> Result<Cards, CardError> {
+    let all: Vec<usize>;
+    let numbers = match numbers.is_empty() {
+        false => numbers,
+        true => {
+            let cards = 0..Driver::get()?.cards;
+            all = cards.flat_map(|card| vec![card; per_card]).collect();
+            &all
+        }
     };
-    if all.is_empty() {
-        return Err(CardError::Missing("the driver sees no card".into()));
+    if numbers.is_empty() {
+        return Err(CardError::Missing("the driver sees none".into()));
     }
-    let opened = batt_cuda::Cuda::open_all(&all, &batt_cuda::Settings::from_env())?;
+    let opened = Cuda::open_all(numbers, &Settings::from_env())?;
     for note in &opened.notes {
-        anstream::eprintln!("note: {note}");
+        ui.note(note);
     }
-    let boxed = opened
-        .cards
-        .into_iter()
-        .map(|card| Box::new(card) as Box<dyn Card>);
-    Ok(boxed.collect())
+    let boxed = |card: Cuda| -> Box<dyn Card> { Box::new(card) };
+    Ok(opened.cards.into_iter().map(boxed).collect())
 }
 
 #[cfg(feature = "emulated")]
@@ -103,6 +185,147 @@ fn emulated(_: Option<NonZeroUsize>) -> Result<Cards> {
     ))
 }
 
+/// Says what devices did.
+pub fn remark(report: &DeviceReport, ui: &Ui) {
+    for card in &report.cards {
+        for error in &card.errors {
+            let name = &card.name;
+            ui.warn(format_args!(
+                "{name}: {error}; the processor did those runs"
+            ));
+        }
+        if card.lost {
+            ui.warn(format_args!("{}: not used any more", card.name));
+        }
+    }
+    ui.remark(format_args!(
+        "on a device: {}",
+        where_finished(&report.runs)
+    ));
+    if report.compared.total() > 0 {
+        let compared = where_finished(&report.compared);
+        ui.remark(format_args!("comparing on a device: {compared}"));
+    }
+    let times = report.times();
+    let seconds = [times.kernel, times.upload, times.download].map(|time| time.as_secs_f64());
+    let [kernel, upload, download] = seconds;
+    ui.remark(format_args!(
+        "{} on {}: {kernel:.2} s computing, {} sent in {upload:.2} s, {} back in {download:.2} s",
+        match times.launches {
+            1 => "1 launch".to_owned(),
+            n => format!("{} launches", grouped(n as usize)),
+        },
+        counted(report.cards.len(), "device"),
+        megabytes(times.bytes_up),
+        megabytes(times.bytes_down),
+    ));
+    if report.verified > 0 {
+        ui.remark(format_args!(
+            "{} done again on the processor, {} differ",
+            counted(report.verified as usize, "run"),
+            grouped(report.differing as usize),
+        ));
+    }
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
+}
+
+/// `17 of 20 runs, 2 of them exact; left: 3 missing`.
+fn where_finished(counts: &Counts) -> String {
+    let mut text = format!(
+        "{} of {}",
+        grouped(counts.finished() as usize),
+        counted(counts.total() as usize, "run"),
+    );
+    // Writing cannot fail: it is to a string.
+    if counts.exact > 0 {
+        let _ = write!(text, ", {} of them exact", grouped(counts.exact as usize));
+    }
+    let left: Vec<String> = counts
+        .reasons()
+        .map(|(reason, count)| format!("{} {reason}", grouped(count as usize)))
+        .collect();
+    if !left.is_empty() {
+        let _ = write!(text, "; left: {}", left.join(", "));
+    }
+    text
+}
+
+/// What devices did, for programs.
+pub fn to_json(report: &DeviceReport) -> Json {
+    let counts = |counts: &Counts| {
+        let left: serde_json::Map<String, Json> = counts
+            .reasons()
+            .map(|(reason, count)| (reason.name().to_owned(), json!(count)))
+            .collect();
+        json!({"first": counts.first, "exact": counts.exact, "left": left})
+    };
+    let cards = report.cards.iter().map(|card| {
+        json!({
+            "name": card.name,
+            "runs": card.runs,
+            "errors": card.errors,
+            "lost": card.lost,
+            "launches": card.times.launches,
+            "kernel_seconds": card.times.kernel.as_secs_f64(),
+            "upload_seconds": card.times.upload.as_secs_f64(),
+            "download_seconds": card.times.download.as_secs_f64(),
+            "bytes_up": card.times.bytes_up,
+            "bytes_down": card.times.bytes_down,
+        })
+    });
+    let ops = report.ops.iter().map(|count| {
+        json!({
+            "op": count.op.op().name,
+            "dialect": count.op.op().dialect.name(),
+            "calls": count.calls,
+            "cycles": count.cycles,
+        })
+    });
+    json!({
+        "runs": counts(&report.runs),
+        "compared": counts(&report.compared),
+        "cards": cards.collect::<Vec<_>>(),
+        "ops": ops.collect::<Vec<_>>(),
+        "verified": report.verified,
+        "differing": report.differing,
+    })
+}
+
+/// A run that differs, so that whoever looks for the bug has all of it.
+pub struct BugReport<'a> {
+    pub mismatch: &'a Mismatch,
+    /// What was run, on what.
+    pub place: String,
+    /// The program.
+    pub program: String,
+    /// Its input.
+    pub input: String,
+}
+
+impl BugReport<'_> {
+    /// Prints it on stderr.
+    pub fn say(&self, ui: &Ui) {
+        ui.warn(format_args!(
+            "{} gives something else on the device: this is a bug of ours, please report all of this",
+            self.place
+        ));
+        for (label, text) in [
+            ("program", &self.program),
+            ("input", &self.input),
+            ("on the processor", &self.mismatch.cpu),
+            ("on the device", &self.mismatch.device),
+        ] {
+            say(format_args!("{label}:"));
+            for line in text.lines() {
+                say(format_args!("  {line}"));
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,9 +336,27 @@ mod tests {
         assert_eq!(device("auto"), Ok(Device::Auto));
         assert_eq!(device("cuda"), Ok(Device::Cuda(vec![])));
         assert_eq!(device("cuda:1"), Ok(Device::Cuda(vec![1])));
+        // A card named twice is two logical devices.
         assert_eq!(device("cuda:3,0,3"), Ok(Device::Cuda(vec![3, 0, 3])));
         for bad in ["", "gpu", "cuda:", "cuda:x", "cuda:0;1", "cpu:0"] {
             assert!(device(bad).is_err(), "{bad}");
         }
+        assert_eq!(fraction("0.5"), Ok(0.5));
+        for bad in ["-1", "2", "nan", "half"] {
+            assert!(fraction(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn where_runs_were_finished() {
+        let mut counts = Counts {
+            first: 15,
+            exact: 2,
+            ..Counts::default()
+        };
+        assert_eq!(where_finished(&counts), "17 of 17 runs, 2 of them exact");
+        counts.exact = 0;
+        counts.left[5] = 3;
+        assert_eq!(where_finished(&counts), "15 of 18 runs; left: 3 missing");
     }
 }

@@ -12,7 +12,7 @@ INLINE bool rows_stay_rows(const Ctx &c, u32 width) { return width != 2 && !(wid
 /// The elements with these numbers, in this sequence, as a tuple.
 OUTLINE V tuple_of_numbers(Ctx &c, V container, const u32 *numbers, u32 n) {
   if (n == 0) return empty_tuple();
-  spend(c, n / LANES + 1);
+  spend(c, n);
   if (container.kind == ROW) {
     ROOM(u8, bytes, c, n);
     for (u32 k = lane(); k < n; k += LANES) bytes[k] = bytes_of(c, container)[numbers[k]];
@@ -75,11 +75,8 @@ OUTLINE V as_list(Ctx &c, V container) {
 /// The number of the element of a set that equals a value (or is the same nan); EMPTY for none.
 OUTLINE u32 find_in(Ctx &c, V set, V value) {
   if (set.kind != SET_V) {
-    if (value.kind != (set.kind == SET_P ? PAIR : CELL)) {
-      set_contains(c, set, value); // which knows what to do with odd values
-      return EMPTY;
-    }
-    u64 key = set.kind == SET_P ? value.lo : (u64)value.hi << 32 | value.lo;
+    u64 key;
+    if (!numeric_key(c, set.kind, value, &key)) return EMPTY;
     u32 mine = EMPTY;
     for (u32 k = lane(); k < set.len; k += LANES)
       if (key_of(c, set, k) == key) mine = k;
@@ -216,6 +213,7 @@ OUTLINE V extreme_argument(Ctx &c, V container, V function, bool up) {
   TRY(fault);
   fault = first_extreme(c, container, keys, up, false, &at);
   TRY(fault);
+  sync();
   c.top = mark;
   return item(c, container, at);
 }
@@ -227,7 +225,7 @@ OUTLINE V number_equals(Ctx &c, V tuple, u32 *firsts) {
   u32 n = length(c, tuple);
   const V *items = elements(c, tuple);
   CHECK(c);
-  spend(c, (u64)n * n / LANES / 8);
+  spend(c, (u64)n * n / LANES + n);
   ROOM(u64, hashes, c, n);
   if (sort_numbers(c, items, n, hashes) != NO_NUMBERS) {
     for (u32 k = lane(); k < n; k += LANES) {
@@ -466,7 +464,7 @@ OUTLINE V mark_others(Ctx &c, V container, V value, u8 *keep) {
     bool number = integral(value, &wanted);
     for (u32 k = lane(); k < n; k += LANES) keep[k] = !number || bytes_of(c, container)[k] != wanted;
   } else {
-    spend(c, n / 4);
+    spend(c, n);
     for (u32 k = 0; k < n; k++) {
       bool same = equal(c, item(c, container, k), value);
       CHECK(c);
@@ -506,7 +504,7 @@ OUTLINE bool other_of_two(Ctx &c, V container, V value, V *other) {
 /// The first element of a tuple that does not equal a value; false if there is none.
 OUTLINE bool first_other(Ctx &c, V tuple, V value, V *other) {
   u32 n = length(c, tuple);
-  spend(c, n / 4);
+  spend(c, n);
   for (u32 k = 0; k < n && !c.stop; k++) {
     *other = item(c, tuple, k);
     if (!equal(c, *other, value)) return true;
@@ -572,7 +570,7 @@ OUTLINE V join_rows(Ctx &c, const V *members, u32 count) {
     total += length(c, member);
   }
   if (total > MOST_ELEMENTS) return stop(c, SIZE);
-  spend(c, total * width / LANES + count);
+  spend(c, total + count);
   ROOM(u8, bytes, c, total * width);
   u32 to = 0;
   for (u32 m = 0; m < count; m++) {
@@ -683,7 +681,7 @@ OP(product)(Ctx &c, V a, V b) {
   u32 n = length(c, a);
   if ((u64)n * m > MOST_ELEMENTS) return stop(c, SIZE);
   if (n == 0) return empty_set();
-  spend(c, (u64)n * m / LANES + 1);
+  spend(c, (u64)n * m);
   const V *x = elements(c, a), *y = elements(c, b);
   CHECK(c);
   V list = all_pairs(c, x, n, y, m);
@@ -698,7 +696,7 @@ OP(pair)(Ctx &c, V a, V b) {
   if (n == 0) return empty_tuple();
   NEED_ORDER(c, a);
   NEED_ORDER(c, b);
-  spend(c, n / LANES + 1);
+  spend(c, n);
   ROOM(V, pairs, c, n);
   ROOM(V, parts, c, 2 * (u64)n);
   for (u32 k = lane(); k < n; k += LANES) pairs[k] = pair_in(c, item(c, a, k), item(c, b, k), parts + 2 * k);
@@ -851,6 +849,7 @@ OP(extract)(Ctx &c, V container, V condition) {
       V y = through_generator(call1(c, condition, item(c, container, k)));
       if (y.kind == STOPPED || c.stop) return make(STOPPED, 0, 0, 0, 0);
       bool accepted = y.kind != FAILED && truth(c, y);
+      sync();
       c.top = mark;
       if (y.kind == FAILED) {
         if (ordered) return y;
@@ -903,7 +902,7 @@ OP(repeat)(Ctx &c, V value, V count) {
   if (n <= 0) return empty_tuple();
   if (n > (i64)MOST_ELEMENTS) return stop(c, SIZE);
   u32 times = (u32)n;
-  spend(c, times / LANES + 1);
+  spend(c, times);
   if (is_byte(value)) {
     ROOM(u8, bytes, c, times);
     fill_with(bytes, (u8)value.lo, times);
@@ -936,7 +935,7 @@ OP(interval)(Ctx &c, V start, V stop_at, V step) {
   if (count > MOST_ELEMENTS) return stop(c, SIZE);
   u32 n = (u32)count;
   i64 last = (i64)((u64)from + (count - 1) * (u64)by);
-  spend(c, n / LANES + 1);
+  spend(c, n);
   if (is_byte(integer(from)) && is_byte(integer(last))) {
     ROOM(u8, bytes, c, n);
     for (u32 k = lane(); k < n; k += LANES) bytes[k] = (u8)(from + (i64)k * by);

@@ -53,7 +53,7 @@ OUTLINE V sort_by_keys(Ctx &c, V container, const V *keys, u32 n, u32 *sorted) {
     NEED_ORDER(c, container);
     return sort_by_insertion(c, keys, n, sorted);
   }
-  spend(c, (u64)n * n / LANES / 4);
+  spend(c, (u64)n * n / LANES + n);
   bool tie = false;
   for (u32 k = lane(); k < n; k += LANES) {
     u32 rank = 0;

@@ -54,7 +54,7 @@ pub struct ConformanceArgs {
 
 /// Runs the command.
 pub fn main(args: &ConformanceArgs, ui: &Ui) -> Result<Exit> {
-    let card = args.device.open(None)?.into_iter().next();
+    let card = args.device.open(None, 1, ui)?.into_iter().next();
     let bar = ui.spinner();
     let progress = |path: &Path, report: &Report| {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();

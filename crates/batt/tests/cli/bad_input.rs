@@ -243,3 +243,18 @@ fn bad_grids_and_pairs() {
         .batt(&["eval", "s.py::solve_aa12", "--task", "tasks"])
         .error("no solver 'solve_aa12'", "did you mean 'solve_aa11'?");
 }
+
+#[test]
+fn devices_that_are_not_there() {
+    let folder = Folder::with_tasks();
+    folder.write("s.py", "def solve_aa11(I):\n    return hmirror(I)\n");
+    let run = |device: &str| folder.batt(&["run", "s.py", "--tasks", "tasks", "--device", device]);
+    run("cuda:99").error("no card", "batt device");
+    run("gpu").code(2).err("write auto, cpu, cuda");
+    folder
+        .batt(&["conformance", "tasks", "--no-fallback"])
+        .error("without a device", "--device");
+    if cfg!(not(feature = "emulated")) {
+        run("emulated").error("without the emulated device", "--features emulated");
+    }
+}

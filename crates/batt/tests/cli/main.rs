@@ -3,6 +3,8 @@
 mod bad_input;
 mod bench;
 mod card;
+#[cfg(feature = "emulated")]
+mod emulated;
 mod mega;
 mod profile;
 mod run;

@@ -16,9 +16,10 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use batt_arc::{Dataset, PairRef};
-use batt_engine::{CompiledBatt, MegaOptions, MegaReport, MegaResult, Sample, mega};
+use batt_engine::device::Mismatch;
+use batt_engine::{CompiledBatt, MegaOptions, MegaReport, MegaResult, Sample, mega_on};
 use batt_lang::batt::BattFile;
-use batt_lang::{Batt, OnError};
+use batt_lang::{Batt, OnError, StepId};
 use clap::{Args, ValueEnum};
 use serde_json::{Value as Json, json};
 
@@ -29,6 +30,7 @@ use self::summary::Summary;
 use self::tally::{Earlier, PairOf, Solved, Tally};
 use crate::batts;
 use crate::cli::{Exit, RunOptions};
+use crate::device::{self, BugReport, DeviceChoice};
 use crate::error::advised;
 use crate::files::check_not_read;
 use crate::interrupt;
@@ -51,7 +53,8 @@ Examples:
   batt mega batt.py --tasks data/training
   batt mega batt.py --tasks data/training --out results.jsonl
   batt mega batt.py --tasks data/training --out results.jsonl --resume
-  batt mega a.py b.py --tasks challenges.json --out results.parquet --jobs 8")]
+  batt mega a.py b.py --tasks challenges.json --out results.parquet --jobs 8
+  batt mega batt.py --tasks data/training --device cuda --verify=0.01")]
 pub struct MegaArgs {
     /// Batt files
     #[arg(required = true, value_name = "BATT")]
@@ -85,9 +88,8 @@ pub struct MegaArgs {
     #[arg(long, value_name = "N")]
     batch_size: Option<NonZeroUsize>,
 
-    /// Where to run: auto takes the fastest that is there
-    #[arg(long, value_name = "DEVICE", default_value = "auto")]
-    device: Device,
+    #[command(flatten)]
+    device: DeviceChoice,
 
     /// What becomes of a step that fails [default: defaults for guarded files, else poison]
     #[arg(long, value_name = "MODE")]
@@ -114,15 +116,6 @@ pub struct MegaArgs {
 
     #[command(flatten)]
     options: RunOptions,
-}
-
-/// Where to run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Device {
-    /// The fastest that is there
-    Auto,
-    /// The processor's cores
-    Cpu,
 }
 
 /// What becomes of a step that fails.
@@ -154,8 +147,6 @@ fn seconds(text: &str) -> Result<Duration, String> {
 
 /// Runs the command.
 pub fn main(args: &MegaArgs, ui: &Ui) -> Result<Exit> {
-    // One device is there; the choice is made so that scripts need not change when there are more.
-    let (Device::Auto | Device::Cpu) = args.device;
     let loaded = batts::load_all(&args.batts, args.options.dialect(), ui)?;
     let data = load_tasks(&args.tasks, ui)?;
     let work = Work::new(&loaded, &data, args);
@@ -187,6 +178,14 @@ pub fn main(args: &MegaArgs, ui: &Ui) -> Result<Exit> {
         grouped(report.batch_size),
         rate(report.runs, report.elapsed),
     ));
+    let mut differing = false;
+    if let Some(found) = &report.device {
+        device::remark(found, ui);
+        for mismatch in &found.mismatches {
+            work.bug_report(mismatch).say(ui);
+        }
+        differing = found.differing > 0;
+    }
     // Whoever was too late to interrupt has all results.
     if !summary.is_complete() {
         if args.out.as_deref().is_some_and(|out| out != Path::new("-")) {
@@ -194,7 +193,8 @@ pub fn main(args: &MegaArgs, ui: &Ui) -> Result<Exit> {
         }
         return Ok(Exit::Interrupted);
     }
-    Ok(Exit::findings(loaded.iter().any(|file| !file.is_clean())))
+    let unclean = loaded.iter().any(|file| !file.is_clean());
+    Ok(Exit::findings(unclean || differing))
 }
 
 /// What is to be run.
@@ -252,7 +252,7 @@ impl<'a> Work<'a> {
                 limits,
                 threads: args.jobs,
                 batch_size: args.batch_size,
-                compare: true,
+                device: args.device.options(),
                 ..MegaOptions::default()
             },
         }
@@ -356,17 +356,25 @@ impl<'a> Work<'a> {
             }
         };
         let from = earlier.runs;
+        let left = self.len() - from.min(self.len());
+        let limits = &self.options.limits;
+        let mut cards = args.device.open(left, limits, args.jobs, ui)?;
         interrupt::watch();
         let stop = interrupt::stop();
         let bar = ui.progress(self.len(), "running");
         bar.set_position(from as u64);
         let wanted = sink.is_wanted();
+        let options = MegaOptions {
+            values: wanted,
+            ..self.options.clone()
+        };
         let mut failed = None;
-        let report = mega(
+        let report = mega_on(
+            &mut cards,
             &self.compiled,
             &self.samples,
             from,
-            &self.options,
+            &options,
             stop,
             |batt, run, done, pass| wanted.then(|| self.entries[batt].render(run, done, pass)),
             |at, result| {
@@ -393,6 +401,41 @@ impl<'a> Work<'a> {
             earlier,
             solved: tally.finish(),
         })
+    }
+
+    /// A run that a device got wrong.
+    fn bug_report<'m>(&self, mismatch: &'m Mismatch) -> BugReport<'m> {
+        let (batt, sample) = self.run_at(mismatch.run);
+        let (task, pair) = self.places[sample];
+        let task = &self.data.tasks()[task].id;
+        let name = &self.names[batt];
+        let batt = self.batts[batt];
+        let outputs = batt.outputs.len();
+        let (entry, steps, value) = match mismatch.entry.checked_sub(outputs) {
+            None => {
+                let output = &batt.outputs[mismatch.entry];
+                let entry = format!("candidate {} ({})", mismatch.entry, output.donor);
+                (entry, &output.steps, &output.value)
+            }
+            Some(k) => {
+                let score = &batt.scores[k];
+                (
+                    format!("score {k} ({})", score.differ),
+                    &score.steps,
+                    &score.value,
+                )
+            }
+        };
+        let comparing = if mismatch.compares { ", comparing" } else { "" };
+        let line = |id: &StepId| format!("t{} = {}", batt.numbers[id.index()], batt.call_text(*id));
+        let mut program: Vec<String> = steps.iter().map(line).collect();
+        program.push(format!("value: {}", batt.program.operand_text(value)));
+        BugReport {
+            mismatch,
+            place: format!("{entry} of {name} on {task} {pair}{comparing}"),
+            program: program.join("\n"),
+            input: self.samples[sample].input.to_string(),
+        }
     }
 
     /// What the results depend on, by the names people know: resuming asks for the same.

@@ -151,6 +151,7 @@ impl Summary<'_, '_> {
                 "failed": sum(|s| s.failed),
                 "fallbacks": sum(|s| s.fallbacks),
             },
+            "device": report.device.as_ref().map(crate::device::to_json),
             "batch_size": report.batch_size,
             "threads": report.workers,
             "seconds": report.elapsed.as_secs_f64(),

@@ -12,13 +12,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use batt_engine::{JobResult, Options, Values, Verdict, evaluate};
+use batt_engine::device::{DeviceReport, Mismatch};
+use batt_engine::{JobResult, Options, Values, Verdict, evaluate_on};
 use batt_lang::SolverFile;
 use clap::Args;
 
 use self::plan::{Plan, Solver};
 use self::tally::{Scope, Tally};
 use crate::cli::{Exit, RunOptions};
+use crate::device::{self, BugReport, Cards, DeviceChoice};
 use crate::error::bad_file;
 use crate::interrupt;
 use crate::outcome::{Encoded, ErrorRecord, RunRecord, micros, reason};
@@ -38,7 +40,8 @@ Examples:
   batt run solvers.py --tasks data/training
   batt run verifiers.py --tasks data/training --dialect re-arc
   batt run mine.py more.py --tasks arc-agi_evaluation_challenges.json --json results.jsonl
-  batt run solvers.py --tasks data/evaluation --all-pairs --jobs 8")]
+  batt run solvers.py --tasks data/evaluation --all-pairs --jobs 8
+  batt run solvers.py --tasks data/evaluation --all-pairs --device cuda --verify=0.01")]
 pub struct RunArgs {
     /// Solver files
     #[arg(required = true, value_name = "SOLVERS")]
@@ -65,6 +68,9 @@ pub struct RunArgs {
     verbose: bool,
 
     #[command(flatten)]
+    device: DeviceChoice,
+
+    #[command(flatten)]
     options: RunOptions,
 }
 
@@ -81,6 +87,10 @@ pub fn main(args: &RunArgs, ui: &Ui) -> Result<Exit> {
     let json = args.json.as_deref().map(open).transpose()?;
 
     let mut options = args.options.engine(args.jobs);
+    options.device = args.device.options();
+    let cards = args
+        .device
+        .open(plan.len(), &options.limits, args.jobs, ui)?;
     options.values = match (&json, args.all_pairs) {
         (Some(_), _) => Values::All,
         // Nearly every value of an all-pairs run is wrong, and nobody looks at them.
@@ -94,7 +104,7 @@ pub fn main(args: &RunArgs, ui: &Ui) -> Result<Exit> {
     };
     let keep = if args.verbose { usize::MAX } else { LISTED };
     let mut tally = Tally::new(&plan, &data, scope, keep);
-    let time = execute(&plan, &options, json, &mut tally, ui)?;
+    let (time, device) = execute(&plan, cards, &options, json, &mut tally, ui)?;
 
     let report = Report {
         tally: &tally,
@@ -116,11 +126,20 @@ pub fn main(args: &RunArgs, ui: &Ui) -> Result<Exit> {
         counted(threads.map_or(1, NonZeroUsize::get), "thread"),
         rate(tally.runs, time),
     ));
+    let mut differing = false;
+    if let Some(found) = &device {
+        device::remark(found, ui);
+        for mismatch in &found.mismatches {
+            bug_report(&plan, mismatch).say(ui);
+        }
+        differing = found.differing > 0;
+    }
     if interrupt::happened() {
         return Ok(Exit::Interrupted);
     }
     let unloaded = !files.iter().all(SolverFile::is_clean);
-    Ok(Exit::findings(unloaded || tally.has_findings()))
+    let findings = unloaded || differing || tally.has_findings();
+    Ok(Exit::findings(findings))
 }
 
 type JsonLines = BufWriter<Box<dyn Write>>;
@@ -134,20 +153,33 @@ fn open(path: &Path) -> Result<JsonLines> {
     Ok(BufWriter::with_capacity(1 << 16, target))
 }
 
-/// Runs the plan, writing and counting results as they come. Returns the time it took.
+/// A run that a device got wrong.
+fn bug_report<'m>(plan: &Plan<'_>, mismatch: &'m Mismatch) -> BugReport<'m> {
+    let run = plan.run(mismatch.run);
+    let program = run.solver.program;
+    BugReport {
+        mismatch,
+        place: format!("{} on {} {}", program.name(), run.task.id, run.name),
+        program: program.to_string(),
+        input: run.pair.input.to_string(),
+    }
+}
+
+/// Runs the plan, writing and counting results as they come. Returns the time it took, and what devices did.
 fn execute<'a>(
     plan: &Plan<'a>,
+    mut cards: Cards,
     options: &Options,
     mut json: Option<JsonLines>,
     tally: &mut Tally<'a>,
     ui: &Ui,
-) -> Result<Duration> {
+) -> Result<(Duration, Option<DeviceReport>)> {
     interrupt::watch();
     let stop = interrupt::stop();
     let bar = ui.progress(plan.len(), "running");
     let mut write_error = None;
     let started = Instant::now();
-    evaluate(plan.jobs(), options, stop, |at, result| {
+    let (_, device) = evaluate_on(&mut cards, plan.jobs(), options, stop, |at, result| {
         if let Some(out) = &mut json
             && write_error.is_none()
             && let Err(error) = write_line(out, plan, at, &result)
@@ -178,7 +210,7 @@ fn execute<'a>(
     if let Some(mut out) = json {
         out.flush()?;
     }
-    Ok(time)
+    Ok((time, device))
 }
 
 fn write_line(

@@ -18,7 +18,7 @@ pub use self::batches::Batches;
 pub use self::python::Sampled;
 pub use self::report::{to_json, write};
 use crate::corpus::Corpus;
-use crate::device::{Cards, Device};
+use crate::device::{Cards, Device, PER_CARD};
 use crate::error::advised;
 use crate::interrupt;
 use crate::solvers::{load_all, load_tasks};
@@ -93,7 +93,7 @@ pub fn measure(wanted: &Wanted<'_>, ui: &Ui) -> Result<DeviceBench> {
         }
     };
     let samples = samples(data.as_ref(), &corpus);
-    let mut cards = wanted.device.open(None)?;
+    let mut cards = wanted.device.open(None, PER_CARD, ui)?;
     if cards.is_empty() {
         return Err(advised(
             "there is no card to measure",

@@ -36,7 +36,6 @@ pub fn measure(
             limits: *limits,
             threads,
             batch_size: batch,
-            compare: true,
             ..MegaOptions::default()
         };
         mega(

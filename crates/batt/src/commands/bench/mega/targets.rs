@@ -86,7 +86,6 @@ pub fn measure(
             limits: *limits,
             threads: None,
             batch_size: NonZeroUsize::new(batch),
-            compare: true,
             ..MegaOptions::default()
         };
         let share = time / 5;

@@ -1,0 +1,145 @@
+//! `--device emulated`: the same results, and words about where they are from.
+
+use serde_json::Value;
+
+use crate::support::Folder;
+
+/// A solver that is right, one that fails, one whose value is a set, and one that looks at the order of a set.
+const SOLVERS: &str = "
+def solve_aa11(I):
+    O = hmirror(I)
+    return O
+
+def solve_bb22(I):
+    x1 = crop(I, I, I)
+    return x1
+
+def set_aa11(I):
+    O = palette(I)
+    return O
+
+def order_aa11(I):
+    x1 = asobject(I)
+    O = first(x1)
+    return O
+";
+
+fn folder() -> Folder {
+    let folder = Folder::with_tasks();
+    folder.write("s.py", SOLVERS);
+    folder.batt(&["card", "s.py", "-o", "b.py"]).code(0);
+    folder
+}
+
+/// Without the times, which are never the same.
+fn without_times(lines: &str) -> Vec<Value> {
+    let parse = |line| {
+        let mut record: Value = serde_json::from_str(line).unwrap();
+        record.as_object_mut().unwrap().remove("us");
+        record
+    };
+    lines.lines().map(parse).collect()
+}
+
+#[test]
+fn mega_is_the_same() {
+    let folder = folder();
+    let mega = |more: &[&str]| {
+        let args = [&["mega", "b.py", "--tasks", "tasks"], more].concat();
+        folder.batt(&args).code(0)
+    };
+    let plain = mega(&["--out", "cpu.jsonl", "--device", "cpu"]);
+    let ended = mega(&["--out", "dev.jsonl", "--device", "emulated", "--verify"])
+        .err("on a device: ")
+        .err("done again on the processor, 0 differ");
+    assert_eq!(ended.stdout, plain.stdout);
+    assert_eq!(folder.read("dev.jsonl"), folder.read("cpu.jsonl"));
+    // Without results on disk only verdicts come back.
+    let ended = mega(&["--device", "emulated", "--verify=0.5"]);
+    assert_eq!(ended.stdout, plain.stdout);
+    let ended = mega(&["--device", "emulated", "--json"]);
+    let summary: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let device = &summary["device"];
+    let runs = &device["runs"];
+    let left: u64 = runs["left"]
+        .as_object()
+        .unwrap()
+        .values()
+        .map(|count| count.as_u64().unwrap())
+        .sum();
+    let done = runs["first"].as_u64().unwrap() + runs["exact"].as_u64().unwrap();
+    assert_eq!(done + left, 5);
+    assert!(device["cards"][0]["launches"].as_u64().unwrap() > 0);
+    // Steps are counted wherever they are executed.
+    let cpu: Value = serde_json::from_str(&mega(&["--device", "cpu", "--json"]).stdout).unwrap();
+    assert_eq!(summary["steps"], cpu["steps"]);
+    assert_eq!(cpu["device"], Value::Null);
+}
+
+#[test]
+fn run_is_the_same() {
+    let folder = folder();
+    let run = |more: &[&str]| {
+        let args = ["run", "s.py", "--tasks", "tasks", "--all-pairs"];
+        folder.batt(&[&args, more].concat()).code(1)
+    };
+    let plain = run(&["--json", "cpu.jsonl", "--device", "cpu"]);
+    let ended = run(&["--json", "dev.jsonl", "--device", "emulated"]).err("on a device: ");
+    assert_eq!(ended.stdout, plain.stdout);
+    let told = |name: &str| without_times(&folder.read(name));
+    assert_eq!(told("dev.jsonl"), told("cpu.jsonl"));
+    let ended = run(&["--device", "emulated", "--verify"]).err("0 differ");
+    assert_eq!(ended.stdout, plain.stdout);
+}
+
+#[test]
+fn limits_that_a_device_cannot_keep() {
+    let folder = folder();
+    let args = ["mega", "b.py", "--tasks", "tasks", "--device", "emulated"];
+    folder
+        .batt(&[&args[..], &["--max-steps", "100000"]].concat())
+        .code(0)
+        .err("the processor runs everything");
+}
+
+#[test]
+fn conformance_on_a_device() {
+    let folder = Folder::new();
+    folder.write("v/ops/add.jsonl", "{\"args\":[1,2],\"out\":3}\n");
+    folder.write("v/ops/double.jsonl", "{\"args\":[1],\"out\":3}\n");
+    let conformance = |more: &[&str]| {
+        let args = ["conformance", "v", "--device", "emulated"];
+        folder.batt(&[&args, more].concat())
+    };
+    conformance(&["--op", "add"])
+        .code(0)
+        .out("arc-dsl primitives")
+        .out("1 passed, 0 failed");
+    conformance(&["--no-fallback"])
+        .code(1)
+        .out("double.jsonl:1")
+        .out("1 passed, 1 failed, 0 unfinished");
+    conformance(&["--op", "nope"]).error("no vectors of 'nope'", "batt ops");
+}
+
+#[test]
+fn bench_compares_both() {
+    let folder = folder();
+    let args = [
+        "bench",
+        "--device",
+        "emulated",
+        "--seconds",
+        "0.1",
+        "--json",
+    ];
+    let more = ["--solvers", "s.py", "--tasks", "tasks"];
+    let ended = folder.batt(&[&args[..], &more].concat()).code(0);
+    let json: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let workloads = json["device"]["workloads"].as_array().unwrap();
+    assert_eq!(workloads.len(), 2);
+    for workload in workloads {
+        assert_eq!(workload["agrees"], true, "{workload}");
+        assert!(workload["cards_per_second"].as_f64().unwrap() > 0.0);
+    }
+}
