@@ -126,13 +126,6 @@ INLINE V lane_item(const Ctx &c, V v, u32 k) {
   case SET_V: return values_of(c, v)[k];
   case SET_P: return pair_of_word(pairs_of(c, v)[k]);
   case SET_C: return cell_of(dots_of(c, v)[k].at, dots_of(c, v)[k].color);
-  case GRID: {
-    u32 width = width_of(v), at = v.lo + k * width;
-    const u8 *row = c.arena + at;
-    if (width == 2) return pair_of_word(pair_word(row[0], row[1]));
-    if (width == 3 && triples(c)) return cell_of(pair_word(row[0], row[1]), row[2]);
-    return make(ROW, 0, width, at, 0);
-  }
   default: return nope();
   }
 }
