@@ -269,8 +269,8 @@ OUTLINE u32 flood_all(Ctx &c, const Joining &g, Dot *dots, u32 *ends) {
   return count;
 }
 
-/// The objects as Python makes them.
-OUTLINE V flooded_objects(Ctx &c, const Joining &g) {
+/// The cells of each object in the sequence in which Python finds them.
+OUTLINE V flooded_lists(Ctx &c, const Joining &g, V **lists, u32 *number) {
   spend(c, (u64)g.count * 8);
   ROOM(Dot, dots, c, g.count);
   u32 *ends = scratch_for<u32>(c, g.count);
@@ -279,13 +279,24 @@ OUTLINE V flooded_objects(Ctx &c, const Joining &g) {
   u32 count = flood_all(c, g, dots, ends);
   CHECK(c);
   c.top = mark;
-  if (count == 0) return empty_set();
-  ROOM(V, objects, c, count);
+  ROOM(V, objects, c, count + 1);
   for (u32 k = lane(); k < count; k += LANES) {
     u32 start = k ? ends[k - 1] : 0;
     objects[k] = make(SET_C, 0, ends[k] - start, offset_of(c, dots + start), 0);
   }
   sync();
+  *lists = objects;
+  *number = count;
+  return none();
+}
+
+/// The objects as Python makes them.
+OUTLINE V flooded_objects(Ctx &c, const Joining &g) {
+  V *objects;
+  u32 count;
+  V fault = flooded_lists(c, g, &objects, &count);
+  TRY(fault);
+  if (count == 0) return empty_set();
   for (u32 k = 0; k < count; k++) {
     V object = build_distinct(c, objects[k], FROZEN);
     TRY(object);
@@ -306,15 +317,105 @@ OUTLINE V objects_of(Ctx &c, const Grid &grid, bool univalued, bool diagonal, V 
   return c.exact ? flooded_objects(c, g) : united_objects(c, g);
 }
 
+/// The fault of looking at every place of something taken for a grid of this width: rows may be too short, or no tuples.
+/// None if there is a value everywhere. (Rows that are too long are cut.)
+OUTLINE V fault_of_rows(Ctx &c, V v, u32 height, u32 width) {
+  bool broken = false, no_row = false;
+  for (u32 i = lane(); i < height; i += LANES) {
+    V row = item(c, v, i);
+    no_row |= !is_tuple(row);
+    broken |= is_tuple(row) && length(c, row) < width;
+  }
+  no_row = any(no_row);
+  broken = any(broken);
+  // Which of them is met first is a long story; to tokpidjin it is all the same.
+  if (no_row && broken && !triples(c)) return odd(c);
+  return no_row ? failed(TYPE_) : broken ? failed(INDEX_) : none();
+}
+
+/// Numbers for values: equal ones share a number; nan, which equals nothing, has one of its own each time. `*background`
+/// is that of a value to be left out, if it occurs. False: there are too many.
+OUTLINE bool number_values(Ctx &c, const V *values, u32 n, V left_out, u8 *numbers, u32 *background) {
+  *background = 256;
+  V *known = room_for<V>(c, 256);
+  if (c.stop) return false;
+  u32 count = 0;
+  for (u32 k = 0; k < n; k++) {
+    V v = values[k];
+    u32 at = 0;
+    while (at < count && !equal(c, known[at], v)) at++;
+    if (at == 255 || c.stop) return false;
+    if (at == count) {
+      if (equal(c, v, left_out)) *background = at;
+      put(known + count++, v);
+      sync();
+    }
+    put(numbers + k, (u8)at);
+  }
+  sync();
+  return true;
+}
+
+/// A list of cells whose colours are numbers of values, with the values at their locations instead.
+OUTLINE V list_with_values(Ctx &c, V list, const V *values, u32 width) {
+  ROOM(V, cells, c, list.len);
+  for (u32 k = 0; k < list.len; k++) {
+    i32 i = row_of(dots_of(c, list)[k].at), j = column_of(dots_of(c, list)[k].at);
+    V cell = cell_from(c, values[(u32)i * width + (u32)j], integer(i), integer(j));
+    TRY(cell);
+    put(cells + k, cell);
+  }
+  sync();
+  return list_of(c, cells, list.len);
+}
+
+/// Looks for objects in something that is no grid but has a value everywhere.
+OUTLINE V objects_of_values(Ctx &c, V v, u32 height, u32 width, bool univalued, bool diagonal, V background) {
+  if (height > 32767 || width > 32767 || (u64)height * width > MOST_LABELS) return stop(c, SIZE);
+  u32 n = height * width;
+  spend(c, (u64)n * 2);
+  ROOM(V, values, c, n);
+  ROOM(u8, numbers, c, n);
+  for (u32 k = lane(); k < n; k += LANES) values[k] = item(c, item(c, v, k / width), k % width);
+  sync();
+  Joining g = {numbers, height, width, n, 256, univalued, diagonal};
+  if (!number_values(c, values, n, background, numbers, &g.background)) return odd(c);
+  // In an object of one value a nan is not even accepted as its own cell, and the fill goes on as if it were not there.
+  bool missing = false;
+  for (u32 k = lane(); k < n; k += LANES) missing |= is_nan(values[k]);
+  if (c.exact && univalued && any(missing)) return odd(c);
+  u32 count;
+  V *objects;
+  if (c.exact) {
+    V fault = flooded_lists(c, g, &objects, &count);
+    TRY(fault);
+  } else {
+    V found = united_objects(c, g);
+    TRY(found);
+    objects = values_of(c, found);
+    count = found.len;
+  }
+  for (u32 k = 0; k < count; k++) {
+    V list = list_with_values(c, objects[k], values, width);
+    TRY(list);
+    V object = build_distinct(c, list, FROZEN);
+    TRY(object);
+    sync();
+    put(objects + k, object);
+  }
+  sync();
+  return count ? build_distinct(c, list_at(c, SET_V, objects, count), FROZEN) : empty_set();
+}
+
 /// What comes of looking for objects in something that is no grid.
-OUTLINE V objects_of_no_grid(Ctx &c, V v) {
+OUTLINE V objects_of_no_grid(Ctx &c, V v, bool univalued, bool diagonal, V background) {
   u32 height, width;
   V fault = grid_dims(c, v, &height, &width);
   TRY(fault);
   if (width == 0) return empty_set();
-  bool any_row = false;
-  for (u32 i = 0; i < height; i++) any_row |= is_tuple(item(c, v, i));
-  return any_row ? odd(c) : failed(TYPE_);
+  fault = fault_of_rows(c, v, height, width);
+  TRY(fault);
+  return objects_of_values(c, v, height, width, univalued, diagonal, background);
 }
 
 OP(objects)(Ctx &c, V v, V univalued, V diagonal, V without_bg) {
@@ -324,7 +425,8 @@ OP(objects)(Ctx &c, V v, V univalued, V diagonal, V without_bg) {
   Grid grid;
   bool is_grid = small_grid(c, v, &grid);
   CHECK(c);
-  return is_grid ? objects_of(c, grid, truth(c, univalued), truth(c, diagonal), background) : objects_of_no_grid(c, v);
+  bool one_color = truth(c, univalued), corners = truth(c, diagonal);
+  return is_grid ? objects_of(c, grid, one_color, corners, background) : objects_of_no_grid(c, v, one_color, corners, background);
 }
 
 // ---- By colour --------------------------------------------------------------------------------------------------
@@ -650,7 +752,10 @@ TOK(objects)(Ctx &c, V v, V univalued, V diagonal, V without_bg) {
   Grid grid;
   bool is_grid = small_grid(c, v, &grid);
   CHECK(c);
-  return is_grid ? op_objects(c, v, univalued, diagonal, without_bg) : objects_of_no_grid(c, v);
+  if (is_grid) return op_objects(c, v, univalued, diagonal, without_bg);
+  V background = truth(c, without_bg) ? safely(c, tok_mostcolor_t(c, v), TO_ZERO) : none();
+  TRY(background);
+  return objects_of_no_grid(c, v, truth(c, univalued), truth(c, diagonal), background);
 }
 TOK(o_g)(Ctx &c, V grid, V type) {
   i64 code;

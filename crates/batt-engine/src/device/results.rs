@@ -171,22 +171,20 @@ pub fn entries(words: &[u32], count: usize, full: bool) -> Result<Vec<Entry>, Wi
     let mut entries = Vec::with_capacity(count);
     let mut at = 0;
     for _ in 0..count {
-        let (entry, next) = entry_at(words, at, full)?;
+        let (entry, next) = entry(words, at, full)?;
         entries.push(entry);
         at = next;
     }
-    check_end(words, at)?;
-    Ok(entries)
+    complete(words, at).map(|()| entries)
 }
 
-/// The same of a job that has one entry.
+/// The one entry that a finished job wrote; `full` says whether its value is there.
 pub fn only_entry(words: &[u32], full: bool) -> Result<Entry, WireError> {
-    let (entry, end) = entry_at(words, 0, full)?;
-    check_end(words, end)?;
-    Ok(entry)
+    let (entry, at) = entry(words, 0, full)?;
+    complete(words, at).map(|()| entry)
 }
 
-fn check_end(words: &[u32], at: usize) -> Result<(), WireError> {
+fn complete(words: &[u32], at: usize) -> Result<(), WireError> {
     match at == words.len() {
         true => Ok(()),
         false => Err(WireError::Broken {
@@ -196,38 +194,37 @@ fn check_end(words: &[u32], at: usize) -> Result<(), WireError> {
     }
 }
 
-/// The entry that begins at a word, and where the next one does.
-fn entry_at(words: &[u32], at: usize, full: bool) -> Result<(Entry, usize), WireError> {
-    let broken = |what| WireError::Broken { at, what };
-    let head = words.get(at..at + HEAD);
+/// The entry at a place, and where the next one begins.
+fn entry(words: &[u32], start: usize, full: bool) -> Result<(Entry, usize), WireError> {
+    let broken = |what| WireError::Broken { at: start, what };
+    let head = words.get(start..start + HEAD);
     let &[fault, detail, low, high] = head.ok_or_else(|| broken("no entry"))? else {
         return Err(broken("no entry"));
     };
-    let mut next = at + HEAD;
-    let entry = match fault {
+    let at = start + HEAD;
+    let failed = match fault {
         0 => {
             let entry = Entry::Value {
                 verdict: verdict(detail),
                 hash: u64::from(low) | u64::from(high) << 32,
-                at: next,
+                at,
             };
             if full {
-                next = wire::skip(words, next)?;
-            } else if is_cut_short(detail) {
-                return Err(WireError::TooLarge { at });
+                return Ok((entry, wire::skip(words, at)?));
             }
-            entry
+            if is_cut_short(detail) {
+                return Err(WireError::TooLarge { at: start });
+            }
+            return Ok((entry, at));
         }
-        UNWANTED => Entry::Unwanted,
-        fault => {
-            let fault = Fault::ALL.get(fault as usize - 1).copied();
-            Entry::Failed(RunError {
-                fault: fault.ok_or_else(|| broken("an unknown fault"))?,
-                step: (detail != u32::MAX).then_some(StepId(detail)),
-            })
-        }
+        UNWANTED => return Ok((Entry::Unwanted, at)),
+        fault => Fault::ALL.get(fault as usize - 1).copied(),
     };
-    Ok((entry, next))
+    let error = RunError {
+        fault: failed.ok_or_else(|| broken("an unknown fault"))?,
+        step: (detail != u32::MAX).then_some(StepId(detail)),
+    };
+    Ok((Entry::Failed(error), at))
 }
 
 /// The longest side that a verdict has room for.
