@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use batt_arc::corpus;
 use batt_dsl::{Dialect, Limits, OwnedValue};
 use batt_emulated::Emulated;
-use batt_engine::device::{Card, DeviceOptions, DeviceReport, Score, score};
+use batt_engine::device::{Card, DeviceOptions, DeviceReport, Score, score, score_table};
 use batt_engine::{Compiled, Job, Options, Sample, Values, Verdict, evaluate_on};
 use batt_lang::SolverFile;
 
@@ -147,5 +147,27 @@ fn scores_are_the_same() {
         assert!(report.runs.finished() > 0);
         assert_eq!((report.differing, report.mismatches.len()), (0, 0));
         assert_eq!(report.verified > 0, verify > 0.0);
+    }
+}
+
+#[test]
+fn a_table_has_the_same_scores() {
+    let (expected, _) = scores(0, 0.0);
+    for (count, chunk) in [(0, 0), (1, 700), (2, 0)] {
+        let found = with_corpus(|programs, samples| {
+            let (table, report) = score_table(
+                &mut cards(count),
+                programs,
+                samples,
+                &Limits::default(),
+                NonZeroUsize::new(2),
+                &device(chunk, 0.0),
+                &AtomicBool::new(false),
+            );
+            assert_eq!(report.scores, table.len());
+            assert_eq!(report.device.is_some(), count > 0);
+            table
+        });
+        assert!(found == expected, "{count} cards, chunks of {chunk}");
     }
 }
