@@ -171,6 +171,8 @@ OUTLINE V shot_coordinate(Ctx &c, V start, V direction, u32 k) {
   TRY(from);
   V step = at(c, direction, k);
   TRY(step);
+  // Python repeats the tuple, but can add it to no number.
+  if (is_tuple(step) && !is_tuple(from)) return failed(TYPE_);
   V way = plain_operation(c, MULTIPLY, integer(SHOT), step);
   TRY(way);
   return plain_operation(c, ADD, from, way);

@@ -1,5 +1,82 @@
 // Objects, partitions, frontiers.
 
+// ---- Grids of anything --------------------------------------------------------------------------------------------
+//
+// A tuple of tuples need not hold colours. Equal values get the same number, and then it is a grid like any other.
+
+struct Codes {
+  V *values; // by number
+  u32 count;
+  bool plain; // all of them colours that fit into cells
+};
+
+/// The number of a value; -1 for one that has none.
+OUTLINE i32 code_of(Ctx &c, const Codes &codes, V v) {
+  for (u32 k = 0; k < codes.count; k++)
+    if (equal(c, codes.values[k], v)) return (i32)k;
+  return -1;
+}
+
+/// Numbers the values of the first `width` columns: a fault, or none(). Every one of them is looked at sooner or later,
+/// so rows that are too short or no tuples are faults; of both kinds, they are left to the CPU.
+OUTLINE V encode_grid(Ctx &c, V v, u32 height, u32 width, Grid *grid, Codes *codes) {
+  V fault = none();
+  for (u32 i = 0; i < height; i++) {
+    V row = item(c, v, i);
+    if (is_tuple(row) && length(c, row) >= width) continue;
+    V seen = failed(is_tuple(row) ? INDEX_ : TYPE_);
+    if (fault.kind == FAILED && fault.flags != seen.flags) return odd(c);
+    fault = seen;
+  }
+  TRY(fault);
+  u64 n = (u64)height * width;
+  if (height > 32767 || width > 32767 || n > 0xffff) return stop(c, SIZE);
+  ROOM(u8, cells, c, n);
+  codes->values = room_for<V>(c, 256);
+  codes->count = 0;
+  codes->plain = true;
+  CHECK(c);
+  for (u32 k = 0; k < n; k++) {
+    V value = item(c, item(c, v, k / width), k % width);
+    spend(c, codes->count / 4 + 1);
+    i32 code = code_of(c, *codes, value);
+    CHECK(c);
+    if (code < 0) {
+      // A nan is not even equal to itself.
+      if (codes->count == 256 || is_nan(value)) return odd(c);
+      code = (i32)codes->count++;
+      put(codes->values + code, value);
+      sync();
+      codes->plain &= value.kind == INT && fits32(int_of(value));
+    }
+    put(cells + k, (u8)code);
+  }
+  sync();
+  grid->height = height;
+  grid->width = width;
+  grid->cells = cells;
+  return none();
+}
+
+/// A list of cells whose colours are numbers of values, with the values instead.
+OUTLINE V decoded(Ctx &c, V list, const Codes &codes) {
+  Dot *dots = dots_of(c, list);
+  if (codes.plain) {
+    for (u32 k = lane(); k < list.len; k += LANES) dots[k].color = (i32)codes.values[dots[k].color].lo;
+    sync();
+    return list;
+  }
+  ROOM(V, cells, c, list.len);
+  for (u32 k = 0; k < list.len; k++) {
+    Dot d = dots[k];
+    V cell = cell_from(c, codes.values[d.color], integer(row_of(d.at)), integer(column_of(d.at)));
+    TRY(cell);
+    put(cells + k, cell);
+  }
+  sync();
+  return list_of(c, cells, list.len);
+}
+
 // ---- Objects ----------------------------------------------------------------------------------------------------
 //
 // Without order, objects are found by all lanes together: every open cell has a label, the smallest position known to
@@ -91,10 +168,16 @@ INLINE Stretch stretch_of(u32 x) {
   return s;
 }
 
-/// The objects as a set without order.
-OUTLINE V united_objects(Ctx &c, const Joining &g) {
+/// Objects that have been found: each a list of cells.
+struct Found {
+  V *objects;
+  u32 count;
+};
+
+/// The objects, and their cells, in any order.
+OUTLINE void unite_all(Ctx &c, const Joining &g, Found *found) {
   u32 *labels = scratch_for<u32>(c, g.count);
-  if (!labels) return make(STOPPED, 0, 0, 0, 0);
+  if (!labels) return;
   label_rows(g, labels);
   unite_rows(g, labels);
   for (u32 k = lane(); k < g.count; k += LANES)
@@ -110,9 +193,11 @@ OUTLINE V united_objects(Ctx &c, const Joining &g) {
     count += popcount(ballot(root == k));
     if (root != LABEL && s.head == lane()) atomic_add32(labels + root, s.length << 16);
   }
-  if (count == 0) return empty_set();
-  ROOM(V, objects, c, count);
-  ROOM(Dot, dots, c, open);
+  V *objects = room_for<V>(c, count);
+  Dot *dots = room_for<Dot>(c, open);
+  if (c.stop) return;
+  found->objects = objects;
+  found->count = count;
   sync();
   // Then it says where the next of them goes.
   u32 done = 0, placed = 0;
@@ -139,7 +224,6 @@ OUTLINE V united_objects(Ctx &c, const Joining &g) {
     if (root != LABEL) dots[start + lane() - s.head] = dot_at(g, k);
   }
   sync();
-  return list_at(c, SET_V, objects, count);
 }
 
 /// The neighbours of a cell inside the grid, as the set of them stands in its table: a table of 8 slots for up to four,
@@ -269,52 +353,62 @@ OUTLINE u32 flood_all(Ctx &c, const Joining &g, Dot *dots, u32 *ends) {
   return count;
 }
 
-/// The objects as Python makes them.
-OUTLINE V flooded_objects(Ctx &c, const Joining &g) {
+/// The objects, and their cells, in the sequence in which Python finds them.
+OUTLINE void find_in_order(Ctx &c, const Joining &g, Found *found) {
   spend(c, (u64)g.count * 8);
-  ROOM(Dot, dots, c, g.count);
+  Dot *dots = room_for<Dot>(c, g.count);
   u32 *ends = scratch_for<u32>(c, g.count);
-  if (!ends) return make(STOPPED, 0, 0, 0, 0);
+  if (c.stop) return;
   u32 mark = c.top;
   u32 count = flood_all(c, g, dots, ends);
-  CHECK(c);
   c.top = mark;
-  if (count == 0) return empty_set();
-  ROOM(V, objects, c, count);
+  V *objects = room_for<V>(c, count);
+  if (c.stop) return;
   for (u32 k = lane(); k < count; k += LANES) {
     u32 start = k ? ends[k - 1] : 0;
     objects[k] = make(SET_C, 0, ends[k] - start, offset_of(c, dots + start), 0);
   }
   sync();
-  for (u32 k = 0; k < count; k++) {
-    V object = build_distinct(c, objects[k], FROZEN);
-    TRY(object);
-    sync();
-    put(objects + k, object);
-  }
-  sync();
-  return build_distinct(c, list_at(c, SET_V, objects, count), FROZEN);
+  found->objects = objects;
+  found->count = count;
 }
 
-/// The objects of a grid. `background`: a colour, or something else for none.
-OUTLINE V objects_of(Ctx &c, const Grid &grid, bool univalued, bool diagonal, V background) {
+/// The objects of a grid. `background`: a colour, or 256 for none. `codes`: what the colours stand for; null for colours.
+OUTLINE V objects_of(Ctx &c, const Grid &grid, bool univalued, bool diagonal, u32 background, const Codes *codes) {
   u64 count = (u64)grid.height * grid.width;
   if (count > MOST_LABELS) return stop(c, SIZE);
-  bool has_background = background.kind == INT && int_of(background) >= 0 && int_of(background) < 256;
-  Joining g = {grid.cells, grid.height, grid.width, (u32)count, has_background ? background.lo : 256, univalued, diagonal};
+  Joining g = {grid.cells, grid.height, grid.width, (u32)count, background, univalued, diagonal};
   spend(c, count / 4);
-  return c.exact ? flooded_objects(c, g) : united_objects(c, g);
+  Found found = {nullptr, 0};
+  if (c.exact) find_in_order(c, g, &found);
+  else unite_all(c, g, &found);
+  CHECK(c);
+  for (u32 k = 0; k < found.count && (codes || c.exact); k++) {
+    V object = found.objects[k];
+    if (codes) object = decoded(c, object, *codes);
+    TRY(object);
+    object = build_distinct(c, object, FROZEN);
+    TRY(object);
+    sync();
+    put(found.objects + k, object);
+  }
+  sync();
+  return build_distinct(c, list_at(c, SET_V, found.objects, found.count), FROZEN);
 }
 
-/// What comes of looking for objects in something that is no grid.
-OUTLINE V objects_of_no_grid(Ctx &c, V v) {
+/// The objects of something that is no grid of colours.
+OUTLINE V objects_of_values(Ctx &c, V v, bool univalued, bool diagonal, V background) {
   u32 height, width;
   V fault = grid_dims(c, v, &height, &width);
   TRY(fault);
   if (width == 0) return empty_set();
-  bool any_row = false;
-  for (u32 i = 0; i < height; i++) any_row |= is_tuple(item(c, v, i));
-  return any_row ? odd(c) : failed(TYPE_);
+  Grid grid;
+  Codes codes;
+  fault = encode_grid(c, v, height, width, &grid, &codes);
+  TRY(fault);
+  i32 closed = code_of(c, codes, background);
+  CHECK(c);
+  return objects_of(c, grid, univalued, diagonal, closed < 0 ? 256 : (u32)closed, &codes);
 }
 
 OP(objects)(Ctx &c, V v, V univalued, V diagonal, V without_bg) {
@@ -324,7 +418,9 @@ OP(objects)(Ctx &c, V v, V univalued, V diagonal, V without_bg) {
   Grid grid;
   bool is_grid = small_grid(c, v, &grid);
   CHECK(c);
-  return is_grid ? objects_of(c, grid, truth(c, univalued), truth(c, diagonal), background) : objects_of_no_grid(c, v);
+  if (!is_grid) return objects_of_values(c, v, truth(c, univalued), truth(c, diagonal), background);
+  u32 closed = background.kind == INT ? background.lo : 256;
+  return objects_of(c, grid, truth(c, univalued), truth(c, diagonal), closed, nullptr);
 }
 
 // ---- By colour --------------------------------------------------------------------------------------------------
@@ -495,6 +591,19 @@ OUTLINE V occurrences_of(Ctx &c, const Grid &grid, V cells, i32 top, i32 left, u
   return build_distinct(c, list_at(c, SET_P, pairs, found), FROZEN);
 }
 
+/// A list of cells with the numbers of their colours instead; -1 for those that have none.
+OUTLINE V encoded_cells(Ctx &c, V cells, const Codes &codes) {
+  ROOM(Dot, dots, c, cells.len);
+  for (u32 k = 0; k < cells.len; k++) {
+    Dot d = dots_of(c, cells)[k];
+    d.color = code_of(c, codes, integer(d.color));
+    put(dots + k, d);
+  }
+  sync();
+  CHECK(c);
+  return list_at(c, SET_C, dots, cells.len);
+}
+
 /// Occurrences of anything but an object in a grid. `normed` has been moved to the origin.
 OUTLINE V other_occurrences(Ctx &c, V v, u32 height, u32 width, V normed, V shape) {
   V tall, wide;
@@ -510,10 +619,18 @@ OUTLINE V other_occurrences(Ctx &c, V v, u32 height, u32 width, V normed, V shap
   if (length(c, normed) == 0) return rectangle(c, 0, 0, rows - 1, columns - 1, FROZEN);
   // Locations have no colours.
   if (normed.kind == SET_P) return failed(triples(c) ? VALUE_ : TYPE_);
+  if (normed.kind != SET_C) return odd(c);
   Grid grid;
   bool is_grid = small_grid(c, v, &grid);
   CHECK(c);
-  if (!is_grid || normed.kind != SET_C) return odd(c);
+  if (!is_grid) {
+    Codes codes;
+    fault = encode_grid(c, v, height, width, &grid, &codes);
+    // Short rows matter only to those who look there.
+    if (is_bad(fault)) return odd(c);
+    normed = encoded_cells(c, normed, codes);
+    TRY(normed);
+  }
   return occurrences_of(c, grid, normed, 0, 0, (u32)rows, (u32)columns);
 }
 
@@ -540,7 +657,7 @@ OP(occurrences)(Ctx &c, V v, V obj) {
 // ---- Frontiers ------------------------------------------------------------------------------------------------------
 
 /// The cells from a position on, `count` of them, `step` apart: a frozen set.
-OUTLINE V line_of_cells(Ctx &c, const Grid &grid, u32 start, u32 step, u32 count) {
+OUTLINE V line_of_cells(Ctx &c, const Grid &grid, const Codes *codes, u32 start, u32 step, u32 count) {
   ROOM(Dot, dots, c, count);
   for (u32 k = lane(); k < count; k += LANES) {
     u32 at = start + k * step;
@@ -548,12 +665,16 @@ OUTLINE V line_of_cells(Ctx &c, const Grid &grid, u32 start, u32 step, u32 count
     dots[k] = d;
   }
   sync();
-  return build_distinct(c, list_at(c, SET_C, dots, count), FROZEN);
+  V list = list_at(c, SET_C, dots, count);
+  if (codes) list = decoded(c, list, *codes);
+  TRY(list);
+  return build_distinct(c, list, FROZEN);
 }
 
 /// The lines of a single colour among `lines` parallel ones of `count` cells each. Gives how many there are; a fault of
 /// making them is in c.stop.
-OUTLINE u32 uniform_lines(Ctx &c, const Grid &grid, u32 lines, u32 between, u32 count, u32 step, V *to) {
+OUTLINE u32 uniform_lines(Ctx &c, const Grid &grid, const Codes *codes, u32 lines, u32 between, u32 count, u32 step,
+                          V *to) {
   u32 found = 0;
   for (u32 from = 0; from < lines; from += LANES) {
     u32 line = from + lane();
@@ -562,7 +683,7 @@ OUTLINE u32 uniform_lines(Ctx &c, const Grid &grid, u32 lines, u32 between, u32 
       uniform = grid.cells[line * between + k * step] == grid.cells[line * between];
     u32 bits = ballot(uniform);
     for (; bits && !c.stop; bits &= bits - 1) {
-      V object = line_of_cells(c, grid, (from + lowest(bits)) * between, step, count);
+      V object = line_of_cells(c, grid, codes, (from + lowest(bits)) * between, step, count);
       if (!is_bad(object)) put(to + found++, object);
     }
   }
@@ -570,19 +691,34 @@ OUTLINE u32 uniform_lines(Ctx &c, const Grid &grid, u32 lines, u32 between, u32 
   return found;
 }
 
+/// Numbers the values of something that is no grid of colours, for frontiers: rows are walked to their end.
+OUTLINE V encode_whole_rows(Ctx &c, V v, u32 height, u32 width, Grid *grid, Codes *codes) {
+  for (u32 i = 0; i < height; i++) {
+    V row = item(c, v, i);
+    if (!is_tuple(row) || length(c, row) != width) return odd(c);
+  }
+  return encode_grid(c, v, height, width, grid, codes);
+}
+
 OP(frontiers)(Ctx &c, V v) {
   u32 height, width;
   V fault = grid_dims(c, v, &height, &width);
   TRY(fault);
   Grid grid;
-  bool is_grid = small_grid(c, v, &grid);
-  CHECK(c);
-  if (!is_grid) return odd(c);
+  Codes coded;
+  const Codes *codes = nullptr;
+  if (!small_grid(c, v, &grid)) {
+    CHECK(c);
+    fault = encode_whole_rows(c, v, height, width, &grid, &coded);
+    TRY(fault);
+    if (width == 0) return empty_set();
+    codes = &coded;
+  }
   spend(c, height + width);
   ROOM(V, lines, c, height + width);
-  u32 rows = uniform_lines(c, grid, height, width, width, 1, lines);
+  u32 rows = uniform_lines(c, grid, codes, height, width, width, 1, lines);
   // In a single cell, row and column are the same.
-  u32 columns = height * width == 1 ? 0 : uniform_lines(c, grid, width, 1, height, width, lines + rows);
+  u32 columns = height * width == 1 ? 0 : uniform_lines(c, grid, codes, width, 1, height, width, lines + rows);
   CHECK(c);
   if (!c.exact) return list_at(c, SET_V, lines, rows + columns);
   V horizontal = build_distinct(c, list_at(c, SET_V, lines, rows), FROZEN);
@@ -650,7 +786,14 @@ TOK(objects)(Ctx &c, V v, V univalued, V diagonal, V without_bg) {
   Grid grid;
   bool is_grid = small_grid(c, v, &grid);
   CHECK(c);
-  return is_grid ? op_objects(c, v, univalued, diagonal, without_bg) : objects_of_no_grid(c, v);
+  if (is_grid) return op_objects(c, v, univalued, diagonal, without_bg);
+  u32 height, width;
+  V fault = grid_dims(c, v, &height, &width);
+  TRY(fault);
+  V background = none();
+  if (truth(c, without_bg)) background = safely(c, tok_mostcolor_t(c, v), TO_ZERO);
+  TRY(background);
+  return objects_of_values(c, v, truth(c, univalued), truth(c, diagonal), background);
 }
 TOK(o_g)(Ctx &c, V grid, V type) {
   i64 code;
