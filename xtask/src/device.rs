@@ -1,37 +1,49 @@
 //! Compiles the device source for every card we name. That takes a compiler, but no card.
 
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
 
 use anyhow::{Result, anyhow};
 use batt_cuda::source::{PROBE, Source, VM};
-use batt_cuda::{Arch, Compilation, Image, Nvrtc, Options, Places};
+use batt_cuda::{Arch, Compilation, Nvrtc, Options, Places};
 
 /// Compiles for the architectures named, or for all.
 pub fn compile(words: &[&str]) -> Result<ExitCode> {
-    let verbose = words.contains(&"--ptxas");
-    let named: Vec<Arch> = words
-        .iter()
-        .filter(|&&word| word != "--ptxas")
-        .map(|word| word.parse().map_err(|error: String| anyhow!(error)))
-        .collect::<Result<_>>()?;
-    let nvrtc = Nvrtc::find(&Places::from_env(), None)?;
-    println!("NVRTC {} ({})", nvrtc.version(), nvrtc.path().display());
-    let archs = if named.is_empty() {
-        Arch::NAMED.to_vec()
-    } else {
-        named
-    };
     let options = Options {
-        verbose,
+        verbose: words.contains(&"--ptxas"),
+        intermediate: words.contains(&"--quick"),
         ..Options::default()
     };
-    let mut failed = false;
-    for files in [PROBE, VM] {
-        for &arch in &archs {
-            failed |= !one(&nvrtc, files, arch, options);
-        }
+    let mut archs: Vec<Arch> = words
+        .iter()
+        .filter(|word| !["--ptxas", "--quick"].contains(word))
+        .map(|word| word.parse().map_err(|error: String| anyhow!(error)))
+        .collect::<Result<_>>()?;
+    if archs.is_empty() {
+        archs = Arch::NAMED.to_vec();
     }
-    Ok(ExitCode::from(u8::from(failed)))
+    let nvrtc = Nvrtc::find(&Places::from_env(), None)?;
+    println!("NVRTC {} ({})", nvrtc.version(), nvrtc.path().display());
+    let work: Vec<(&[Source], Arch)> = [PROBE, VM]
+        .into_iter()
+        .flat_map(|files| archs.iter().map(move |&arch| (files, arch)))
+        .collect();
+    let next = AtomicUsize::new(0);
+    let failed = AtomicBool::new(false);
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for _ in 0..threads.min(work.len()) {
+            scope.spawn(|| {
+                while let Some((files, arch)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if !one(&nvrtc, files, *arch, options) {
+                        failed.store(true, Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+    });
+    Ok(ExitCode::from(u8::from(failed.into_inner())))
 }
 
 /// Compiles for one architecture and says how that went.
@@ -48,16 +60,16 @@ fn one(nvrtc: &Nvrtc, files: &[Source], arch: Arch, options: Options) -> bool {
     match nvrtc.compile(files, arch, options) {
         Ok(Compilation { image, log, time }) => {
             let bytes = image.bytes().len();
+            let seconds = time.as_secs_f64();
+            let kind = image.kind();
+            let log = log.trim_end_matches('\0').trim_end();
+            let log = log.lines().map(|line| format!("\n    {line}"));
+            // In one go: others write as well.
             println!(
-                "{what} {:7.2} s {bytes:9} bytes of {}",
-                time.as_secs_f64(),
-                image.kind()
+                "{what} {seconds:7.2} s {bytes:9} bytes of {kind}{}",
+                log.collect::<String>()
             );
-            let log = log.trim_end_matches('\0').trim();
-            if !log.is_empty() {
-                println!("{log}");
-            }
-            matches!(image, Image::Cubin(_))
+            true
         }
         Err(error) => {
             eprintln!("{what} {error}");

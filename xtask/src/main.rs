@@ -4,7 +4,8 @@
 //! cargo xtask gen               write them
 //! cargo xtask gen dispatch      write the device's table of primitives alone, which is quick
 //! cargo xtask gen --check       say which are stale; exit code 1 if any is
-//! cargo xtask device-compile    compile the device source for every card we name; needs NVRTC, but no card
+//! cargo xtask device-compile    compile the device source for every card we name; needs NVRTC, but no card. With --quick
+//!                               to the intermediate form only, in a tenth of the time
 //! ```
 
 mod device;
@@ -18,7 +19,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail};
 
-const USAGE: &str = "usage: cargo xtask gen [dispatch | --check]\n       cargo xtask device-compile [--ptxas] [ARCH]...";
+const USAGE: &str = "usage: cargo xtask gen [dispatch | --check]\n       cargo xtask device-compile [--quick] [--ptxas] [ARCH]...";
 
 /// A generated file: where it is, and what writes it.
 struct Generated {

@@ -338,7 +338,8 @@ OUTLINE V lane_call1(const Ctx &c, u32 *fallbacks, V f, V x) {
 /// A function on the elements from `from` on, one for each lane: false if they have to be taken one after the other.
 OUTLINE bool lane_map(Ctx &c, V f, V container, u32 from, u32 n, V *mine) {
   u32 k = from + lane(), fallbacks = 0;
-  *mine = k < n ? lane_call1(c, &fallbacks, f, lane_item(c, container, k)) : none();
+  V x = k < n ? lane_item(c, container, k) : none();
+  *mine = k < n && !is_bad(x) ? lane_call1(c, &fallbacks, f, x) : x;
   spend(c, LANES * 2);
   if (any(mine->kind == STOPPED)) return false;
   if (any(fallbacks != 0)) c.fallbacks++;

@@ -49,7 +49,7 @@ impl Maker {
             files,
             options: Options {
                 line_info: env::var_os("BATT_DEVICE_LINEINFO").is_some_and(|set| !set.is_empty()),
-                verbose: false,
+                ..Options::default()
             },
             cache: Cache::from_env(),
             places: Places::from_env(),
@@ -188,9 +188,17 @@ mod tests {
         let options = Options {
             line_info: true,
             verbose: true,
+            intermediate: false,
         };
         let made = nvrtc.compile(PROBE, Arch(90), options).unwrap();
+        assert!(matches!(made.image, Image::Cubin(_)));
         assert!(made.log.contains("registers"), "{}", made.log);
+        let options = Options {
+            intermediate: true,
+            ..Options::default()
+        };
+        let made = nvrtc.compile(PROBE, Arch(90), options).unwrap();
+        assert!(matches!(made.image, Image::Ptx(_)));
     }
 
     #[test]

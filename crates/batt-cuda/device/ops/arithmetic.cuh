@@ -10,6 +10,14 @@ INLINE V floor_div(i64 a, i64 b) {
   return integer(a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q);
 }
 
+/// `a * b` for integers of any size.
+OUTLINE V wide_product(i64 a, i64 b) {
+  i64 product = (i64)((u64)a * (u64)b);
+  if (a == 0) return integer(0);
+  if (a == -1) return (u64)b == 1ull << 63 ? failed(OVERFLOW_) : integer(product);
+  return product / a == b ? integer(product) : failed(OVERFLOW_);
+}
+
 /// The operation on two plain integers.
 INLINE V on_numbers(Ctx &c, u8 operation, i64 a, i64 b) {
   switch (operation) {
@@ -21,7 +29,7 @@ INLINE V on_numbers(Ctx &c, u8 operation, i64 a, i64 b) {
     i64 s = (i64)((u64)a - (u64)b);
     return ((a ^ b) & (a ^ s)) < 0 ? failed(OVERFLOW_) : integer(s);
   }
-  case MULTIPLY: return fits32(a) && fits32(b) ? integer(a * b) : odd(c);
+  case MULTIPLY: return fits32(a) && fits32(b) ? integer(a * b) : wide_product(a, b);
   default: return floor_div(a, b);
   }
 }

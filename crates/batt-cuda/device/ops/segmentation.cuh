@@ -5,71 +5,84 @@
 // A tuple of tuples need not hold colours. Equal values get the same number, and then it is a grid like any other.
 
 struct Codes {
-  V *values; // by number
+  V *values; // by position: equals need not look the same
+  u32 width;
+  V *known; // by number
   u32 count;
-  bool plain; // all of them colours that fit into cells
+  bool plain; // are all values colours that fit into cells?
+  bool nans;  // nan, which is not even equal to itself, has a new number each time
 };
+
+/// The fault of looking at every place of something taken for a grid of this width: rows may be too short, or no tuples.
+/// none() if there is a value everywhere.
+OUTLINE V fault_of_rows(Ctx &c, V v, u32 height, u32 width) {
+  bool broken = false, no_row = false;
+  for (u32 i = lane(); i < height; i += LANES) {
+    V row = item(c, v, i);
+    no_row |= !is_tuple(row);
+    broken |= is_tuple(row) && length(c, row) < width;
+  }
+  no_row = any(no_row);
+  broken = any(broken);
+  // Which of them is met first is a long story; to tokpidjin it is all the same.
+  if (no_row && broken && !triples(c)) return odd(c);
+  return no_row ? failed(TYPE_) : broken ? failed(INDEX_) : none();
+}
 
 /// The number of a value; -1 for one that has none.
 OUTLINE i32 code_of(Ctx &c, const Codes &codes, V v) {
   for (u32 k = 0; k < codes.count; k++)
-    if (equal(c, codes.values[k], v)) return (i32)k;
+    if (equal(c, codes.known[k], v)) return (i32)k;
   return -1;
 }
 
-/// Numbers the values of the first `width` columns: a fault, or none(). Every one of them is looked at sooner or later,
-/// so rows that are too short or no tuples are faults; of both kinds, they are left to the CPU.
+/// Numbers the values of the first `width` columns of something that has a value everywhere: a fault, or none().
 OUTLINE V encode_grid(Ctx &c, V v, u32 height, u32 width, Grid *grid, Codes *codes) {
-  V fault = none();
-  for (u32 i = 0; i < height; i++) {
-    V row = item(c, v, i);
-    if (is_tuple(row) && length(c, row) >= width) continue;
-    V seen = failed(is_tuple(row) ? INDEX_ : TYPE_);
-    if (fault.kind == FAILED && fault.flags != seen.flags) return odd(c);
-    fault = seen;
-  }
+  V fault = fault_of_rows(c, v, height, width);
   TRY(fault);
-  u64 n = (u64)height * width;
-  if (height > 32767 || width > 32767 || n > 0xffff) return stop(c, SIZE);
+  if (height > 32767 || width > 32767 || (u64)height * width > 0xffff) return stop(c, SIZE);
+  u32 n = height * width;
+  spend(c, (u64)n * 2);
   ROOM(u8, cells, c, n);
-  codes->values = room_for<V>(c, 256);
-  codes->count = 0;
-  codes->plain = true;
-  CHECK(c);
+  ROOM(V, values, c, n);
+  ROOM(V, known, c, 256);
+  for (u32 k = lane(); k < n; k += LANES) values[k] = item(c, item(c, v, k / width), k % width);
+  sync();
+  *grid = Grid{height, width, cells};
+  *codes = Codes{values, width, known, 0, true, false};
   for (u32 k = 0; k < n; k++) {
-    V value = item(c, item(c, v, k / width), k % width);
-    spend(c, codes->count / 4 + 1);
+    V value = values[k];
+    codes->plain &= value.kind == INT && fits32(int_of(value));
+    codes->nans |= is_nan(value);
     i32 code = code_of(c, *codes, value);
     CHECK(c);
     if (code < 0) {
-      // A nan is not even equal to itself.
-      if (codes->count == 256 || is_nan(value)) return odd(c);
+      if (codes->count == 256) return odd(c);
       code = (i32)codes->count++;
-      put(codes->values + code, value);
+      put(known + code, value);
       sync();
-      codes->plain &= value.kind == INT && fits32(int_of(value));
     }
     put(cells + k, (u8)code);
   }
   sync();
-  grid->height = height;
-  grid->width = width;
-  grid->cells = cells;
   return none();
 }
 
-/// A list of cells whose colours are numbers of values, with the values instead.
+/// A list of cells whose colours are numbers, with the values at their locations instead.
 OUTLINE V decoded(Ctx &c, V list, const Codes &codes) {
   Dot *dots = dots_of(c, list);
   if (codes.plain) {
-    for (u32 k = lane(); k < list.len; k += LANES) dots[k].color = (i32)codes.values[dots[k].color].lo;
+    for (u32 k = lane(); k < list.len; k += LANES) {
+      u32 at = dots[k].at;
+      dots[k].color = (i32)codes.values[(u32)row_of(at) * codes.width + (u32)column_of(at)].lo;
+    }
     sync();
     return list;
   }
   ROOM(V, cells, c, list.len);
   for (u32 k = 0; k < list.len; k++) {
-    Dot d = dots[k];
-    V cell = cell_from(c, codes.values[d.color], integer(row_of(d.at)), integer(column_of(d.at)));
+    i32 i = row_of(dots[k].at), j = column_of(dots[k].at);
+    V cell = cell_from(c, codes.values[(u32)i * codes.width + (u32)j], integer(i), integer(j));
     TRY(cell);
     put(cells + k, cell);
   }
@@ -406,6 +419,8 @@ OUTLINE V objects_of_values(Ctx &c, V v, bool univalued, bool diagonal, V backgr
   Codes codes;
   fault = encode_grid(c, v, height, width, &grid, &codes);
   TRY(fault);
+  // In an object of one value a nan is not even accepted as its own cell, and the fill goes on as if it were not there.
+  if (c.exact && univalued && codes.nans) return odd(c);
   i32 closed = code_of(c, codes, background);
   CHECK(c);
   return objects_of(c, grid, univalued, diagonal, closed < 0 ? 256 : (u32)closed, &codes);
@@ -697,7 +712,9 @@ OUTLINE V encode_whole_rows(Ctx &c, V v, u32 height, u32 width, Grid *grid, Code
     V row = item(c, v, i);
     if (!is_tuple(row) || length(c, row) != width) return odd(c);
   }
-  return encode_grid(c, v, height, width, grid, codes);
+  V fault = encode_grid(c, v, height, width, grid, codes);
+  TRY(fault);
+  return codes->nans ? odd(c) : none();
 }
 
 OP(frontiers)(Ctx &c, V v) {
@@ -787,11 +804,7 @@ TOK(objects)(Ctx &c, V v, V univalued, V diagonal, V without_bg) {
   bool is_grid = small_grid(c, v, &grid);
   CHECK(c);
   if (is_grid) return op_objects(c, v, univalued, diagonal, without_bg);
-  u32 height, width;
-  V fault = grid_dims(c, v, &height, &width);
-  TRY(fault);
-  V background = none();
-  if (truth(c, without_bg)) background = safely(c, tok_mostcolor_t(c, v), TO_ZERO);
+  V background = truth(c, without_bg) ? safely(c, tok_mostcolor_t(c, v), TO_ZERO) : none();
   TRY(background);
   return objects_of_values(c, v, truth(c, univalued), truth(c, diagonal), background);
 }

@@ -30,6 +30,8 @@ pub struct Options {
     pub line_info: bool,
     /// Numbers of registers and the like, in the log.
     pub verbose: bool,
+    /// Only the intermediate form: nine tenths of the time go into machine code.
+    pub intermediate: bool,
 }
 
 impl Options {
@@ -182,7 +184,7 @@ impl Nvrtc {
                 "this build of batt has no device source".to_owned(),
             ));
         };
-        let (target, is_ptx) = self.target(arch)?;
+        let (target, is_ptx) = self.target(arch, options.intermediate)?;
         let start = Instant::now();
         let program = self.create(main, headers)?;
         let words: Vec<CString> = options
@@ -220,9 +222,12 @@ impl Nvrtc {
     }
 
     /// The option that names the target, and whether that is an intermediate form.
-    fn target(&self, arch: Arch) -> Result<(String, bool), CardError> {
+    fn target(&self, arch: Arch, intermediate: bool) -> Result<(String, bool), CardError> {
         if self.archs.contains(&arch) {
-            return Ok((format!("--gpu-architecture={arch}"), false));
+            return Ok(match intermediate {
+                true => (format!("--gpu-architecture=compute_{}", arch.0), true),
+                false => (format!("--gpu-architecture={arch}"), false),
+            });
         }
         // A card newer than the compiler: the driver, which knows it, translates what was made for an older one.
         match self.archs.iter().filter(|&&known| known < arch).max() {

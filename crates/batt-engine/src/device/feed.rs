@@ -15,13 +15,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
-use batt_dsl::OpId;
-
 use super::bytecode::{ProgramAt, Programs};
 use super::card::{Card, CardError};
 use super::inputs::{Inputs, SampleAt, Shape, Shapes};
 use super::launch::{Counting, Done, Finished, JobAt, Launcher, Settings};
-use super::report::{CardReport, OpCount};
+use super::report::{CardReport, OpCount, op_counts};
 use super::results::{Entry, Reason, entries};
 use crate::sample::Sample;
 use crate::schedule::Schedule;
@@ -80,7 +78,7 @@ const KEPT_SAMPLES: usize = 1 << 15;
 
 /// Runs in a chunk: enough for every warp of a large card to have several, few enough for results to come steadily.
 const SMALLEST_CHUNK: usize = 512;
-const LARGEST_CHUNK: usize = 1 << 13;
+const LARGEST_CHUNK: usize = 1 << 16;
 
 /// Chunks that a card may be ahead.
 const AHEAD: usize = 2;
@@ -253,20 +251,7 @@ impl<'a> Feed<'a> {
 
     /// What each primitive did, if that was counted.
     pub fn op_counts(&self) -> Vec<OpCount> {
-        let state = self.lock();
-        let first = 3 * self.load.programs.steps();
-        let counters = state.counters.get(first..).unwrap_or_default();
-        let mut ops: Vec<OpCount> = OpId::every()
-            .zip(counters.chunks_exact(2))
-            .map(|(op, counters)| OpCount {
-                op,
-                calls: counters[0],
-                cycles: counters[1],
-            })
-            .filter(|count| count.calls > 0)
-            .collect();
-        ops.sort_by_key(|count| std::cmp::Reverse(count.cycles));
-        ops
+        op_counts(self.load.programs.steps(), &self.lock().counters)
     }
 
     /// The next chunk to be launched; `None` when there is none.

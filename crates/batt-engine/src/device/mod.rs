@@ -18,6 +18,7 @@ mod report;
 mod results;
 mod score;
 mod solo;
+mod table;
 mod verify;
 pub mod wire;
 
@@ -28,6 +29,7 @@ pub use launch::{Counting, Done, Finished, JobAt, LaunchPass, Launcher, Settings
 pub use report::{CardReport, Counts, DeviceReport, Mismatch, OpCount};
 pub use results::{Entry, Reason, entries};
 pub use score::{Score, ScoreReport, score};
+pub use table::score_table;
 
 pub(crate) use feed::{Feed, Load, Runs, Subject, Taken, run_fed};
 pub(crate) use replay::replay;

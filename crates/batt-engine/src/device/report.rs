@@ -138,3 +138,19 @@ impl DeviceReport {
         self.mismatches.truncate(KEPT);
     }
 }
+
+/// What each primitive did, by the counters behind those of the programs' steps; the most expensive first.
+pub(crate) fn op_counts(steps: usize, counters: &[u64]) -> Vec<OpCount> {
+    let counters = counters.get(3 * steps..).unwrap_or_default();
+    let mut ops: Vec<OpCount> = OpId::every()
+        .zip(counters.chunks_exact(2))
+        .map(|(op, counters)| OpCount {
+            op,
+            calls: counters[0],
+            cycles: counters[1],
+        })
+        .filter(|count| count.calls > 0)
+        .collect();
+    ops.sort_by_key(|count| std::cmp::Reverse(count.cycles));
+    ops
+}

@@ -179,44 +179,60 @@ pub fn entries(words: &[u32], count: usize, full: bool) -> Result<Vec<Entry>, Wi
     let mut entries = Vec::with_capacity(count);
     let mut at = 0;
     for _ in 0..count {
-        let start = at;
-        let broken = |what| WireError::Broken { at: start, what };
-        let head = words.get(at..at + HEAD);
-        let &[fault, detail, low, high] = head.ok_or_else(|| broken("no entry"))? else {
-            return Err(broken("no entry"));
-        };
-        at += HEAD;
-        entries.push(match fault {
-            0 => {
-                let entry = Entry::Value {
-                    verdict: verdict(detail),
-                    hash: u64::from(low) | u64::from(high) << 32,
-                    at,
-                };
-                if full {
-                    at = wire::skip(words, at)?;
-                } else if is_cut_short(detail) {
-                    return Err(WireError::TooLarge { at: start });
-                }
-                entry
-            }
-            UNWANTED => Entry::Unwanted,
-            fault => {
-                let fault = Fault::ALL.get(fault as usize - 1).copied();
-                Entry::Failed(RunError {
-                    fault: fault.ok_or_else(|| broken("an unknown fault"))?,
-                    step: (detail != u32::MAX).then_some(StepId(detail)),
-                })
-            }
-        });
+        let (entry, next) = entry(words, at, full)?;
+        entries.push(entry);
+        at = next;
     }
+    complete(words, at).map(|()| entries)
+}
+
+/// The one entry, without its value, that a finished job wrote.
+pub(crate) fn only_entry(words: &[u32]) -> Result<Entry, WireError> {
+    let (entry, at) = entry(words, 0, false)?;
+    complete(words, at).map(|()| entry)
+}
+
+fn complete(words: &[u32], at: usize) -> Result<(), WireError> {
     match at == words.len() {
-        true => Ok(entries),
+        true => Ok(()),
         false => Err(WireError::Broken {
             at,
             what: "more than its entries",
         }),
     }
+}
+
+/// The entry at a place, and where the next one begins.
+fn entry(words: &[u32], start: usize, full: bool) -> Result<(Entry, usize), WireError> {
+    let broken = |what| WireError::Broken { at: start, what };
+    let head = words.get(start..start + HEAD);
+    let &[fault, detail, low, high] = head.ok_or_else(|| broken("no entry"))? else {
+        return Err(broken("no entry"));
+    };
+    let at = start + HEAD;
+    let failed = match fault {
+        0 => {
+            let entry = Entry::Value {
+                verdict: verdict(detail),
+                hash: u64::from(low) | u64::from(high) << 32,
+                at,
+            };
+            if full {
+                return Ok((entry, wire::skip(words, at)?));
+            }
+            if is_cut_short(detail) {
+                return Err(WireError::TooLarge { at: start });
+            }
+            return Ok((entry, at));
+        }
+        UNWANTED => return Ok((Entry::Unwanted, at)),
+        fault => Fault::ALL.get(fault as usize - 1).copied(),
+    };
+    let error = RunError {
+        fault: failed.ok_or_else(|| broken("an unknown fault"))?,
+        step: (detail != u32::MAX).then_some(StepId(detail)),
+    };
+    Ok((Entry::Failed(error), at))
 }
 
 /// The longest side that a verdict has room for.

@@ -125,21 +125,11 @@ fn conformance_on_a_device() {
 #[test]
 fn bench_compares_both() {
     let folder = folder();
-    let args = [
-        "bench",
-        "--device",
-        "emulated",
-        "--seconds",
-        "0.1",
-        "--json",
-    ];
+    let args = ["bench", "--device", "emulated", "--json"];
     let more = ["--solvers", "s.py", "--tasks", "tasks"];
     let ended = folder.batt(&[&args[..], &more].concat()).code(0);
     let json: Value = serde_json::from_str(&ended.stdout).unwrap();
-    let workloads = json["device"]["workloads"].as_array().unwrap();
-    assert_eq!(workloads.len(), 2);
-    for workload in workloads {
-        assert_eq!(workload["agrees"], true, "{workload}");
-        assert!(workload["cards_per_second"].as_f64().unwrap() > 0.0);
-    }
+    let device = &json["device"];
+    assert_eq!(device["runs"], 4 * 5);
+    assert!(device["device_s"].as_f64().unwrap() > 0.0);
 }

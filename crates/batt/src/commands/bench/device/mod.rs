@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use batt_arc::Dataset;
 use batt_dsl::{Dialect, Limits};
-use batt_engine::device::{Card, DeviceOptions, DeviceReport, Score, Settings, score};
+use batt_engine::device::{Card, DeviceOptions, DeviceReport, Score, Settings, score_table};
 use batt_engine::{Compiled, Sample};
 use batt_lang::Program;
 
@@ -199,10 +199,9 @@ impl Work<'_> {
             },
             ..DeviceOptions::default()
         };
-        let mut scores = Vec::with_capacity(self.count());
         let cards: &mut [Box<dyn Card>] = cards;
         let started = Instant::now();
-        let report = score(
+        let (scores, report) = score_table(
             cards,
             self.programs,
             self.samples,
@@ -210,7 +209,6 @@ impl Work<'_> {
             None,
             &options,
             interrupt::stop(),
-            |_, _, score| scores.push(score),
         );
         (started.elapsed(), scores, report.device)
     }
