@@ -804,6 +804,8 @@ TOK(objects)(Ctx &c, V v, V univalued, V diagonal, V without_bg) {
   bool is_grid = small_grid(c, v, &grid);
   CHECK(c);
   if (is_grid) return op_objects(c, v, univalued, diagonal, without_bg);
+  // Whatever the background of a set is, it has no rows.
+  if (!is_tuple(v)) return failed(TYPE_);
   V background = truth(c, without_bg) ? safely(c, tok_mostcolor_t(c, v), TO_ZERO) : none();
   TRY(background);
   return objects_of_values(c, v, truth(c, univalued), truth(c, diagonal), background);
