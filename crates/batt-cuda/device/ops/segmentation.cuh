@@ -606,6 +606,23 @@ OUTLINE V occurrences_of(Ctx &c, const Grid &grid, V cells, i32 top, i32 left, u
   return build_distinct(c, list_at(c, SET_P, pairs, found), FROZEN);
 }
 
+/// The fault of taking the elements of a container for cells; none() if they are. `*failing`: how many are not.
+OUTLINE V fault_of_cells(Ctx &c, V container, u32 *failing) {
+  u32 n = length(c, container);
+  V outcome = none();
+  *failing = 0;
+  for (u32 k = 0; k < n; k++) {
+    V color, i, j;
+    V fault = unpack_cell(c, item(c, container, k), &color, &i, &j);
+    if (fault.kind == STOPPED) return fault;
+    if (fault.kind != FAILED) continue;
+    bool another = outcome.kind == FAILED && outcome.flags != fault.flags;
+    if (another && !in_order(container)) return stop(c, FAULTS);
+    if (++*failing == 1) outcome = fault;
+  }
+  return outcome;
+}
+
 /// A list of cells with the numbers of their colours instead; -1 for those that have none.
 OUTLINE V encoded_cells(Ctx &c, V cells, const Codes &codes) {
   ROOM(Dot, dots, c, cells.len);
@@ -632,9 +649,11 @@ OUTLINE V other_occurrences(Ctx &c, V v, u32 height, u32 width, V normed, V shap
   if (!is_container(normed)) return failed(TYPE_);
   // Nothing occurs everywhere.
   if (length(c, normed) == 0) return rectangle(c, 0, 0, rows - 1, columns - 1, FROZEN);
-  // Locations have no colours.
-  if (normed.kind == SET_P) return failed(triples(c) ? VALUE_ : TYPE_);
-  if (normed.kind != SET_C) return odd(c);
+  if (normed.kind != SET_C) {
+    u32 failing;
+    fault = fault_of_cells(c, normed, &failing);
+    return is_bad(fault) && failing == length(c, normed) ? fault : odd(c);
+  }
   Grid grid;
   bool is_grid = small_grid(c, v, &grid);
   CHECK(c);
@@ -782,7 +801,12 @@ OUTLINE V other_period(Ctx &c, V normed, V extent) {
   TRY(extent);
   if (!is_number(extent)) return failed(TYPE_);
   if (number_of(extent) <= 1) return extent;
-  return normed.kind == SET_P ? failed(triples(c) ? VALUE_ : TYPE_) : odd(c);
+  // It is moved and looked at cell by cell; what is moved stays as it is but for its numbers.
+  V moved = op_shift(c, normed, pair_of_word(0));
+  TRY(moved);
+  u32 failing;
+  V fault = fault_of_cells(c, moved, &failing);
+  return is_bad(fault) ? fault : odd(c);
 }
 
 OP(hperiod)(Ctx &c, V obj) {
