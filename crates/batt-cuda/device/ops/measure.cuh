@@ -6,18 +6,18 @@
 /// A packed patch with at least one element.
 INLINE bool is_full_patch(V v) { return is_patch(v) && v.len > 0; }
 
-/// The unpacking of elements into pairs, when at least one of them is something else: the fault. `*late`: some
-/// elements before it (or, without order, any) can be unpacked_locations.
+/// What is wrong with elements that are to be unpacked into two: none, or the fault. `*late`: some elements before the
+/// faulty one (or, without order, any) can be unpacked.
 OUTLINE V unpacking_fault(Ctx &c, const V *items, u32 n, bool ordered, bool *late) {
   V fault = none();
   *late = false;
   for (u32 k = 0; k < n; k++) {
     V item = items[k];
-    if (item.kind == PAIR) {
+    if (is_container(item) && length(c, item) == 2) {
+      NEED_ORDER(c, item);
       *late = true;
       continue;
     }
-    if (is_container(item) && length(c, item) == 2) return odd(c);
     V seen = failed(is_container(item) ? VALUE_ : TYPE_);
     if (ordered) return seen;
     if (fault.kind == FAILED && fault.flags != seen.flags) return stop(c, FAULTS);
@@ -26,7 +26,8 @@ OUTLINE V unpacking_fault(Ctx &c, const V *items, u32 n, bool ordered, bool *lat
   return fault;
 }
 
-/// `i, j = at` for all locations of a container: as a list of pairs.
+/// `i, j = at` for all locations of a container, as a list: of pairs (SET_P) or, if some have parts other than plain
+/// integers, of the values as they are (SET_V).
 OUTLINE V unpacked_locations(Ctx &c, V locations, V *list, bool *late) {
   *late = false;
   if (locations.kind == SET_P) {
@@ -42,10 +43,12 @@ OUTLINE V unpacked_locations(Ctx &c, V locations, V *list, bool *late) {
   *list = list_of(c, items, n);
   TRY(*list);
   if (list->kind == SET_P) return none();
+  *list = list_at(c, SET_V, items, n);
+  list->flags = in_order(locations) ? ORDERED : 0;
   return unpacking_fault(c, items, n, in_order(locations), late);
 }
 
-/// The locations of a patch of arc-dsl, as a list of pairs or cells that may hold equals.
+/// The locations of a patch of arc-dsl, as a list of pairs or cells that may hold equals, or of other values.
 INLINE V located(Ctx &c, V patch, V *list, bool *late) {
   *late = false;
   if (is_full_patch(patch)) {
@@ -57,32 +60,61 @@ INLINE V located(Ctx &c, V patch, V *list, bool *late) {
   return unpacked_locations(c, locations, list, late);
 }
 
-/// The bounding box of any patch that has one.
+/// The bounding box of any patch that has one. Locations that are no pairs of integers are left to the CPU.
 OUTLINE V patch_box(Ctx &c, V patch, Bounds *box) {
   V list;
   bool late;
   V fault = located(c, patch, &list, &late);
   TRY(fault);
   if (list.len == 0) return failed(VALUE_);
+  if (list.kind == SET_V) return odd(c);
   *box = bounds_of(c, list);
   return none();
 }
 
-INLINE V box_end(Ctx &c, V patch, u32 which) {
-  Bounds b;
-  V fault = patch_box(c, patch, &b);
-  TRY(fault);
-  return integer(which == 0 ? b.top : which == 1 ? b.bottom : which == 2 ? b.left : b.right);
+// ---- Ends ------------------------------------------------------------------------------------------------
+
+/// What to make of several numbers.
+enum Reduction : u8 { SMALLEST, LARGEST, MEAN };
+
+/// The smaller or larger of two values, the first one if neither is: or a fault.
+INLINE V better_of(Ctx &c, V best, V next, u8 how) {
+  i32 is_less = how == LARGEST ? less(c, best, next) : less(c, next, best);
+  CHECK(c);
+  return is_less < 0 ? failed(TYPE_) : is_less ? next : best;
 }
-OP(uppermost)(Ctx &c, V patch) { return box_end(c, patch, 0); }
-OP(lowermost)(Ctx &c, V patch) { return box_end(c, patch, 1); }
-OP(leftmost)(Ctx &c, V patch) { return box_end(c, patch, 2); }
-OP(rightmost)(Ctx &c, V patch) { return box_end(c, patch, 3); }
+
+/// An extreme part of locations that are not all pairs of integers. How they compare may depend on their order.
+OUTLINE V extreme_part(Ctx &c, V list, u32 part, u8 how) {
+  NEED_ORDER(c, list);
+  V best = item(c, values_of(c, list)[0], part);
+  spend(c, list.len);
+  for (u32 k = 1; k < list.len; k++) {
+    best = better_of(c, best, item(c, values_of(c, list)[k], part), how);
+    TRY(best);
+  }
+  return best;
+}
+
+enum PatchEnd : u8 { TOP_END, BOTTOM_END, LEFT_END, RIGHT_END };
+
+OUTLINE V patch_end(Ctx &c, V patch, u8 end) {
+  V list;
+  bool late;
+  V fault = located(c, patch, &list, &late);
+  TRY(fault);
+  if (list.len == 0) return failed(VALUE_);
+  if (list.kind == SET_V)
+    return extreme_part(c, list, end >= LEFT_END, end == TOP_END || end == LEFT_END ? SMALLEST : LARGEST);
+  Bounds b = bounds_of(c, list);
+  return integer(end == TOP_END ? b.top : end == BOTTOM_END ? b.bottom : end == LEFT_END ? b.left : b.right);
+}
+OP(uppermost)(Ctx &c, V patch) { return patch_end(c, patch, TOP_END); }
+OP(lowermost)(Ctx &c, V patch) { return patch_end(c, patch, BOTTOM_END); }
+OP(leftmost)(Ctx &c, V patch) { return patch_end(c, patch, LEFT_END); }
+OP(rightmost)(Ctx &c, V patch) { return patch_end(c, patch, RIGHT_END); }
 
 // ---- Column by column: corners and means of anything ---------------------------------------------------------
-
-/// What to make of the numbers of a column.
-enum Reduction : u8 { SMALLEST, LARGEST, MEAN };
 
 struct Reduced {
   i64 best, sum;
@@ -113,27 +145,37 @@ OUTLINE V columns_of_grid(Ctx &c, const Grid &grid, u8 first, u8 second, i64 len
   return tuple_at(c, numbers, grid.width);
 }
 
+/// One column of any tuples, reduced.
+OUTLINE V column_of_rows(Ctx &c, const V *rows, u32 n, u32 column, u8 how, i64 len) {
+  V result = how == MEAN ? integer(0) : item(c, rows[0], column);
+  for (u32 i = how == MEAN ? 0 : 1; i < n; i++) {
+    V next = item(c, rows[i], column);
+    if (how == MEAN && !is_numeric(next)) return failed(TYPE_);
+    result = how == MEAN ? on_values(c, ADD, result, next) : better_of(c, result, next, how);
+    TRY(result);
+  }
+  return how == MEAN ? on_values(c, DIVIDE, result, integer(len)) : result;
+}
+
 /// The columns of any tuples, cut to the shortest.
-OUTLINE V columns_of_rows(Ctx &c, const V *rows, u32 n, u8 first, u8 second, i64 len) {
+OUTLINE V columns_of_rows(Ctx &c, const V *rows, u32 n, bool ordered, u8 first, u8 second, i64 len) {
   u32 width = 0xffffffffu;
+  bool plain = true;
   for (u32 i = 0; i < n; i++) {
     if (!is_container(rows[i])) return failed(TYPE_);
     width = min_of(width, length(c, rows[i]));
+    plain &= rows[i].kind == ROW || rows[i].kind == PAIR;
   }
+  // The order of integers does not matter.
+  if (!plain && !ordered) return stop(c, ORDER);
+  for (u32 i = 0; i < n; i++) NEED_ORDER(c, rows[i]);
   spend(c, (u64)n * width);
   ROOM(V, numbers, c, width ? width : 1);
   for (u32 j = 0; j < width; j++) {
     if (j == 2 && first != second) return failed(KEY_);
-    u8 how = j == 0 ? first : second;
-    Reduced r = {0, 0, false};
-    for (u32 i = 0; i < n; i++) {
-      if (is_set(rows[i])) return odd(c);
-      V number = item(c, rows[i], j);
-      if (how == MEAN && !is_numeric(number)) return failed(TYPE_);
-      if (number.kind != INT || !fits32(int_of(number))) return odd(c);
-      reduce(r, how, int_of(number));
-    }
-    put(numbers + j, reduced(r, how, len));
+    V number = column_of_rows(c, rows, n, j, j == 0 ? first : second, len);
+    TRY(number);
+    put(numbers + j, number);
   }
   sync();
   return tuple_at(c, numbers, width);
@@ -172,7 +214,7 @@ OUTLINE V by_columns(Ctx &c, V locations, u8 first, u8 second, i64 len) {
     list = list_of(c, items, n);
     TRY(list);
   }
-  if (list.kind != SET_P) return columns_of_rows(c, items, n, first, second, len);
+  if (list.kind != SET_P) return columns_of_rows(c, items, n, in_order(locations), first, second, len);
   return first == MEAN ? mean_of_pairs(c, list, len) : corner_of_box(bounds_of(c, list), first, second);
 }
 
@@ -291,12 +333,13 @@ OP(center)(Ctx &c, V patch) {
   return int_pair(c, p.i, p.j);
 }
 
-/// The distinct locations of an object as a list.
-OUTLINE V locations_once(Ctx &c, V object) {
-  ROOM(u32, pairs, c, object.len);
-  for (u32 k = lane(); k < object.len; k += LANES) pairs[k] = dots_of(c, object)[k].at;
+/// Locations as pairs: those of an object are in its cells.
+OUTLINE V as_pairs(Ctx &c, V list) {
+  if (list.kind != SET_C) return list;
+  ROOM(u32, pairs, c, list.len);
+  for (u32 k = lane(); k < list.len; k += LANES) pairs[k] = dots_of(c, list)[k].at;
   sync();
-  return distinct(c, list_at(c, SET_P, pairs, object.len));
+  return list_at(c, SET_P, pairs, list.len);
 }
 
 /// The sum over distinct locations, divided by the number of elements.
@@ -305,7 +348,9 @@ OUTLINE V mean_of_patch(Ctx &c, V patch) {
   if (patch.kind == SET_P) return mean_of_pairs(c, patch, patch.len);
   Bits bits;
   if (!bits_for(c, bounds_of(c, patch), false, &bits)) {
-    V once = locations_once(c, patch);
+    V pairs = as_pairs(c, patch);
+    TRY(pairs);
+    V once = distinct(c, pairs);
     TRY(once);
     return mean_of_pairs(c, once, patch.len);
   }
@@ -367,6 +412,27 @@ OUTLINE bool lists_match(Ctx &c, V a, V b, u8 axis) {
   return met;
 }
 
+/// As lists_match for any locations: is a part of one equal to a part of another?
+OUTLINE bool parts_match(Ctx &c, V a, V b, u8 axis) {
+  spend(c, (u64)a.len * b.len);
+  for (u32 k = 0; k < a.len; k++) {
+    V part = item(c, item(c, a, k), axis);
+    for (u32 m = 0; m < b.len && !c.stop; m++)
+      if (equal_member(c, part, item(c, item(c, b, m), axis), 1)) return true;
+  }
+  return false;
+}
+/// Have two lists of locations of any kind a row or column in common?
+OUTLINE V any_match(Ctx &c, V a, V b, u8 axis) {
+  if (a.len == 0 || b.len == 0) return boolean(false);
+  if (a.kind != SET_V && b.kind != SET_V) return boolean(lists_match(c, a, b, axis));
+  a = as_pairs(c, a);
+  TRY(a);
+  b = as_pairs(c, b);
+  TRY(b);
+  return boolean(parts_match(c, a, b, axis));
+}
+
 /// Have two patches of arc-dsl a row or column in common?
 OUTLINE V patches_match(Ctx &c, V a, V b, u8 axis) {
   V list_a, list_b;
@@ -375,7 +441,7 @@ OUTLINE V patches_match(Ctx &c, V a, V b, u8 axis) {
   TRY(fault);
   fault = located(c, b, &list_b, &late);
   TRY(fault);
-  return boolean(list_a.len && list_b.len && lists_match(c, list_a, list_b, axis));
+  return any_match(c, list_a, list_b, axis);
 }
 OP(hmatching)(Ctx &c, V a, V b) { return patches_match(c, a, b, ROWS); }
 OP(vmatching)(Ctx &c, V a, V b) { return patches_match(c, a, b, COLUMNS); }
@@ -443,6 +509,16 @@ OUTLINE bool lists_touch(Ctx &c, V a, V b) {
   return distance_of(c, a, b, 0, 0) == 1;
 }
 
+/// Have locations parts that are no numbers?
+OUTLINE bool has_other_parts(Ctx &c, V list) {
+  if (list.kind != SET_V) return false;
+  for (u32 k = 0; k < list.len; k++) {
+    V at = values_of(c, list)[k];
+    if (!is_numeric(item(c, at, 0)) || !is_numeric(item(c, at, 1))) return true;
+  }
+  return false;
+}
+
 /// The locations of two patches whose distance is asked for: not empty, or the fault. The second one is looked at once
 /// the first element of the first one is known to be a location.
 OUTLINE V both_located(Ctx &c, V fault_a, bool late, V a, V fault_b, V b) {
@@ -453,7 +529,10 @@ OUTLINE V both_located(Ctx &c, V fault_a, bool late, V a, V fault_b, V b) {
   }
   if (a.len == 0) return failed(VALUE_);
   TRY(fault_b);
-  return b.len == 0 ? failed(VALUE_) : none();
+  if (b.len == 0) return failed(VALUE_);
+  if (a.kind != SET_V && b.kind != SET_V) return none();
+  // Every part meets one of the other patch, and only numbers can be subtracted.
+  return has_other_parts(c, a) || has_other_parts(c, b) ? failed(TYPE_) : odd(c);
 }
 OUTLINE V locate_both(Ctx &c, V a, V b, V *list_a, V *list_b) {
   bool late_a, late_b;
@@ -772,7 +851,7 @@ OUTLINE V tok_matching(Ctx &c, V a, V b, u8 axis) {
   TRY(fault);
   fault = tok_located(c, b, &list_b, &late);
   TRY(fault);
-  return boolean(list_a.len && list_b.len && lists_match(c, list_a, list_b, axis));
+  return any_match(c, list_a, list_b, axis);
 }
 TOK(hmatching)(Ctx &c, V a, V b) { return tok_matching(c, a, b, ROWS); }
 TOK(vmatching)(Ctx &c, V a, V b) { return tok_matching(c, a, b, COLUMNS); }
