@@ -548,7 +548,7 @@ OUTLINE V partition_by(Ctx &c, V v, V colors) {
   }
   sync();
   // One object a colour: all different.
-  return build_distinct(c, list_at(c, SET_V, objects, colors.len), BUILD);
+  return build_distinct(c, list_at(c, SET_V, objects, colors.len), BUILD | sequence_of(colors));
 }
 
 /// `colors - {background}`.
