@@ -181,6 +181,8 @@ struct Ctx {
   u32 fallbacks;
   u8 dialect;
   bool exact; // keep CPython's order of every set
+  const u16 *ranks; // see ranks_of
+  bool by_address; // something has been hashed that CPython hashes by its address
   u8 *scratch; // SCRATCH bytes of fast memory, used by one primitive at a time and by nobody across calls
   u64 *op_counters; // two for each primitive, or null: calls, and cycles less those of the calls inside
   u64 nested;       // cycles of the calls inside the one under way

@@ -203,7 +203,7 @@ OUTLINE V distinct_packed(Ctx &c, V list) {
 }
 
 /// The same for any values; `hashes` gets the hashes of those that are kept.
-OUTLINE V distinct_values(Ctx &c, V list, u64 *hashes) {
+OUTLINE V distinct_values(Ctx &c, V list, u64 *hashes, bool sequenced) {
   u32 n = list.len, kept = 0;
   ROOM(V, items, c, n);
   const V *from = values_of(c, list);
@@ -221,7 +221,7 @@ OUTLINE V distinct_values(Ctx &c, V list, u64 *hashes) {
         if (!equal_member(c, other, v, 0)) continue;
         found = true;
         // Which of two equals stays depends on the order in which they come, and that may not be known.
-        if (!c.exact && !same_form(c, other, v, 0)) return stop(c, ORDER);
+        if (!c.exact && !sequenced && !same_form(c, other, v, 0)) return stop(c, ORDER);
       }
     }
     CHECK(c);
@@ -275,8 +275,11 @@ OUTLINE bool builder_for(Ctx &c, V list, Builder *b) {
   b->table.other = room_for<u32>(c, size);
   if (c.stop) return false;
   spend(c, n);
+  c.by_address = false;
   hash_elements(c, list, b->hashes);
-  return true;
+  // Closures stand in the order of their addresses, and so of how many were made before: as on the CPU, not here.
+  if (c.by_address && n > 1) stop(c, ODD);
+  return !c.stop;
 }
 
 /// The finished set; gives the temporary memory back. A collective; the table is lane 0's.
@@ -311,7 +314,17 @@ OUTLINE V builder_finish(Ctx &c, Builder *b) {
   return v;
 }
 
-enum How : u8 { BUILD, FROZEN };
+/// How a set is made: built, or built and copied. SEQUENCED: the elements stand in the sequence in which Python inserts
+/// them, also if the launch is not exact. Then sets of a few elements, and of values such as objects, are put in order
+/// all the same: it costs little, and saves the run from being run again.
+enum How : u8 { BUILD = 0, FROZEN = 1, SEQUENCED = 2 };
+const u32 FEW = 32;
+
+INLINE bool is_put_in_order(const Ctx &c, V list, u8 how) {
+  return c.exact || ((how & SEQUENCED) && (list.kind == SET_V ? list.len <= 256 : list.len <= FEW));
+}
+/// The elements of a container in its sequence: is that Python's?
+INLINE u8 sequence_of(V container) { return in_order(container) ? SEQUENCED : 0; }
 
 /// The canonical form of a set of values that turned out to be all pairs or all cells is a packed one; lists made
 /// with list_of have it, and so do parts of them unless the others are taken away: hence this.
@@ -327,7 +340,7 @@ OUTLINE V build_distinct(Ctx &c, V list, u8 how) {
   if (list.len == 0) return empty_set();
   list = packed(c, list);
   TRY(list);
-  if (!c.exact) {
+  if (!is_put_in_order(c, list, how)) {
     list.flags = 0;
     list.hi = 0;
     return list;
@@ -337,20 +350,20 @@ OUTLINE V build_distinct(Ctx &c, V list, u8 how) {
   if (lane() == 0) {
     table_clear(b.table);
     for (u32 k = 0; k < list.len; k++) table_add(b.table, b.hashes, k);
-    if (how == FROZEN) table_freeze(b.table, b.hashes);
+    if (how & FROZEN) table_freeze(b.table, b.hashes);
   }
   return builder_finish(c, &b);
 }
 
 /// A list without repetitions.
-OUTLINE V distinct(Ctx &c, V list) {
+OUTLINE V distinct(Ctx &c, V list, u8 how = BUILD) {
   if (list.len <= 1) return list;
   if (list.kind == SET_V) {
     u64 *hashes = room_for<u64>(c, list.len);
     if (!hashes) return make(STOPPED, 0, 0, 0, 0);
-    return distinct_values(c, list, hashes);
+    return distinct_values(c, list, hashes, how & SEQUENCED);
   }
-  if (!c.exact) {
+  if (!is_put_in_order(c, list, how)) {
     bool colors = list.kind == SET_C;
     Bits bits;
     if ((!colors || colors_are_digits(c, list)) && bits_for(c, bounds_of(c, list), colors, &bits)) {
@@ -363,7 +376,7 @@ OUTLINE V distinct(Ctx &c, V list) {
 
 /// *Build*: `frozenset(list)`.
 INLINE V build(Ctx &c, V list, u8 how = BUILD) {
-  V kept = distinct(c, list);
+  V kept = distinct(c, list, how);
   TRY(kept);
   return build_distinct(c, kept, how);
 }
@@ -396,7 +409,7 @@ OUTLINE V kept_of(Ctx &c, V set, const u8 *keep) {
 INLINE V set_keep(Ctx &c, V set, const u8 *keep) {
   V kept = kept_of(c, set, keep);
   TRY(kept);
-  return build_distinct(c, kept, BUILD);
+  return build_distinct(c, kept, BUILD | sequence_of(set));
 }
 
 /// *Copy*: laid out as a copy is.
@@ -667,7 +680,12 @@ OUTLINE V set_minus(Ctx &c, V a, V b) {
   CHECK(c);
   for (u32 k = lane(); k < a.len; k += LANES) inside[k] = !inside[k];
   sync();
-  if (!c.exact || a.len / 4 <= b.len) return set_keep(c, a, inside);
+  if (a.len / 4 <= b.len) return set_keep(c, a, inside);
+  if (!c.exact && !(a.kind == SET_V && (a.flags & ORDERED))) {
+    V kept = kept_of(c, a, inside);
+    TRY(kept);
+    return build_distinct(c, kept, BUILD);
+  }
   // CPython copies and deletes when there is little to delete: dummies stay behind.
   if (!(a.flags & ORDERED)) return stop(c, ORDER);
   V kept = kept_of(c, a, inside);

@@ -314,7 +314,9 @@ OUTLINE u64 hash_of(Ctx &c, V v, u32 depth = 0) {
   }
   // By address in CPython; these are the CPU's stand-ins.
   case OP_: return 0x9747b28cull + 64 * (u64)v.lo;
-  case CLOSURE: return 0x1b873593ull + 64 * (u64)v.len;
+  case CLOSURE:
+    c.by_address = true;
+    return 0x1b873593ull + 64 * (u64)v.len;
   default: return 0x5bd1e995ull;
   }
 }

@@ -147,6 +147,7 @@ OUTLINE void run_job(Ctx &c, const Launch &launch, u32 job_number) {
   c.closures = 0;
   c.fallbacks = 0;
   c.nested = 0;
+  c.by_address = false;
   c.dialect = (u8)program[H_DIALECT];
   c.exact = launch.flags & EXACT;
   u32 params = program[H_PARAMS], literals = program[H_LITERALS], steps = program[H_STEPS];
@@ -241,6 +242,7 @@ INLINE void start(Ctx &c, const Launch &launch, u8 *arena, u8 *scratch) {
   c.arena = arena;
   c.limit = (u32)launch.arena_bytes;
   c.scratch = scratch;
+  c.ranks = (const u16 *)launch.programs;
   c.op_counters = launch.op_counters && (launch.flags & TIMED) ? (u64 *)launch.counters + launch.op_counters : nullptr;
 }
 

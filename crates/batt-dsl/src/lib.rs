@@ -47,6 +47,7 @@ mod value;
 
 pub use dialect::Dialect;
 pub use fault::{Fault, Outcome};
+pub use ops::grid_ranks;
 pub use owned::{DecodeError, OwnedFloat, OwnedValue};
 pub use profile::{Node, OpTimes, Profile};
 pub use run::{Limits, MemoryBudget, Run, Workspace};

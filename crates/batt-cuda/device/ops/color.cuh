@@ -277,14 +277,14 @@ OP(colorcount)(Ctx &c, V element, V value) { return count_of_color(c, element, v
 OUTLINE V palette_of(Ctx &c, const Colors &s, const u32 *counts, u8 how) {
   u32 present = 0;
   for (u32 color = 0; color < 10; color++) present |= (u32)(counts[color] > 0) << color;
-  bool moot = !c.exact || sequence_is_moot(present);
+  bool known = sequence_is_moot(present), moot = !c.exact || known;
   if (!moot && !s.ordered) return stop(c, ORDER);
   u64 sequence = sequence_of(s, present, moot);
   u32 n = popcount(present);
   ROOM(V, colors, c, n);
   for (u32 k = 0; k < n; k++) put(colors + k, integer((i64)(sequence >> 4 * k & 15)));
   sync();
-  return build_distinct(c, list_at(c, SET_V, colors, n), how);
+  return build_distinct(c, list_at(c, SET_V, colors, n), known ? how | SEQUENCED : how);
 }
 OUTLINE V palette_by(Ctx &c, V element, u8 reading, u8 how) {
   Colors s;

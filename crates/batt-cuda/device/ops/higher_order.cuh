@@ -34,7 +34,7 @@ OUTLINE V image_of(Ctx &c, V function, V container) {
   ROOM(V, images, c, n ? n : 1);
   V fault = through_generator(map_all(c, function, container, images));
   TRY(fault);
-  return is_set(container) ? build_values(c, images, n) : tuple_at(c, images, n);
+  return is_set(container) ? build_values(c, images, n, BUILD | sequence_of(container)) : tuple_at(c, images, n);
 }
 
 OP(apply)(Ctx &c, V function, V container) { return image_of(c, function, container); }

@@ -2,6 +2,9 @@
 
 // ---- Neighbourhoods ---------------------------------------------------------------------------------------------
 
+/// `(i, j)`, where the code for making pairs need not stand.
+OUTLINE V place_from(Ctx &c, V i, V j) { return pair_of(c, i, j); }
+
 /// Four neighbours of a location, frozen: the direct ones, or the diagonal ones.
 OUTLINE V four_around(Ctx &c, V loc, bool diagonal) {
   V i = at(c, loc, 0);
@@ -16,10 +19,10 @@ OUTLINE V four_around(Ctx &c, V loc, bool diagonal) {
   TRY(left);
   V right = plain_operation(c, ADD, j, integer(1));
   TRY(right);
-  V p = diagonal ? pair_of(c, up, left) : pair_of(c, up, j);
-  V q = diagonal ? pair_of(c, up, right) : pair_of(c, down, j);
-  V r = diagonal ? pair_of(c, down, left) : pair_of(c, i, left);
-  V s = diagonal ? pair_of(c, down, right) : pair_of(c, i, right);
+  V p = place_from(c, up, diagonal ? left : j);
+  V q = place_from(c, diagonal ? up : down, diagonal ? right : j);
+  V r = place_from(c, diagonal ? down : i, left);
+  V s = place_from(c, diagonal ? down : i, right);
   CHECK(c);
   return set_of_four(c, p, q, r, s);
 }
@@ -171,6 +174,8 @@ OUTLINE V shot_coordinate(Ctx &c, V start, V direction, u32 k) {
   TRY(from);
   V step = at(c, direction, k);
   TRY(step);
+  // Python repeats the tuple, but can add it to no number.
+  if (is_tuple(step) && !is_tuple(from)) return failed(TYPE_);
   V way = plain_operation(c, MULTIPLY, integer(SHOT), step);
   TRY(way);
   return plain_operation(c, ADD, from, way);

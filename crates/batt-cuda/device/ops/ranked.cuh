@@ -85,66 +85,21 @@ INLINE i32 compare_keys(Ctx &c, V a, V b) {
   return n < m ? -1 : n > m;
 }
 
-/// The members' numbers in the order of their keys as CPython's sort leaves them: for less than 64, which it sorts by
-/// binary insertion. Where keys are not totally ordered, as sets and nan, it matters which of them meet.
-OUTLINE V sort_few(Ctx &c, const V *keys, u32 n, u32 *numbers) {
-  if (n < 2) return none();
-  i32 first = less(c, keys[numbers[1]], keys[numbers[0]]);
-  u32 run = 2;
-  i32 next = first;
-  while (first >= 0 && run < n) {
-    next = less(c, keys[numbers[run]], keys[numbers[run - 1]]);
-    if (next != first) break;
-    run++;
-  }
-  CHECK(c);
-  if (next < 0) return failed(TYPE_);
-  if (first) {
-    sync();
-    if (lane() == 0)
-      for (u32 k = 0; k < run / 2; k++) {
-        u32 other = numbers[k];
-        numbers[k] = numbers[run - 1 - k];
-        numbers[run - 1 - k] = other;
-      }
-    sync();
-  }
-  spend(c, (u64)n * 6);
-  for (u32 at = run; at < n; at++) {
-    u32 pivot = numbers[at], low = 0, high = at;
-    while (low < high) {
-      u32 middle = low + (high - low) / 2;
-      i32 before = less(c, keys[pivot], keys[numbers[middle]]);
-      CHECK(c);
-      if (before < 0) return failed(TYPE_);
-      if (before) high = middle;
-      else low = middle + 1;
-    }
-    sync();
-    if (lane() == 0) {
-      for (u32 k = at; k > low; k--) numbers[k] = numbers[k - 1];
-      numbers[low] = pivot;
-    }
-    sync();
-  }
-  return none();
-}
-
-const u32 MOST_SORTED = 63;
-
 /// As `ranked`, for keys that are not totally ordered.
 OUTLINE V ranked_by_sorting(Ctx &c, V members, const V *keys, u32 n, V rank, bool descending, u32 *found) {
   NEED_ORDER(c, members);
-  if (n > MOST_SORTED) return odd(c);
-  ROOM(u32, numbers, c, n ? n : 1);
+  ROOM(V, turned, c, n);
+  ROOM(u32, numbers, c, n);
   // As in Python: turned around, sorted and turned around again.
-  for (u32 k = lane(); k < n; k += LANES) numbers[k] = descending ? n - 1 - k : k;
+  for (u32 k = lane(); k < n; k += LANES) turned[k] = keys[descending ? n - 1 - k : k];
   sync();
-  V fault = sort_few(c, keys, n, numbers);
+  V fault = sort_by_insertion(c, turned, n, numbers);
   TRY(fault);
   i64 at = position_of_rank(rank, n);
   if (at == RANK_UNUSABLE) return failed(TYPE_);
-  if (at != RANK_OUTSIDE) *found = numbers[descending ? n - 1 - (u32)at : (u32)at];
+  if (at == RANK_OUTSIDE) return none();
+  u32 number = numbers[descending ? n - 1 - (u32)at : (u32)at];
+  *found = descending ? n - 1 - number : number;
   return none();
 }
 

@@ -1,5 +1,95 @@
 // Objects, partitions, frontiers.
 
+// ---- Grids of anything --------------------------------------------------------------------------------------------
+//
+// A tuple of tuples need not hold colours. Equal values get the same number, and then it is a grid like any other.
+
+struct Codes {
+  V *values; // by position: equals need not look the same
+  u32 width;
+  V *known; // by number
+  u32 count;
+  bool plain; // are all values colours that fit into cells?
+  bool nans;  // nan, which is not even equal to itself, has a new number each time
+};
+
+/// The fault of looking at every place of something taken for a grid of this width: rows may be too short, or no tuples.
+/// none() if there is a value everywhere.
+OUTLINE V fault_of_rows(Ctx &c, V v, u32 height, u32 width) {
+  bool broken = false, no_row = false;
+  for (u32 i = lane(); i < height; i += LANES) {
+    V row = item(c, v, i);
+    no_row |= !is_tuple(row);
+    broken |= is_tuple(row) && length(c, row) < width;
+  }
+  no_row = any(no_row);
+  broken = any(broken);
+  // Which of them is met first is a long story; to tokpidjin it is all the same.
+  if (no_row && broken && !triples(c)) return odd(c);
+  return no_row ? failed(TYPE_) : broken ? failed(INDEX_) : none();
+}
+
+/// The number of a value; -1 for one that has none.
+OUTLINE i32 code_of(Ctx &c, const Codes &codes, V v) {
+  for (u32 k = 0; k < codes.count; k++)
+    if (equal(c, codes.known[k], v)) return (i32)k;
+  return -1;
+}
+
+/// Numbers the values of the first `width` columns of something that has a value everywhere: a fault, or none().
+OUTLINE V encode_grid(Ctx &c, V v, u32 height, u32 width, Grid *grid, Codes *codes) {
+  V fault = fault_of_rows(c, v, height, width);
+  TRY(fault);
+  if (height > 32767 || width > 32767 || (u64)height * width > 0xffff) return stop(c, SIZE);
+  u32 n = height * width;
+  spend(c, (u64)n * 2);
+  ROOM(u8, cells, c, n);
+  ROOM(V, values, c, n);
+  ROOM(V, known, c, 256);
+  for (u32 k = lane(); k < n; k += LANES) values[k] = item(c, item(c, v, k / width), k % width);
+  sync();
+  *grid = Grid{height, width, cells};
+  *codes = Codes{values, width, known, 0, true, false};
+  for (u32 k = 0; k < n; k++) {
+    V value = values[k];
+    codes->plain &= value.kind == INT && fits32(int_of(value));
+    codes->nans |= is_nan(value);
+    i32 code = code_of(c, *codes, value);
+    CHECK(c);
+    if (code < 0) {
+      if (codes->count == 256) return odd(c);
+      code = (i32)codes->count++;
+      put(known + code, value);
+      sync();
+    }
+    put(cells + k, (u8)code);
+  }
+  sync();
+  return none();
+}
+
+/// A list of cells whose colours are numbers, with the values at their locations instead.
+OUTLINE V decoded(Ctx &c, V list, const Codes &codes) {
+  Dot *dots = dots_of(c, list);
+  if (codes.plain) {
+    for (u32 k = lane(); k < list.len; k += LANES) {
+      u32 at = dots[k].at;
+      dots[k].color = (i32)codes.values[(u32)row_of(at) * codes.width + (u32)column_of(at)].lo;
+    }
+    sync();
+    return list;
+  }
+  ROOM(V, cells, c, list.len);
+  for (u32 k = 0; k < list.len; k++) {
+    i32 i = row_of(dots[k].at), j = column_of(dots[k].at);
+    V cell = cell_from(c, codes.values[(u32)i * codes.width + (u32)j], integer(i), integer(j));
+    TRY(cell);
+    put(cells + k, cell);
+  }
+  sync();
+  return list_of(c, cells, list.len);
+}
+
 // ---- Objects ----------------------------------------------------------------------------------------------------
 //
 // Without order, objects are found by all lanes together: every open cell has a label, the smallest position known to
@@ -91,10 +181,16 @@ INLINE Stretch stretch_of(u32 x) {
   return s;
 }
 
-/// The objects as a set without order.
-OUTLINE V united_objects(Ctx &c, const Joining &g) {
+/// Objects that have been found: each a list of cells.
+struct Found {
+  V *objects;
+  u32 count;
+};
+
+/// The objects, and their cells, in any order.
+OUTLINE void unite_all(Ctx &c, const Joining &g, Found *found) {
   u32 *labels = scratch_for<u32>(c, g.count);
-  if (!labels) return make(STOPPED, 0, 0, 0, 0);
+  if (!labels) return;
   label_rows(g, labels);
   unite_rows(g, labels);
   for (u32 k = lane(); k < g.count; k += LANES)
@@ -110,9 +206,11 @@ OUTLINE V united_objects(Ctx &c, const Joining &g) {
     count += popcount(ballot(root == k));
     if (root != LABEL && s.head == lane()) atomic_add32(labels + root, s.length << 16);
   }
-  if (count == 0) return empty_set();
-  ROOM(V, objects, c, count);
-  ROOM(Dot, dots, c, open);
+  V *objects = room_for<V>(c, count);
+  Dot *dots = room_for<Dot>(c, open);
+  if (c.stop) return;
+  found->objects = objects;
+  found->count = count;
   sync();
   // Then it says where the next of them goes.
   u32 done = 0, placed = 0;
@@ -139,7 +237,6 @@ OUTLINE V united_objects(Ctx &c, const Joining &g) {
     if (root != LABEL) dots[start + lane() - s.head] = dot_at(g, k);
   }
   sync();
-  return list_at(c, SET_V, objects, count);
 }
 
 /// The neighbours of a cell inside the grid, as the set of them stands in its table: a table of 8 slots for up to four,
@@ -269,153 +366,64 @@ OUTLINE u32 flood_all(Ctx &c, const Joining &g, Dot *dots, u32 *ends) {
   return count;
 }
 
-/// The cells of each object in the sequence in which Python finds them.
-OUTLINE V flooded_lists(Ctx &c, const Joining &g, V **lists, u32 *number) {
+/// The objects, and their cells, in the sequence in which Python finds them.
+OUTLINE void find_in_order(Ctx &c, const Joining &g, Found *found) {
   spend(c, (u64)g.count * 8);
-  ROOM(Dot, dots, c, g.count);
+  Dot *dots = room_for<Dot>(c, g.count);
   u32 *ends = scratch_for<u32>(c, g.count);
-  if (!ends) return make(STOPPED, 0, 0, 0, 0);
+  if (c.stop) return;
   u32 mark = c.top;
   u32 count = flood_all(c, g, dots, ends);
-  CHECK(c);
   c.top = mark;
-  ROOM(V, objects, c, count + 1);
+  V *objects = room_for<V>(c, count);
+  if (c.stop) return;
   for (u32 k = lane(); k < count; k += LANES) {
     u32 start = k ? ends[k - 1] : 0;
     objects[k] = make(SET_C, 0, ends[k] - start, offset_of(c, dots + start), 0);
   }
   sync();
-  *lists = objects;
-  *number = count;
-  return none();
+  found->objects = objects;
+  found->count = count;
 }
 
-/// The objects as Python makes them.
-OUTLINE V flooded_objects(Ctx &c, const Joining &g) {
-  V *objects;
-  u32 count;
-  V fault = flooded_lists(c, g, &objects, &count);
-  TRY(fault);
-  if (count == 0) return empty_set();
-  for (u32 k = 0; k < count; k++) {
-    V object = build_distinct(c, objects[k], FROZEN);
-    TRY(object);
-    sync();
-    put(objects + k, object);
-  }
-  sync();
-  return build_distinct(c, list_at(c, SET_V, objects, count), FROZEN);
-}
-
-/// The objects of a grid. `background`: a colour, or something else for none.
-OUTLINE V objects_of(Ctx &c, const Grid &grid, bool univalued, bool diagonal, V background) {
+/// The objects of a grid. `background`: a colour, or 256 for none. `codes`: what the colours stand for; null for colours.
+OUTLINE V objects_of(Ctx &c, const Grid &grid, bool univalued, bool diagonal, u32 background, const Codes *codes) {
   u64 count = (u64)grid.height * grid.width;
   if (count > MOST_LABELS) return stop(c, SIZE);
-  bool has_background = background.kind == INT && int_of(background) >= 0 && int_of(background) < 256;
-  Joining g = {grid.cells, grid.height, grid.width, (u32)count, has_background ? background.lo : 256, univalued, diagonal};
+  Joining g = {grid.cells, grid.height, grid.width, (u32)count, background, univalued, diagonal};
   spend(c, count / 4);
-  return c.exact ? flooded_objects(c, g) : united_objects(c, g);
-}
-
-/// The fault of looking at every place of something taken for a grid of this width: rows may be too short, or no tuples.
-/// None if there is a value everywhere. (Rows that are too long are cut.)
-OUTLINE V fault_of_rows(Ctx &c, V v, u32 height, u32 width) {
-  bool broken = false, no_row = false;
-  for (u32 i = lane(); i < height; i += LANES) {
-    V row = item(c, v, i);
-    no_row |= !is_tuple(row);
-    broken |= is_tuple(row) && length(c, row) < width;
-  }
-  no_row = any(no_row);
-  broken = any(broken);
-  // Which of them is met first is a long story; to tokpidjin it is all the same.
-  if (no_row && broken && !triples(c)) return odd(c);
-  return no_row ? failed(TYPE_) : broken ? failed(INDEX_) : none();
-}
-
-/// Numbers for values: equal ones share a number; nan, which equals nothing, has one of its own each time. `*background`
-/// is that of a value to be left out, if it occurs. False: there are too many.
-OUTLINE bool number_values(Ctx &c, const V *values, u32 n, V left_out, u8 *numbers, u32 *background) {
-  *background = 256;
-  V *known = room_for<V>(c, 256);
-  if (c.stop) return false;
-  u32 count = 0;
-  for (u32 k = 0; k < n; k++) {
-    V v = values[k];
-    u32 at = 0;
-    while (at < count && !equal(c, known[at], v)) at++;
-    if (at == 255 || c.stop) return false;
-    if (at == count) {
-      if (equal(c, v, left_out)) *background = at;
-      put(known + count++, v);
-      sync();
-    }
-    put(numbers + k, (u8)at);
-  }
-  sync();
-  return true;
-}
-
-/// A list of cells whose colours are numbers of values, with the values at their locations instead.
-OUTLINE V list_with_values(Ctx &c, V list, const V *values, u32 width) {
-  ROOM(V, cells, c, list.len);
-  for (u32 k = 0; k < list.len; k++) {
-    i32 i = row_of(dots_of(c, list)[k].at), j = column_of(dots_of(c, list)[k].at);
-    V cell = cell_from(c, values[(u32)i * width + (u32)j], integer(i), integer(j));
-    TRY(cell);
-    put(cells + k, cell);
-  }
-  sync();
-  return list_of(c, cells, list.len);
-}
-
-/// Looks for objects in something that is no grid but has a value everywhere.
-OUTLINE V objects_of_values(Ctx &c, V v, u32 height, u32 width, bool univalued, bool diagonal, V background) {
-  if (height > 32767 || width > 32767 || (u64)height * width > MOST_LABELS) return stop(c, SIZE);
-  u32 n = height * width;
-  spend(c, (u64)n * 2);
-  ROOM(V, values, c, n);
-  ROOM(u8, numbers, c, n);
-  for (u32 k = lane(); k < n; k += LANES) values[k] = item(c, item(c, v, k / width), k % width);
-  sync();
-  Joining g = {numbers, height, width, n, 256, univalued, diagonal};
-  if (!number_values(c, values, n, background, numbers, &g.background)) return odd(c);
-  // In an object of one value a nan is not even accepted as its own cell, and the fill goes on as if it were not there.
-  bool missing = false;
-  for (u32 k = lane(); k < n; k += LANES) missing |= is_nan(values[k]);
-  if (c.exact && univalued && any(missing)) return odd(c);
-  u32 count;
-  V *objects;
-  if (c.exact) {
-    V fault = flooded_lists(c, g, &objects, &count);
-    TRY(fault);
-  } else {
-    V found = united_objects(c, g);
-    TRY(found);
-    objects = values_of(c, found);
-    count = found.len;
-  }
-  for (u32 k = 0; k < count; k++) {
-    V list = list_with_values(c, objects[k], values, width);
-    TRY(list);
-    V object = build_distinct(c, list, FROZEN);
+  Found found = {nullptr, 0};
+  if (c.exact) find_in_order(c, g, &found);
+  else unite_all(c, g, &found);
+  CHECK(c);
+  for (u32 k = 0; k < found.count && (codes || c.exact); k++) {
+    V object = found.objects[k];
+    if (codes) object = decoded(c, object, *codes);
+    TRY(object);
+    object = build_distinct(c, object, FROZEN);
     TRY(object);
     sync();
-    put(objects + k, object);
+    put(found.objects + k, object);
   }
   sync();
-  return count ? build_distinct(c, list_at(c, SET_V, objects, count), FROZEN) : empty_set();
+  return build_distinct(c, list_at(c, SET_V, found.objects, found.count), FROZEN);
 }
 
-/// What comes of looking for objects in something that is no grid.
-OUTLINE V objects_of_no_grid(Ctx &c, V v, bool univalued, bool diagonal, V background) {
+/// The objects of something that is no grid of colours.
+OUTLINE V objects_of_values(Ctx &c, V v, bool univalued, bool diagonal, V background) {
   u32 height, width;
   V fault = grid_dims(c, v, &height, &width);
   TRY(fault);
   if (width == 0) return empty_set();
-  fault = fault_of_rows(c, v, height, width);
+  Grid grid;
+  Codes codes;
+  fault = encode_grid(c, v, height, width, &grid, &codes);
   TRY(fault);
-  return objects_of_values(c, v, height, width, univalued, diagonal, background);
+  // In an object of one value a nan is not even accepted as its own cell, and the fill goes on as if it were not there.
+  if (c.exact && univalued && codes.nans) return odd(c);
+  i32 closed = code_of(c, codes, background);
+  CHECK(c);
+  return objects_of(c, grid, univalued, diagonal, closed < 0 ? 256 : (u32)closed, &codes);
 }
 
 OP(objects)(Ctx &c, V v, V univalued, V diagonal, V without_bg) {
@@ -425,8 +433,9 @@ OP(objects)(Ctx &c, V v, V univalued, V diagonal, V without_bg) {
   Grid grid;
   bool is_grid = small_grid(c, v, &grid);
   CHECK(c);
-  bool one_color = truth(c, univalued), corners = truth(c, diagonal);
-  return is_grid ? objects_of(c, grid, one_color, corners, background) : objects_of_no_grid(c, v, one_color, corners, background);
+  if (!is_grid) return objects_of_values(c, v, truth(c, univalued), truth(c, diagonal), background);
+  u32 closed = background.kind == INT ? background.lo : 256;
+  return objects_of(c, grid, truth(c, univalued), truth(c, diagonal), closed, nullptr);
 }
 
 // ---- By colour --------------------------------------------------------------------------------------------------
@@ -539,7 +548,7 @@ OUTLINE V partition_by(Ctx &c, V v, V colors) {
   }
   sync();
   // One object a colour: all different.
-  return build_distinct(c, list_at(c, SET_V, objects, colors.len), BUILD);
+  return build_distinct(c, list_at(c, SET_V, objects, colors.len), BUILD | sequence_of(colors));
 }
 
 /// `colors - {background}`.
@@ -597,6 +606,36 @@ OUTLINE V occurrences_of(Ctx &c, const Grid &grid, V cells, i32 top, i32 left, u
   return build_distinct(c, list_at(c, SET_P, pairs, found), FROZEN);
 }
 
+/// The fault of taking the elements of a container for cells; none() if they are. `*failing`: how many are not.
+OUTLINE V fault_of_cells(Ctx &c, V container, u32 *failing) {
+  u32 n = length(c, container);
+  V outcome = none();
+  *failing = 0;
+  for (u32 k = 0; k < n; k++) {
+    V color, i, j;
+    V fault = unpack_cell(c, item(c, container, k), &color, &i, &j);
+    if (fault.kind == STOPPED) return fault;
+    if (fault.kind != FAILED) continue;
+    bool another = outcome.kind == FAILED && outcome.flags != fault.flags;
+    if (another && !in_order(container)) return stop(c, FAULTS);
+    if (++*failing == 1) outcome = fault;
+  }
+  return outcome;
+}
+
+/// A list of cells with the numbers of their colours instead; -1 for those that have none.
+OUTLINE V encoded_cells(Ctx &c, V cells, const Codes &codes) {
+  ROOM(Dot, dots, c, cells.len);
+  for (u32 k = 0; k < cells.len; k++) {
+    Dot d = dots_of(c, cells)[k];
+    d.color = code_of(c, codes, integer(d.color));
+    put(dots + k, d);
+  }
+  sync();
+  CHECK(c);
+  return list_at(c, SET_C, dots, cells.len);
+}
+
 /// Occurrences of anything but an object in a grid. `normed` has been moved to the origin.
 OUTLINE V other_occurrences(Ctx &c, V v, u32 height, u32 width, V normed, V shape) {
   V tall, wide;
@@ -610,12 +649,22 @@ OUTLINE V other_occurrences(Ctx &c, V v, u32 height, u32 width, V normed, V shap
   if (!is_container(normed)) return failed(TYPE_);
   // Nothing occurs everywhere.
   if (length(c, normed) == 0) return rectangle(c, 0, 0, rows - 1, columns - 1, FROZEN);
-  // Locations have no colours.
-  if (normed.kind == SET_P) return failed(triples(c) ? VALUE_ : TYPE_);
+  if (normed.kind != SET_C) {
+    u32 failing;
+    fault = fault_of_cells(c, normed, &failing);
+    return is_bad(fault) && failing == length(c, normed) ? fault : odd(c);
+  }
   Grid grid;
   bool is_grid = small_grid(c, v, &grid);
   CHECK(c);
-  if (!is_grid || normed.kind != SET_C) return odd(c);
+  if (!is_grid) {
+    Codes codes;
+    fault = encode_grid(c, v, height, width, &grid, &codes);
+    // Short rows matter only to those who look there.
+    if (is_bad(fault)) return odd(c);
+    normed = encoded_cells(c, normed, codes);
+    TRY(normed);
+  }
   return occurrences_of(c, grid, normed, 0, 0, (u32)rows, (u32)columns);
 }
 
@@ -642,7 +691,7 @@ OP(occurrences)(Ctx &c, V v, V obj) {
 // ---- Frontiers ------------------------------------------------------------------------------------------------------
 
 /// The cells from a position on, `count` of them, `step` apart: a frozen set.
-OUTLINE V line_of_cells(Ctx &c, const Grid &grid, u32 start, u32 step, u32 count) {
+OUTLINE V line_of_cells(Ctx &c, const Grid &grid, const Codes *codes, u32 start, u32 step, u32 count) {
   ROOM(Dot, dots, c, count);
   for (u32 k = lane(); k < count; k += LANES) {
     u32 at = start + k * step;
@@ -650,12 +699,16 @@ OUTLINE V line_of_cells(Ctx &c, const Grid &grid, u32 start, u32 step, u32 count
     dots[k] = d;
   }
   sync();
-  return build_distinct(c, list_at(c, SET_C, dots, count), FROZEN);
+  V list = list_at(c, SET_C, dots, count);
+  if (codes) list = decoded(c, list, *codes);
+  TRY(list);
+  return build_distinct(c, list, FROZEN);
 }
 
 /// The lines of a single colour among `lines` parallel ones of `count` cells each. Gives how many there are; a fault of
 /// making them is in c.stop.
-OUTLINE u32 uniform_lines(Ctx &c, const Grid &grid, u32 lines, u32 between, u32 count, u32 step, V *to) {
+OUTLINE u32 uniform_lines(Ctx &c, const Grid &grid, const Codes *codes, u32 lines, u32 between, u32 count, u32 step,
+                          V *to) {
   u32 found = 0;
   for (u32 from = 0; from < lines; from += LANES) {
     u32 line = from + lane();
@@ -664,7 +717,7 @@ OUTLINE u32 uniform_lines(Ctx &c, const Grid &grid, u32 lines, u32 between, u32 
       uniform = grid.cells[line * between + k * step] == grid.cells[line * between];
     u32 bits = ballot(uniform);
     for (; bits && !c.stop; bits &= bits - 1) {
-      V object = line_of_cells(c, grid, (from + lowest(bits)) * between, step, count);
+      V object = line_of_cells(c, grid, codes, (from + lowest(bits)) * between, step, count);
       if (!is_bad(object)) put(to + found++, object);
     }
   }
@@ -672,19 +725,36 @@ OUTLINE u32 uniform_lines(Ctx &c, const Grid &grid, u32 lines, u32 between, u32 
   return found;
 }
 
+/// Numbers the values of something that is no grid of colours, for frontiers: rows are walked to their end.
+OUTLINE V encode_whole_rows(Ctx &c, V v, u32 height, u32 width, Grid *grid, Codes *codes) {
+  for (u32 i = 0; i < height; i++) {
+    V row = item(c, v, i);
+    if (!is_tuple(row) || length(c, row) != width) return odd(c);
+  }
+  V fault = encode_grid(c, v, height, width, grid, codes);
+  TRY(fault);
+  return codes->nans ? odd(c) : none();
+}
+
 OP(frontiers)(Ctx &c, V v) {
   u32 height, width;
   V fault = grid_dims(c, v, &height, &width);
   TRY(fault);
   Grid grid;
-  bool is_grid = small_grid(c, v, &grid);
-  CHECK(c);
-  if (!is_grid) return odd(c);
+  Codes coded;
+  const Codes *codes = nullptr;
+  if (!small_grid(c, v, &grid)) {
+    CHECK(c);
+    fault = encode_whole_rows(c, v, height, width, &grid, &coded);
+    TRY(fault);
+    if (width == 0) return empty_set();
+    codes = &coded;
+  }
   spend(c, height + width);
   ROOM(V, lines, c, height + width);
-  u32 rows = uniform_lines(c, grid, height, width, width, 1, lines);
+  u32 rows = uniform_lines(c, grid, codes, height, width, width, 1, lines);
   // In a single cell, row and column are the same.
-  u32 columns = height * width == 1 ? 0 : uniform_lines(c, grid, width, 1, height, width, lines + rows);
+  u32 columns = height * width == 1 ? 0 : uniform_lines(c, grid, codes, width, 1, height, width, lines + rows);
   CHECK(c);
   if (!c.exact) return list_at(c, SET_V, lines, rows + columns);
   V horizontal = build_distinct(c, list_at(c, SET_V, lines, rows), FROZEN);
@@ -731,7 +801,12 @@ OUTLINE V other_period(Ctx &c, V normed, V extent) {
   TRY(extent);
   if (!is_number(extent)) return failed(TYPE_);
   if (number_of(extent) <= 1) return extent;
-  return normed.kind == SET_P ? failed(triples(c) ? VALUE_ : TYPE_) : odd(c);
+  // It is moved and looked at cell by cell; what is moved stays as it is but for its numbers.
+  V moved = op_shift(c, normed, pair_of_word(0));
+  TRY(moved);
+  u32 failing;
+  V fault = fault_of_cells(c, moved, &failing);
+  return is_bad(fault) ? fault : odd(c);
 }
 
 OP(hperiod)(Ctx &c, V obj) {
@@ -753,9 +828,11 @@ TOK(objects)(Ctx &c, V v, V univalued, V diagonal, V without_bg) {
   bool is_grid = small_grid(c, v, &grid);
   CHECK(c);
   if (is_grid) return op_objects(c, v, univalued, diagonal, without_bg);
+  // Whatever the background of a set is, it has no rows.
+  if (!is_tuple(v)) return failed(TYPE_);
   V background = truth(c, without_bg) ? safely(c, tok_mostcolor_t(c, v), TO_ZERO) : none();
   TRY(background);
-  return objects_of_no_grid(c, v, truth(c, univalued), truth(c, diagonal), background);
+  return objects_of_values(c, v, truth(c, univalued), truth(c, diagonal), background);
 }
 TOK(o_g)(Ctx &c, V grid, V type) {
   i64 code;

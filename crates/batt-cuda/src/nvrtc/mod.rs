@@ -190,6 +190,7 @@ impl Nvrtc {
         let words: Vec<CString> = options
             .words()
             .into_iter()
+            .chain(self.parallel().iter().copied())
             .chain([target.as_str()])
             .map(c_string)
             .collect::<Result<_, _>>()?;
@@ -219,6 +220,19 @@ impl Nvrtc {
             log,
             time: start.elapsed(),
         })
+    }
+
+    /// Options that use all cores: machine code takes over a minute on one. They do not change what comes out, so the
+    /// cache does not ask for them. Older compilers do not know them.
+    fn parallel(&self) -> &'static [&'static str] {
+        let known = Version {
+            major: 12,
+            minor: 9,
+        };
+        match self.version >= known {
+            true => &["--split-compile=0", "--ptxas-options=--split-compile=0"],
+            false => &[],
+        }
     }
 
     /// The option that names the target, and whether that is an intermediate form.

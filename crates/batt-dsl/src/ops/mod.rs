@@ -20,6 +20,7 @@ pub(crate) mod tokpidjin;
 use crate::table::Op;
 
 pub(crate) use lines::neighborhood;
+pub use segmentation::grid_ranks;
 pub(crate) use segmentation::{Component, GridOrders};
 
 /// The families in the order of the manual.

@@ -368,6 +368,12 @@ impl GridOrders {
     }
 }
 
+/// For every position of a grid, row by row, its place in the iteration order of the set of all locations: the sequence
+/// in which `objects` looks for cells that belong to no object yet.
+pub fn grid_ranks(height: usize, width: usize) -> Vec<u32> {
+    GridOrder::new(height, width).ranks.to_vec()
+}
+
 impl GridOrder {
     fn new(height: usize, width: usize) -> GridOrder {
         let hashes: Vec<u64> = (0..height * width)

@@ -1,5 +1,7 @@
 //! Programs as words: what the device VM executes.
 
+use std::sync::OnceLock;
+
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -20,6 +22,28 @@ const ALIGN: usize = 4;
 const CALL_OP: u32 = 0;
 const CALL_VALUE: u32 = 1;
 const MAKE_TUPLE: u32 = 2;
+
+/// Grids up to this many rows and columns, all that ARC has, come with their ranks.
+const RANKED_SIDE: usize = 30;
+
+/// What every blob of programs begins with: the [ranks](batt_dsl::grid_ranks) of all grids up to [`RANKED_SIDE`], two to
+/// a word, row by row of sizes. Working them out takes the device longer than all the rest of `objects`.
+fn ranks() -> &'static [u32] {
+    static RANKS: OnceLock<Vec<u32>> = OnceLock::new();
+    RANKS.get_or_init(|| {
+        let sides = 1..=RANKED_SIDE;
+        let sizes = sides.flat_map(|height| (1..=RANKED_SIDE).map(move |width| (height, width)));
+        let ranks: Vec<u32> = sizes
+            .flat_map(|(h, w)| batt_dsl::grid_ranks(h, w))
+            .collect();
+        let mut words: Vec<u32> = ranks
+            .chunks(2)
+            .map(|two| two[0] | two.get(1).copied().unwrap_or_default() << 16)
+            .collect();
+        words.resize(words.len().next_multiple_of(ALIGN), 0);
+        words
+    })
+}
 
 /// Programs for the device, one after the other.
 pub struct Programs {
@@ -60,7 +84,7 @@ impl Programs {
     /// No programs yet.
     pub fn new() -> Programs {
         Programs {
-            words: Vec::new(),
+            words: ranks().to_vec(),
             steps: 0,
             id: next_id(),
         }
