@@ -267,7 +267,11 @@ INLINE u32 offset_of(const Ctx &c, const void *at) { return (u32)((const u8 *)at
 
 /// Temporary memory is given back by resetting the top: u32 mark = c.top; ... c.top = mark;
 
-INLINE void spend(Ctx &c, u64 work) { c.fuel -= (i64)work; }
+/// Work that is about to be done. Once there is no fuel left the run is stopped, and loops that look at c.stop end.
+INLINE void spend(Ctx &c, u64 work) {
+  c.fuel -= (i64)work;
+  if (c.fuel < 0) stop(c, FUEL);
+}
 
 /// One lane stores.
 template <class T> INLINE void put(T *at, T value) {

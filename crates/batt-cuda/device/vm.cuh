@@ -14,9 +14,28 @@ enum Header : u32 {
   H_USERS, H_SCORE_USERS, H_COUNTER,
 };
 
-/// What a run may take in all: an eighth of the CPU's default limit, since a small set or closure takes the CPU several
-/// times as much. An exact run takes most of its memory for tables, which the CPU does not count.
-const i64 MOST_BYTES = 2 << 20, MOST_BYTES_EXACT = 8 << 20;
+/// What a run may take in all: far below the CPU's default limit, since a small set or closure takes the CPU several
+/// times as much.
+const i64 MOST_BYTES = 1 << 20;
+
+#ifdef __CUDACC__
+const u32 WARPS_PER_BLOCK = 4;
+/// Where the warps of a block wait for one another.
+INLINE void meet() { __syncthreads(); }
+/// The largest of the numbers that the warps of a block hold.
+INLINE u32 most_in_block(u32 n) {
+  __shared__ u32 numbers[WARPS_PER_BLOCK];
+  meet();
+  if (lane() == 0) numbers[threadIdx.x / 32] = n;
+  meet();
+  u32 most = 0;
+  for (u32 k = 0; k < WARPS_PER_BLOCK; k++) most = max_of(most, numbers[k]);
+  return most;
+}
+#else
+INLINE void meet() {}
+INLINE u32 most_in_block(u32 n) { return n; }
+#endif
 
 // What a step did, for the counters.
 const u8 EXECUTED = 1, STEP_FAILED = 2, FELL_BACK = 4;
@@ -81,28 +100,34 @@ OUTLINE void fail_entries(const u32 *program, Progress &p, u32 step, u8 fault, u
   }
 }
 
-/// Runs the program; the run may be stopped afterwards.
-OUTLINE void run_steps(Ctx &c, const u32 *program, Progress &p, u32 wanted_from) {
-  u32 first = program[H_PARAMS] + program[H_LITERALS], count = program[H_ORDER];
-  const u32 *order = program + program[H_ORDER_AT], *codes = program + program[H_CODE_AT];
-  for (u32 at = 0; at < count; at++) {
-    u32 step = order[at];
-    if (p.live[step] == 0) continue;
-    const u32 *code = program + codes[step];
-    u32 fallbacks = c.fallbacks;
-    V v = execute(c, code, p.slots);
-    if (v.kind == FAILED) v = default_of(c, program, code, p.slots, v);
-    if (c.fuel < 0) stop(c, FUEL);
-    if (c.stop) return;
-    u8 mark = EXECUTED | (c.fallbacks != fallbacks ? FELL_BACK : 0);
-    if (v.kind == FAILED) {
-      mark |= STEP_FAILED;
-      fail_entries(program, p, step, v.flags, wanted_from);
-    } else {
-      put(p.slots + first + step, v);
-    }
-    put(p.marks + step, mark);
-    sync();
+/// Runs one step; the run may be stopped afterwards.
+OUTLINE void run_step(Ctx &c, const u32 *program, Progress &p, u32 step, u32 wanted_from) {
+  if (p.live[step] == 0) return;
+  const u32 *code = program + (program + program[H_CODE_AT])[step];
+  u32 fallbacks = c.fallbacks;
+  V v = execute(c, code, p.slots);
+  if (v.kind == FAILED) v = default_of(c, program, code, p.slots, v);
+  if (c.fuel < 0) stop(c, FUEL);
+  if (c.stop) return;
+  u8 mark = EXECUTED | (c.fallbacks != fallbacks ? FELL_BACK : 0);
+  if (v.kind == FAILED) {
+    mark |= STEP_FAILED;
+    fail_entries(program, p, step, v.flags, wanted_from);
+  } else {
+    put(p.slots + program[H_PARAMS] + program[H_LITERALS] + step, v);
+  }
+  put(p.marks + step, mark);
+  sync();
+}
+
+/// Runs the program. The warps of a block take their steps together: they mostly run the same program, and what one
+/// has fetched of the code of a primitive is then still there for the others. Without that, five sixths of the
+/// time go into waiting for instructions.
+INLINE void run_steps(Ctx &c, const u32 *program, Progress &p, u32 count, u32 wanted_from) {
+  u32 rounds = most_in_block(count);
+  for (u32 at = 0; at < rounds; at++) {
+    meet();
+    if (at < count && !c.stop) run_step(c, program, p, (program + program[H_ORDER_AT])[at], wanted_from);
   }
 }
 
@@ -133,15 +158,26 @@ OUTLINE u32 verdict_of(Ctx &c, V v, const u32 *inputs, u32 expected) {
 
 INLINE u32 clamped(i64 n) { return n > 0xffffffffll ? 0xffffffffu : (u32)n; }
 
-/// One job from its inputs to its results. `arena` is this warp's.
-OUTLINE void run_job(Ctx &c, const Launch &launch, u32 job_number) {
-  const u32 *job = (const u32 *)launch.jobs + 4 * (u64)job_number;
-  const u32 *program = (const u32 *)launch.programs + job[0], *inputs = (const u32 *)launch.inputs;
-  u32 *result = (u32 *)launch.results + 4 * (u64)job_number;
-  bool full = launch.flags & FULL_VALUES;
+/// A job under way.
+struct Job {
+  const u32 *words, *program, *inputs;
+  u32 wanted_from;
+  i64 fuel;
+  Progress progress;
+};
+
+/// Gets a job ready: its memory, literals and inputs.
+OUTLINE void begin_job(Ctx &c, const Launch &launch, u32 number, Job &job) {
+  job.words = (const u32 *)launch.jobs + 4 * (u64)number;
+  job.program = (const u32 *)launch.programs + job.words[0];
+  job.inputs = (const u32 *)launch.inputs;
+  const u32 *program = job.program;
   c.top = 16; // offset 0 is nobody's
-  c.fuel = (i64)launch.fuel;
-  c.budget = launch.flags & EXACT ? MOST_BYTES_EXACT : MOST_BYTES;
+  // The steps of a batt have limits of their own, so a batt may do more than a solver.
+  u32 entries = max_of(program[H_OUTPUTS] + program[H_SCORES], 1u);
+  job.fuel = (i64)launch.fuel * entries;
+  c.fuel = job.fuel;
+  c.budget = MOST_BYTES * min_of(entries, 4u);
   c.stop = 0;
   c.depth = 0;
   c.closures = 0;
@@ -151,42 +187,48 @@ OUTLINE void run_job(Ctx &c, const Launch &launch, u32 job_number) {
   c.dialect = (u8)program[H_DIALECT];
   c.exact = launch.flags & EXACT;
   u32 params = program[H_PARAMS], literals = program[H_LITERALS], steps = program[H_STEPS];
-  u32 outputs = program[H_OUTPUTS], entries = outputs + program[H_SCORES];
-  u32 wanted_from = job[3] & 1 ? outputs : 0;
-  Progress p;
+  job.wanted_from = job.words[3] & 1 ? program[H_OUTPUTS] : 0;
+  Progress &p = job.progress;
   p.slots = room_for<V>(c, params + literals + steps);
   p.live = room_for<u32>(c, steps);
   p.failed = room_for<u32>(c, 2 * entries);
   p.marks = room_for<u8>(c, steps);
-  u32 words = 0;
-  u64 out_at = 0;
-  if (!c.stop) {
-    const u32 *users = program + program[wanted_from ? H_SCORE_USERS : H_USERS];
-    copy(p.live, users, steps);
-    fill_with(p.failed, 0u, 2 * entries);
-    fill_with(p.marks, (u8)0, steps);
-    copy((u32 *)(p.slots + params), program + program[H_LITERALS_AT], literals * 4);
-    sync();
-    for (u32 k = 0; k < literals && !c.stop; k++) {
-      V v = p.slots[params + k];
-      if (v.kind != 255) continue;
-      u32 at = v.lo;
-      V made = read_wire(c, program, &at);
-      sync(); // all have read what stood there
-      put(p.slots + params + k, made);
-    }
-    const u32 *list = inputs + job[1];
-    for (u32 k = 0; k < params && !c.stop; k++) {
-      V v = none();
-      if (list[k] != 0xffffffffu) {
-        u32 at = list[k];
-        v = read_wire(c, inputs, &at);
-      }
-      put(p.slots + k, v);
-    }
-    sync();
-    if (!c.stop) run_steps(c, program, p, wanted_from);
+  if (c.stop) return;
+  const u32 *users = program + program[job.wanted_from ? H_SCORE_USERS : H_USERS];
+  copy(p.live, users, steps);
+  fill_with(p.failed, 0u, 2 * entries);
+  fill_with(p.marks, (u8)0, steps);
+  copy((u32 *)(p.slots + params), program + program[H_LITERALS_AT], literals * 4);
+  sync();
+  for (u32 k = 0; k < literals && !c.stop; k++) {
+    V v = p.slots[params + k];
+    if (v.kind != 255) continue;
+    u32 at = v.lo;
+    V made = read_wire(c, program, &at);
+    sync(); // all have read what stood there
+    put(p.slots + params + k, made);
   }
+  const u32 *list = job.inputs + job.words[1];
+  for (u32 k = 0; k < params && !c.stop; k++) {
+    V v = none();
+    if (list[k] != 0xffffffffu) {
+      u32 at = list[k];
+      v = read_wire(c, job.inputs, &at);
+    }
+    put(p.slots + k, v);
+  }
+  sync();
+}
+
+/// Judges and writes what came of a job.
+OUTLINE void end_job(Ctx &c, const Launch &launch, u32 number, Job &job) {
+  const u32 *program = job.program, *inputs = job.inputs;
+  Progress &p = job.progress;
+  u32 *result = (u32 *)launch.results + 4 * (u64)number;
+  bool full = launch.flags & FULL_VALUES;
+  u32 outputs = program[H_OUTPUTS], entries = outputs + program[H_SCORES], steps = program[H_STEPS];
+  u32 wanted_from = job.wanted_from, words = 0;
+  u64 out_at = 0;
   // What came of it. Room in the output is taken once its size is known.
   const u32 *sources = program + program[H_SOURCES_AT];
   if (!c.stop) {
@@ -208,7 +250,7 @@ OUTLINE void run_job(Ctx &c, const Launch &launch, u32 job_number) {
       u64 hash = 0;
       V v = p.slots[sources[k]];
       if (fault == 0) {
-        detail = k < outputs ? verdict_of(c, v, inputs, job[2]) : 0xffffffffu;
+        detail = k < outputs ? verdict_of(c, v, inputs, job.words[2]) : 0xffffffffu;
         hash = hash_of(c, v);
       } else if (fault != 255) {
         detail = p.failed[2 * k + 1];
@@ -234,8 +276,20 @@ OUTLINE void run_job(Ctx &c, const Launch &launch, u32 job_number) {
   put(result, c.stop);
   put(result + 1, (u32)out_at);
   put(result + 2, c.stop ? 0u : words);
-  put(result + 3, clamped((i64)launch.fuel - c.fuel));
+  put(result + 3, clamped(job.fuel - c.fuel));
   sync();
+}
+
+/// One job from its inputs to its results; for a warp without one, only what the warps of a block do together.
+INLINE void run_job(Ctx &c, const Launch &launch, bool here, u32 number) {
+  Job job;
+  u32 count = 0;
+  if (here) {
+    begin_job(c, launch, number, job);
+    count = c.stop ? 0 : job.program[H_ORDER];
+  }
+  run_steps(c, job.program, job.progress, count, job.wanted_from);
+  if (here) end_job(c, launch, number, job);
 }
 
 INLINE void start(Ctx &c, const Launch &launch, u8 *arena, u8 *scratch) {
@@ -248,21 +302,21 @@ INLINE void start(Ctx &c, const Launch &launch, u8 *arena, u8 *scratch) {
 
 #ifdef __CUDACC__
 
-const u32 WARPS_PER_BLOCK = 4;
-
 extern "C" __global__ void __launch_bounds__(WARPS_PER_BLOCK * 32, 7) batt_vm(const Launch launch) {
   __shared__ __align__(16) u8 scratch[WARPS_PER_BLOCK][SCRATCH];
+  __shared__ u64 first;
   u32 in_block = threadIdx.x / 32;
   u64 warp = (u64)blockIdx.x * WARPS_PER_BLOCK + in_block;
-  if (warp >= launch.warps) return;
   Ctx c;
   start(c, launch, (u8 *)launch.arenas + warp * launch.arena_bytes, scratch[in_block]);
   for (;;) {
-    u64 job = 0;
-    if (lane() == 0) job = atomic_take((u64 *)launch.cursor, 1);
-    job = from_lane(job, 0);
-    if (job >= launch.job_count) return;
-    run_job(c, launch, (u32)job);
+    if (threadIdx.x == 0) first = atomic_take((u64 *)launch.cursor, WARPS_PER_BLOCK);
+    meet();
+    u64 job = first + in_block;
+    bool any_left = first < launch.job_count;
+    meet();
+    if (!any_left) return;
+    run_job(c, launch, job < launch.job_count && warp < launch.warps, (u32)job);
   }
 }
 
@@ -275,7 +329,7 @@ extern "C" void batt_vm_host(const Launch *launch) {
   for (;;) {
     u64 job = atomic_take((u64 *)launch->cursor, 1);
     if (job >= launch->job_count) return;
-    run_job(c, *launch, (u32)job);
+    run_job(c, *launch, true, (u32)job);
   }
 }
 

@@ -25,7 +25,7 @@ use crate::evaluate::{Job, Verdict, score_job};
 use crate::sample::Sample;
 
 /// Runs of one launch: the slowest of them holds up the others, so there should be many.
-const LARGEST_CHUNK: usize = 1 << 19;
+const LARGEST_CHUNK: usize = 1 << 17;
 
 /// Runs that the CPU takes at a time.
 const PORTION: usize = 64;
