@@ -268,6 +268,15 @@ impl<'r> Run<'r> {
         Ok(())
     }
 
+    /// Fails when a tuple of so many values would be too large, or have no room. Call it while gathering them.
+    pub(crate) fn check_values(&mut self, len: usize) -> Outcome<()> {
+        self.check_len(len)?;
+        match len.saturating_mul(size_of::<Value<'r>>()) > self.memory {
+            true => Err(self.reach(Fault::Memory)),
+            false => Ok(()),
+        }
+    }
+
     /// Fails when containers would nest too deeply to be walked on the stack.
     #[inline(always)]
     pub(crate) fn check_depth(&self, depth: u32) -> Outcome<()> {

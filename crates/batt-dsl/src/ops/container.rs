@@ -555,7 +555,7 @@ pub(super) fn merge_tuple<'r>(run: &mut Run<'r>, members: &'r [Value<'r>]) -> Ou
     let mut merged = Vec::new();
     for &member in members {
         let items = run.items(member)?;
-        run.check_len(merged.len() + items.len())?;
+        run.check_values(merged.len() + items.len())?;
         run.spend(items.len())?;
         merged.extend_from_slice(items);
     }

@@ -33,9 +33,9 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Settings {
         Settings {
-            fuel: 3_000_000,
+            fuel: 30_000,
             arena_bytes: 1 << 20,
-            large_arena_bytes: 8 << 20,
+            large_arena_bytes: 4 << 20,
             values: true,
             ops: false,
             learn: true,
