@@ -415,7 +415,7 @@ INLINE V set_keep(Ctx &c, V set, const u8 *keep) {
 /// *Copy*: laid out as a copy is.
 OUTLINE V set_copy(Ctx &c, V a) {
   if (a.len == 0) return empty_set();
-  if (!c.exact) {
+  if (!c.exact && !(a.kind == SET_V && (a.flags & ORDERED))) {
     // A copy may stand in another order than the original.
     a.flags = 0;
     a.hi = 0;

@@ -185,7 +185,53 @@ INLINE Stretch stretch_of(u32 x) {
 struct Found {
   V *objects;
   u32 count;
+  bool sequenced; // in the sequence in which Python finds them
 };
+
+/// For every cell of a grid its place in the order in which Python looks for cells of no object yet: that of the set of
+/// all locations. The host has worked it out for the grids of ARC. Null for larger ones.
+INLINE const u16 *ranks_of(const Ctx &c, u32 height, u32 width) {
+  const u32 side = 30, row = side * (side + 1) / 2;
+  if (height > side || width > side) return nullptr;
+  return c.ranks + row * (height * (height - 1) / 2) + height * (width * (width - 1) / 2);
+}
+
+/// Puts objects in the sequence in which Python finds them, by the lowest rank of their cells. `labels` has the root of
+/// each cell in its lower half, and the objects stand in the sequence of their roots.
+OUTLINE void put_in_sequence(Ctx &c, const Joining &g, const u32 *labels, Found *found) {
+  const u16 *ranks = ranks_of(c, g.height, g.width);
+  u32 count = found->count;
+  if (!ranks || count > 256) return;
+  V *sorted = room_for<V>(c, count);
+  u32 mark = c.top;
+  u32 *first = room_for<u32>(c, g.count), *keys = room_for<u32>(c, count);
+  if (c.stop) return;
+  fill_with(first, 0xffffffffu, g.count);
+  sync();
+  for (u32 k = lane(); k < g.count; k += LANES) {
+    u32 root = labels[k] & LABEL;
+    if (root != LABEL) atomic_min(first + root, (u32)ranks[k]);
+  }
+  sync();
+  u32 done = 0;
+  for (u32 from = 0; from < g.count; from += LANES) {
+    u32 k = from + lane();
+    bool root = k < g.count && (labels[k] & LABEL) == k;
+    u32 roots = ballot(root);
+    if (root) keys[done + popcount(roots & lanes_before())] = first[k];
+    done += popcount(roots);
+  }
+  sync();
+  for (u32 k = lane(); k < count; k += LANES) {
+    u32 before = 0;
+    for (u32 j = 0; j < count; j++) before += keys[j] < keys[k];
+    sorted[before] = found->objects[k];
+  }
+  sync();
+  c.top = mark;
+  found->objects = sorted;
+  found->sequenced = true;
+}
 
 /// The objects, and their cells, in any order.
 OUTLINE void unite_all(Ctx &c, const Joining &g, Found *found) {
@@ -237,6 +283,7 @@ OUTLINE void unite_all(Ctx &c, const Joining &g, Found *found) {
     if (root != LABEL) dots[start + lane() - s.head] = dot_at(g, k);
   }
   sync();
+  put_in_sequence(c, g, labels, found);
 }
 
 /// The neighbours of a cell inside the grid, as the set of them stands in its table: a table of 8 slots for up to four,
@@ -330,10 +377,25 @@ OUTLINE u32 flood_from(Flood &f, u32 start, Dot *dots) {
   return found;
 }
 
+/// The locations of a grid in the order of the set of all of them. Null: the run has been stopped.
+OUTLINE const u32 *scan_order(Ctx &c, const Joining &g) {
+  const u16 *ranks = ranks_of(c, g.height, g.width);
+  if (!ranks) {
+    V all = rectangle(c, 0, 0, (i64)g.height - 1, (i64)g.width - 1);
+    return c.stop ? nullptr : pairs_of(c, all);
+  }
+  u32 *order = room_for<u32>(c, g.count);
+  if (!order) return nullptr;
+  for (u32 k = lane(); k < g.count; k += LANES)
+    order[ranks[k]] = pair_word((i32)(k / g.width), (i32)(k % g.width));
+  sync();
+  return order;
+}
+
 /// Floods all objects of a grid in Python's order: their cells one after the other, and where each ends. Gives the number
 /// of objects; 0 also when the run has been stopped. Whatever memory it takes may be given back afterwards.
 OUTLINE u32 flood_all(Ctx &c, const Joining &g, Dot *dots, u32 *ends) {
-  V order = rectangle(c, 0, 0, (i64)g.height - 1, (i64)g.width - 1);
+  const u32 *order = scan_order(c, g);
   u64 *hashes = room_for<u64>(c, g.count);
   Around *around = room_for<Around>(c, g.count);
   u8 *occupied = room_for<u8>(c, g.count);
@@ -349,7 +411,7 @@ OUTLINE u32 flood_all(Ctx &c, const Joining &g, Dot *dots, u32 *ends) {
   Flood f = {&g, around, hashes, occupied, 0, {slots, slots + size, 0, 0, 0}, {slots + size * 2, slots + size * 3, 0, 0, 0}};
   u32 found = 0, count = 0;
   for (u32 from = 0; from < g.count; from += LANES) {
-    u32 at = from + lane() < g.count ? pairs_of(c, order)[from + lane()] : 0;
+    u32 at = from + lane() < g.count ? order[from + lane()] : 0;
     u32 k = (u32)row_of(at) * g.width + (u32)column_of(at);
     for (;;) {
       u32 fresh = ballot(from + lane() < g.count && is_open(g, k) && !occupied[k]);
@@ -392,7 +454,7 @@ OUTLINE V objects_of(Ctx &c, const Grid &grid, bool univalued, bool diagonal, u3
   if (count > MOST_LABELS) return stop(c, SIZE);
   Joining g = {grid.cells, grid.height, grid.width, (u32)count, background, univalued, diagonal};
   spend(c, count / 4);
-  Found found = {nullptr, 0};
+  Found found = {nullptr, 0, false};
   if (c.exact) find_in_order(c, g, &found);
   else unite_all(c, g, &found);
   CHECK(c);
@@ -406,7 +468,8 @@ OUTLINE V objects_of(Ctx &c, const Grid &grid, bool univalued, bool diagonal, u3
     put(found.objects + k, object);
   }
   sync();
-  return build_distinct(c, list_at(c, SET_V, found.objects, found.count), FROZEN);
+  u8 how = found.sequenced ? FROZEN | SEQUENCED : FROZEN;
+  return build_distinct(c, list_at(c, SET_V, found.objects, found.count), how);
 }
 
 /// The objects of something that is no grid of colours.

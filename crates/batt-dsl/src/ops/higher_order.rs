@@ -249,7 +249,7 @@ op! {
         for &y in outer {
             for &x in inner {
                 images.push(run.call2(function, x, y).map_err(Fault::through_generator)?);
-                run.check_len(images.len())?;
+                run.check_values(images.len())?;
             }
         }
         Ok(Value::Set(run.build(&images)?))
