@@ -47,6 +47,11 @@ impl Corpus {
         &self.file.programs
     }
 
+    /// Every input, with what is expected.
+    pub fn samples(&self) -> Vec<Sample<'_>> {
+        samples(&self.data)
+    }
+
     /// All puzzles, sorted by id.
     pub fn puzzles(&self) -> Vec<Puzzle<'_>> {
         let solvers = self.file.programs.iter().zip(&self.compiled);
@@ -64,6 +69,14 @@ impl Corpus {
         };
         solvers.filter_map(puzzle).collect()
     }
+}
+
+/// Every input of some tasks, with what is expected.
+pub fn samples(data: &Dataset) -> Vec<Sample<'_>> {
+    let pairs = data
+        .iter()
+        .flat_map(|task| task.pairs().map(move |(_, pair)| Sample::new(task, pair)));
+    pairs.collect()
 }
 
 impl Puzzle<'_> {

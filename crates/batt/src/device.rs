@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use batt_cuda::{Cuda, Driver, Settings};
+use batt_cuda::{Cuda, Driver, Origin, Settings};
 use batt_dsl::Limits;
 use batt_engine::device::{
     Card, CardError, Counts, DeviceOptions, DeviceReport, Mismatch, is_allowed_by,
@@ -13,6 +14,7 @@ use batt_engine::device::{
 use clap::Args;
 use serde_json::{Value as Json, json};
 
+use crate::calibration;
 use crate::error::advised;
 use crate::ui::{Ui, counted, grouped, say};
 
@@ -84,9 +86,6 @@ fn fraction(text: &str) -> Result<f64, String> {
 /// Cards that were asked for.
 pub type Cards = Vec<Box<dyn Card>>;
 
-/// With fewer runs a card is not ready before the processor is done.
-const WORTH_IT: usize = 20_000;
-
 /// Logical devices on each card, where the user names none: while one computes, another one's results are copied.
 pub const PER_CARD: usize = 2;
 
@@ -99,7 +98,7 @@ impl DeviceChoice {
         threads: Option<NonZeroUsize>,
         ui: &Ui,
     ) -> Result<Cards> {
-        if self.device == Device::Cpu || self.device == Device::Auto && runs < WORTH_IT {
+        if self.device == Device::Cpu {
             return Ok(Vec::new());
         }
         if !is_allowed_by(limits) {
@@ -109,6 +108,9 @@ impl DeviceChoice {
                 );
             }
             return Ok(Vec::new());
+        }
+        if self.device == Device::Auto {
+            return Ok(calibration::open(runs, ui));
         }
         self.device.open(threads, PER_CARD, ui)
     }
@@ -150,6 +152,28 @@ impl Device {
 
 /// CUDA cards: those with these numbers, or all.
 fn cuda(numbers: &[usize], per_card: usize, ui: &Ui) -> Result<Cards, CardError> {
+    Ok(boxed(open_cuda(numbers, per_card, ui)?))
+}
+
+/// All cards, and how long it took until they were ready. Compiling for them does not count: that is done once.
+pub fn ready(ui: &Ui) -> Result<(Cards, Duration), CardError> {
+    let started = Instant::now();
+    let cards = open_cuda(&[], PER_CARD, ui)?;
+    let opening = started.elapsed();
+    let compiling = cards.iter().map(|card| match card.kernel().origin {
+        Origin::Cache(_) => Duration::ZERO,
+        Origin::Compiler(_, time) => time,
+    });
+    let compiling = compiling.max().unwrap_or_default();
+    Ok((boxed(cards), opening.saturating_sub(compiling)))
+}
+
+fn boxed(cards: Vec<Cuda>) -> Cards {
+    let boxed = |card: Cuda| -> Box<dyn Card> { Box::new(card) };
+    cards.into_iter().map(boxed).collect()
+}
+
+fn open_cuda(numbers: &[usize], per_card: usize, ui: &Ui) -> Result<Vec<Cuda>, CardError> {
     let all: Vec<usize>;
     let numbers = match numbers.is_empty() {
         false => numbers,
@@ -166,8 +190,7 @@ fn cuda(numbers: &[usize], per_card: usize, ui: &Ui) -> Result<Cards, CardError>
     for note in &opened.notes {
         ui.note(note);
     }
-    let boxed = |card: Cuda| -> Box<dyn Card> { Box::new(card) };
-    Ok(opened.cards.into_iter().map(boxed).collect())
+    Ok(opened.cards)
 }
 
 #[cfg(feature = "emulated")]
@@ -233,7 +256,7 @@ fn megabytes(bytes: u64) -> String {
 }
 
 /// `17 of 20 runs, 2 of them exact; left: 3 missing`.
-fn where_finished(counts: &Counts) -> String {
+pub fn where_finished(counts: &Counts) -> String {
     let mut text = format!(
         "{} of {}",
         grouped(counts.finished() as usize),
@@ -253,15 +276,17 @@ fn where_finished(counts: &Counts) -> String {
     text
 }
 
+/// Where runs were finished, for programs.
+pub fn counts_json(counts: &Counts) -> Json {
+    let left: serde_json::Map<String, Json> = counts
+        .reasons()
+        .map(|(reason, count)| (reason.name().to_owned(), json!(count)))
+        .collect();
+    json!({"first": counts.first, "exact": counts.exact, "left": left})
+}
+
 /// What devices did, for programs.
 pub fn to_json(report: &DeviceReport) -> Json {
-    let counts = |counts: &Counts| {
-        let left: serde_json::Map<String, Json> = counts
-            .reasons()
-            .map(|(reason, count)| (reason.name().to_owned(), json!(count)))
-            .collect();
-        json!({"first": counts.first, "exact": counts.exact, "left": left})
-    };
     let cards = report.cards.iter().map(|card| {
         json!({
             "name": card.name,
@@ -285,8 +310,8 @@ pub fn to_json(report: &DeviceReport) -> Json {
         })
     });
     json!({
-        "runs": counts(&report.runs),
-        "compared": counts(&report.compared),
+        "runs": counts_json(&report.runs),
+        "compared": counts_json(&report.compared),
         "cards": cards.collect::<Vec<_>>(),
         "ops": ops.collect::<Vec<_>>(),
         "verified": report.verified,

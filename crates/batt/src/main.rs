@@ -8,6 +8,7 @@
 //! ```
 
 mod batts;
+mod calibration;
 mod cli;
 mod commands;
 mod corpus;

@@ -1,5 +1,6 @@
 //! `batt ops`: the manual of the primitives, from the op table.
 
+mod device;
 mod manual;
 
 use std::io::Write;
@@ -10,6 +11,7 @@ use batt_engine::conformance::expression;
 use clap::Args;
 use serde_json::{Value as Json, json};
 
+use self::device::Missing;
 use crate::cli::{DialectName, Exit};
 use crate::error::advised;
 use crate::solvers::nearest;
@@ -23,7 +25,8 @@ Examples:
   batt ops objects
   batt ops o_g --dialect tokpidjin
   batt ops --json | jq '.ops[].name'
-  batt ops --markdown > docs/ops.md")]
+  batt ops --markdown > docs/ops.md
+  batt ops --device")]
 pub struct OpsArgs {
     /// A primitive or a constant
     name: Option<String>,
@@ -35,6 +38,10 @@ pub struct OpsArgs {
     /// Print the whole manual as Markdown
     #[arg(long, conflicts_with = "name")]
     markdown: bool,
+
+    /// List the primitives, of all libraries, that a device leaves to the processor
+    #[arg(long, conflicts_with_all = ["name", "markdown", "dialect"])]
+    device: bool,
 
     /// The primitives of which library [default: arc-dsl, or where a NAME is known]
     #[arg(
@@ -49,6 +56,15 @@ pub struct OpsArgs {
 /// Runs the command.
 pub fn main(args: &OpsArgs, ui: &Ui) -> Result<Exit> {
     let mut out = stdout();
+    if args.device {
+        let missing = Missing::new();
+        match args.json {
+            true => writeln!(out, "{}", missing.to_json())?,
+            false => missing.write(&mut out)?,
+        }
+        out.flush()?;
+        return Ok(Exit::Good);
+    }
     let known = |dialect: &Dialect, name: &str| {
         dialect.op(name).is_some() || dialect.constant(name).is_some()
     };

@@ -1,5 +1,6 @@
 //! `batt profile`: where the time of a batt goes.
 
+mod device;
 mod flame;
 mod report;
 mod units;
@@ -17,8 +18,10 @@ use batt_lang::Batt;
 use batt_lang::batt::BattFile;
 use clap::Args;
 
+use self::device::OnDevice;
 use self::report::Report;
 use crate::cli::{Exit, RunOptions};
+use crate::device::{Device, PER_CARD};
 use crate::error::{advised, bad_file};
 use crate::solvers::{load_tasks, nearest};
 use crate::ui::{Ui, counted, grouped, stdout};
@@ -38,10 +41,13 @@ runs plainly, with its steps timed, and with every call of a primitive timed, in
 Times of steps are taken without timing the primitives inside. The critical path is the chain of steps,
 each needing the one before, that takes longest: on any number of cores one run takes at least that.
 
+With --device all samples run on the device at once, and its clock counts the cycles of each primitive.
+
 Examples:
   batt profile batt.py --tasks data/training
   batt profile batt.py --tasks data/training --svg flame.svg
-  batt profile batt.py --tasks data/training --samples 500 --json > profile.json")]
+  batt profile batt.py --tasks data/training --samples 500 --json > profile.json
+  batt profile batt.py --tasks data/training --device cuda")]
 pub struct ProfileArgs {
     /// A batt file
     #[arg(value_name = "BATT")]
@@ -62,6 +68,10 @@ pub struct ProfileArgs {
     /// Write a flame graph of the calls to a file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+
+    /// Profile on a device instead of the processor
+    #[arg(long, value_name = "cuda[:N,...]|emulated", conflicts_with = "svg")]
+    device: Option<Device>,
 
     /// Rows of each table
     #[arg(long, value_name = "N", default_value_t = 20)]
@@ -93,6 +103,28 @@ pub fn main(args: &ProfileArgs, ui: &Ui) -> Result<Exit> {
             "name tasks that have at least one pair",
         ));
     }
+    if let Some(device) = args
+        .device
+        .as_ref()
+        .filter(|device| **device != Device::Cpu)
+    {
+        let mut cards = device.open(None, PER_CARD, ui)?;
+        if cards.is_empty() {
+            return Err(advised(
+                "there is no card to profile on",
+                "`batt device` says what is missing; without --device the processor is profiled",
+            ));
+        }
+        let file = loaded[0].source.name();
+        let found = OnDevice::measure(file, batt, &samples, &mut cards, args, ui);
+        let mut out = stdout();
+        match args.json {
+            true => writeln!(out, "{}", found.json())?,
+            false => found.write(&mut out)?,
+        }
+        out.flush()?;
+        return Ok(ending(&loaded[0]));
+    }
     let profile = measure(batt, &samples, args, ui);
     let report = Report {
         file: loaded[0].source.name(),
@@ -112,10 +144,14 @@ pub fn main(args: &ProfileArgs, ui: &Ui) -> Result<Exit> {
     if let Some(path) = &args.svg {
         write_svg(path, &report, ui)?;
     }
-    if interrupt::happened() {
-        return Ok(Exit::Interrupted);
+    Ok(ending(&loaded[0]))
+}
+
+fn ending(file: &BattFile) -> Exit {
+    match interrupt::happened() {
+        true => Exit::Interrupted,
+        false => Exit::findings(!file.is_clean()),
     }
-    Ok(Exit::findings(!loaded[0].is_clean()))
 }
 
 /// The batt to profile.
@@ -164,18 +200,23 @@ fn gcd(a: usize, b: usize) -> usize {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
+/// How many of so many samples to run, at most.
+fn wanted(args: &ProfileArgs, samples: usize, ui: &Ui) -> usize {
+    let wanted = args.samples.map_or(samples, NonZeroUsize::get);
+    if wanted > samples {
+        ui.note(format_args!(
+            "there are only {}",
+            counted(samples, "sample")
+        ));
+    }
+    wanted.min(samples)
+}
+
 /// Profiles until the samples, the time or the patience of the user run out.
 fn measure(batt: &Batt, samples: &[Sample<'_>], args: &ProfileArgs, ui: &Ui) -> BattProfile {
     let mut limits = args.options.engine(None).limits;
     limits.time = Some(LONGEST);
-    let wanted = args.samples.map_or(samples.len(), NonZeroUsize::get);
-    if wanted > samples.len() {
-        ui.note(format_args!(
-            "there are only {}",
-            counted(samples.len(), "sample")
-        ));
-    }
-    let samples = &samples[..wanted.min(samples.len())];
+    let samples = &samples[..wanted(args, samples.len(), ui)];
     interrupt::watch();
     let stop = interrupt::stop();
     let bar = ui.progress(samples.len(), "profiling");

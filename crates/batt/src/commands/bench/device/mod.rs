@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use batt_arc::Dataset;
 use batt_dsl::{Dialect, Limits};
 use batt_engine::device::{Card, DeviceOptions, DeviceReport, Score, Settings, score_table};
 use batt_engine::{Compiled, Sample};
@@ -17,7 +16,7 @@ use batt_lang::Program;
 pub use self::batches::Batches;
 pub use self::python::Sampled;
 pub use self::report::{to_json, write};
-use crate::corpus::Corpus;
+use crate::corpus::{self, Corpus};
 use crate::device::{Cards, Device, PER_CARD};
 use crate::error::advised;
 use crate::interrupt;
@@ -92,7 +91,7 @@ pub fn measure(wanted: &Wanted<'_>, ui: &Ui) -> Result<DeviceBench> {
             Some(load_tasks(&folder, ui)?)
         }
     };
-    let samples = samples(data.as_ref(), &corpus);
+    let samples = corpus::samples(data.as_ref().unwrap_or_else(|| corpus.tasks()));
     let mut cards = wanted.device.open(None, PER_CARD, ui)?;
     if cards.is_empty() {
         return Err(advised(
@@ -167,15 +166,6 @@ fn programs(wanted: &Wanted<'_>, corpus: &Corpus, ui: &Ui) -> Result<Vec<Program
     }
     let files = load_all(&files, wanted.dialect, ui)?;
     Ok(files.into_iter().flat_map(|file| file.programs).collect())
-}
-
-/// The inputs to run on, with what is expected.
-fn samples<'a>(data: Option<&'a Dataset>, corpus: &'a Corpus) -> Vec<Sample<'a>> {
-    let data = data.unwrap_or_else(|| corpus.tasks());
-    let pairs = data
-        .iter()
-        .flat_map(|task| task.pairs().map(move |(_, pair)| Sample::new(task, pair)));
-    pairs.collect()
 }
 
 /// Every program on every sample.

@@ -1,5 +1,8 @@
 //! `batt device`: which cards there are, what is missing to use them, and whether they work.
 
+mod calibrate;
+mod programs;
+
 use std::io::Write;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,11 +12,14 @@ use batt_cuda::plumbing::{self, Check};
 use batt_cuda::{
     Cache, CardFacts, Compiler, Cuda, KernelFacts, Origin, Places, Settings, Survey, source,
 };
-use batt_engine::device::{Card, CardError};
+use batt_engine::device::CardError;
 use clap::Args;
 use serde_json::{Value, json};
 
+use self::calibrate::{Measurement, calibrate};
+use self::programs::{Programs, compare_with_cpu};
 use crate::cli::Exit;
+use crate::device::{Cards, Device};
 use crate::error::advised;
 use crate::ui::{BAD, GOOD, STRONG, Ui, counted, grouped, stdout, table, table_text};
 
@@ -23,12 +29,13 @@ use crate::ui::{BAD, GOOD, STRONG, Ui, counted, grouped, stdout, table, table_te
 Without a card everything runs on the CPU, with the same results.
 
 Environment:
-  BATT_CACHE_DIR  where compiled kernels are kept
+  BATT_CACHE_DIR  where compiled kernels and measurements are kept
   BATT_NVRTC      the file of the compiler for cards, libnvrtc.so.12 or .13
 
 Examples:
   batt device
   batt device --self-test --json
+  batt device --calibrate
   batt device --clear-cache")]
 pub struct DeviceArgs {
     /// Print everything as one JSON object
@@ -39,17 +46,31 @@ pub struct DeviceArgs {
     #[arg(long)]
     self_test: bool,
 
-    /// Measure what the card does best, for choosing between it and the CPU
+    /// Measure from how many runs on cards are faster than the CPU, and keep it for `--device auto`
     #[arg(long)]
     calibrate: bool,
 
-    /// Which card to try or measure
+    /// Which card to try
     #[arg(long, value_name = "N", default_value_t = 0)]
     card: usize,
+
+    /// Try the emulated device instead of a card
+    #[cfg(feature = "emulated")]
+    #[arg(long, conflicts_with_all = ["card", "clear_cache"])]
+    emulated: bool,
 
     /// Delete the compiled kernels that are kept
     #[arg(long, conflicts_with_all = ["self_test", "calibrate"])]
     clear_cache: bool,
+}
+
+impl DeviceArgs {
+    fn is_emulated(&self) -> bool {
+        #[cfg(feature = "emulated")]
+        return self.emulated;
+        #[cfg(not(feature = "emulated"))]
+        return false;
+    }
 }
 
 /// Long enough for a kernel to be known as late, short enough to wait for.
@@ -62,7 +83,8 @@ pub fn main(args: &DeviceArgs, ui: &Ui) -> Result<Exit> {
         return clear(&cache, args.json);
     }
     let survey = Survey::new(&Places::from_env(), &cache);
-    if (args.self_test || args.calibrate) && survey.cards.is_empty() {
+    let wanted = args.self_test || args.calibrate;
+    if wanted && !args.is_emulated() && survey.cards.is_empty() {
         let why = survey.driver.as_ref().err().map_or("no card", |why| why);
         return Err(advised(
             format_args!("there is no card to try: {why}"),
@@ -70,8 +92,12 @@ pub fn main(args: &DeviceArgs, ui: &Ui) -> Result<Exit> {
         ));
     }
     let mut notes = Vec::new();
-    let tests = args.self_test.then(|| self_test(args.card, &mut notes));
-    let calibration = args.calibrate.then(|| calibrate(args.card, &mut notes));
+    let tests = match (args.self_test, args.is_emulated()) {
+        (false, _) => None,
+        (true, false) => Some(self_test(args.card, &mut notes)),
+        (true, true) => Some(Tests::of_programs(Device::Emulated.open(None, 1, ui)?)),
+    };
+    let calibration = args.calibrate.then(|| calibrate(args.is_emulated(), ui));
 
     let mut out = stdout();
     if args.json {
@@ -82,7 +108,7 @@ pub fn main(args: &DeviceArgs, ui: &Ui) -> Result<Exit> {
         if let Some(calibration) = &calibration {
             all["calibration"] = calibration
                 .as_ref()
-                .map_or_else(|error| json!({ "error": error.to_string() }), Clone::clone);
+                .map_or_else(|error| json!({ "error": error }), Measurement::to_json);
         }
         all["notes"] = json!(notes);
         writeln!(out, "{all}")?;
@@ -92,7 +118,7 @@ pub fn main(args: &DeviceArgs, ui: &Ui) -> Result<Exit> {
             tests.write(&mut out, ui)?;
         }
         match &calibration {
-            Some(Ok(found)) => writeln!(out, "\n{found:#}")?,
+            Some(Ok(found)) => found.write(&mut out)?,
             Some(Err(error)) => writeln!(out, "\n{} {error}", ui.out(BAD, "not measured:"))?,
             None => {}
         }
@@ -132,15 +158,15 @@ fn clear(cache: &Cache, json: bool) -> Result<Exit> {
 
 /// What came of trying a card.
 struct Tests {
-    card: usize,
+    card: String,
     /// The host side, on a kernel made for that.
     plumbing: Result<Vec<Check>, CardError>,
     /// The same, with two logical devices at a time.
     sharing: Result<Vec<Check>, CardError>,
     /// The VM, opened, and programs on it against the CPU.
-    kernel: Result<(KernelFacts, Duration), CardError>,
-    programs: Result<Vec<Check>, CardError>,
-    clock: Result<Check, CardError>,
+    kernel: Result<Option<(KernelFacts, Duration)>, CardError>,
+    programs: Result<Programs, CardError>,
+    clock: Result<Vec<Check>, CardError>,
 }
 
 fn self_test(card: usize, notes: &mut Vec<String>) -> Tests {
@@ -163,10 +189,10 @@ fn self_test(card: usize, notes: &mut Vec<String>) -> Tests {
     });
     let start = Instant::now();
     let (kernel, programs) = match Cuda::open(card, &Settings::from_env()) {
-        Ok((mut cuda, said)) => {
+        Ok((cuda, said)) => {
             notes.extend(said);
             let kernel = (cuda.kernel().clone(), start.elapsed());
-            (Ok(kernel), compare_with_cpu(&mut cuda))
+            (Ok(Some(kernel)), Ok(compare_with_cpu(vec![Box::new(cuda)])))
         }
         Err(error) => (Err(error.clone()), Err(error)),
     };
@@ -175,9 +201,10 @@ fn self_test(card: usize, notes: &mut Vec<String>) -> Tests {
         timeout: LATE,
         ..probe
     };
-    let clock = Cuda::open(card, &impatient).map(|(mut cuda, _)| plumbing::check_clock(&mut cuda));
+    let clock =
+        Cuda::open(card, &impatient).map(|(mut cuda, _)| vec![plumbing::check_clock(&mut cuda)]);
     Tests {
-        card,
+        card: card.to_string(),
         plumbing,
         sharing,
         kernel,
@@ -186,19 +213,19 @@ fn self_test(card: usize, notes: &mut Vec<String>) -> Tests {
     }
 }
 
-/// Runs programs on the card and on the CPU, and compares.
-fn compare_with_cpu(_card: &mut dyn Card) -> Result<Vec<Check>, CardError> {
-    Ok(Vec::new())
-}
-
-/// Measures a card.
-fn calibrate(card: usize, notes: &mut Vec<String>) -> Result<Value, CardError> {
-    let (cuda, said) = Cuda::open(card, &Settings::from_env())?;
-    notes.extend(said);
-    Ok(json!({ "card": cuda.name(), "memory": cuda.memory() }))
-}
-
 impl Tests {
+    /// Nothing but programs: an emulated device has neither transfers nor a clock.
+    fn of_programs(cards: Cards) -> Tests {
+        Tests {
+            card: cards.first().map_or_else(String::new, |card| card.name()),
+            plumbing: Ok(Vec::new()),
+            sharing: Ok(Vec::new()),
+            kernel: Ok(None),
+            programs: Ok(compare_with_cpu(cards)),
+            clock: Ok(Vec::new()),
+        }
+    }
+
     /// The checks of each part, or why there are none.
     fn parts(&self) -> [(&'static str, Result<&[Check], &CardError>); 4] {
         fn checks(part: &Result<Vec<Check>, CardError>) -> Result<&[Check], &CardError> {
@@ -207,8 +234,13 @@ impl Tests {
         [
             ("host side", checks(&self.plumbing)),
             ("two at a time", checks(&self.sharing)),
-            ("programs", checks(&self.programs)),
-            ("time limit", self.clock.as_ref().map(std::slice::from_ref)),
+            (
+                "programs",
+                self.programs
+                    .as_ref()
+                    .map(|programs| std::slice::from_ref(&programs.check)),
+            ),
+            ("time limit", checks(&self.clock)),
         ]
     }
 
@@ -236,8 +268,13 @@ impl Tests {
                 Err(error) => json!({ "error": error.to_string() }),
             };
         }
+        all["compared"] = self
+            .programs
+            .as_ref()
+            .map_or(Value::Null, Programs::to_json);
         all["kernel"] = match &self.kernel {
-            Ok((facts, opened)) => kernel_json(facts, *opened),
+            Ok(Some((facts, opened))) => kernel_json(facts, *opened),
+            Ok(None) => Value::Null,
             Err(error) => json!({ "error": error.to_string() }),
         };
         all
@@ -245,7 +282,7 @@ impl Tests {
 
     fn write(&self, out: &mut impl Write, ui: &Ui) -> Result<()> {
         writeln!(out, "\nTests of card {}:", self.card)?;
-        if let Ok((facts, opened)) = &self.kernel {
+        if let Ok(Some((facts, opened))) = &self.kernel {
             writeln!(out, " {}", kernel_text(facts, *opened))?;
         }
         let mut all = table(&[], &[3]);

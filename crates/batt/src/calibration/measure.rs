@@ -1,0 +1,77 @@
+//! Measures cards against cores.
+
+use std::time::{Duration, Instant};
+
+use batt_dsl::Limits;
+use batt_engine::device::{DeviceOptions, score_table};
+use batt_engine::{Compiled, Sample};
+
+use super::crossover::{Measured, Outcome};
+use crate::corpus::Corpus;
+use crate::device::Cards;
+use crate::interrupt;
+
+/// The fewest runs measured, about.
+const FEWEST: usize = 100;
+
+/// The most, about.
+const MOST: usize = 2_000_000;
+
+/// Runs the built-in solvers on more and more inputs, on cards and on all cores, until it is clear who wins or the
+/// time is over. `opening` is what it took to open the cards; whoever uses them has to wait for that too.
+pub fn measure(
+    cards: &mut Cards,
+    opening: Duration,
+    time: Duration,
+) -> Result<Vec<Measured>, String> {
+    let corpus = Corpus::load();
+    let programs: Vec<Compiled> = corpus.programs().iter().map(Compiled::new).collect();
+    let inputs = corpus.samples();
+    let started = Instant::now();
+    let mut measured: Vec<Measured> = Vec::new();
+    let mut count = FEWEST.div_ceil(programs.len().max(1));
+    // What the last size took; the next one takes twice that.
+    let mut last = Duration::ZERO;
+    while count * programs.len() <= MOST
+        && started.elapsed() + 2 * last <= time
+        && !Outcome::is_clear(&measured)
+    {
+        let samples: Vec<Sample<'_>> = inputs.iter().cycle().take(count).copied().collect();
+        let before = Instant::now();
+        let on_cards = one(cards, &programs, &samples)?;
+        let on_cores = one(&mut Cards::new(), &programs, &samples)?;
+        last = before.elapsed();
+        if interrupt::happened() {
+            return Err("interrupted".to_owned());
+        }
+        measured.push(Measured {
+            runs: programs.len() * samples.len(),
+            cards: opening + on_cards,
+            cores: on_cores,
+        });
+        count *= 2;
+    }
+    Ok(measured)
+}
+
+/// How long every program on every sample takes. A card that fails has not been measured: the cores have.
+fn one(
+    cards: &mut Cards,
+    programs: &[Compiled],
+    samples: &[Sample<'_>],
+) -> Result<Duration, String> {
+    let started = Instant::now();
+    let (_, report) = score_table(
+        cards,
+        programs,
+        samples,
+        &Limits::default(),
+        None,
+        &DeviceOptions::default(),
+        interrupt::stop(),
+    );
+    let time = started.elapsed();
+    let failed = report.device.iter().flat_map(|device| &device.cards);
+    let error = failed.flat_map(|card| card.errors.first()).next();
+    error.cloned().map_or(Ok(time), Err)
+}

@@ -1,0 +1,163 @@
+//! Programs on a card and on the CPU: every built-in solver on every built-in input.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use batt_cuda::plumbing::Check;
+use batt_dsl::Limits;
+use batt_engine::device::{DeviceOptions, DeviceReport, Score, score_table};
+use batt_engine::{Compiled, Sample};
+use serde_json::{Value, json};
+
+use crate::corpus::Corpus;
+use crate::device::{Cards, counts_json, where_finished};
+use crate::ui::grouped;
+
+/// What came of it.
+pub struct Programs {
+    /// The verdict.
+    pub check: Check,
+    runs: usize,
+    device: DeviceReport,
+    differing: usize,
+    /// The first of those that differ.
+    differences: Vec<String>,
+}
+
+/// Differences shown.
+const SHOWN: usize = 10;
+
+/// Runs all of it on cards and on the CPU, and compares every verdict and hash.
+pub fn compare_with_cpu(mut cards: Cards) -> Programs {
+    let corpus = Corpus::load();
+    let programs: Vec<Compiled> = corpus.programs().iter().map(Compiled::new).collect();
+    let samples = corpus.samples();
+    let started = Instant::now();
+    let (found, report) = scores(&mut cards, &programs, &samples);
+    let time = started.elapsed();
+    let (expected, _) = scores(&mut Cards::new(), &programs, &samples);
+    let device = report.unwrap_or_default();
+    let name = |run: usize| corpus.programs()[run / samples.len()].name();
+    let mut differing = 0;
+    let mut differences = Vec::new();
+    for (run, (found, expected)) in found.iter().zip(&expected).enumerate() {
+        if found != expected {
+            differing += 1;
+            if differences.len() < SHOWN {
+                differences.push(difference(name(run), run % samples.len(), found, expected));
+            }
+        }
+    }
+    Programs {
+        check: Check {
+            name: "corpus",
+            problem: problem(&device, differing, &differences),
+            detail: format!(
+                "{}; {} differing",
+                where_finished(&device.runs),
+                grouped(differing)
+            ),
+            time,
+        },
+        runs: expected.len(),
+        device,
+        differing,
+        differences,
+    }
+}
+
+impl Programs {
+    /// The numbers, for programs.
+    pub fn to_json(&self) -> Value {
+        let mut all = counts_json(&self.device.runs);
+        all["runs"] = json!(self.runs);
+        all["differing"] = json!(self.differing);
+        all["differences"] = json!(self.differences);
+        all
+    }
+}
+
+fn scores(
+    cards: &mut Cards,
+    programs: &[Compiled],
+    samples: &[Sample<'_>],
+) -> (Vec<Score>, Option<DeviceReport>) {
+    let (scores, report) = score_table(
+        cards,
+        programs,
+        samples,
+        &Limits::default(),
+        None,
+        &DeviceOptions::default(),
+        // Half a comparison is none, so nothing ends it early.
+        &AtomicBool::new(false),
+    );
+    (scores, report.device)
+}
+
+fn difference(program: &str, input: usize, card: &Score, cpu: &Score) -> String {
+    format!("{program} on input {input}: {card:?} on the card, {cpu:?} on the CPU")
+}
+
+/// What is wrong, if something is. That the CPU has stood in for a card that failed is no success of the card.
+fn problem(device: &DeviceReport, differing: usize, differences: &[String]) -> Option<String> {
+    let errors = device.cards.iter().flat_map(|card| card.errors.clone());
+    let mut lines: Vec<String> = errors.collect();
+    lines.extend_from_slice(differences);
+    if differing > differences.len() {
+        lines.push(format!(
+            "... and {} more",
+            grouped(differing - differences.len())
+        ));
+    }
+    if lines.is_empty() && device.runs.finished() == 0 {
+        lines.push("the card finished nothing".to_owned());
+    }
+    (!lines.is_empty()).then(|| lines.join("\n  "))
+}
+
+#[cfg(test)]
+mod tests {
+    use batt_engine::Verdict;
+    use batt_engine::device::{CardReport, Counts};
+
+    use super::*;
+
+    fn report(errors: &[&str], first: u64) -> DeviceReport {
+        DeviceReport {
+            cards: vec![CardReport {
+                errors: errors.iter().map(|&error| error.to_owned()).collect(),
+                ..CardReport::default()
+            }],
+            runs: Counts {
+                first,
+                ..Counts::default()
+            },
+            ..DeviceReport::default()
+        }
+    }
+
+    #[test]
+    fn what_is_a_problem() {
+        assert_eq!(problem(&report(&[], 5), 0, &[]), None);
+        assert!(problem(&report(&[], 0), 0, &[]).is_some());
+        let found = problem(&report(&["lost"], 5), 0, &[]);
+        assert_eq!(found.as_deref(), Some("lost"));
+        let found = problem(&report(&[], 5), 3, &["a".to_owned(), "b".to_owned()]);
+        assert_eq!(found.as_deref(), Some("a\n  b\n  ... and 1 more"));
+    }
+
+    #[test]
+    fn a_difference_names_all_there_is_to_know() {
+        let score = |hash| Score {
+            verdict: Verdict::Right,
+            hash: Some(hash),
+        };
+        let text = difference("solve_aa11", 7, &score(1), &score(2));
+        assert!(text.starts_with("solve_aa11 on input 7: "), "{text}");
+        assert!(
+            text.contains("Some(1)") && text.contains("Some(2)"),
+            "{text}"
+        );
+    }
+}
