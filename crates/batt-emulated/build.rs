@@ -1,16 +1,30 @@
-//! Compiles the device's own source for the host.
+//! Compiles the device's own source for the host: with one lane, and where we can switch fibres with 32.
+
+use std::{env, thread};
 
 fn main() {
     let folder = "../batt-cuda/device";
     println!("cargo:rerun-if-changed={folder}");
-    cc::Build::new()
-        .cpp(true)
-        .std("c++17")
-        .opt_level(2)
-        .warnings(false)
-        .flag("-Wall")
-        // What one unit of the device does not call is still there for the others.
-        .flag("-Wno-unused-function")
-        .file(format!("{folder}/emulated.cpp"))
-        .compile("batt_emulated");
+    let compile = |file: &str, library: &str| {
+        cc::Build::new()
+            .cpp(true)
+            .std("c++17")
+            .opt_level(2)
+            .warnings(false)
+            .flag("-Wall")
+            // What one unit of the device does not call is still there for the others.
+            .flag("-Wno-unused-function")
+            .file(format!("{folder}/{file}"))
+            .compile(library);
+    };
+    let target = |what: &str| env::var(format!("CARGO_CFG_TARGET_{what}")).unwrap_or_default();
+    let fibres = target("OS") == "linux" && target("ARCH") == "x86_64";
+    println!("cargo:rustc-check-cfg=cfg(fibres)");
+    thread::scope(|scope| {
+        if fibres {
+            println!("cargo:rustc-cfg=fibres");
+            scope.spawn(|| compile("warp.cpp", "batt_warp"));
+        }
+        compile("emulated.cpp", "batt_emulated");
+    });
 }

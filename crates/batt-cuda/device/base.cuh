@@ -12,7 +12,8 @@
 //   - Uniform code stores single values through `put`, which one lane does, and syncs.
 //   - Read-modify-write of memory in uniform code is done by lane 0 alone: if (lane() == 0) { ... } sync();
 //
-// On the host the number of lanes is one, and all of this is ordinary sequential code.
+// On the host the number of lanes is one, and all of this is ordinary sequential code. Only in warp.cpp there are 32, which
+// keep watch over the rules.
 
 typedef unsigned char u8;
 typedef unsigned short u16;
@@ -47,6 +48,7 @@ INLINE u32 lanes_before() { return (1u << lane()) - 1; }
 /// The value that a lane holds, for all.
 template <class T> INLINE T from_lane(T x, u32 source) { return __shfl_sync(ALL, x, source); }
 template <class T> INLINE T shifted(T x, u32 by) { return __shfl_xor_sync(ALL, x, by); }
+template <class T> INLINE T shifted_up(T x, u32 by) { return __shfl_up_sync(ALL, x, by); }
 INLINE u64 clock_cycles() { return clock64(); }
 INLINE void atomic_add(u64 *at, u64 n) { atomicAdd(at, n); }
 INLINE u64 atomic_take(u64 *at, u64 n) { return atomicAdd(at, n); }
@@ -63,18 +65,24 @@ INLINE u32 atomic_swap_if(u32 *at, u32 old, u32 fresh) { return atomicCAS(at, ol
 #define INLINE static inline
 #define OUTLINE static
 #define CONSTANT static const
+#ifdef LANES_HEADER
+// More lanes than one: see warp.cpp.
+#include LANES_HEADER
+#else
 const u32 LANES = 1;
-
 INLINE u32 lane() { return 0; }
 INLINE void sync() {}
 INLINE bool any(bool p) { return p; }
 INLINE bool all(bool p) { return p; }
 INLINE u32 ballot(bool p) { return p ? 1 : 0; }
+INLINE u32 lanes_before() { return 0; }
+template <class T> INLINE T from_lane(T x, u32) { return x; }
+template <class T> INLINE T shifted(T x, u32) { return x; }
+template <class T> INLINE T shifted_up(T x, u32) { return x; }
+#endif
 INLINE u32 popcount(u32 bits) { return __builtin_popcount(bits); }
 INLINE u32 lowest(u32 bits) { return bits ? __builtin_ctz(bits) : 32; }
 INLINE u32 highest(u32 bits) { return 31 - __builtin_clz(bits); }
-INLINE u32 lanes_before() { return 0; }
-template <class T> INLINE T from_lane(T x, u32) { return x; }
 INLINE u64 clock_cycles() { return __builtin_ia32_rdtsc(); }
 INLINE void atomic_add(u64 *at, u64 n) { __atomic_fetch_add(at, n, __ATOMIC_RELAXED); }
 INLINE u64 atomic_take(u64 *at, u64 n) { return __atomic_fetch_add(at, n, __ATOMIC_RELAXED); }
@@ -87,41 +95,29 @@ INLINE u32 atomic_swap_if(u32 *at, u32 old, u32 fresh) { u32 was = *at; if (was 
 
 // Reductions over the lanes: every lane gets the result.
 template <class T> INLINE T sum(T x) {
-#ifdef __CUDACC__
-  for (u32 by = 16; by; by >>= 1) x += shifted(x, by);
-#endif
+  for (u32 by = LANES / 2; by; by >>= 1) x += shifted(x, by);
   return x;
 }
 template <class T> INLINE T least(T x) {
-#ifdef __CUDACC__
-  for (u32 by = 16; by; by >>= 1) { T y = shifted(x, by); if (y < x) x = y; }
-#endif
+  for (u32 by = LANES / 2; by; by >>= 1) { T y = shifted(x, by); if (y < x) x = y; }
   return x;
 }
 template <class T> INLINE T largest(T x) {
-#ifdef __CUDACC__
-  for (u32 by = 16; by; by >>= 1) { T y = shifted(x, by); if (x < y) x = y; }
-#endif
+  for (u32 by = LANES / 2; by; by >>= 1) { T y = shifted(x, by); if (x < y) x = y; }
   return x;
 }
 template <class T> INLINE T xor_all(T x) {
-#ifdef __CUDACC__
-  for (u32 by = 16; by; by >>= 1) x ^= shifted(x, by);
-#endif
+  for (u32 by = LANES / 2; by; by >>= 1) x ^= shifted(x, by);
   return x;
 }
 /// The sum over the lanes before this one.
 INLINE u32 sum_before(u32 x) {
-#ifdef __CUDACC__
   u32 total = x;
-  for (u32 by = 1; by < 32; by <<= 1) {
-    u32 y = __shfl_up_sync(ALL, total, by);
+  for (u32 by = 1; by < LANES; by <<= 1) {
+    u32 y = shifted_up(total, by);
     if (lane() >= by) total += y;
   }
   return total - x;
-#else
-  return 0 * x;
-#endif
 }
 
 template <class T> INLINE T min_of(T a, T b) { return b < a ? b : a; }

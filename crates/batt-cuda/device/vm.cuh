@@ -320,7 +320,7 @@ extern "C" __global__ void __launch_bounds__(WARPS_PER_BLOCK * 32, 7) batt_vm(co
   }
 }
 
-#else
+#elif !defined(LANES_HEADER)
 
 extern "C" void batt_vm_host(const Launch *launch) {
   alignas(16) u8 scratch[SCRATCH];

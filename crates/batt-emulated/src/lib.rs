@@ -6,10 +6,15 @@
 //! ```text
 //!   Batch ── Launch (addresses) ── batt_vm_host on each thread, jobs from one cursor ──> Launched
 //! ```
+//!
+//! [`Emulated::warp`] has the 32 lanes of a warp instead, as fibres, and checks that they keep to the rules of the
+//! device's code: `device/warp.cpp` says how. It is slower still.
 
 use std::num::NonZeroUsize;
 use std::thread;
 use std::time::Instant;
+#[cfg(fibres)]
+use std::{ffi::CStr, ptr};
 
 use batt_engine::device::{Batch, Card, CardError, Launched, Times};
 
@@ -39,6 +44,66 @@ unsafe extern "C" {
     fn batt_vm_host(launch: *const Launch);
 }
 
+#[cfg(fibres)]
+unsafe extern "C" {
+    /// The same with 32 lanes. False if they broke a rule: the message says which.
+    fn batt_vm_warp(
+        launch: *const Launch,
+        order: u32,
+        planted: *const PlantedWords,
+        message: *mut u8,
+        room: u64,
+    ) -> bool;
+}
+
+/// A [`Planted`], as `device/warp.cpp` has it.
+#[cfg(fibres)]
+#[repr(C)]
+struct PlantedWords {
+    function: *const std::ffi::c_char,
+    lanes: u32,
+    what: u32,
+}
+
+/// In which order the lanes of a warp run from one collective to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LaneOrder {
+    /// From the first to the last.
+    Up,
+    /// From the last to the first.
+    Down,
+    /// Another order each time; the same ones for the same seed.
+    Shuffled(u16),
+}
+
+/// A fault that a test plants, to see that it is found: what lanes do at the syncs of a function of the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Planted {
+    /// Name of the function.
+    pub function: &'static std::ffi::CStr,
+    /// The lanes that do something else, one bit for each.
+    pub lanes: u32,
+    /// What they do.
+    pub what: Misdeed,
+}
+
+/// See [`Planted`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Misdeed {
+    /// They do not wait.
+    PassBy,
+    /// They spend fuel that others do not spend.
+    Spend,
+}
+
+/// How lanes run.
+#[cfg_attr(not(fibres), allow(dead_code))]
+#[derive(Clone, Copy)]
+struct Lanes {
+    order: LaneOrder,
+    planted: Option<Planted>,
+}
+
 /// Arenas are aligned to this: a unit of memory that is.
 type Unit = u128;
 
@@ -52,6 +117,8 @@ const STACK: usize = 16 << 20;
 pub struct Emulated {
     /// One for each thread, kept from launch to launch.
     arenas: Vec<Vec<Unit>>,
+    /// Of a warp with all its lanes.
+    lanes: Option<Lanes>,
 }
 
 impl Emulated {
@@ -59,6 +126,64 @@ impl Emulated {
     pub fn new(threads: NonZeroUsize) -> Emulated {
         Emulated {
             arenas: vec![Vec::new(); threads.get()],
+            lanes: None,
+        }
+    }
+
+    /// A device of one warp with all its lanes. A launch fails if lanes break a rule of the device's code. There is
+    /// one on Linux on x86-64 alone.
+    pub fn warp(order: LaneOrder) -> Option<Emulated> {
+        let lanes = Lanes {
+            order,
+            planted: None,
+        };
+        cfg!(fibres).then(|| Emulated {
+            arenas: vec![Vec::new()],
+            lanes: Some(lanes),
+        })
+    }
+
+    /// The same warp with a fault in it.
+    pub fn with(mut self, fault: Planted) -> Emulated {
+        if let Some(lanes) = &mut self.lanes {
+            lanes.planted = Some(fault);
+        }
+        self
+    }
+}
+
+/// Runs jobs until there are none left.
+///
+/// # Safety
+///
+/// As for any launch: its addresses are those of memory of the sizes that it says, its words the engine's.
+unsafe fn run_vm(launch: &Launch, lanes: Option<Lanes>) -> Result<(), String> {
+    match lanes {
+        #[cfg(fibres)]
+        Some(Lanes { order, planted }) => {
+            let words = PlantedWords {
+                function: planted.map_or(ptr::null(), |planted| planted.function.as_ptr()),
+                lanes: planted.map_or(0, |planted| planted.lanes),
+                what: planted.map_or(0, |planted| planted.what as u32),
+            };
+            let order = match order {
+                LaneOrder::Up => 0,
+                LaneOrder::Down => 1,
+                LaneOrder::Shuffled(seed) => u32::from(seed) + 2,
+            };
+            let mut message = [0u8; 512];
+            let (at, room) = (message.as_mut_ptr(), message.len() as u64);
+            // SAFETY: the launch is the caller's; the message has that room and ends with a zero.
+            if unsafe { batt_vm_warp(launch, order, &words, at, room) } {
+                return Ok(());
+            }
+            let message = CStr::from_bytes_until_nul(&message).unwrap_or_default();
+            Err(message.to_string_lossy().into_owned())
+        }
+        _ => {
+            // SAFETY: the launch is the caller's.
+            unsafe { batt_vm_host(launch) };
+            Ok(())
         }
     }
 }
@@ -72,6 +197,7 @@ impl Default for Emulated {
 impl Card for Emulated {
     fn name(&self) -> String {
         match self.arenas.len() {
+            _ if self.lanes.is_some() => "emulated, 32 lanes".to_owned(),
             1 => "emulated".to_owned(),
             threads => format!("emulated, {threads} threads"),
         }
@@ -115,7 +241,8 @@ impl Card for Emulated {
             op_counters: batch.op_counters as u64,
         };
         let started = Instant::now();
-        let done = thread::scope(|scope| {
+        let lanes = self.lanes;
+        let ends = thread::scope(|scope| {
             let mut threads = Vec::new();
             for arena in &mut self.arenas {
                 arena.resize(arena_bytes / size_of::<Unit>(), 0);
@@ -127,15 +254,20 @@ impl Card for Emulated {
                 // else touches before the threads are joined; each thread has an arena of its own, and jobs, room in
                 // the output and counts are taken atomically. The words of programs, inputs and jobs are the
                 // engine's, which the VM trusts.
-                let work = move || unsafe { batt_vm_host(&launch) };
+                let work = move || unsafe { run_vm(&launch, lanes) };
                 let thread = thread::Builder::new().stack_size(STACK);
                 threads.push(thread.spawn_scoped(scope, work));
             }
-            // One thread is enough to do all jobs.
-            threads.into_iter().filter(Result::is_ok).count()
+            let ends = threads.into_iter().flatten().map(|thread| thread.join());
+            // What happens on a thread panics nowhere.
+            ends.flatten().collect::<Vec<Result<(), String>>>()
         });
-        if done == 0 {
+        // One thread is enough to do all jobs.
+        if ends.is_empty() {
             return Err(CardError::Launch("the system gives us no thread".into()));
+        }
+        if let Some(broken) = ends.into_iter().find_map(Result::err) {
+            return Err(CardError::Launch(broken));
         }
         let kernel = started.elapsed();
         output.truncate(usize::try_from(cursor[1]).unwrap_or(usize::MAX));

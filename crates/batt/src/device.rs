@@ -197,8 +197,22 @@ fn open_cuda(numbers: &[usize], per_card: usize, ui: &Ui) -> Result<Vec<Cuda>, C
 fn emulated(threads: Option<NonZeroUsize>) -> Result<Cards> {
     let threads = threads.or_else(|| std::thread::available_parallelism().ok());
     let card = batt_emulated::Emulated::new(threads.unwrap_or(NonZeroUsize::MIN));
-    Ok(vec![Box::new(card)])
+    let Some(script) = std::env::var_os(FAULTS) else {
+        return Ok(vec![Box::new(card)]);
+    };
+    let script: batt_cuda::Script = script.to_string_lossy().parse().map_err(|error: String| {
+        advised(
+            &format_args!("{FAULTS}: {error}"),
+            "write what goes wrong in which launch, such as memory@0,lost@2; \
+             there are memory, launch, lost, timeout, garbage and short",
+        )
+    })?;
+    Ok(vec![Box::new(batt_cuda::Faulty::new(card, script))])
 }
+
+/// The variable that says which launches of the emulated device go wrong, and how.
+#[cfg(feature = "emulated")]
+const FAULTS: &str = "BATT_DEVICE_FAULTS";
 
 #[cfg(not(feature = "emulated"))]
 fn emulated(_: Option<NonZeroUsize>) -> Result<Cards> {

@@ -392,8 +392,11 @@ mod tests {
         let mut programs = Programs::new();
         let first = programs.push_program(&program).expect("a program");
         let second = programs.push_program(&program).expect("a program");
-        let len = second.offset as usize;
-        let words = &programs.words()[..len];
+        // Ranks come first.
+        assert_eq!(first.offset as usize, ranks().len());
+        let next = second.offset as usize;
+        let words = &programs.words()[first.offset as usize..next];
+        let len = words.len();
         assert_eq!(words[0] as usize, len);
         assert_eq!(len % 4, 0);
         assert_eq!(
@@ -417,7 +420,7 @@ mod tests {
         assert_eq!((list(15, 2), list(16, 4)), (&[0, 4][..], &[0, 1, 2, 3][..]));
         assert_eq!((list(17, 4), list(18, 4)), (&[1; 4][..], &[0; 4][..]));
         assert_eq!(words[19..24], [0; 5]);
-        assert_eq!(programs.words()[len + 19], 4);
+        assert_eq!(programs.words()[next + 19], 4);
         let code = list(11, 4).iter().map(|at| &words[*at as usize..]);
         let code: Vec<&[u32]> = code
             .map(|words| &words[..2 + (words[0] >> 8) as usize])
@@ -439,9 +442,9 @@ mod tests {
         let batt = CompiledBatt::new(&file.batts[0]).on_error(OnError::Defaults);
         let mut programs = Programs::new();
         let id = programs.id();
-        programs.push_batt(&batt).expect("a batt");
+        let at = programs.push_batt(&batt).expect("a batt");
         assert_ne!(programs.id(), id);
-        let words = programs.words();
+        let words = &programs.words()[at.offset as usize..];
         assert_eq!(words[1..8], [2, batt::PARAMS.len() as u32, 1, 4, 2, 1, 1]);
         let list = |at: usize, len: usize| &words[words[at] as usize..][..len];
         assert_eq!(list(10, words[9] as usize), batt.order);

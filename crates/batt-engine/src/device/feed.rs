@@ -526,7 +526,8 @@ impl Feeder<'_, '_> {
             state.counters = counters;
         } else {
             let sums = state.counters.iter_mut();
-            sums.zip(counters).for_each(|(sum, more)| *sum += more);
+            sums.zip(counters)
+                .for_each(|(sum, more)| *sum = sum.saturating_add(more));
         }
     }
 }

@@ -136,7 +136,7 @@ impl Done {
         let mut counters = launches.next().cloned().unwrap_or_default();
         for more in launches {
             for (sum, more) in counters.iter_mut().zip(more) {
-                *sum += more;
+                *sum = sum.saturating_add(*more);
             }
         }
         counters
@@ -353,6 +353,13 @@ impl Launcher {
         if launched.results.len() != 4 * jobs.len() || launched.counters.len() != batch.counters {
             return Err(CardError::Launch(
                 "it gave back another number of results".into(),
+            ));
+        }
+        // A job executes a step once at most. Sums of what is not even that could overflow.
+        let counts = launched.counters.iter().take(steps);
+        if counts.into_iter().any(|count| *count > jobs.len() as u64) {
+            return Err(CardError::Launch(
+                "it counted more steps than there are".into(),
             ));
         }
         Ok(launched)

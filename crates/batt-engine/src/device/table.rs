@@ -283,8 +283,8 @@ impl Work<'_> {
         for new in ops {
             match report.ops.iter_mut().find(|old| old.op == new.op) {
                 Some(old) => {
-                    old.calls += new.calls;
-                    old.cycles += new.cycles;
+                    old.calls = old.calls.saturating_add(new.calls);
+                    old.cycles = old.cycles.saturating_add(new.cycles);
                 }
                 None => report.ops.push(*new),
             }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::Folder;
+use crate::support::{Ended, Folder, command};
 
 /// A solver that is right, one that fails, one whose value is a set, and one that looks at the order of a set.
 const SOLVERS: &str = "
@@ -132,4 +132,81 @@ fn bench_compares_both() {
     let device = &json["device"];
     assert_eq!(device["runs"], 4 * 5);
     assert!(device["device_s"].as_f64().unwrap() > 0.0);
+}
+
+/// Runs `batt mega` on a device with faults.
+fn mega_with(folder: &Folder, faults: &str, more: &[&str]) -> Ended {
+    let args = ["mega", "b.py", "--tasks", "tasks", "--device", "emulated"];
+    let mut command = command(&folder.path("."), &[&args, more].concat());
+    command.env("BATT_DEVICE_FAULTS", faults);
+    Ended::from(command.output().unwrap())
+}
+
+#[test]
+fn a_device_that_fails_changes_nothing() {
+    let folder = folder();
+    let args = ["mega", "b.py", "--tasks", "tasks", "--device", "cpu"];
+    let plain = folder
+        .batt(&[&args[..], &["--out", "cpu.jsonl"]].concat())
+        .code(0);
+    // All runs are in one batch of several launches: from the second on, the fault comes in the middle of it.
+    for (faults, words) in [
+        ("memory@0", "the card has no room"),
+        ("memory@1", "the card has no room"),
+        ("launch@0", "the launch failed"),
+        ("launch@1", "the launch failed"),
+        (
+            "memory@0,memory@1,launch@2,launch@3",
+            "the card has no room",
+        ),
+        ("lost@0", "the card is lost"),
+        ("lost@1", "the card is lost"),
+        ("timeout@0", "did not end within 60s"),
+        ("timeout@1", "did not end within 60s"),
+        ("short@0", "another number of results"),
+        ("short@1", "another number of results"),
+    ] {
+        let ended = mega_with(&folder, faults, &["--out", "dev.jsonl"])
+            .code(0)
+            .err(words)
+            .err("the processor did those runs")
+            .err("on a device: ");
+        let lost = faults.starts_with("lost") || faults.starts_with("timeout");
+        assert_eq!(ended.stderr.contains("not used any more"), lost, "{faults}");
+        assert_eq!(ended.stdout, plain.stdout, "{faults}");
+        assert_eq!(folder.read("dev.jsonl"), folder.read("cpu.jsonl"));
+        std::fs::remove_file(folder.path("dev.jsonl")).unwrap();
+    }
+    // A fault that never comes is none.
+    mega_with(&folder, "lost@99", &["--verify"])
+        .code(0)
+        .err("0 differ");
+}
+
+/// Steps are counted, and nobody executes one more often than there are runs: that gives nonsense away.
+#[test]
+fn nonsense_from_a_device_changes_nothing() {
+    let folder = folder();
+    let args = ["mega", "b.py", "--tasks", "tasks", "--device", "cpu"];
+    let cpu = |more: &[&str]| folder.batt(&[&args[..], more].concat()).code(0);
+    let steps = |ended: &Ended| -> Value {
+        let summary: Value = serde_json::from_str(&ended.stdout).unwrap();
+        summary["steps"].clone()
+    };
+    let expected = steps(&cpu(&["--out", "cpu.jsonl", "--json"]));
+    for faults in ["garbage@0", "garbage@1", "garbage@0,garbage@1,garbage@2"] {
+        let more = ["--out", "dev.jsonl", "--json"];
+        let ended = mega_with(&folder, faults, &more)
+            .code(0)
+            .err("it counted more steps than there are");
+        assert_eq!(steps(&ended), expected);
+        assert_eq!(folder.read("dev.jsonl"), folder.read("cpu.jsonl"));
+        std::fs::remove_file(folder.path("dev.jsonl")).unwrap();
+    }
+}
+
+#[test]
+fn faults_have_to_be_known() {
+    let folder = folder();
+    mega_with(&folder, "fire@1", &[]).error("\"fire@1\" is not like memory@2", "memory@0,lost@2");
 }

@@ -1,0 +1,132 @@
+//! Whatever goes wrong on a card, all runs are done and give what they give without one; and the report says so.
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::AtomicBool;
+
+use batt_arc::{Grid, corpus};
+use batt_cuda::{Faulty, Script};
+use batt_dsl::{Dialect, Limits};
+use batt_emulated::{Emulated, LaneOrder};
+use batt_engine::device::{
+    Card, CardReport, Counting, DeviceOptions, Inputs, JobAt, Launcher, Param, Programs, Score,
+    Settings, Shapes, score,
+};
+use batt_engine::{Compiled, Sample};
+use batt_lang::SolverFile;
+
+/// The scores of the corpus on some inputs, in chunks of a size, and what the card did.
+fn scores(faults: Option<&str>, chunk: usize, verify: f64) -> (Vec<Score>, Option<CardReport>) {
+    let file = SolverFile::parse_in(corpus::SOLVERS, "solvers.py", Some(Dialect::ArcDsl));
+    let programs: Vec<Compiled> = file.programs.iter().map(Compiled::new).collect();
+    let tasks = corpus::tasks();
+    let pairs = tasks.pairs().step_by(40);
+    let samples: Vec<Sample<'_>> = pairs
+        .map(|(task, _, pair)| Sample::new(task, pair))
+        .collect();
+    let card = faults.map(|faults| -> Box<dyn Card> {
+        let script: Script = faults.parse().expect("a script");
+        Box::new(Faulty::new(Emulated::default(), script))
+    });
+    let mut all = Vec::new();
+    let report = score(
+        &mut Vec::from_iter(card),
+        &programs,
+        &samples,
+        &Limits::default(),
+        NonZeroUsize::new(2),
+        &DeviceOptions {
+            chunk: NonZeroUsize::new(chunk),
+            verify,
+            ..DeviceOptions::default()
+        },
+        &AtomicBool::new(false),
+        |_, _, score| all.push(score),
+    );
+    assert_eq!(all.len(), programs.len() * samples.len());
+    (all, report.device.map(|mut device| device.cards.remove(0)))
+}
+
+#[test]
+fn faults_change_nothing() {
+    let (expected, _) = scores(None, 100, 0.0);
+    for (faults, errors, lost) in [
+        ("", 0, false),
+        ("memory@0,memory@3", 2, false),
+        ("launch@0,launch@1,launch@2", 3, false),
+        ("short@1,short@4", 2, false),
+        ("lost@0", 1, true),
+        ("lost@3", 1, true),
+        ("timeout@2", 1, true),
+        ("memory@1,launch@2,timeout@4", 3, true),
+    ] {
+        let (found, card) = scores(Some(faults), 100, 0.0);
+        assert!(found == expected, "{faults}");
+        let card = card.expect("it is in the report");
+        assert_eq!(card.errors.len(), errors, "{faults}: {:?}", card.errors);
+        assert_eq!(card.lost, lost, "{faults}");
+    }
+}
+
+/// What looks like an answer is believed unless it is verified.
+#[test]
+fn nonsense_does_no_harm_if_verified() {
+    let (expected, _) = scores(None, 100, 0.0);
+    let faults: Vec<String> = (0..100).map(|k| format!("garbage@{k}")).collect();
+    for faults in ["garbage@0", "garbage@1,garbage@2,lost@4", &faults.join(",")] {
+        let (found, _) = scores(Some(faults), 100, 1.0);
+        assert!(found == expected, "{faults}");
+    }
+}
+
+#[test]
+fn one_giant_batch() {
+    let (expected, _) = scores(None, 100, 0.0);
+    for faults in ["", "memory@0", "lost@1"] {
+        let (found, card) = scores(Some(faults), usize::MAX, 0.0);
+        assert!(found == expected, "{faults}");
+        let errors = card.expect("it is in the report").errors;
+        assert_eq!(errors.is_empty(), faults.is_empty(), "{errors:?}");
+    }
+}
+
+/// No jobs, one, and more than there is room for the output of.
+#[test]
+fn batches_of_any_size() {
+    let text = "def same(I):\n    return I\n";
+    let file = SolverFile::parse_in(text, "test.py", Some(Dialect::ArcDsl));
+    let mut programs = Programs::new();
+    let program = programs.push_program(&Compiled::new(&file.programs[0]));
+    let program = program.expect("a program");
+    let rows = vec![vec![7; 30]; 30];
+    let grid = Grid::from_rows(&rows).expect("a grid");
+    let sample = Sample {
+        demos: &[],
+        input: &grid,
+        expected: Some(&grid),
+    };
+    let mut shapes = Shapes::default();
+    let alone = shapes.add(&[Param::Input]);
+    let mut inputs = Inputs::new();
+    let at = inputs.push_samples(&[sample], &shapes)[0];
+    let job = JobAt {
+        expected: at.expected,
+        ..JobAt::new(program, at.params(alone))
+    };
+    let mut cards = vec![(Emulated::default(), 20_000)];
+    cards.extend(Emulated::warp(LaneOrder::Down).map(|card| (card, 6_000)));
+    for (mut card, most) in cards {
+        for count in [0, 1, most] {
+            let mut launcher = Launcher::new(Settings::default(), 1);
+            let jobs = vec![job; count];
+            let done = launcher
+                .run(&mut card, &programs, &inputs, &jobs, Counting::Steps)
+                .expect("a launch");
+            assert_eq!(done.len(), count);
+            assert!(done.error.is_none());
+            assert!((0..count).all(|k| done.job(k).is_ok()));
+            // The first launch has room for those that write about as much as is usual.
+            let launches = done.times().launches;
+            assert_eq!(launches, if count == most { 2 } else { 1 });
+        }
+    }
+}

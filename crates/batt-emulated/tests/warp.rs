@@ -1,0 +1,198 @@
+//! With all the lanes of a warp the device gives what it gives with one, in whatever order they run; lanes that do
+//! not wait for one another are found.
+
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use batt_arc::corpus;
+use batt_dsl::{Dialect, Limits};
+use batt_emulated::{Emulated, LaneOrder, Misdeed, Planted};
+use batt_engine::conformance::run_on_device;
+use batt_engine::device::{Card, DeviceOptions, DeviceReport, Reason, Score, score};
+use batt_engine::{Compiled, Sample, Verdict};
+use batt_lang::SolverFile;
+use tempfile::TempDir;
+
+/// A warp, or words about there being none.
+fn warp(order: LaneOrder) -> Option<Emulated> {
+    let warp = Emulated::warp(order);
+    if warp.is_none() {
+        println!("skipped: lanes are switched on Linux on x86-64 alone");
+    }
+    warp
+}
+
+/// Each solver of the corpus on one of so many of the inputs of all tasks.
+fn corpus_scores(card: Option<Emulated>, step: usize) -> (Vec<Score>, Option<DeviceReport>) {
+    let file = SolverFile::parse_in(corpus::SOLVERS, "solvers.py", Some(Dialect::ArcDsl));
+    assert!(file.is_clean(), "{:?}", file.diagnostics);
+    let programs: Vec<Compiled> = file.programs.iter().map(Compiled::new).collect();
+    let tasks = corpus::tasks();
+    let pairs = tasks.pairs().step_by(step);
+    let samples: Vec<Sample<'_>> = pairs
+        .map(|(task, _, pair)| Sample::new(task, pair))
+        .collect();
+    let mut cards: Vec<Box<dyn Card>> = Vec::new();
+    cards.extend(card.map(|card| -> Box<dyn Card> { Box::new(card) }));
+    let mut all = Vec::new();
+    let report = score(
+        &mut cards,
+        &programs,
+        &samples,
+        &Limits::default(),
+        NonZeroUsize::new(1),
+        &DeviceOptions::default(),
+        &AtomicBool::new(false),
+        |_, _, score| all.push(score),
+    );
+    (all, report.device)
+}
+
+fn corpus_in(order: LaneOrder) {
+    let Some(card) = warp(order) else { return };
+    let (expected, _) = corpus_scores(None, 1);
+    assert!(expected.iter().any(|score| score.verdict == Verdict::Right));
+    let (found, report) = corpus_scores(Some(card), 1);
+    let report = report.expect("a card was used");
+    assert_eq!(report.cards[0].errors, [""; 0]);
+    let differing = found.iter().zip(&expected).position(|(a, b)| a != b);
+    assert_eq!(differing, None, "{order:?}");
+    // The processor does not do it all.
+    assert!(report.runs.finished() > report.runs.total() / 2);
+    assert_eq!(report.runs.left[Reason::Broken.index()], 0);
+}
+
+#[test]
+fn the_corpus_with_lanes_going_up() {
+    corpus_in(LaneOrder::Up);
+}
+
+#[test]
+fn the_corpus_with_lanes_going_down() {
+    corpus_in(LaneOrder::Down);
+}
+
+#[test]
+fn the_corpus_with_lanes_in_any_order() {
+    corpus_in(LaneOrder::Shuffled(1));
+}
+
+/// A sync that is passed by is noticed: as wrong values if all lanes do, as lanes in different places if some do, and a
+/// context that is not everybody's as well.
+#[test]
+fn planted_faults_are_found() {
+    let (expected, _) = corpus_scores(None, 9);
+    for order in [LaneOrder::Up, LaneOrder::Down, LaneOrder::Shuffled(5)] {
+        let planted = |lanes, what| {
+            let fault = Planted {
+                // Mirrors and the like end with it, when all lanes have written their cells.
+                function: c"grid_done",
+                lanes,
+                what,
+            };
+            let (found, report) = corpus_scores(Some(warp(order)?.with(fault)), 9);
+            let mut report = report.expect("a card was used");
+            let wrong = found.iter().zip(&expected).any(|(a, b)| a != b);
+            Some((wrong, report.cards.remove(0).errors))
+        };
+        let Some((wrong, errors)) = planted(u32::MAX, Misdeed::PassBy) else {
+            return;
+        };
+        assert_eq!((wrong, errors.as_slice()), (true, &[] as &[String]));
+        for (lanes, what, words) in [
+            (1, Misdeed::PassBy, "lane 0 is in"),
+            (1 << 31, Misdeed::PassBy, "lane 31 in"),
+            (1 << 7, Misdeed::Spend, "different contexts"),
+        ] {
+            let (wrong, errors) = planted(lanes, what).expect("there are warps");
+            // The processor has done those runs.
+            assert!(!wrong);
+            assert!(
+                errors.iter().any(|error| error.contains(words)),
+                "{order:?} {words}: {errors:?}"
+            );
+        }
+        // Nobody is at fault in a function that there is not.
+        let fault = Planted {
+            function: c"no_such_function",
+            lanes: 1,
+            what: Misdeed::PassBy,
+        };
+        let card = warp(order).map(|card| card.with(fault));
+        let (found, report) = corpus_scores(card, 9);
+        assert!(found == expected);
+        assert_eq!(report.expect("a card was used").cards[0].errors, [""; 0]);
+    }
+}
+
+/// The directory of vectors, if there is one; see `docs/testing.md`.
+fn shared_vectors() -> Option<PathBuf> {
+    let shared = match std::env::var_os("BATT_SHARED") {
+        Some(dir) => PathBuf::from(dir),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
+    };
+    Some(shared.join("vectors")).filter(|dir| dir.is_dir())
+}
+
+/// About as many lines are taken from each file of vectors.
+const SAMPLE: usize = 40;
+
+/// Some lines of each file of calls, spread over it.
+fn sample(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a folder of vectors") {
+        let path = entry.expect("an entry").path();
+        let text = fs::read_to_string(&path).expect("vectors");
+        let step = (text.lines().count() / SAMPLE).max(1);
+        let lines: Vec<&str> = text.lines().step_by(step).collect();
+        let to = to.join(path.file_name().expect("a name"));
+        fs::write(to, lines.join("\n") + "\n").expect("a file");
+    }
+}
+
+/// Runs vectors without the processor's help: what the device leaves is of no interest here. Gives how many passed.
+fn conform(dir: &Path, order: LaneOrder) -> Option<usize> {
+    let mut card = warp(order)?;
+    let found = run_on_device(dir, &[], &mut card, false, |_, _| {}).expect("vectors");
+    for d in found.report.differences.iter().take(10) {
+        println!("{}:{} {}", d.file.display(), d.line, d.what);
+        println!("  expected {}\n  got      {}", d.expected, d.got);
+    }
+    assert_eq!(found.errors, [""; 0], "{order:?}");
+    assert_eq!(found.report.differences.len(), 0, "{order:?}");
+    let broken = |u: &&batt_engine::conformance::Unfinished| u.reason.name() == "broken";
+    assert_eq!(found.unfinished.iter().filter(broken).count(), 0);
+    Some(found.report.passed)
+}
+
+#[test]
+fn primitives_give_what_they_give_in_python() {
+    let Some(shared) = shared_vectors() else {
+        println!("skipped: no vectors directory (set BATT_SHARED)");
+        return;
+    };
+    let sampled = TempDir::new().expect("a temporary directory");
+    for ops in ["ops", "tokpidjin/ops"] {
+        sample(&shared.join(ops), &sampled.path().join(ops));
+    }
+    if let Some(passed) = conform(sampled.path(), LaneOrder::Shuffled(3)) {
+        assert!(passed > 3000, "only {passed} cases");
+    }
+}
+
+/// All vectors in three orders: minutes.
+#[test]
+fn everything_gives_what_it_gives_in_python() {
+    let heavy = std::env::var_os("BATT_HEAVY").is_some_and(|value| value != "0");
+    let Some(shared) = shared_vectors().filter(|_| heavy) else {
+        println!("skipped: no vectors directory (set BATT_SHARED), or BATT_HEAVY is not set");
+        return;
+    };
+    for order in [LaneOrder::Up, LaneOrder::Down, LaneOrder::Shuffled(11)] {
+        if let Some(passed) = conform(&shared, order) {
+            assert!(passed > 10_000, "only {passed} cases");
+        }
+    }
+}
