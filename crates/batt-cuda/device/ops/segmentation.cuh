@@ -239,9 +239,14 @@ OUTLINE void unite_all(Ctx &c, const Joining &g, Found *found) {
   if (!labels) return;
   label_rows(g, labels);
   unite_rows(g, labels);
-  for (u32 k = lane(); k < g.count; k += LANES)
-    if (labels[k] != LABEL) labels[k] = root_of(labels, k);
-  sync();
+  // Nobody shortens a way while others are on it.
+  for (u32 from = 0; from < g.count; from += LANES) {
+    u32 k = from + lane();
+    u32 root = k < g.count && labels[k] != LABEL ? root_of(labels, k) : LABEL;
+    sync();
+    if (root != LABEL) labels[k] = root;
+    sync();
+  }
   // The upper half of a root's word counts the object's cells.
   u32 open = 0, count = 0;
   for (u32 from = 0; from < g.count; from += LANES) {

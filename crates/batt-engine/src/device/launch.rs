@@ -130,7 +130,8 @@ impl Done {
         self.values
     }
 
-    /// The counters of finished jobs: three for each step of the programs, then two for each primitive.
+    /// The counters: three for each step of the programs, of finished jobs alone; then two for each primitive, of all
+    /// that was launched, so that a job that was launched again counts each time.
     pub fn counters(&self) -> Vec<u64> {
         let mut launches = self.launches.iter().map(|(_, launched)| &launched.counters);
         let mut counters = launches.next().cloned().unwrap_or_default();

@@ -25,7 +25,10 @@ use crate::evaluate::{Job, Verdict, score_job};
 use crate::sample::Sample;
 
 /// Runs of one launch: the slowest of them holds up the others, so there should be many.
-const LARGEST_CHUNK: usize = 1 << 17;
+const LARGEST_CHUNK: usize = 1 << 18;
+
+/// Fuel of a run: what is not done with so much is done sooner by a core than by a warp, which the others wait for.
+const SHORT: u64 = 10_000;
 
 /// Runs that the CPU takes at a time.
 const PORTION: usize = 64;
@@ -226,6 +229,7 @@ impl Work<'_> {
     fn feed(&self, card: &mut dyn Card, sent: &Sent, options: &DeviceOptions) {
         let settings = Settings {
             values: false,
+            fuel: options.settings.fuel.min(SHORT),
             ..options.settings
         };
         let counting = match settings.ops {

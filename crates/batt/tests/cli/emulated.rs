@@ -51,6 +51,9 @@ fn mega_is_the_same() {
     let plain = mega(&["--out", "cpu.jsonl", "--device", "cpu"]);
     let ended = mega(&["--out", "dev.jsonl", "--device", "emulated", "--verify"])
         .err("on a device: ")
+        .err(" samples/s")
+        .err(" s computing, ")
+        .err(" back in ")
         .err("done again on the processor, 0 differ");
     assert_eq!(ended.stdout, plain.stdout);
     assert_eq!(folder.read("dev.jsonl"), folder.read("cpu.jsonl"));
@@ -69,7 +72,13 @@ fn mega_is_the_same() {
         .sum();
     let done = runs["first"].as_u64().unwrap() + runs["exact"].as_u64().unwrap();
     assert_eq!(done + left, 5);
-    assert!(device["cards"][0]["launches"].as_u64().unwrap() > 0);
+    let card = &device["cards"][0];
+    assert!(card["launches"].as_u64().unwrap() > 0);
+    for key in ["kernel_seconds", "upload_seconds", "download_seconds"] {
+        assert!(card[key].is_number(), "{key}");
+    }
+    assert!(card["bytes_up"].is_number() && card["bytes_down"].is_number());
+    assert!(summary["samples_per_second"].as_f64().unwrap() > 0.0);
     // Steps are counted wherever they are executed.
     let cpu: Value = serde_json::from_str(&mega(&["--device", "cpu", "--json"]).stdout).unwrap();
     assert_eq!(summary["steps"], cpu["steps"]);
@@ -134,6 +143,7 @@ fn bench_compares_both() {
     assert!(device["device_s"].as_f64().unwrap() > 0.0);
 }
 
+<<<<<<< HEAD
 /// Runs `batt mega` on a device with faults.
 fn mega_with(folder: &Folder, faults: &str, more: &[&str]) -> Ended {
     let args = ["mega", "b.py", "--tasks", "tasks", "--device", "emulated"];
@@ -209,4 +219,63 @@ fn nonsense_from_a_device_changes_nothing() {
 fn faults_have_to_be_known() {
     let folder = folder();
     mega_with(&folder, "fire@1", &[]).error("\"fire@1\" is not like memory@2", "memory@0,lost@2");
+=======
+#[test]
+fn the_self_test_compares_with_the_processor() {
+    let folder = Folder::new();
+    let test = |more: &[&str]| {
+        let args = ["device", "--self-test", "--emulated"];
+        folder.batt(&[&args, more].concat()).code(0)
+    };
+    let json: Value = serde_json::from_str(&test(&["--json"]).stdout).unwrap();
+    let compared = &json["self_test"]["compared"];
+    assert_eq!(compared["differing"], 0);
+    let left = compared["left"].as_object().unwrap().values();
+    let ended = left.chain([&compared["first"], &compared["exact"]]);
+    let sum: u64 = ended.map(|count| count.as_u64().unwrap()).sum();
+    assert_eq!(compared["runs"], sum);
+    assert_eq!(json["self_test"]["good"], true);
+}
+
+#[test]
+fn calibration_is_kept() {
+    let folder = Folder::new();
+    let args = ["device", "--calibrate", "--emulated", "--json"];
+    let output = command(&folder.path("."), &args)
+        .env("BATT_CACHE_DIR", folder.path("cache"))
+        .output();
+    let ended = Ended::from(output.unwrap()).code(0);
+    let json: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let found = &json["calibration"];
+    assert!(!found["measured"].as_array().unwrap().is_empty());
+    let file = found["file"].as_str().unwrap();
+    let kept: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    assert_eq!(kept["machine"], found["machine"]);
+    assert_eq!(kept["crossover"], found["crossover"]);
+}
+
+#[test]
+fn profile_counts_cycles() {
+    let folder = folder();
+    let profile = |more: &[&str]| {
+        let args = [
+            "profile", "b.py", "--tasks", "tasks", "--device", "emulated",
+        ];
+        folder.batt(&[&args, more].concat()).code(0)
+    };
+    profile(&[])
+        .out("by the cycles in themselves")
+        .out("hmirror")
+        .out("on a device: ")
+        .out("kernels: ");
+    let json: Value = serde_json::from_str(&profile(&["--json"]).stdout).unwrap();
+    assert_eq!(json["runs"], 5);
+    let ops = json["device"]["ops"].as_array().unwrap();
+    let shares: f64 = ops.iter().map(|op| op["share"].as_f64().unwrap()).sum();
+    assert!((shares - 1.0).abs() < 1e-9, "{shares}");
+    // The order of a set matters: each run is launched twice, and counts twice.
+    let mirror = ops.iter().find(|op| op["op"] == "hmirror").unwrap();
+    assert_eq!(json["device"]["runs"]["exact"], 5);
+    assert_eq!(mirror["calls"], 10);
+>>>>>>> dev
 }

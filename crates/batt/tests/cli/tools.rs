@@ -270,3 +270,13 @@ fn device_says_what_there_is() {
         .out("1 compiled kernel deleted");
     device(&[]).code(0).out("empty");
 }
+
+#[test]
+fn ops_that_a_device_lacks() {
+    batt(&["ops", "--device"]).code(0).out("a device body");
+    let json: serde_json::Value =
+        serde_json::from_str(&batt(&["ops", "--device", "--json"]).code(0).stdout).unwrap();
+    let all = json["primitives"].as_u64().unwrap();
+    assert!(all > 160);
+    assert!(json["missing"].as_array().unwrap().len() < all as usize);
+}

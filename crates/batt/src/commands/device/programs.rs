@@ -119,6 +119,8 @@ fn problem(device: &DeviceReport, differing: usize, differences: &[String]) -> O
 #[cfg(test)]
 mod tests {
     use batt_engine::Verdict;
+    #[cfg(feature = "emulated")]
+    use batt_engine::device::{Batch, Card, CardError, Launched};
     use batt_engine::device::{CardReport, Counts};
 
     use super::*;
@@ -159,5 +161,43 @@ mod tests {
             text.contains("Some(1)") && text.contains("Some(2)"),
             "{text}"
         );
+    }
+
+    /// A card whose hashes are wrong.
+    #[cfg(feature = "emulated")]
+    struct Liar(batt_emulated::Emulated);
+
+    #[cfg(feature = "emulated")]
+    impl Card for Liar {
+        fn name(&self) -> String {
+            self.0.name()
+        }
+
+        fn memory(&self) -> u64 {
+            self.0.memory()
+        }
+
+        fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, CardError> {
+            let mut launched = self.0.run(batch)?;
+            // Without values an entry is four words: fault, detail, hash.
+            for entry in launched.output.chunks_exact_mut(4) {
+                entry[2] ^= 1;
+            }
+            Ok(launched)
+        }
+    }
+
+    #[cfg(feature = "emulated")]
+    #[test]
+    fn a_card_that_is_wrong_is_found_out() {
+        let emulated = || batt_emulated::Emulated::new(std::num::NonZeroUsize::MIN);
+        let good = compare_with_cpu(vec![Box::new(emulated())]);
+        assert_eq!((good.differing, good.check.problem), (0, None));
+        let bad = compare_with_cpu(vec![Box::new(Liar(emulated()))]);
+        assert!(bad.differing > SHOWN);
+        assert_eq!(bad.differences.len(), SHOWN);
+        let problem = bad.check.problem.unwrap();
+        assert!(problem.contains(" on input 0: "), "{problem}");
+        assert!(problem.contains("... and "), "{problem}");
     }
 }

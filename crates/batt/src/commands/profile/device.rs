@@ -101,7 +101,7 @@ impl<'a> OnDevice<'a> {
         };
         writeln!(
             out,
-            "\nprimitives on the device, by the cycles in themselves:"
+            "\nprimitives on the device, by the cycles in themselves, in all launches:"
         )?;
         let mut rows = table(&["op", "calls", "cycles", "share", "a call"], &[1, 2, 3, 4]);
         for count in device.ops.iter().take(self.top) {

@@ -41,7 +41,8 @@ runs plainly, with its steps timed, and with every call of a primitive timed, in
 Times of steps are taken without timing the primitives inside. The critical path is the chain of steps,
 each needing the one before, that takes longest: on any number of cores one run takes at least that.
 
-With --device all samples run on the device at once, and its clock counts the cycles of each primitive.
+With --device all samples run on the device at once, and its clock counts the cycles of each primitive. A run
+that is launched again, since the order of a set mattered or room was short, counts each time.
 
 Examples:
   batt profile batt.py --tasks data/training
