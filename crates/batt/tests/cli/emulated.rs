@@ -143,7 +143,6 @@ fn bench_compares_both() {
     assert!(device["device_s"].as_f64().unwrap() > 0.0);
 }
 
-<<<<<<< HEAD
 /// Runs `batt mega` on a device with faults.
 fn mega_with(folder: &Folder, faults: &str, more: &[&str]) -> Ended {
     let args = ["mega", "b.py", "--tasks", "tasks", "--device", "emulated"];
@@ -219,7 +218,7 @@ fn nonsense_from_a_device_changes_nothing() {
 fn faults_have_to_be_known() {
     let folder = folder();
     mega_with(&folder, "fire@1", &[]).error("\"fire@1\" is not like memory@2", "memory@0,lost@2");
-=======
+
 #[test]
 fn the_self_test_compares_with_the_processor() {
     let folder = Folder::new();
@@ -277,5 +276,4 @@ fn profile_counts_cycles() {
     let mirror = ops.iter().find(|op| op["op"] == "hmirror").unwrap();
     assert_eq!(json["device"]["runs"]["exact"], 5);
     assert_eq!(mirror["calls"], 10);
->>>>>>> dev
 }
