@@ -218,6 +218,7 @@ fn nonsense_from_a_device_changes_nothing() {
 fn faults_have_to_be_known() {
     let folder = folder();
     mega_with(&folder, "fire@1", &[]).error("\"fire@1\" is not like memory@2", "memory@0,lost@2");
+}
 
 #[test]
 fn the_self_test_compares_with_the_processor() {
