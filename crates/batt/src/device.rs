@@ -202,7 +202,7 @@ fn emulated(threads: Option<NonZeroUsize>) -> Result<Cards> {
     };
     let script: batt_cuda::Script = script.to_string_lossy().parse().map_err(|error: String| {
         advised(
-            &format_args!("{FAULTS}: {error}"),
+            format_args!("{FAULTS}: {error}"),
             "write what goes wrong in which launch, such as memory@0,lost@2; \
              there are memory, launch, lost, timeout, garbage and short",
         )
