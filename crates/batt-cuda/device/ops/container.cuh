@@ -823,8 +823,20 @@ TOK(mfilter)(Ctx &c, V container, V condition) {
 }
 ALIAS2(mfilter_f, mfilter)
 
+/// Accounts for the elements of a set that are not looked at once one has been found: the CPU may look at all of them,
+/// and what is finished here must be within its limits there.
+OUTLINE void spend_on_others(Ctx &c, V container, u32 seen, i64 fuel, i64 budget) {
+  if (!is_set(container)) return;
+  u32 others = container.len - seen;
+  i64 bytes = (budget - c.budget) / seen * others;
+  spend(c, (u64)((fuel - c.fuel) / seen) * others);
+  c.budget -= bytes;
+  if (c.budget < 0) stop(c, ARENA);
+}
+
 OP(extract)(Ctx &c, V container, V condition) {
   if (!is_container(container)) return failed(TYPE_);
+  i64 fuel = c.fuel, budget = c.budget;
   u32 n = length(c, container), mark = c.top, found = EMPTY;
   bool ordered = in_order(container), lanewise = n > 1 && is_lanewise(c, condition), faults_differ = false;
   V fault = none();
@@ -852,11 +864,19 @@ OP(extract)(Ctx &c, V container, V condition) {
       sync();
       c.top = mark;
       if (y.kind == FAILED) {
-        if (ordered) return y;
+        if (ordered) {
+          spend_on_others(c, container, k + 1, fuel, budget);
+          CHECK(c);
+          return y;
+        }
         faults_differ |= fault.kind == FAILED && fault.flags != y.flags;
         fault = y;
       } else if (accepted) {
-        if (ordered) return item(c, container, k);
+        if (ordered) {
+          spend_on_others(c, container, k + 1, fuel, budget);
+          CHECK(c);
+          return item(c, container, k);
+        }
         if (found != EMPTY) return stop(c, ORDER);
         found = k;
       }
