@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use batt_engine::device::{Batch, Card, CardError, Launched, Times};
+use batt_engine::device::{Batch, Card, CardError, Launch, Launched, Times};
 use cudarc::driver::result::stream::StreamKind;
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys::{
@@ -143,29 +143,6 @@ struct Events {
     uploaded: CUevent,
     ended: CUevent,
 }
-
-/// The parameter of the kernel, as docs/device.md has it.
-#[repr(C)]
-#[derive(Debug, Default)]
-struct Launch {
-    programs: u64,
-    inputs: u64,
-    jobs: u64,
-    results: u64,
-    output: u64,
-    arenas: u64,
-    counters: u64,
-    cursor: u64,
-    job_count: u64,
-    output_words: u64,
-    arena_bytes: u64,
-    fuel: u64,
-    flags: u32,
-    warps: u32,
-    op_counters: u64,
-}
-
-const _: () = assert!(mem::size_of::<Launch>() == 112);
 
 /// A card's primary context, which everybody in the process shares.
 struct Primary {

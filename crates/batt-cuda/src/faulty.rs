@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use batt_engine::device::{Batch, Card, CardError, Launched};
+use batt_lang::SplitMix64;
 
 /// Something that goes wrong in one batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,14 +135,8 @@ impl<C: Card> Card for Faulty<C> {
 
 /// Every word is replaced; the same ones for the same batch.
 fn garbage(mut launched: Launched, seed: u64) -> Launched {
-    let mut state = seed;
-    // SplitMix64.
-    let mut next = || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    };
+    let mut random = SplitMix64::new(seed);
+    let mut next = || random.number();
     for (number, word) in launched.results.iter_mut().enumerate() {
         let random = next();
         *word = match number % 4 {

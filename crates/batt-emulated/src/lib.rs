@@ -16,28 +16,7 @@ use std::time::Instant;
 #[cfg(fibres)]
 use std::{ffi::CStr, ptr};
 
-use batt_engine::device::{Batch, Card, CardError, Launched, Times};
-
-/// The structure that a launch is given, as `docs/device.md` has it.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Launch {
-    programs: u64,
-    inputs: u64,
-    jobs: u64,
-    results: u64,
-    output: u64,
-    arenas: u64,
-    counters: u64,
-    cursor: u64,
-    job_count: u64,
-    output_words: u64,
-    arena_bytes: u64,
-    fuel: u64,
-    flags: u32,
-    warps: u32,
-    op_counters: u64,
-}
+use batt_engine::device::{Batch, Card, CardError, Launch, Launched, Times};
 
 unsafe extern "C" {
     /// Runs jobs until there are none left, on the calling thread.

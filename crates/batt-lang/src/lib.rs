@@ -66,6 +66,7 @@ mod diagnostic;
 mod parse;
 pub mod print;
 mod program;
+mod random;
 mod source;
 
 pub use batt::{Batt, BattFile, OnError, Output, Score};
@@ -73,4 +74,5 @@ pub use diagnostic::{Code, Diagnostic, Severity};
 pub use parse::{LoadError, SolverFile};
 pub use print::print_file;
 pub use program::{Operand, ParamId, Program, ProgramBuilder, Step, StepId, StepKind, Uses};
+pub use random::SplitMix64;
 pub use source::{LineRange, SourceFile, Span};

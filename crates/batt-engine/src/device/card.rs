@@ -2,6 +2,30 @@
 
 use std::time::Duration;
 
+/// The parameter of the kernel: what `docs/device.md` has under Launch. Addresses are the device's.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(missing_docs)] // the page says what each field is
+pub struct Launch {
+    pub programs: u64,
+    pub inputs: u64,
+    pub jobs: u64,
+    pub results: u64,
+    pub output: u64,
+    pub arenas: u64,
+    pub counters: u64,
+    pub cursor: u64,
+    pub job_count: u64,
+    pub output_words: u64,
+    pub arena_bytes: u64,
+    pub fuel: u64,
+    pub flags: u32,
+    pub warps: u32,
+    pub op_counters: u64,
+}
+
+const _: () = assert!(size_of::<Launch>() == 112);
+
 /// What one launch is given. All blobs as `docs/device.md` has them.
 #[derive(Clone, Copy)]
 pub struct Batch<'a> {

@@ -23,7 +23,7 @@ mod verify;
 pub mod wire;
 
 pub use bytecode::{BytecodeError, ProgramAt, Programs};
-pub use card::{Batch, Card, CardError, Launched, Times};
+pub use card::{Batch, Card, CardError, Launch, Launched, Times};
 pub use inputs::{Inputs, Param, SampleAt, Shape, Shapes};
 pub use launch::{Counting, Done, Finished, JobAt, LaunchPass, Launcher, Settings};
 pub use report::{CardReport, Counts, DeviceReport, Mismatch, OpCount};

@@ -4,6 +4,7 @@ use std::fmt;
 
 use batt_arc::Grid;
 use batt_dsl::{Limits, OwnedValue, Run, Value, Workspace};
+use batt_lang::SplitMix64;
 
 use super::report::Mismatch;
 use super::results::Entry;
@@ -139,7 +140,8 @@ impl Verify {
 
     /// Is this run done again? It depends on its number alone, so the same ones are every time.
     pub fn chooses(&self, run: usize) -> bool {
-        self.threshold.is_some_and(|most| mixed(run as u64) <= most)
+        self.threshold
+            .is_some_and(|most| SplitMix64::new(run as u64).number() <= most)
     }
 
     /// Compares a run that was done again.
@@ -163,14 +165,6 @@ impl Verify {
 
 /// A worker keeps no more than this many.
 const MOST: usize = 100;
-
-/// A number that looks like chance (SplitMix64).
-fn mixed(n: u64) -> u64 {
-    let z = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ z >> 31
-}
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,7 @@
 //! Selection: some of many solvers, by chance that can be repeated.
 
 use super::Donor;
+use crate::random::SplitMix64;
 
 /// Why solvers cannot be picked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -55,7 +56,7 @@ pub fn select<'p>(
         if wanted > found {
             return Err(SelectError::TooFew { wanted, found });
         }
-        let mut random = SplitMix64(seed);
+        let mut random = SplitMix64::new(seed);
         for k in 0..wanted {
             let other = k + random.below((found - k) as u64) as usize;
             picked.swap(k, other);
@@ -64,31 +65,6 @@ pub fn select<'p>(
         picked.sort_unstable();
     }
     Ok(picked.into_iter().map(|k| donors[k].clone()).collect())
-}
-
-/// Steele, Lea and Flood's generator: a counter and a mixing function. Written out here because the picks of a seed are
-/// to stay the same whatever version of a crate is used.
-struct SplitMix64(u64);
-
-impl SplitMix64 {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `n`, which is not zero; each is equally likely.
-    fn below(&mut self, n: u64) -> u64 {
-        let unfair = n.wrapping_neg() % n;
-        loop {
-            let product = u128::from(self.next()) * u128::from(n);
-            if product as u64 >= unfair {
-                return (product >> 64) as u64;
-            }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -117,9 +93,9 @@ mod tests {
 
     #[test]
     fn the_generator_is_the_published_one() {
-        let mut random = SplitMix64(1_234_567);
-        assert_eq!(random.next(), 6_457_827_717_110_365_317);
-        assert_eq!(random.next(), 3_203_168_211_198_807_973);
+        let mut random = SplitMix64::new(1_234_567);
+        assert_eq!(random.number(), 6_457_827_717_110_365_317);
+        assert_eq!(random.number(), 3_203_168_211_198_807_973);
     }
 
     #[test]

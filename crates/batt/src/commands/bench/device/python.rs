@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use batt_engine::Sample;
+use batt_lang::SplitMix64;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -62,13 +63,13 @@ pub fn sample(
     let grids: Vec<_> = samples.iter().map(|sample| rows(sample.input)).collect();
     let loaded: Loaded = python.ask(&json!({ "grids": grids }))?;
     let bar = ui.progress(0, "Python");
-    let mut random = Random(wanted.seed);
+    let mut random = SplitMix64::new(wanted.seed);
     let mut times = Vec::new();
     let mut cut = 0;
     let started = Instant::now();
     while started.elapsed() < wanted.time && !interrupt::happened() {
-        let solver = solvers[random.below(solvers.len())];
-        let grid = random.below(loaded.grids);
+        let solver = solvers[random.below(solvers.len() as u64) as usize];
+        let grid = random.below(loaded.grids as u64);
         let timed: Timed = python.ask(&json!({
             "solver": solver,
             "grid": grid,
@@ -89,18 +90,4 @@ pub fn sample(
         time: times.iter().sum(),
         median: times.get(times.len() / 2).copied().unwrap_or_default(),
     })
-}
-
-/// SplitMix64: which runs are chosen must not depend on anything but the seed.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, count: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^= z >> 31;
-        ((u128::from(z) * count as u128) >> 64) as usize
-    }
 }
