@@ -24,6 +24,7 @@
 //! - [`ProgramBuilder`]: makes programs without text.
 //! - [`BattFile`] and [`Batt`]: many solvers as one program, see [`batt`].
 //! - [`card::merge`]: makes many programs into one [`Batt`] and shares what they have in common.
+//! - [`graph::Graph`]: many programs that share what they have in common, to make new ones from.
 //! - [`check::Facts`]: what is certain about the values of a program before it runs.
 //!
 //! ```
@@ -63,6 +64,7 @@ pub mod batt;
 pub mod card;
 pub mod check;
 mod diagnostic;
+pub mod graph;
 mod parse;
 pub mod print;
 mod program;
