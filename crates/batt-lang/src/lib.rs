@@ -26,6 +26,7 @@
 //! - [`card::merge`]: makes many programs into one [`Batt`] and shares what they have in common.
 //! - [`graph::Graph`]: many programs that share what they have in common, to make new ones from.
 //! - [`check::Facts`]: what is certain about the values of a program before it runs.
+//! - [`types::Types`]: what the values of a program are meant to be.
 //!
 //! ```
 //! use batt_lang::{SolverFile, print_file};
@@ -70,6 +71,7 @@ pub mod print;
 mod program;
 mod random;
 mod source;
+pub mod types;
 
 pub use batt::{Batt, BattFile, OnError, Output, Score};
 pub use diagnostic::{Code, Diagnostic, Severity};
