@@ -102,7 +102,7 @@ fn experiment(
         });
         let mut solved = 0;
         while started.elapsed() < time && !evolution.is_done() {
-            tally.add(&evolution.round(&stop).tally);
+            tally.add(&evolution.round(&mut [], &stop).tally);
             let now = (0..held_out.len())
                 .filter(|&at| evolution.best(at).is_some_and(|best| best.is_complete()))
                 .count();

@@ -33,6 +33,17 @@ pub(crate) struct Offspring {
     pub parent: Option<usize>,
 }
 
+impl Offspring {
+    /// A program that nobody has changed.
+    pub fn as_it_is(root: Ref) -> Offspring {
+        Offspring {
+            root,
+            kind: None,
+            parent: None,
+        }
+    }
+}
+
 /// What a program came to on all demonstrations.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outcome {

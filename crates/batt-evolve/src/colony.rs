@@ -13,10 +13,13 @@ use crate::brood::{Brood, Offspring, Outcome, combine, run_parts, run_programs, 
 use crate::credit::{Credit, Weights};
 use crate::differ::Differs;
 use crate::donors::Donors;
+use crate::evolution::Settings;
 use crate::mutate::{Breeder, Kind};
 use crate::parts::{Part, PartIndex};
 use crate::random::Chance;
 use crate::score::{Score, WHOLE, closeness, refinement};
+use crate::typed::Typed;
+use crate::work::Tools;
 
 /// Parts that a colony keeps.
 const PARTS: usize = 3_000;
@@ -54,6 +57,7 @@ pub(crate) struct Generation {
     /// Offspring with the same outputs as another program.
     pub equal: u64,
     pub repeated: u64,
+    pub on_cards: u64,
     pub parts: u64,
     pub credit: Credit,
     pub improved: bool,
@@ -81,9 +85,7 @@ pub(crate) struct Shared<'a> {
     pub donors: &'a Donors,
     pub differs: &'a Differs,
     pub weights: &'a Weights,
-    pub limits: &'a Limits,
-    pub population: usize,
-    pub seed: u64,
+    pub settings: &'a Settings,
     pub generation: u64,
 }
 
@@ -142,18 +144,14 @@ impl<'t> Colony<'t> {
     /// Makes the offspring of a generation. The first are the donors' programs as they are.
     pub fn breed(&mut self, shared: &Shared<'_>, count: usize) -> Brood {
         let mut typed = shared.donors.typed.clone();
-        let kept = std::mem::replace(&mut self.kept, Graph::new(typed.graph.dialect()));
-        let mut importer = Importer::new(&kept);
-        let mut import = |value: Ref| typed.import(&mut importer, value);
-        let population: Vec<Ref> = self.population.iter().map(|i| import(i.root)).collect();
-        let kept_parts: Vec<Ref> = self.parts.iter().map(|part| import(part.value)).collect();
+        let (population, kept_parts) = self.unpack(&mut typed);
         let parts = self.parts.iter().zip(&kept_parts);
         let parts: Vec<Part> = parts
             .map(|(part, &value)| Part { value, ..*part })
             .collect();
         let index = PartIndex::new(&mut typed, &parts);
         let purpose = [
-            shared.seed,
+            shared.settings.seed,
             name_hash(&self.task.id),
             self.island as u64,
             shared.generation,
@@ -235,8 +233,7 @@ impl<'t> Colony<'t> {
         brood: &Brood,
         outcomes: &[Outcome],
         shared: &Shared<'_>,
-        worker: &mut GraphWorker,
-        workspace: &mut Workspace,
+        tools: &mut Tools,
     ) -> Generation {
         let mut generation = Generation {
             evaluated: outcomes.len() as u64,
@@ -248,10 +245,15 @@ impl<'t> Colony<'t> {
             generation.failed += u64::from(outcome.failed);
             generation.runs += outcome.closeness.len() as u64 + u64::from(outcome.failed);
         }
-        let chosen = self.choose(brood, outcomes, shared.population, &mut generation);
+        let chosen = self.choose(
+            brood,
+            outcomes,
+            shared.settings.population.max(1),
+            &mut generation,
+        );
         let refined: Vec<Individual> = chosen
             .into_iter()
-            .filter_map(|at| self.refine(brood, at, &outcomes[at], shared, workspace))
+            .filter_map(|at| self.refine(brood, at, &outcomes[at], shared, &mut tools.workspace))
             .collect();
         let before = self.best().map(|best| best.score);
         for individual in &refined {
@@ -262,11 +264,16 @@ impl<'t> Colony<'t> {
             &brood.typed,
             &brood.parts,
             &self.samples,
-            worker,
-            shared.limits,
+            &mut tools.worker,
+            &shared.settings.limits,
         );
         generation.parts = brood.parts.len() as u64;
-        self.keep(brood, refined, &part_hashes, shared.population);
+        self.keep(
+            brood,
+            refined,
+            &part_hashes,
+            shared.settings.population.max(1),
+        );
         self.started = true;
         generation
     }
@@ -502,52 +509,38 @@ impl<'t> Colony<'t> {
     }
 
     /// Takes programs in as they are, to be run in the next generation.
-    pub fn settle(
-        &mut self,
-        programs: &[Program],
-        shared: &Shared<'_>,
-        worker: &mut GraphWorker,
-        workspace: &mut Workspace,
-    ) {
+    pub fn settle(&mut self, programs: &[Program], shared: &Shared<'_>, tools: &mut Tools) {
         let mut typed = shared.donors.typed.clone();
-        let kept = std::mem::replace(&mut self.kept, Graph::new(typed.graph.dialect()));
-        let mut importer = Importer::new(&kept);
-        let population = self
-            .population
-            .iter()
-            .map(|i| typed.import(&mut importer, i.root))
-            .collect();
-        let kept_parts = self
-            .parts
-            .iter()
-            .map(|p| typed.import(&mut importer, p.value))
-            .collect();
-        let roots: Vec<Ref> = programs
-            .iter()
-            .filter_map(|p| typed.add_program(p))
-            .collect();
-        let offspring = roots.into_iter().map(|root| Offspring {
-            root,
-            kind: None,
-            parent: None,
-        });
+        let (population, kept_parts) = self.unpack(&mut typed);
+        let roots = programs.iter().filter_map(|p| typed.add_program(p));
+        let offspring: Vec<Offspring> = roots.map(Offspring::as_it_is).collect();
         let brood = Brood {
             typed,
-            offspring: offspring.collect(),
+            offspring,
             parts: Vec::new(),
             population,
             kept_parts,
             repeated: 0,
             tried: [0; Kind::ALL.len()],
         };
-        let started = self.started;
-        let outcomes = self.run(&brood, None, worker, shared.limits);
-        let stagnant = self.stagnant;
-        let generation = self.select(&brood, &outcomes, shared, worker, workspace);
+        let (started, stagnant) = (self.started, self.stagnant);
+        let limits = &shared.settings.limits;
+        let outcomes = self.run(&brood, None, &mut tools.worker, limits);
+        let generation = self.select(&brood, &outcomes, shared, tools);
         self.started = started;
         if !generation.improved {
             self.stagnant = stagnant;
         }
+    }
+
+    /// Puts the programs and parts into a graph of the moment.
+    fn unpack(&mut self, typed: &mut Typed) -> (Vec<Ref>, Vec<Ref>) {
+        let kept = std::mem::replace(&mut self.kept, Graph::new(typed.graph.dialect()));
+        let mut importer = Importer::new(&kept);
+        let mut import = |value: Ref| typed.import(&mut importer, value);
+        let population = self.population.iter().map(|i| import(i.root)).collect();
+        let parts = self.parts.iter().map(|part| import(part.value)).collect();
+        (population, parts)
     }
 }
 

@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use batt_arc::Task;
-use batt_dsl::{Dialect, Limits, Workspace};
-use batt_engine::GraphWorker;
+use batt_dsl::{Dialect, Limits};
+use batt_engine::device::Card;
 use batt_lang::Program;
 
 use crate::colony::{Colony, Generation, Shared};
@@ -18,6 +17,7 @@ use crate::differ::Differs;
 use crate::donors::{Donor, Donors};
 use crate::mutate::Kind;
 use crate::score::Score;
+use crate::work::{Tools, in_parallel, lock, on_cards, on_cores};
 
 /// Offspring of all colonies in a generation, if nobody says otherwise.
 const OFFSPRING: usize = 32_768;
@@ -54,9 +54,7 @@ impl Default for Settings {
             weights: Weights::default(),
             limits: Limits {
                 steps: 1_000_000,
-                size: 200_000,
-                memory: 8 << 20,
-                time: None,
+                ..Limits::default()
             },
             threads: None,
         }
@@ -95,6 +93,8 @@ pub struct Tally {
     pub equal: u64,
     /// Programs that were made again, and not run again.
     pub repeated: u64,
+    /// Programs that cards have run on all demonstrations; the others were run by cores.
+    pub on_cards: u64,
     /// Values that were computed to make programs from.
     pub parts: u64,
     /// What each kind of change did.
@@ -112,6 +112,7 @@ impl Tally {
         self.failed += other.failed;
         self.equal += other.equal;
         self.repeated += other.repeated;
+        self.on_cards += other.on_cards;
         self.parts += other.parts;
         self.credit.add(&other.credit);
         self.time += other.time;
@@ -123,6 +124,7 @@ impl Tally {
         self.failed += generation.failed;
         self.equal += generation.equal;
         self.repeated += generation.repeated;
+        self.on_cards += generation.on_cards;
         self.parts += generation.parts;
         self.credit.add(&generation.credit);
     }
@@ -193,6 +195,35 @@ impl<'t> Evolution<'t> {
         scores.map(|best| best.score).max()
     }
 
+    /// The tasks.
+    pub fn tasks(&self) -> &'t [Task] {
+        self.tasks
+    }
+
+    /// The dialect of all programs.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// The best programs of a task, of all islands.
+    pub(crate) fn best_programs(&self, task: usize, count: usize) -> Vec<Program> {
+        let colonies = self.of_task(task);
+        let mut all: Vec<_> = colonies
+            .flat_map(|colony| colony.population.iter().map(move |i| (i.score, colony, i)))
+            .collect();
+        all.sort_by_key(|(score, ..)| std::cmp::Reverse(*score));
+        let best = all.into_iter().take(count);
+        best.map(|(_, colony, individual)| colony.program(individual))
+            .collect()
+    }
+
+    /// Goes on at a generation.
+    pub(crate) fn go_on(&mut self, generation: u64, weights: Weights) {
+        self.generation = generation;
+        self.weights = weights;
+        self.share_solutions();
+    }
+
     /// The best program of a task so far.
     pub fn best_program(&self, task: usize) -> Option<Program> {
         let bests = self.of_task(task).filter_map(|c| Some((c, c.best()?)));
@@ -210,16 +241,16 @@ impl<'t> Evolution<'t> {
         self.colonies.iter().all(Colony::is_done)
     }
 
-    /// Takes programs into the population of a task.
+    /// Takes programs into the populations of tasks, which are given by their positions.
     pub fn settle(&mut self, programs: &HashMap<usize, Vec<Program>>) {
         let islands = self.settings.islands.get();
-        let shared = shared(
-            &self.donors,
-            &self.differs,
-            &self.weights,
-            &self.settings,
-            self.generation,
-        );
+        let shared = Shared {
+            donors: &self.donors,
+            differs: &self.differs,
+            weights: &self.weights,
+            settings: &self.settings,
+            generation: self.generation,
+        };
         let colonies: Vec<Mutex<&mut Colony<'t>>> =
             self.colonies.iter_mut().map(Mutex::new).collect();
         in_parallel(
@@ -228,57 +259,38 @@ impl<'t> Evolution<'t> {
             &AtomicBool::new(false),
             |at, tools| {
                 if let Some(programs) = programs.get(&(at / islands)) {
-                    let mut colony = colonies[at].lock().unwrap_or_else(PoisonError::into_inner);
-                    colony.settle(programs, &shared, &mut tools.worker, &mut tools.workspace);
+                    lock(&colonies[at]).settle(programs, &shared, tools);
                 }
             },
         );
     }
 
-    /// One more generation of all tasks that are not done. Setting `stop` cuts it short: colonies that have not had their
-    /// turn wait for the next one.
-    pub fn round(&mut self, stop: &AtomicBool) -> Round {
+    /// One more generation of all tasks that are not done, with the help of cards if there are any. Setting `stop` cuts it
+    /// short: colonies that have not had their turn wait for the next one.
+    pub fn round(&mut self, cards: &mut [Box<dyn Card>], stop: &AtomicBool) -> Round {
         let started = Instant::now();
-        let active: Vec<usize> = (0..self.colonies.len())
-            .filter(|&at| !self.colonies[at].is_done())
+        let active: Vec<&mut Colony<'t>> = self
+            .colonies
+            .iter_mut()
+            .filter(|colony| !colony.is_done())
             .collect();
         let count = self.settings.offspring.map_or_else(
             || (OFFSPRING / active.len().max(1)).clamp(128, 4096),
             NonZeroUsize::get,
         );
-        let shared = shared(
-            &self.donors,
-            &self.differs,
-            &self.weights,
-            &self.settings,
-            self.generation,
-        );
-        let colonies: Vec<Mutex<&mut Colony<'t>>> =
-            self.colonies.iter_mut().map(Mutex::new).collect();
-        let generations: Vec<Mutex<Option<Generation>>> =
-            active.iter().map(|_| Mutex::new(None)).collect();
-        in_parallel(self.settings.threads, active.len(), stop, |at, tools| {
-            let mut colony = colonies[active[at]]
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            let brood = colony.breed(&shared, count);
-            let outcomes = colony.run(&brood, None, &mut tools.worker, shared.limits);
-            let generation = colony.select(
-                &brood,
-                &outcomes,
-                &shared,
-                &mut tools.worker,
-                &mut tools.workspace,
-            );
-            *generations[at]
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner) = Some(generation);
-        });
+        let shared = Shared {
+            donors: &self.donors,
+            differs: &self.differs,
+            weights: &self.weights,
+            settings: &self.settings,
+            generation: self.generation,
+        };
+        let generations = match cards.is_empty() {
+            true => on_cores(active, count, &shared, stop),
+            false => on_cards(cards, active, count, &shared, stop),
+        };
         let mut round = Round::default();
         for generation in generations {
-            let generation = generation
-                .into_inner()
-                .unwrap_or_else(PoisonError::into_inner);
             match generation {
                 Some(generation) => round.tally.add_generation(&generation),
                 None => round.stopped = true,
@@ -332,18 +344,17 @@ impl<'t> Evolution<'t> {
                     best.map(|individual| colony.program(individual)).collect()
                 })
                 .collect();
-            let shared = shared(
-                &self.donors,
-                &self.differs,
-                &self.weights,
-                &self.settings,
-                self.generation,
-            );
-            let (mut worker, mut workspace) = (GraphWorker::new(), Workspace::new());
+            let shared = Shared {
+                donors: &self.donors,
+                differs: &self.differs,
+                weights: &self.weights,
+                settings: &self.settings,
+                generation: self.generation,
+            };
+            let mut tools = Tools::default();
             for (island, programs) in best.iter().enumerate() {
                 let next = task * islands + (island + 1) % islands;
-                let colony = &mut self.colonies[next];
-                colony.settle(programs, &shared, &mut worker, &mut workspace);
+                self.colonies[next].settle(programs, &shared, &mut tools);
             }
         }
     }
@@ -362,55 +373,4 @@ impl<'t> Evolution<'t> {
         }
         self.donors = Donors::new(self.dialect, &all);
     }
-}
-
-fn shared<'a>(
-    donors: &'a Donors,
-    differs: &'a Differs,
-    weights: &'a Weights,
-    settings: &'a Settings,
-    generation: u64,
-) -> Shared<'a> {
-    Shared {
-        donors,
-        differs,
-        weights,
-        limits: &settings.limits,
-        population: settings.population.max(1),
-        seed: settings.seed,
-        generation,
-    }
-}
-
-/// What a thread works with.
-#[derive(Default)]
-struct Tools {
-    worker: GraphWorker,
-    workspace: Workspace,
-}
-
-/// Does work number 0, 1, ... on all threads, until it is done or `stop` is set.
-fn in_parallel(
-    threads: Option<NonZeroUsize>,
-    count: usize,
-    stop: &AtomicBool,
-    work: impl Fn(usize, &mut Tools) + Sync,
-) {
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let threads = threads.map_or(cores, NonZeroUsize::get).min(count).max(1);
-    let next = AtomicUsize::new(0);
-    thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                let mut tools = Tools::default();
-                while !stop.load(Ordering::Relaxed) {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    if at >= count {
-                        break;
-                    }
-                    work(at, &mut tools);
-                }
-            });
-        }
-    });
 }

@@ -28,10 +28,13 @@ mod mutate;
 mod parts;
 mod random;
 pub mod score;
+mod state;
 mod typed;
+mod work;
 
 pub use credit::{Credit, Weights};
 pub use donors::Donor;
 pub use evolution::{Evolution, Found, Round, Settings, Tally};
 pub use mutate::Kind;
 pub use score::Score;
+pub use state::StateError;
