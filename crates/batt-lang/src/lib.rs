@@ -25,6 +25,7 @@
 //! - [`BattFile`] and [`Batt`]: many solvers as one program, see [`batt`].
 //! - [`card::merge`]: makes many programs into one [`Batt`] and shares what they have in common.
 //! - [`check::Facts`]: what is certain about the values of a program before it runs.
+//! - [`types::Types`]: what the values of a program are meant to be.
 //!
 //! ```
 //! use batt_lang::{SolverFile, print_file};
@@ -68,6 +69,7 @@ pub mod print;
 mod program;
 mod random;
 mod source;
+pub mod types;
 
 pub use batt::{Batt, BattFile, OnError, Output, Score};
 pub use diagnostic::{Code, Diagnostic, Severity};
