@@ -73,6 +73,7 @@ pub struct Types {
     table: Table,
     /// By the address of the table entry: a search asks all the time.
     ops: FxHashMap<usize, TypeId>,
+    power_and_compose: Option<(TypeId, TypeId)>,
     calls: FxHashMap<CallKey, Option<TypeId>>,
     holes: FxHashMap<(CallKey, u8, Option<TypeId>), TypeId>,
     fits: FxHashMap<(TypeId, TypeId), Fit>,
@@ -95,10 +96,13 @@ impl Types {
         for op in dialect.ops() {
             ops.insert(address(op), signature::of(&mut table, op));
         }
+        let known = |name| dialect.op(name).and_then(|op| ops.get(&address(op.op())).copied());
+        let power_and_compose = known("power").zip(known("compose"));
         Types {
             dialect,
             table,
             ops,
+            power_and_compose,
             calls: FxHashMap::default(),
             holes: FxHashMap::default(),
             fits: FxHashMap::default(),
@@ -210,12 +214,22 @@ impl Types {
     }
 
     fn work_out(&mut self, callee: TypeId, args: &[TypeId]) -> Option<TypeId> {
-        Solver::new(&mut self.table).call(Call {
-            callee,
-            args,
-            hole: None,
-            result: None,
-        })
+        let mut solve = |callee, args| {
+            Solver::new(&mut self.table).call(Call {
+                callee,
+                args,
+                hole: None,
+                result: None,
+            })
+        };
+        let result = solve(callee, args);
+        // `power(first, TWO)` makes no endless sense, but twice it does.
+        match (result, self.power_and_compose) {
+            (None, Some((power, compose))) if callee == power && args.len() == 2 => {
+                solve(compose, &[args[0], args[0]])
+            }
+            _ => result,
+        }
     }
 
     /// What is wanted as argument `hole` of a call, given the others and, where it matters, what is to come out.

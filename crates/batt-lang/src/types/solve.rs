@@ -148,16 +148,34 @@ impl<'t> Solver<'t> {
             [] => None,
             [one] => Some(one),
             _ if call.hole.is_some() => Some(self.table.union(&found)),
-            _ if found.iter().all(|&ty| self.is_function(ty)) => Some(self.table.over(&found)),
-            _ if certain => found.last().copied(),
-            _ => {
-                let mut all = found[0];
-                for &ty in &found[1..] {
-                    all = self.join(all, ty).unwrap_or(TypeId::ANY);
-                }
-                Some(all)
+            _ => Some(self.together(&found, certain)),
+        }
+    }
+
+    /// The results of a call that can be meant in several ways. A function, or a container of functions, is then
+    /// one that can be used in all of them; of anything else the first is meant, or it is not known.
+    fn together(&mut self, found: &[TypeId], certain: bool) -> TypeId {
+        if found.iter().all(|&ty| self.is_function(ty)) {
+            return self.table.over(found);
+        }
+        if let Ty::Of(kind, _) = self.table.get(found[0]) {
+            let item = |&ty| match self.table.get(ty) {
+                Ty::Of(k, item) if k == kind && self.is_function(item) => Some(item),
+                _ => None,
+            };
+            if let Some(items) = found.iter().map(item).collect::<Option<Vec<_>>>() {
+                let item = self.table.over(&items);
+                return self.table.of(kind, item);
             }
         }
+        if certain {
+            return found[0];
+        }
+        let mut all = found[0];
+        for &ty in &found[1..] {
+            all = self.join(all, ty).unwrap_or(TypeId::ANY);
+        }
+        all
     }
 
     fn search(&mut self, call: Call<'_>, params: &[TypeId], result: Term, order: &[usize]) {
@@ -429,9 +447,8 @@ impl<'t> Solver<'t> {
             (Ty::Of(k, a), Ty::Of(l, b)) => {
                 let (a, b) = (part(from, a), part(to, b));
                 self.attempt(|s| s.flow_kind((k, from.base), (l, to.base)) && s.flow(a, b))
-                    // What takes a patch or objects goes through them one by one: a tuple will do.
                     || l == Kind::Set
-                        && matches!(b.id, TypeId::CELL | TypeId::PAIR | TypeId::OBJECT)
+                        && is_spread(b.id)
                         && self.flow_kind((k, from.base), (Kind::Tuple, 0))
                         && self.flow(a, b)
             }
@@ -460,6 +477,10 @@ impl<'t> Solver<'t> {
                 self.flow_kind((k, from.base), (Kind::Tuple, 0))
                     && self.flow(item, int)
                     && self.flow(item, second)
+            }
+            (Ty::Two(a, b), Ty::Of(Kind::Set, item)) if is_spread(item) => {
+                let item = part(to, item);
+                self.flow(part(from, a), item) && self.flow(part(from, b), item)
             }
             (Ty::Two(a, b), Ty::Of(k, item)) => {
                 let (a, b, item) = (part(from, a), part(from, b), part(to, item));
@@ -763,6 +784,12 @@ impl<'t> Solver<'t> {
         self.undo(mark);
         done
     }
+}
+
+/// Is it what is in patches and sets of objects? What takes those goes through them one by one, so that a tuple
+/// will do.
+fn is_spread(item: TypeId) -> bool {
+    matches!(item, TypeId::CELL | TypeId::PAIR | TypeId::OBJECT)
 }
 
 /// The new number of a variable.
