@@ -8,8 +8,8 @@ use batt_dsl::{Dialect, Limits};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    bench, card, check, completions, conformance, demo, device, eval, extract, fmt, mega, ops,
-    profile, run,
+    bench, card, check, completions, conformance, demo, device, eval, evolve, extract, fmt, mega,
+    ops, profile, run,
 };
 use crate::error;
 use crate::ui::{ColorWhen, Ui};
@@ -55,6 +55,7 @@ enum Command {
     Eval(eval::EvalArgs),
     Card(card::CardArgs),
     Mega(mega::MegaArgs),
+    Evolve(evolve::EvolveArgs),
     Extract(extract::ExtractArgs),
     Profile(profile::ProfileArgs),
     Check(check::CheckArgs),
@@ -116,6 +117,7 @@ fn dispatch(command: Command, ui: &Ui) -> Result<Exit> {
         Command::Eval(args) => eval::main(&args, ui),
         Command::Card(args) => card::main(&args, ui),
         Command::Mega(args) => mega::main(&args, ui),
+        Command::Evolve(args) => evolve::main(&args, ui),
         Command::Extract(args) => extract::main(&args, ui),
         Command::Profile(args) => profile::main(&args, ui),
         Command::Check(args) => check::main(&args, ui),

@@ -96,7 +96,11 @@ impl Types {
         for op in dialect.ops() {
             ops.insert(address(op), signature::of(&mut table, op));
         }
-        let known = |name| dialect.op(name).and_then(|op| ops.get(&address(op.op())).copied());
+        let known = |name| {
+            dialect
+                .op(name)
+                .and_then(|op| ops.get(&address(op.op())).copied())
+        };
         let power_and_compose = known("power").zip(known("compose"));
         Types {
             dialect,

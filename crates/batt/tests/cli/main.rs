@@ -5,6 +5,7 @@ mod bench;
 mod card;
 #[cfg(feature = "emulated")]
 mod emulated;
+mod evolve;
 mod mega;
 mod profile;
 mod run;
