@@ -189,6 +189,11 @@ impl<'t> Evolution<'t> {
         &self.weights
     }
 
+    /// From now on each kind of change is tried so often, whatever was learnt before.
+    pub fn set_weights(&mut self, weights: Weights) {
+        self.weights = weights;
+    }
+
     /// The best score of a task so far, by its position.
     pub fn best(&self, task: usize) -> Option<Score> {
         let scores = self.of_task(task).filter_map(|colony| colony.best());

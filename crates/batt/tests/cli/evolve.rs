@@ -260,12 +260,6 @@ fn what_cannot_be_done_is_said() {
     small(&folder, &["--tasks", "nowhere"]).error("nowhere", "check the path");
     folder.write("empty/readme.json", "[1]");
     small(&folder, &["--tasks", "empty"]).code(2).err("hint: ");
-    folder.write(
-        "tests/cc33.json",
-        r#"{"train": [], "test": [{"input": [[1]]}]}"#,
-    );
-    small(&folder, &["--tasks", "tests"])
-        .error("none of these tasks has a demonstration", "name tasks");
     with(&["--solvers", "nobody.py"]).error("cannot read nobody.py", "check the path");
     with(&["--task", "aa12"]).error("there is no task 'aa12'", "did you mean 'aa11'?");
     with(&["--hold-out", "1"]).error(

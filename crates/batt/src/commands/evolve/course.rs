@@ -1,6 +1,6 @@
 //! The loop: a generation, saved and shown, and the next one.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -10,8 +10,8 @@ use anyhow::Result;
 use batt_evolve::Evolution;
 
 use super::EvolveArgs;
-use super::keeper::{Keeper, SaveOutcome};
-use super::progress::{Event, Progress};
+use super::keeper::Keeper;
+use super::progress::Progress;
 use super::view::View;
 use crate::device::Cards;
 use crate::interrupt;
@@ -23,8 +23,6 @@ pub struct Course<'c, 't> {
     evolution: Evolution<'t>,
     keeper: &'c mut Keeper,
     progress: Progress<'t>,
-    /// What happened and has not been told, because it is not saved yet.
-    untold: Vec<Event>,
     ui: &'c Ui,
 }
 
@@ -42,7 +40,6 @@ impl<'c, 't> Course<'c, 't> {
             progress: Progress::new(&evolution, origins),
             evolution,
             keeper,
-            untold: Vec::new(),
             ui,
         }
     }
@@ -50,47 +47,36 @@ impl<'c, 't> Course<'c, 't> {
     /// Goes on until all is found, the time is over, there were enough generations, or somebody presses Ctrl-C. What was
     /// found is saved then, unless there is an error.
     pub fn run(&mut self, cards: &mut Cards, deadline: Option<Instant>) -> Result<()> {
-        let stop = interrupt::stop();
         let clock = deadline.map(Clock::start);
         let mut view = View::new(self.args, cards.len(), deadline, self.ui);
+        self.keeper.start();
+        let ended = self.rounds(cards, &mut view);
+        drop(clock);
+        self.progress.end();
+        let tasks = self.progress.tasks;
+        let ended = ended.and_then(|()| {
+            self.keeper
+                .finish(&self.evolution, |news| view.tell(&news, tasks))
+        });
+        view.close();
+        ended
+    }
+
+    fn rounds(&mut self, cards: &mut Cards, view: &mut View<'_>) -> Result<()> {
+        let stop = interrupt::stop();
         let mut left = self.args.generations.unwrap_or(u64::MAX);
         view.show(&self.progress, self.keeper);
         while left > 0 && !stop.load(Ordering::Relaxed) && !self.evolution.is_done() {
             let round = self.evolution.round(cards, stop);
-            self.untold
-                .extend(self.progress.add(&self.evolution, &round));
+            let events = self.progress.add(&self.evolution, &round);
             self.keeper.take(self.evolution.tasks(), round.found);
-            self.save(&mut view, false)?;
+            for news in self.keeper.save(&self.evolution, events)? {
+                view.tell(&news, self.progress.tasks);
+            }
             view.show(&self.progress, self.keeper);
             left -= 1;
         }
-        drop(clock);
-        self.progress.end();
-        while !self.save(&mut view, true)? {}
-        view.close();
         Ok(())
-    }
-
-    /// Saves, and tells what happened once that is done. False if it has to be tried again.
-    fn save(&mut self, view: &mut View<'_>, is_last: bool) -> Result<bool> {
-        let kept: Option<HashSet<String>> = match self.keeper.save(&self.evolution, is_last) {
-            Ok(SaveOutcome::Saved(kept)) => Some(kept),
-            Ok(SaveOutcome::Nowhere) => None,
-            Ok(SaveOutcome::Later(why)) => {
-                view.warn(&why);
-                return Ok(false);
-            }
-            Err(error) => {
-                self.progress.end();
-                view.close();
-                return Err(error);
-            }
-        };
-        for event in self.untold.drain(..) {
-            let saved = kept.as_ref().map(|kept| kept.contains(&event.best.hash));
-            view.tell(&event, saved, self.progress.tasks);
-        }
-        Ok(true)
     }
 
     /// How far it has come.

@@ -1,13 +1,13 @@
 //! The archive of an evolution: what it begins with, and what it keeps.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Error, Result};
 use batt_arc::Task;
 use batt_archive::{
-    Archive, ArchiveError, Checkpoint, Found, Kept, Retention, RunId, RunInfo, RunRecord, Score,
+    Archive, ArchiveError, Checkpoint, Found, Retention, RunId, RunInfo, RunRecord, Score,
 };
 use batt_evolve::{Donor, Evolution};
 use batt_lang::Program;
@@ -16,24 +16,23 @@ use serde_json::{Value as Json, json};
 
 use super::EvolveArgs;
 use super::material::Material;
+use super::progress::{DONOR, Event};
+use super::saver::{Batch, Reply, Saver};
 use crate::error::advised;
 use crate::ui::{Ui, counted};
 
 /// The least time between two checkpoints: with hundreds of tasks, one has megabytes.
 const CHECKPOINT: Duration = Duration::from_secs(60);
 
-/// How often in a row another process may keep us from saving. Each time we have waited for a minute.
-const PATIENCE: u32 = 5;
-
 /// Solvers of a task that are taken from the archive.
 const TAKEN: usize = 32;
 
-/// How a program came about that nobody made in this run.
-const DONOR: &str = "donor";
-
 /// Saves what is found, or not, if there is no archive.
 pub struct Keeper {
+    path: Option<PathBuf>,
+    /// The archive, until saving begins.
     archive: Option<Archive>,
+    saver: Option<Saver>,
     run: Option<RunId>,
     retention: Retention,
     resume: bool,
@@ -42,7 +41,6 @@ pub struct Keeper {
     /// The best scores of each task that were worth saving, with their outputs.
     best: HashMap<usize, BTreeSet<(Score, u64)>>,
     last_checkpoint: Option<Instant>,
-    refused_in_a_row: u32,
     /// Solvers that are in the archive because of us.
     saved: usize,
     /// Programs that the archive did not take.
@@ -58,14 +56,16 @@ pub struct Known {
     pub origins: HashMap<String, String>,
 }
 
-/// What became of a save.
-pub enum SaveOutcome {
-    /// All that waited is in the archive: the hashes that are kept.
-    Saved(HashSet<String>),
-    /// Another process has the archive, as this says: next time.
-    Later(String),
-    /// There is no archive.
-    Nowhere,
+/// What is to be told.
+pub enum News {
+    /// Something happened to a task, and is saved; or there is no archive.
+    Happened {
+        event: Event,
+        /// Does the archive have the program, if there is one?
+        saved: Option<bool>,
+    },
+    /// Saving takes longer.
+    Late(String),
 }
 
 impl Keeper {
@@ -79,14 +79,15 @@ impl Keeper {
         }
         let archive = args.archive().map(Archive::open);
         Ok(Keeper {
+            path: args.archive().map(Path::to_owned),
             archive: archive.transpose().map_err(bad_archive)?,
+            saver: None,
             run: None,
             retention: args.capacity,
             resume: args.resume,
             waiting: Vec::new(),
             best: HashMap::new(),
             last_checkpoint: None,
-            refused_in_a_row: 0,
             saved: 0,
             left_out: 0,
         })
@@ -94,12 +95,12 @@ impl Keeper {
 
     /// Is there an archive?
     pub fn is_open(&self) -> bool {
-        self.archive.is_some()
+        self.path.is_some()
     }
 
     /// The file.
     pub fn path(&self) -> Option<&Path> {
-        self.archive.as_ref().map(Archive::path)
+        self.path.as_deref()
     }
 
     /// The number of the run.
@@ -236,12 +237,7 @@ impl Keeper {
     }
 
     /// Goes on where a run stood.
-    pub fn restore(
-        &mut self,
-        run: &RunRecord,
-        evolution: &mut Evolution<'_>,
-        ui: &Ui,
-    ) -> Result<()> {
+    pub fn restore(&self, run: &RunRecord, evolution: &mut Evolution<'_>, ui: &Ui) -> Result<()> {
         let Some(archive) = &self.archive else {
             return Ok(());
         };
@@ -263,9 +259,16 @@ impl Keeper {
         Ok(())
     }
 
+    /// From now on what is found is saved.
+    pub fn start(&mut self) {
+        if let (Some(archive), Some(run)) = (self.archive.take(), self.run) {
+            self.saver = Some(Saver::start(archive, run, self.retention));
+        }
+    }
+
     /// Puts aside what is worth saving: solutions, and what is among the best of its task.
     pub fn take(&mut self, tasks: &[Task], found: Vec<batt_evolve::Found>) {
-        if self.archive.is_none() {
+        if self.saver.is_none() {
             return;
         }
         let room = match self.retention {
@@ -299,68 +302,72 @@ impl Keeper {
         }
     }
 
-    /// Saves what waits, in one transaction with a checkpoint if it is time for one.
-    pub fn save(&mut self, evolution: &Evolution<'_>, is_last: bool) -> Result<SaveOutcome> {
-        let (Some(archive), Some(run)) = (&mut self.archive, self.run) else {
-            return Ok(SaveOutcome::Nowhere);
+    /// Saves what waits, in one transaction with a checkpoint if it is time for one. What is to be told comes back when
+    /// it is saved, in this call or a later one.
+    pub fn save(&mut self, evolution: &Evolution<'_>, events: Vec<Event>) -> Result<Vec<News>> {
+        let due = |last: Instant| last.elapsed() >= CHECKPOINT;
+        let due = self.last_checkpoint.is_none_or(due);
+        let Some(saver) = &mut self.saver else {
+            let happened = |event| News::Happened { event, saved: None };
+            return Ok(events.into_iter().map(happened).collect());
         };
-        let due = is_last
-            || self
-                .last_checkpoint
-                .is_none_or(|t| t.elapsed() >= CHECKPOINT);
-        if self.waiting.is_empty() && !due {
-            return Ok(SaveOutcome::Saved(HashSet::new()));
+        let found = std::mem::take(&mut self.waiting);
+        let replies = match found.is_empty() && events.is_empty() && !due {
+            true => saver.replies(),
+            false => saver.save(Batch {
+                found,
+                checkpoint: due.then(|| checkpoint(evolution)),
+                events,
+            }),
+        };
+        if due {
+            self.last_checkpoint = Some(Instant::now());
         }
-        let checkpoint = due.then(|| Checkpoint {
-            generation: evolution.generation(),
-            state: evolution.state(),
-        });
-        let checkpoint = checkpoint.as_ref();
-        let mut saved = archive.save(run, &self.waiting, &self.retention, checkpoint);
-        if let Err(ArchiveError::Program { .. }) = saved {
-            let before = self.waiting.len();
-            self.waiting.retain(|found| {
-                // One that it does not take must not cost the others.
-                let alone = std::slice::from_ref(found);
-                !matches!(
-                    archive.save(run, alone, &self.retention, None),
-                    Err(ArchiveError::Program { .. })
-                )
-            });
-            self.left_out += before - self.waiting.len();
-            saved = archive.save(run, &self.waiting, &self.retention, checkpoint);
+        let mut news = Vec::new();
+        for reply in replies {
+            self.hear(reply, &mut news)?;
         }
-        match saved {
-            Ok(saved) => {
-                if due {
-                    self.last_checkpoint = Some(Instant::now());
-                }
-                self.refused_in_a_row = 0;
-                self.waiting.clear();
-                self.saved += saved.solvers;
-                let kept = saved.found.into_iter();
-                let kept = kept.filter(|(_, kept)| *kept != Kept::Refused);
-                Ok(SaveOutcome::Saved(kept.map(|(hash, _)| hash).collect()))
-            }
-            Err(error) if error.is_busy() && self.refused_in_a_row < PATIENCE => {
-                self.refused_in_a_row += 1;
-                let why = format!("{error}; what was found is saved later");
-                Ok(SaveOutcome::Later(why))
-            }
-            Err(error) => Err(self.not_saved(error)),
-        }
+        Ok(news)
     }
 
-    fn not_saved(&self, error: ArchiveError) -> Error {
-        let hint = error.hint();
-        let lost = match self.waiting.len() {
-            0 => "the last checkpoint could not be saved".to_owned(),
-            n => format!("the last {} could not be saved", counted(n, "solver")),
-        };
-        advised(
-            format_args!("{error} ({lost}; what was saved before is in order)"),
-            hint,
-        )
+    /// Saves what is left, with a last checkpoint, and waits until all is on the disk.
+    pub fn finish(&mut self, evolution: &Evolution<'_>, mut tell: impl FnMut(News)) -> Result<()> {
+        self.last_checkpoint = None;
+        for news in self.save(evolution, Vec::new())? {
+            tell(news);
+        }
+        while let Some(saver) = &mut self.saver {
+            let mut news = Vec::new();
+            match saver.next_reply()? {
+                Some(reply) => self.hear(reply, &mut news)?,
+                None => self.saver = None,
+            }
+            news.into_iter().for_each(&mut tell);
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, reply: Reply, news: &mut Vec<News>) -> Result<()> {
+        match reply {
+            Reply::Saved(receipt) => {
+                self.saved += receipt.new;
+                self.left_out += receipt.left_out;
+                news.extend(receipt.events.into_iter().map(|event| News::Happened {
+                    saved: Some(receipt.kept.contains(&event.best.hash)),
+                    event,
+                }));
+            }
+            Reply::Later(why) => news.push(News::Late(why)),
+            Reply::Failed(error) => return Err(error),
+        }
+        Ok(())
+    }
+}
+
+fn checkpoint(evolution: &Evolution<'_>) -> Checkpoint {
+    Checkpoint {
+        generation: evolution.generation(),
+        state: evolution.state(),
     }
 }
 

@@ -5,7 +5,7 @@
 //!                                               |          | round by round, until somebody stops it
 //!                                            Progress -----+
 //!                                            |      |
-//!                             Keeper (archive)      View (stderr), then Report (stdout)
+//!                      Keeper, Saver (archive)      View (stderr), then Report (stdout)
 //! ```
 
 mod answers;
@@ -16,6 +16,7 @@ mod options;
 mod picture;
 mod progress;
 mod report;
+mod saver;
 mod view;
 
 use std::io::Write;
@@ -137,7 +138,7 @@ pub struct EvolveArgs {
     #[arg(long)]
     json: bool,
 
-    /// A line for every generation and every improvement, where lines are printed
+    /// Say more: all solved tasks, and without a terminal every generation and improvement
     #[arg(short, long)]
     verbose: bool,
 
@@ -195,11 +196,15 @@ impl EvolveArgs {
 pub fn main(args: &EvolveArgs, ui: &Ui) -> Result<Exit> {
     let started = Instant::now();
     let mut material = Material::load(args, ui)?;
+    let mut seed = args.seed.unwrap_or_default();
+    material.choose(args, seed)?;
+    // Only now that all else is in order: this may make a file.
     let mut keeper = Keeper::open(args)?;
     let earlier = keeper.earlier_run(args, &material, ui)?;
-    let seed = args.seed.or(earlier.as_ref().map(|run| run.info.seed));
-    let seed = seed.unwrap_or_default();
-    material.choose(args, seed)?;
+    if let Some(run) = &earlier {
+        seed = run.info.seed;
+        material.choose(args, seed)?;
+    }
     let known = keeper.known(&mut material, earlier.is_some(), ui)?;
     keeper.begin(args, &material, seed, earlier.as_ref())?;
     material.say(args, &keeper, ui);
@@ -215,6 +220,10 @@ pub fn main(args: &EvolveArgs, ui: &Ui) -> Result<Exit> {
     );
     if let Some(run) = &earlier {
         keeper.restore(run, &mut evolution, ui)?;
+        // What is said now counts more than what was said then.
+        if let Some(weights) = &args.weights {
+            evolution.set_weights(weights.clone());
+        }
     }
     evolution.settle(&known.programs);
 

@@ -8,13 +8,16 @@ use batt_evolve::{Evolution, Found, Round, Score, Tally, Weights};
 use batt_lang::Program;
 use batt_lang::card::structural_hash;
 
+/// How a program came about that nobody made: it was there before.
+pub const DONOR: &str = "donor";
+
 /// How far an evolution has come.
 pub struct Progress<'t> {
     pub tasks: &'t [Task],
     /// The best program of each task.
     pub best: Vec<Option<Best>>,
     pub tally: Tally,
-    /// The generation that comes next.
+    /// Generations done, those of earlier commands included.
     pub generation: u64,
     pub weights: Weights,
     /// Tasks in the order in which they were solved.
@@ -37,7 +40,7 @@ pub struct Best {
     pub hash: String,
     /// How it was made, in a word.
     pub how: String,
-    /// The generation that made it.
+    /// The generation that made it, counted from 1.
     pub generation: u64,
 }
 
@@ -45,10 +48,20 @@ pub struct Best {
 #[derive(Clone)]
 pub struct Event {
     pub task: usize,
-    /// Is it that the task was solved? Or has its best program become better?
-    pub is_solution: bool,
-    /// The program.
+    pub change: Change,
+    /// The best program now.
     pub best: Best,
+}
+
+/// How the best program of a task has become better; the most welcome change last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Change {
+    /// It solved the task before, and is smaller or cheaper now.
+    Simpler,
+    /// It does not solve the task yet.
+    Closer,
+    /// It solves the task.
+    Solved,
 }
 
 impl<'t> Progress<'t> {
@@ -68,7 +81,7 @@ impl<'t> Progress<'t> {
         }
     }
 
-    /// Takes note of a round. What happened comes back, task by task.
+    /// Takes note of a round. What happened comes back.
     pub fn add(&mut self, evolution: &Evolution<'t>, round: &Round) -> Vec<Event> {
         self.tally.add(&round.tally);
         self.generation = evolution.generation();
@@ -89,24 +102,28 @@ impl<'t> Progress<'t> {
             let hash = structural_hash(&program);
             let best = Best {
                 how: self.how(&hash, task, score, &round.found),
-                generation: self.generation.saturating_sub(1),
+                generation: self.generation,
                 score,
                 program,
                 hash,
             };
             let was_solved = before.is_some_and(|before| before.is_complete());
-            let is_solution = score.is_complete() && !was_solved;
-            if is_solution {
-                self.solved.push(task);
-            }
-            self.improved.retain(|other| *other != task);
-            self.improved.push(task);
+            let change = match (was_solved, score.is_complete()) {
+                (true, _) => Change::Simpler,
+                (false, true) => Change::Solved,
+                (false, false) => Change::Closer,
+            };
             self.best[task] = Some(best.clone());
-            events.push(Event {
-                task,
-                is_solution,
-                best,
-            });
+            events.push(Event { task, change, best });
+        }
+        // What is most worth seeing comes last, and is seen first.
+        events.sort_by_key(|event| (event.change, event.best.score.closeness));
+        for event in &events {
+            if event.change == Change::Solved {
+                self.solved.push(event.task);
+            }
+            self.improved.retain(|other| *other != event.task);
+            self.improved.push(event.task);
         }
         events
     }
@@ -118,7 +135,7 @@ impl<'t> Progress<'t> {
         });
         match same.find_map(|found| found.kind) {
             Some(kind) => kind.name().to_owned(),
-            None => self.origins.get(hash).map_or("donor", |how| how).to_owned(),
+            None => self.origins.get(hash).map_or(DONOR, |how| how).to_owned(),
         }
     }
 

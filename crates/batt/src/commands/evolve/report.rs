@@ -10,10 +10,13 @@ use super::EvolveArgs;
 use super::answers::{Answer, Answers};
 use super::keeper::Keeper;
 use super::material::Material;
-use super::progress::{Best, Progress};
+use super::progress::{Best, DONOR, Progress};
 use super::view::{clock, on_cards};
 use crate::interrupt;
-use crate::ui::{GOOD, Ui, counted, grouped, table, table_text};
+use crate::ui::{GOOD, Ui, counted, grouped, rest, table, table_text};
+
+/// Tasks listed without `--verbose`.
+const LISTED: usize = 50;
 
 /// What it came to.
 pub struct Report<'r> {
@@ -57,7 +60,15 @@ impl Report<'_> {
         let mut header = vec!["task", "demos", "steps", "found by", "generation"];
         header.extend(self.answers.as_ref().map(|_| "tests"));
         let mut rows = table(&header, &[1, 2, 4]);
-        for (at, task, best) in self.solved() {
+        let mut solved: Vec<_> = self.solved().collect();
+        // What was there before is no news.
+        solved.sort_by_key(|(at, _, best)| (best.how == DONOR, *at));
+        let shown = if self.args.verbose {
+            usize::MAX
+        } else {
+            LISTED
+        };
+        for &(at, task, best) in solved.iter().take(shown) {
             let mut row = vec![
                 task.id.clone(),
                 best.score.demos.to_string(),
@@ -71,7 +82,9 @@ impl Report<'_> {
             }
             rows.add_row(row);
         }
-        writeln!(out, "{}", table_text(&rows))
+        write!(out, "{}", table_text(&rows))?;
+        rest(out, solved.len(), shown)?;
+        writeln!(out)
     }
 
     fn write_kinds(&self, out: &mut impl Write) -> io::Result<()> {
@@ -215,6 +228,8 @@ impl Report<'_> {
             // All that differs between two runs that were told the same.
             "time": {
                 "seconds": progress.time().as_secs_f64(),
+                // Without saving and showing.
+                "seconds_evolving": tally.time.as_secs_f64(),
                 "offspring_per_minute": progress.a_minute(tally.offspring),
                 "runs_per_second": progress.a_minute(tally.runs) / 60,
                 "cards": self.cards,

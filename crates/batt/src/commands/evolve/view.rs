@@ -10,9 +10,9 @@ use console::{Term, truncate_str};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use super::EvolveArgs;
-use super::keeper::Keeper;
+use super::keeper::{Keeper, News};
 use super::picture;
-use super::progress::{Event, Progress};
+use super::progress::{Change, Event, Progress};
 use crate::ui::{DIM, GOOD, STRONG, Ui, counted, grouped};
 
 /// The least time between two lines about generations.
@@ -21,8 +21,8 @@ const LINES: Duration = Duration::from_secs(5);
 /// Tasks in the list of those solved last.
 const LAST: usize = 4;
 
-/// Kinds of change that are shown.
-const KINDS: usize = 5;
+/// Columns of a label, with the blank after it.
+const LABEL: usize = 12;
 
 /// What is seen while it goes on.
 pub struct View<'u> {
@@ -77,16 +77,25 @@ impl<'u> View<'u> {
         }
     }
 
-    /// Tells that a task was solved or got better, where that is not seen anyway. `saved` says whether the archive has the
-    /// program, if there is one.
-    pub fn tell(&self, event: &Event, saved: Option<bool>, tasks: &[Task]) {
-        if self.live.is_some() || !(event.is_solution || self.verbose) {
+    /// Tells what has happened, where that is not seen anyway.
+    pub fn tell(&self, news: &News, tasks: &[Task]) {
+        match news {
+            News::Happened { event, saved } => self.tell_of(event, *saved, tasks),
+            News::Late(why) => match &self.live {
+                Some(bar) => bar.suspend(|| self.ui.warn(why)),
+                None => self.ui.warn(why),
+            },
+        }
+    }
+
+    fn tell_of(&self, event: &Event, saved: Option<bool>, tasks: &[Task]) {
+        if self.live.is_some() || !(event.change == Change::Solved || self.verbose) {
             return;
         }
-        let what = match (event.is_solution, event.best.score.is_complete()) {
-            (true, _) => "solved",
-            (false, true) => "simpler",
-            (false, false) => "better",
+        let what = match event.change {
+            Change::Solved => "solved",
+            Change::Closer => "closer to",
+            Change::Simpler => "simpler",
         };
         let saved = match saved {
             Some(true) => format!("; saved as {}", event.best.hash),
@@ -96,14 +105,6 @@ impl<'u> View<'u> {
         let task = &tasks[event.task].id;
         let best = event.best.describe();
         self.ui.remark(format_args!("{what} {task}: {best}{saved}"));
-    }
-
-    /// Something the user should know.
-    pub fn warn(&self, text: &str) {
-        match &self.live {
-            Some(bar) => bar.suspend(|| self.ui.warn(text)),
-            None => self.ui.warn(text),
-        }
     }
 
     /// It is over.
@@ -166,7 +167,10 @@ impl<'u> View<'u> {
                     counted(progress.tasks.len(), "task")
                 ),
             ),
-            self.row("closeness", self.bars(progress, width.saturating_sub(12))),
+            self.row(
+                "closeness",
+                self.bars(progress, width.saturating_sub(LABEL)),
+            ),
             self.row(
                 "offspring",
                 format!(
@@ -191,7 +195,8 @@ impl<'u> View<'u> {
             );
         }
         lines.push(self.row("", shares));
-        lines.push(self.row("pays", self.kinds(progress)));
+        let room = width.saturating_sub(LABEL);
+        lines.push(self.row("pays", self.kinds(progress, room)));
         if let Some(path) = keeper.path() {
             let solvers = counted(keeper.saved(), "new solver");
             lines.push(self.row("saved", format!("{solvers} in {}", path.display())));
@@ -208,7 +213,8 @@ impl<'u> View<'u> {
     }
 
     fn row(&self, label: &str, text: String) -> String {
-        format!("{} {text}", self.ui.err(DIM, format_args!("{label:>11}")))
+        let label = format!("{label:>0$} ", LABEL - 1);
+        format!("{}{text}", self.ui.err(DIM, label))
     }
 
     /// A bar for the best score of every task, the best first; where there are too many, for some of them.
@@ -218,7 +224,8 @@ impl<'u> View<'u> {
             .iter()
             .map(|best| best.as_ref().map(|best| best.score))
             .collect();
-        scores.sort_by_key(|score| std::cmp::Reverse(*score));
+        let height = |score: &Score| (score.is_complete(), score.closeness);
+        scores.sort_by_key(|score| std::cmp::Reverse(score.as_ref().map(height)));
         let count = scores.len().min(width.max(1));
         let shown = (0..count).map(|k| scores[k * scores.len() / count]);
         let (done, rest): (Vec<_>, Vec<_>) =
@@ -227,23 +234,32 @@ impl<'u> View<'u> {
         format!("{}{}", self.ui.err(GOOD, text(&done)), text(&rest))
     }
 
-    /// The kinds of change with the most credit.
-    fn kinds(&self, progress: &Progress<'_>) -> String {
+    /// The kinds of change with the most credit, as many as there is room for.
+    fn kinds(&self, progress: &Progress<'_>, width: usize) -> String {
         let credit = |kind: &Kind| progress.tally.credit.paid[kind.index()];
         let mut kinds = Kind::ALL;
         kinds.sort_by_key(|kind| std::cmp::Reverse(credit(kind)));
-        let shown = kinds.iter().take(KINDS).filter(|kind| credit(kind) > 0);
-        let text: Vec<String> = shown
-            .map(|kind| {
-                let share = 100.0 * progress.weights.share(*kind);
-                let credit = grouped(credit(kind) as usize);
-                format!("{} {credit} ({share:.0} %)", kind.name())
-            })
-            .collect();
-        match text.is_empty() {
-            true => "nothing yet".to_owned(),
-            false => text.join(", ") + &self.ui.err(DIM, "  credit (share of tries)"),
+        let mut text = String::new();
+        for kind in kinds.iter().filter(|kind| credit(kind) > 0) {
+            let share = 100.0 * progress.weights.share(*kind);
+            let name = kind.name();
+            let next = format!("{name} {} ({share:.0} %)", grouped(credit(kind) as usize));
+            if text.len() + next.len() + 2 > width {
+                break;
+            }
+            if !text.is_empty() {
+                text += ", ";
+            }
+            text += &next;
         }
+        if text.is_empty() {
+            return "nothing yet".to_owned();
+        }
+        const LEGEND: &str = ": credit (share of tries)";
+        if text.len() + LEGEND.len() <= width {
+            text += &self.ui.err(DIM, LEGEND);
+        }
+        text
     }
 
     /// The task that got better last and can be drawn in the room there is.
