@@ -545,3 +545,20 @@ impl Drop for Mounted<'_> {
         let _ = Command::new("umount").arg(self.0).status();
     }
 }
+
+#[cfg(feature = "emulated")]
+#[test]
+fn a_device_finds_the_same() {
+    let folder = Folder::new();
+    let run = |device: &str| {
+        let args = ["--generations", "3", "--hold-out", "4", "--json"];
+        let ended = small(&folder, &[&args[..], &["--device", device]].concat()).code(0);
+        let on_cards = json(&ended)["time"]["on_cards"].as_u64().unwrap();
+        (timeless(&ended), on_cards)
+    };
+    let (cpu, none) = run("cpu");
+    let (device, some) = run("emulated");
+    assert_eq!(none, 0);
+    assert!(some > 0, "the device ran nothing");
+    assert_eq!(cpu, device);
+}

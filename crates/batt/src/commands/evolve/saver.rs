@@ -10,8 +10,8 @@ use batt_archive::{Archive, ArchiveError, Checkpoint, Found, Kept, Retention, Ru
 use super::progress::Event;
 use crate::error::advised;
 
-/// Batches that may wait. With more the archive is too slow for us, and we wait for it.
-const QUEUE: usize = 8;
+/// Batches that may wait, of some megabytes each. With more the archive is too slow for us, and we wait for it.
+const QUEUE: usize = 32;
 
 /// How often in a row another process may keep us from saving. Each time we have waited for a minute.
 const PATIENCE: u32 = 5;
