@@ -108,6 +108,13 @@ impl Submission {
         self.answers.values().map(Vec::len).sum()
     }
 
+    /// Is there nothing but fillers?
+    pub fn is_blank(&self) -> bool {
+        let filler = Submission::filler();
+        let mut attempts = self.answers.values().flatten().flatten();
+        attempts.all(|attempt| *attempt == filler)
+    }
+
     /// The text of the file, a line for each task.
     pub fn to_json(&self) -> String {
         let mut out = String::from("{");
@@ -177,7 +184,9 @@ mod tests {
         let mut submission = Submission::fillers(&data);
         let id = &data.tasks()[0].id;
         let attempts = [Submission::filler(), Grid::from_rows(&[[7]]).unwrap()];
+        assert!(submission.is_blank());
         assert!(submission.set(id, 0, attempts.clone()));
+        assert!(!submission.is_blank());
         assert_eq!(submission.get(id), Some([attempts.clone()].as_slice()));
         assert!(!submission.set(id, 1, attempts.clone()));
         assert!(!submission.set("nowhere", 0, attempts));

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use batt_archive::Archive;
+use batt_archive::{Archive, RunInfo};
 use serde_json::Value as Json;
 
 use crate::support::{Ended, Folder, MIRROR};
@@ -91,6 +91,12 @@ fn bad_bundles_are_refused_before_anything_is_written() {
     let bundle = |more: &[&str]| folder.batt(&[&["kaggle", "bundle", "-o", "b"], more].concat());
     bundle(&["--binary", "nowhere"]).error("cannot read nowhere", "check the path");
     bundle(&["--archive", "nowhere"]).error("there is no such archive", "check the path");
+    // What was saved last is not in the file yet.
+    crate::submit::archive_of(&folder.path("open.sqlite"), SOLVER, "aa11");
+    let mut open = Archive::open(&folder.path("open.sqlite")).unwrap();
+    open.begin_run(&RunInfo::default()).unwrap();
+    bundle(&["--archive", "open.sqlite"]).error("another process", "wait until it is done");
+    drop(open);
     bundle(&["--solvers", "nowhere.py"]).error("nowhere.py", "check the path");
     folder.write("empty.py", "");
     bundle(&["--solvers", "empty.py"]).error("no solver in empty.py", "");

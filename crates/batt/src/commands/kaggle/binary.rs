@@ -48,8 +48,8 @@ impl Needs {
                 format!(
                     "the program needs version {glibc} of the C library, Kaggle has {KAGGLE_GLIBC}"
                 ),
-                "build batt in an older container (rust:1-bullseye), with cargo zigbuild --target \
-                 x86_64-unknown-linux-gnu.2.28, or for x86_64-unknown-linux-musl, and name it with --binary",
+                "build batt in an older container (rust:1-bullseye), or with cargo zigbuild --target \
+                 x86_64-unknown-linux-gnu.2.28, and name it with --binary; docs/kaggle.md has the commands",
             )),
             Needs::Linux(_) => None,
         }

@@ -263,12 +263,12 @@ fn dataset_metadata(args: &BundleArgs) -> Json {
 fn readme(args: &BundleArgs) -> String {
     let note = match args.user == NOBODY {
         true => {
-            format!("\n**First** put your Kaggle name for `{NOBODY}` in both metadata files.\n")
+            format!("**First** put your Kaggle name for `{NOBODY}` in both metadata files.\n\n")
         }
         false => String::new(),
     };
     include_str!("bundle-readme.md")
-        .replace("{user_note}\n", &format!("{note}\n"))
+        .replace("{user_note}", &note)
         .replace("{competition}", &args.competition)
         .replace("{time}", &words(args.time))
         .replace("{trial}", &words(args.trial))

@@ -36,14 +36,14 @@ use file::SubmissionFile;
 /// Write or check a submission
 #[derive(Args)]
 #[command(after_help = "\
-The file is there from the first moment, with fillers [[0, 0], [0, 0]], and is replaced as a whole when
-tasks are done: whenever the command is ended, the file is valid. Archived solvers of a task run on its
-demonstrations and test inputs. Those that come to the same output stand for it together; the two
-best outputs are the attempts: by demonstrations solved, closeness, and the votes of the solvers, of
-which simple ones weigh more. Test outputs are never looked at.
+The file is there from the first moment, with fillers [[0, 0], [0, 0]], and is replaced as a
+whole when tasks are done: whenever the command is ended, the file is valid. Archived solvers of
+a task run on its demonstrations and test inputs. Those that come to the same output stand for it
+together; the two best outputs are the attempts: by demonstrations solved, closeness, and the
+votes of the solvers, of which simple ones weigh more. Test outputs are never looked at.
 
-With --check nothing is written: what is wrong with a file is printed, and the exit code is 1 if there is
-something.
+With --check nothing is written: what is wrong with a file is printed, and the exit code is 1 if
+there is something.
 
 Examples:
   batt submit --tasks arc-agi_test_challenges.json --archive batt.sqlite -o submission.json
@@ -99,6 +99,7 @@ pub fn main(args: &SubmitArgs, ui: &Ui) -> Result<Exit> {
 }
 
 fn submit(args: &SubmitArgs, data: &Dataset, ui: &Ui) -> Result<Exit> {
+    check_place(&args.output)?;
     let read = [&args.tasks, &args.archive].into_iter().flatten();
     check_not_read(&args.output, read.map(PathBuf::as_path))?;
     let fillers = Submission::fillers(data);
@@ -109,18 +110,17 @@ fn submit(args: &SubmitArgs, data: &Dataset, ui: &Ui) -> Result<Exit> {
         ));
     }
     interrupt::watch();
-    let entrants = match entrants(args, data) {
-        Ok(entrants) => entrants,
-        Err(error) => {
-            // A bad archive must cost neither a file that is there nor one that should be.
-            if !args.output.exists() {
-                SubmissionFile::create(&args.output, fillers)?;
-                let file = args.output.display();
-                ui.note(format_args!("{file} has only fillers"));
-            }
-            return Err(error);
+    // A submission comes first. One that is there stays until we know that the archive is in order.
+    let is_new = !args.output.exists();
+    if is_new {
+        SubmissionFile::create(&args.output, fillers.clone())?;
+    }
+    let entrants = entrants(args, data).inspect_err(|_| {
+        if is_new {
+            let file = args.output.display();
+            ui.note(format_args!("{file} has only fillers"));
         }
-    };
+    })?;
     let first = kept(args, data, ui).unwrap_or(fillers);
     let mut file = SubmissionFile::create(&args.output, first)?;
     let tally = answer(&entrants, args.jobs, &mut file, ui)?;
@@ -130,6 +130,19 @@ fn submit(args: &SubmitArgs, data: &Dataset, ui: &Ui) -> Result<Exit> {
         true => Exit::Interrupted,
         false => Exit::Good,
     })
+}
+
+/// Only a file can be replaced as a whole.
+fn check_place(output: &Path) -> Result<()> {
+    let is_stream = output == Path::new("-");
+    let is_other = || output.exists() && !output.is_file() && !output.is_dir();
+    match is_stream || is_other() {
+        false => Ok(()),
+        true => Err(advised(
+            format_args!("cannot write {}: it is not a file", output.display()),
+            "name a file: it is replaced as a whole whenever there are new answers",
+        )),
+    }
 }
 
 /// The solvers of the archive, task by task.
@@ -194,22 +207,26 @@ fn report(
         });
         writeln!(out, "{summary}")?;
     } else {
-        writeln!(
-            out,
-            "answered {} of {} ({} by solvers of all demonstrations), {} of them twice; {} solved on \
-             the demonstrations",
-            tally.answered,
-            counted(outputs, "output"),
-            tally.outputs_solved,
-            tally.answered_twice,
-            counted(tally.tasks_solved, "task"),
-        )?;
+        if args.archive.is_some() {
+            writeln!(
+                out,
+                "solvers for {} of {}, {} solved on all demonstrations",
+                entrants.len(),
+                counted(tasks, "task"),
+                counted(tally.tasks_solved, "task"),
+            )?;
+        }
+        let answers = match (tally.answered, tally.answered_twice) {
+            (0, _) if file.submission().is_blank() => "all of them fillers".to_owned(),
+            (0, _) => "none of them new".to_owned(),
+            (once, twice) => format!("{once} of them answered, {twice} with two attempts"),
+        };
+        let (file, outputs) = (args.output.display(), counted(outputs, "output"));
         let stopped = match interrupt::happened() {
             true => " (interrupted)",
             false => "",
         };
-        let file = args.output.display();
-        writeln!(out, "wrote {file}: {}{stopped}", counted(tasks, "task"))?;
+        writeln!(out, "wrote {file}: {outputs}, {answers}{stopped}")?;
     }
     out.flush()?;
     Ok(())
