@@ -8,8 +8,8 @@ use batt_dsl::{Dialect, Limits};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    bench, card, check, completions, conformance, demo, device, eval, extract, fmt, mega, ops,
-    profile, run,
+    bench, card, check, completions, conformance, demo, device, eval, extract, fmt, kaggle, mega,
+    ops, profile, run, score, submit,
 };
 use crate::error;
 use crate::ui::{ColorWhen, Ui};
@@ -57,6 +57,9 @@ enum Command {
     Mega(mega::MegaArgs),
     Extract(extract::ExtractArgs),
     Profile(profile::ProfileArgs),
+    Submit(submit::SubmitArgs),
+    Score(score::ScoreArgs),
+    Kaggle(kaggle::KaggleArgs),
     Check(check::CheckArgs),
     Fmt(fmt::FmtArgs),
     Ops(ops::OpsArgs),
@@ -118,6 +121,9 @@ fn dispatch(command: Command, ui: &Ui) -> Result<Exit> {
         Command::Mega(args) => mega::main(&args, ui),
         Command::Extract(args) => extract::main(&args, ui),
         Command::Profile(args) => profile::main(&args, ui),
+        Command::Submit(args) => submit::main(&args, ui),
+        Command::Score(args) => score::main(&args, ui),
+        Command::Kaggle(args) => kaggle::main(&args, ui),
         Command::Check(args) => check::main(&args, ui),
         Command::Fmt(args) => fmt::main(&args, ui),
         Command::Ops(args) => ops::main(&args, ui),

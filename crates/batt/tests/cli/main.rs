@@ -5,8 +5,11 @@ mod bench;
 mod card;
 #[cfg(feature = "emulated")]
 mod emulated;
+mod kaggle;
 mod mega;
 mod profile;
 mod run;
+mod score;
+mod submit;
 mod support;
 mod tools;
