@@ -13,8 +13,10 @@ use crate::typed::Typed;
 pub(crate) struct Brood {
     pub typed: Typed,
     pub offspring: Vec<Offspring>,
-    /// Values that may become parts.
-    pub parts: Vec<Ref>,
+    /// Values that may become parts, and what they cost.
+    pub parts: Vec<(Ref, u32)>,
+    /// Parts that have been expanded, by their numbers in the colony.
+    pub expanded: Vec<usize>,
     /// The programs of the population and its parts, in this graph.
     pub population: Vec<Ref>,
     pub kept_parts: Vec<Ref>,
@@ -31,6 +33,8 @@ pub(crate) struct Offspring {
     pub kind: Option<Kind>,
     /// The place of its parent in the population.
     pub parent: Option<usize>,
+    /// What it costs as a part, if it was assembled from parts.
+    pub cost: Option<u32>,
 }
 
 impl Offspring {
@@ -40,6 +44,7 @@ impl Offspring {
             root,
             kind: None,
             parent: None,
+            cost: None,
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::credit::{Credit, Weights};
 use crate::differ::Differs;
 use crate::donors::Donors;
 use crate::evolution::Settings;
-use crate::mutate::{Breeder, Kind};
+use crate::mutate::{Assembly, Breeder, Kind};
 use crate::parts::{Part, PartIndex};
 use crate::random::Chance;
 use crate::score::{Score, WHOLE, closeness, refinement};
@@ -22,13 +22,13 @@ use crate::typed::Typed;
 use crate::work::Tools;
 
 /// Parts that a colony keeps.
-const PARTS: usize = 3_000;
+const PARTS: usize = 12_000;
+
+/// What a part costs that a donor computes, and what each further call in it adds: somebody found it useful.
+const DONATED: (u32, u32) = (4, 1);
 
 /// Hashes of programs that are remembered, so that they are not run again.
 const REMEMBERED: usize = 1 << 20;
-
-/// Parts grown for each so many offspring.
-const OFFSPRING_A_PART: usize = 6;
 
 /// Generations without progress after which a colony is shaken up.
 const PATIENCE: u32 = 24;
@@ -161,6 +161,7 @@ impl<'t> Colony<'t> {
             chance: Chance::new(&purpose),
             donors: shared.donors,
             parts: index,
+            assembly: Assembly::new(parts),
             population,
             colours: self.colours.clone(),
             functions: HashMap::new(),
@@ -171,20 +172,23 @@ impl<'t> Colony<'t> {
             repeated: 0,
             tried: [0; Kind::ALL.len()],
         };
-        let mut parts = Vec::new();
+        let mut parts: Vec<(Ref, u32)> = Vec::new();
         if !self.started {
             let programs = shared.donors.programs.iter().map(|(_, root)| *root);
             let grids = shared.donors.values(TypeId::GRID);
             let roots = programs.chain(grids.iter().copied()).chain([Ref::INPUT]);
             for root in roots {
-                made.add(&breeder, root, None, None);
+                made.add(&breeder, Offspring::as_it_is(root));
             }
-            parts = shared.donors.all_values();
+            parts.push((Ref::INPUT, 0));
+            let (first, further) = DONATED;
+            for value in shared.donors.all_values() {
+                let size = breeder.typed.graph.reach(value).len() as u32;
+                parts.push((value, first + further * size));
+            }
         }
         made.breed(&mut breeder, shared.weights, count, self.stagnant);
-        for _ in 0..count / OFFSPRING_A_PART {
-            parts.extend(breeder.grow());
-        }
+        parts.append(&mut breeder.assembly.values);
         let Made {
             offspring,
             repeated,
@@ -195,6 +199,7 @@ impl<'t> Colony<'t> {
             typed: breeder.typed,
             offspring,
             parts,
+            expanded: breeder.assembly.expanded,
             population: breeder.population,
             kept_parts,
             repeated,
@@ -260,20 +265,25 @@ impl<'t> Colony<'t> {
             self.credit(individual, before, &mut generation);
         }
         self.is_improved(&refined, before, &mut generation);
+        let values: Vec<Ref> = brood.parts.iter().map(|(value, _)| *value).collect();
         let part_hashes = run_parts(
             &brood.typed,
-            &brood.parts,
+            &values,
             &self.samples,
             &mut tools.worker,
             &shared.settings.limits,
         );
         generation.parts = brood.parts.len() as u64;
-        self.keep(
-            brood,
-            refined,
-            &part_hashes,
-            shared.settings.population.max(1),
-        );
+        let new_parts = brood.parts.iter().zip(part_hashes);
+        let new_parts = new_parts.filter_map(|(&(value, cost), hash)| Some((value, cost, hash?)));
+        let assembled = brood.offspring.iter().zip(outcomes);
+        let assembled = assembled.filter_map(|(offspring, outcome)| {
+            let cost = offspring.cost.filter(|_| !outcome.failed)?;
+            Some((offspring.root, cost, outcome.outputs))
+        });
+        let new_parts: Vec<(Ref, u32, u64)> = new_parts.chain(assembled).collect();
+        let population = shared.settings.population.max(1);
+        self.keep(brood, refined, &new_parts, population);
         self.started = true;
         generation
     }
@@ -450,7 +460,7 @@ impl<'t> Colony<'t> {
         &mut self,
         brood: &Brood,
         refined: Vec<Individual>,
-        part_hashes: &[Option<u64>],
+        new_parts: &[(Ref, u32, u64)],
         population: usize,
     ) {
         let old = std::mem::take(&mut self.population);
@@ -471,15 +481,16 @@ impl<'t> Colony<'t> {
         let mut parts: Vec<Part> = parts
             .map(|(part, &value)| Part { value, ..*part })
             .collect();
-        for (&value, hash) in brood.parts.iter().zip(part_hashes) {
-            if let Some(outputs) = *hash
-                && self.known_parts.insert(outputs)
-            {
-                let size = graph.reach(value).len() as u32;
+        for &at in &brood.expanded {
+            parts[at].expanded = true;
+        }
+        for &(value, cost, outputs) in new_parts {
+            if self.known_parts.insert(outputs) {
                 parts.push(Part {
                     value,
                     outputs,
-                    size,
+                    cost,
+                    expanded: false,
                 });
             }
         }
@@ -518,6 +529,7 @@ impl<'t> Colony<'t> {
             typed,
             offspring,
             parts: Vec::new(),
+            expanded: Vec::new(),
             population,
             kept_parts,
             repeated: 0,
@@ -575,16 +587,10 @@ fn survivors(sorted: Vec<Individual>, population: usize) -> Vec<Individual> {
     sorted
 }
 
-/// The parts to keep: the small ones, and the newest.
+/// The parts to keep: the cheap ones.
 fn fewer_parts(mut parts: Vec<Part>) -> Vec<Part> {
-    if parts.len() > PARTS {
-        let newest = parts.split_off(parts.len() - PARTS / 4);
-        parts.sort_by_key(|part| part.size);
-        parts.truncate(PARTS - newest.len());
-        parts.extend(newest);
-    }
-    // Choices favour what comes first.
-    parts.sort_by_key(|part| part.size);
+    parts.sort_by_key(|part| part.cost);
+    parts.truncate(PARTS);
     parts
 }
 
@@ -597,19 +603,13 @@ struct Made<'s> {
 }
 
 impl Made<'_> {
-    fn add(
-        &mut self,
-        breeder: &Breeder<'_>,
-        root: Ref,
-        kind: Option<Kind>,
-        parent: Option<usize>,
-    ) -> bool {
+    fn add(&mut self, breeder: &Breeder<'_>, offspring: Offspring) -> bool {
         if self.seen.len() >= REMEMBERED {
             self.seen.clear();
         }
-        let new = self.seen.insert(breeder.typed.graph.hash(root));
+        let new = self.seen.insert(breeder.typed.graph.hash(offspring.root));
         match new {
-            true => self.offspring.push(Offspring { root, kind, parent }),
+            true => self.offspring.push(offspring),
             false => self.repeated += 1,
         }
         new
@@ -625,26 +625,46 @@ impl Made<'_> {
                 return;
             }
             let kind = Weights::choose(&sums, &mut breeder.chance);
-            let parent = breeder.chance.low(breeder.population.len());
-            let has_parent = !matches!(kind, Kind::Assemble | Kind::Adopt);
-            let root = breeder.population.get(parent).copied();
-            if has_parent && root.is_none() {
-                continue;
-            }
-            let Some(mut child) = breeder.mutate(kind, root.unwrap_or(Ref::INPUT)) else {
-                continue;
+            let offspring = match kind {
+                Kind::Assemble => breeder.assemble().map(|(root, cost)| Offspring {
+                    root,
+                    kind: Some(kind),
+                    parent: None,
+                    cost: Some(cost),
+                }),
+                _ => changed(breeder, kind, &sums, again),
             };
-            while breeder.chance.is(again) {
-                let more = Weights::choose(&sums, &mut breeder.chance);
-                if !matches!(more, Kind::Assemble | Kind::Adopt) {
-                    child = breeder.mutate(more, child).unwrap_or(child);
-                }
-            }
-            if self.add(breeder, child, Some(kind), has_parent.then_some(parent)) {
+            if let Some(offspring) = offspring
+                && self.add(breeder, offspring)
+            {
                 self.tried[kind.index()] += 1;
             }
         }
     }
+}
+
+/// A program changed once or a few times.
+fn changed(breeder: &mut Breeder<'_>, kind: Kind, sums: &[f64], again: f64) -> Option<Offspring> {
+    let at = breeder.chance.low(breeder.population.len());
+    let parent = breeder.population.get(at).copied();
+    let has_parent = kind != Kind::Adopt;
+    let root = match has_parent {
+        true => parent?,
+        false => Ref::INPUT,
+    };
+    let mut child = breeder.mutate(kind, root)?;
+    while breeder.chance.is(again) {
+        let more = Weights::choose(sums, &mut breeder.chance);
+        if !matches!(more, Kind::Assemble | Kind::Adopt) {
+            child = breeder.mutate(more, child).unwrap_or(child);
+        }
+    }
+    Some(Offspring {
+        root: child,
+        kind: Some(kind),
+        parent: has_parent.then_some(at),
+        cost: None,
+    })
 }
 
 /// A number for a name, the same every time.

@@ -28,10 +28,16 @@ pub(crate) struct Donors {
     values: HashMap<TypeId, Vec<Ref>>,
     /// Functions by type, primitives included.
     functions: Vec<(TypeId, Vec<Ref>)>,
-    /// Primitives that give a grid, those that give any value, and all, each with the sums of their weights.
-    pub grid_ops: Weighted,
+    /// Primitives that give a value that is no function, and all, each with the sums of their weights.
     pub value_ops: Weighted,
     pub all_ops: Weighted,
+    of_op: HashMap<OpId, OpFacts>,
+}
+
+/// What is asked of a primitive again and again.
+struct OpFacts {
+    params: Vec<TypeId>,
+    cost: u32,
 }
 
 /// Primitives, each as likely as it is among the donors.
@@ -99,28 +105,31 @@ impl Donors {
             let ty = typed.types.op(op);
             typed.types.result_of(ty)
         };
-        let of_grid = |typed: &mut Typed, op: OpId| {
-            let result = gives(typed, op)?;
-            let grid = typed.types.fits(result, TypeId::GRID) && !typed.types.is_function(result);
-            // What may give anything seldom gives a grid.
-            let rare = if result == TypeId::ANY { 0.25 } else { 1.0 };
-            grid.then(|| (op, weight(op) * rare))
-        };
-        let grid_ops = Weighted::new(ops.iter().filter_map(|&op| of_grid(&mut typed, op)));
         let of_value = |typed: &mut Typed, op: OpId| {
             let result = gives(typed, op)?;
             (!typed.types.is_function(result)).then(|| (op, weight(op)))
         };
         let value_ops = Weighted::new(ops.iter().filter_map(|&op| of_value(&mut typed, op)));
         let all_ops = Weighted::new(ops.iter().map(|&op| (op, weight(op))));
+        let most = counts.values().copied().fold(1.0, f64::max);
+        let mut of_op = HashMap::new();
+        for &op in &ops {
+            let ty = typed.types.op(op);
+            let rarity = (most / weight(op)).log2().max(0.0);
+            let about = OpFacts {
+                params: typed.types.params_of(ty),
+                cost: 4 + rarity.round() as u32,
+            };
+            of_op.insert(op, about);
+        }
         Donors {
             typed,
             programs,
             values,
             functions,
-            grid_ops,
             value_ops,
             all_ops,
+            of_op,
         }
     }
 
@@ -134,6 +143,16 @@ impl Donors {
         let mut all: Vec<Ref> = self.values.values().flatten().copied().collect();
         all.sort_unstable();
         all
+    }
+
+    /// What a primitive takes.
+    pub fn params_of(&self, op: OpId) -> &[TypeId] {
+        self.of_op.get(&op).map_or(&[], |about| &about.params)
+    }
+
+    /// What a call of a primitive costs: a rare one more than a common one.
+    pub fn cost_of(&self, op: OpId) -> u32 {
+        self.of_op.get(&op).map_or(10, |about| about.cost)
     }
 
     /// Functions by type.

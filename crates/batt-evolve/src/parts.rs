@@ -13,8 +13,10 @@ pub(crate) struct Part {
     pub value: Ref,
     /// Hash of what it is on all demonstrations.
     pub outputs: u64,
-    /// How many calls it takes.
-    pub size: u32,
+    /// How far-fetched it is: the sum of what its calls cost, those of rare primitives more.
+    pub cost: u32,
+    /// Has everything been tried that can be made from it in one step?
+    pub expanded: bool,
 }
 
 /// Parts by type, in a graph of the moment.
@@ -24,7 +26,7 @@ pub(crate) struct PartIndex {
 }
 
 impl PartIndex {
-    /// Sorts parts by type, the small ones first.
+    /// Sorts parts by type; they keep their order.
     pub fn new(typed: &mut Typed, parts: &[Part]) -> PartIndex {
         let mut at: HashMap<TypeId, usize> = HashMap::new();
         let mut by_type: Vec<(TypeId, Vec<Ref>)> = Vec::new();
