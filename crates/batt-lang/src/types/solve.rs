@@ -82,13 +82,20 @@ impl<'t> Solver<'t> {
         self.flow(value, wanted).then_some(self.loose == 0)
     }
 
+    /// A part of a function's type as it is outside of it: nothing is known of variables there.
+    pub fn outside(&mut self, id: TypeId) -> TypeId {
+        let term = self.fresh(id);
+        self.resolve(term, false, &mut Vec::new())
+    }
+
     /// The type of a call, or of what is wanted in its hole.
     pub fn call(&mut self, call: Call<'_>) -> Option<TypeId> {
         self.search_all(call);
         // `size` takes containers and `height` pieces: what takes both is several things, of which only the first
         // was found. So the classes are taken apart.
         let function = |&(ty, _): &(TypeId, bool)| self.is_function(ty);
-        if self.one_of_many && call.hole.is_none() && self.found.iter().all(function) {
+        let many = call.hole.is_some() || self.found.iter().all(function);
+        if self.one_of_many && many {
             self.found.clear();
             self.apart = true;
             self.search_all(call);
@@ -437,11 +444,15 @@ impl<'t> Solver<'t> {
             (Ty::Fun(given, gives), Ty::Fun(wants, wanted)) => {
                 let given = self.table.list(given).to_vec();
                 let wants = self.table.list(wants).to_vec();
-                given.len() == wants.len()
-                    && wants
-                        .iter()
-                        .zip(&given)
-                        .all(|(&want, &give)| self.flow(part(to, want), part(from, give)))
+                if given.len() != wants.len() {
+                    return false;
+                }
+                // Plain parameters first: they say which type of a function among them is meant.
+                let mut params: Vec<_> = wants.into_iter().zip(given).collect();
+                params.sort_by_key(|&(_, give)| self.table.has_function(give));
+                params
+                    .into_iter()
+                    .all(|(want, give)| self.flow(part(to, want), part(from, give)))
                     && self.flow(part(from, gives), part(to, wanted))
             }
             (Ty::Of(k, a), Ty::Of(l, b)) => {
