@@ -4,7 +4,7 @@
 mod support;
 
 use batt_arc::corpus;
-use batt_dsl::{Dialect, Limits, OwnedValue, Workspace};
+use batt_dsl::{Dialect, Limits, Outcome, OwnedValue, Workspace};
 use batt_engine::Compiled;
 use batt_lang::types::{Kind, Ty, TypeId, Types};
 use support::programs;
@@ -23,9 +23,9 @@ fn values_are_what_their_types_say() {
                 continue;
             }
             let input = &pair.input;
-            let outcome = workspace.run(Dialect::ArcDsl, &Limits::default(), |run| {
+            let outcome: Outcome<()> = workspace.run(Dialect::ArcDsl, &Limits::default(), |run| {
                 let grid = run.input(input.height(), input.width(), input.cells())?;
-                let watch = |run: &mut batt_dsl::Run<'_>, step: batt_lang::StepId, value| {
+                let outcome = compiled.execute_watched(run, &[grid], |run, step, value| {
                     let value = run.to_owned(value).expect("small values");
                     let ty = steps[step.index()].unwrap_or(TypeId::ANY);
                     seen += 1;
@@ -40,11 +40,8 @@ fn values_are_what_their_types_say() {
                             types.show(ty)
                         );
                     }
-                };
-                compiled
-                    .execute_watched(run, &[grid], watch)
-                    .map_err(|error| error.fault)?;
-                Ok(())
+                });
+                outcome.map(|_| ()).map_err(|error| error.fault)
             });
             outcome.expect("the solvers of the corpus work");
         }

@@ -91,7 +91,7 @@ fn calls_have_the_types_that_are_meant() {
         ),
         ("astuple(THREE, UP)", "Cell"),
         ("astuple(I, UP)", "[Grid, Pair]"),
-        ("branch(T, ONE, UP)", "Numerical"),
+        ("branch(T, ONE, UP)", "none"),
         ("branch(T, ONE, I)", "none"),
         ("lbind(fill, I)", "(Int, Patch -> Grid)"),
         ("rbind(rbind(fill, asindices(I)), ONE)", "(Grid -> Grid)"),
