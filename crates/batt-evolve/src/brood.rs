@@ -15,8 +15,8 @@ pub(crate) struct Brood {
     pub offspring: Vec<Offspring>,
     /// Values that may become parts, and what they cost.
     pub parts: Vec<(Ref, u32)>,
-    /// Parts that have been expanded, by their numbers in the colony.
-    pub expanded: Vec<usize>,
+    /// Parts that have been expanded, by their numbers in the colony, and with how many groups of primitives.
+    pub expanded: Vec<(usize, u8)>,
     /// The programs of the population and its parts, in this graph.
     pub population: Vec<Ref>,
     pub kept_parts: Vec<Ref>,

@@ -135,7 +135,7 @@ impl<'t> Colony<'t> {
     /// Is nothing left to do? After the first solution simpler ones are looked for, the longer the larger it is: a large
     /// program that fits a few demonstrations is seldom right about anything else.
     pub fn is_done(&self) -> bool {
-        let patience = |best: &Individual| best.score.size.clamp(2, PATIENCE);
+        let patience = |best: &Individual| (best.score.size * best.score.size / 2).clamp(2, 400);
         let complete = |best: &Individual| best.score.is_complete();
         let mut best = self.best().into_iter();
         self.samples.is_empty() || best.any(|b| complete(b) && self.stagnant >= patience(b))
@@ -161,7 +161,7 @@ impl<'t> Colony<'t> {
             chance: Chance::new(&purpose),
             donors: shared.donors,
             parts: index,
-            assembly: Assembly::new(parts),
+            assembly: Assembly::new(parts, shared.donors),
             population,
             colours: self.colours.clone(),
             functions: HashMap::new(),
@@ -481,8 +481,8 @@ impl<'t> Colony<'t> {
         let mut parts: Vec<Part> = parts
             .map(|(part, &value)| Part { value, ..*part })
             .collect();
-        for &at in &brood.expanded {
-            parts[at].expanded = true;
+        for &(at, groups) in &brood.expanded {
+            parts[at].expanded = groups;
         }
         for &(value, cost, outputs) in new_parts {
             if self.known_parts.insert(outputs) {
@@ -490,7 +490,7 @@ impl<'t> Colony<'t> {
                     value,
                     outputs,
                     cost,
-                    expanded: false,
+                    expanded: 0,
                 });
             }
         }

@@ -32,7 +32,19 @@ pub(crate) struct Donors {
     pub value_ops: Weighted,
     pub all_ops: Weighted,
     of_op: HashMap<OpId, OpFacts>,
+    /// Primitives that give a value, in groups of about the same cost, the cheapest first.
+    pub op_groups: Vec<OpGroup>,
 }
+
+/// Primitives that are about equally common.
+pub(crate) struct OpGroup {
+    pub ops: Vec<OpId>,
+    /// What the cheapest costs.
+    pub cost: u32,
+}
+
+/// Groups of primitives: with more, what is likely comes before what is not; with fewer, a part is looked at less often.
+const GROUPS: usize = 4;
 
 /// What is asked of a primitive again and again.
 struct OpFacts {
@@ -97,9 +109,15 @@ impl Donors {
             let ty = typed.types.op(op);
             functions.entry(ty).or_default().push(Ref::op(op));
         }
-        // A map has no order of its own, and choices are to be the same every time.
+        // The popular ones first. A map has no order of its own, and choices are to be the same every time.
+        let uses = uses(&typed);
+        let popularity =
+            |function: &Ref| std::cmp::Reverse(uses.get(function).copied().unwrap_or(0));
         let mut functions: Vec<_> = functions.into_iter().collect();
-        functions.sort_by_key(|(_, refs)| refs[0]);
+        for (_, list) in &mut functions {
+            list.sort_by_key(|function| (popularity(function), *function));
+        }
+        functions.sort_by_key(|(_, list)| (popularity(&list[0]), list[0]));
         let weight = |op: OpId| counts.get(&op).copied().unwrap_or_default() + UNSEEN;
         let gives = |typed: &mut Typed, op: OpId| {
             let ty = typed.types.op(op);
@@ -122,6 +140,9 @@ impl Donors {
             };
             of_op.insert(op, about);
         }
+        let op_groups = groups(&value_ops.ops, |op| {
+            of_op.get(&op).map_or(0, |about| about.cost)
+        });
         Donors {
             typed,
             programs,
@@ -130,6 +151,7 @@ impl Donors {
             value_ops,
             all_ops,
             of_op,
+            op_groups,
         }
     }
 
@@ -159,4 +181,27 @@ impl Donors {
     pub fn functions(&self) -> &[(TypeId, Vec<Ref>)] {
         &self.functions
     }
+}
+
+/// How often each value is an argument.
+fn uses(typed: &Typed) -> HashMap<Ref, usize> {
+    let mut uses = HashMap::new();
+    for node in 0..typed.graph.len() as u32 {
+        for &operand in &typed.graph.operands(node)[1..] {
+            *uses.entry(operand).or_default() += 1;
+        }
+    }
+    uses
+}
+
+/// Primitives in groups of about the same cost.
+fn groups(ops: &[OpId], cost: impl Fn(OpId) -> u32) -> Vec<OpGroup> {
+    let mut ops = ops.to_vec();
+    ops.sort_by_key(|&op| (cost(op), op.op().name));
+    let size = ops.len().div_ceil(GROUPS).max(1);
+    let group = |ops: &[OpId]| OpGroup {
+        ops: ops.to_vec(),
+        cost: cost(ops[0]),
+    };
+    ops.chunks(size).map(group).collect()
 }

@@ -15,8 +15,8 @@ pub(crate) struct Part {
     pub outputs: u64,
     /// How far-fetched it is: the sum of what its calls cost, those of rare primitives more.
     pub cost: u32,
-    /// Has everything been tried that can be made from it in one step?
-    pub expanded: bool,
+    /// How many groups of primitives it has been tried with, the common ones first.
+    pub expanded: u8,
 }
 
 /// Parts by type, in a graph of the moment.

@@ -1,9 +1,10 @@
 //! New values from parts, the cheap ones first.
 //!
-//! Parts wait to be *expanded*, the cheapest first: every primitive that takes a part is called with it, together with
-//! the input, constants of the right role, functions of the right type and a few other cheap parts. Grids that come out
-//! are programs; whatever comes out and was not there before becomes a part itself. So small programs are found in the
-//! order of their size, and none is made twice.
+//! Parts wait to be *expanded*: every primitive that takes a part is called with it, together with the input, constants of
+//! the right role, functions of the right type and a few other cheap parts. Grids that come out are programs; whatever
+//! comes out and was not there before becomes a part itself. What would be cheap comes first: a cheap part with the
+//! common primitives before the same part with rare ones. So programs are found in the order of how far-fetched they
+//! are, and none is made twice.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -13,6 +14,7 @@ use batt_lang::graph::Ref;
 use batt_lang::types::{Role, TypeId};
 
 use super::Breeder;
+use crate::donors::Donors;
 use crate::parts::Part;
 
 /// Calls of one primitive with one part at most; a choice of them if there are more.
@@ -23,22 +25,26 @@ const OTHERS: usize = 6;
 
 /// Parts that wait to be expanded, and what came of those that were.
 pub(crate) struct Assembly {
-    waiting: BinaryHeap<Reverse<(u32, u32)>>,
+    /// What can be expanded next: what would come of it costs at least so much; the part, and the group of primitives.
+    waiting: BinaryHeap<Reverse<(u32, u32, u8)>>,
     parts: Vec<Part>,
     costs: HashMap<Ref, u32>,
     /// Grids that nobody has taken yet.
     grids: Vec<(Ref, u32)>,
     /// Values that are no grids.
     pub values: Vec<(Ref, u32)>,
-    /// The numbers of the parts that were expanded.
-    pub expanded: Vec<usize>,
+    /// The numbers of the parts that were expanded, and with how many groups so far.
+    pub expanded: Vec<(usize, u8)>,
 }
 
 impl Assembly {
     /// With these parts.
-    pub fn new(parts: Vec<Part>) -> Assembly {
-        let numbered = parts.iter().enumerate().filter(|(_, part)| !part.expanded);
-        let waiting = numbered.map(|(at, part)| Reverse((part.cost, at as u32)));
+    pub fn new(parts: Vec<Part>, donors: &Donors) -> Assembly {
+        let numbered = parts.iter().enumerate();
+        let waiting = numbered.filter_map(|(at, part)| {
+            let group = donors.op_groups.get(usize::from(part.expanded))?;
+            Some(Reverse((part.cost + group.cost, at as u32, part.expanded)))
+        });
         Assembly {
             waiting: waiting.collect(),
             costs: parts.iter().map(|part| (part.value, part.cost)).collect(),
@@ -66,15 +72,19 @@ pub(super) fn assemble(b: &mut Breeder<'_>) -> Option<(Ref, u32)> {
         if let Some(grid) = b.assembly.grids.pop() {
             return Some(grid);
         }
-        let Reverse((_, at)) = b.assembly.waiting.pop()?;
+        let Reverse((_, at, group)) = b.assembly.waiting.pop()?;
         let part = b.assembly.parts[at as usize];
-        b.assembly.expanded.push(at as usize);
-        expand(b, part.value);
+        b.assembly.expanded.push((at as usize, group + 1));
+        if let Some(next) = b.donors.op_groups.get(usize::from(group) + 1) {
+            let later = Reverse((part.cost + next.cost, at, group + 1));
+            b.assembly.waiting.push(later);
+        }
+        expand(b, part.value, group);
     }
 }
 
-/// Calls every primitive that takes a part.
-fn expand(b: &mut Breeder<'_>, part: Ref) {
+/// Calls every primitive of a group that takes a part.
+fn expand(b: &mut Breeder<'_>, part: Ref, group: u8) {
     let Some(ty) = b.typed.type_of(part) else {
         return;
     };
@@ -89,8 +99,7 @@ fn expand(b: &mut Breeder<'_>, part: Ref) {
     near.reverse();
     near.truncate(8);
     near.push(Ref::INPUT);
-    for at in 0..b.donors.value_ops.ops.len() {
-        let op = b.donors.value_ops.ops[at];
+    for &op in &b.donors.op_groups[usize::from(group)].ops {
         for (position, &param) in b.donors.params_of(op).iter().enumerate() {
             if !b.typed.types.is_function(param) && b.typed.types.fits(ty, param) {
                 call_with(b, op, position, (part, ty), &near);
@@ -122,13 +131,13 @@ fn call_with(b: &mut Breeder<'_>, op: OpId, position: usize, part: (Ref, TypeId)
     let all: usize = options.iter().map(Vec::len).product();
     let mut args = vec![part; arity];
     for number in 0..all.min(CALLS) {
-        // All of them, or that many by chance.
-        let mut number = match all > CALLS {
-            true => b.chance.below(all),
-            false => number,
-        };
+        let mut number = number;
         for (arg, list) in args.iter_mut().zip(&options) {
-            *arg = list[number % list.len()];
+            // All of them, or that many by chance, mostly what is common.
+            *arg = match all > CALLS {
+                true => list[b.chance.low(list.len())],
+                false => list[number % list.len()],
+            };
             number /= list.len();
         }
         let Some(made) = b.typed.call(Ref::op(op), &args) else {
@@ -183,8 +192,10 @@ fn choices(
         }
     }
     let parts = b.parts.fitting(&mut b.typed, wanted);
-    list.extend(parts.iter().take(OTHERS));
-    list.sort_unstable();
-    list.dedup();
+    for &part in parts.iter().take(OTHERS) {
+        if !list.contains(&part) {
+            list.push(part);
+        }
+    }
     list
 }
