@@ -58,6 +58,20 @@ impl MemoryBudget {
             granted: limits.memory,
         }
     }
+
+    /// For a run with these limits whose steps may allocate any amount together: somebody else looks at the
+    /// [sum](MemoryBudget::left).
+    pub fn unlimited(limits: &Limits) -> MemoryBudget {
+        MemoryBudget {
+            left: usize::MAX,
+            granted: limits.memory,
+        }
+    }
+
+    /// What was left for all steps when the step under way began.
+    pub fn left(&self) -> usize {
+        self.left
+    }
 }
 
 /// How deeply containers and calls may nest, as in CPython's default recursion limit.

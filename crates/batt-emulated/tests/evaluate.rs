@@ -4,10 +4,13 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 
 use batt_arc::corpus;
-use batt_dsl::{Dialect, Limits, OwnedValue};
+use batt_dsl::{Dialect, OwnedValue};
 use batt_emulated::Emulated;
-use batt_engine::device::{Card, DeviceOptions, DeviceReport, Score, score, score_table};
-use batt_engine::{Compiled, Job, Options, Sample, Values, Verdict, evaluate_on};
+use batt_engine::device::{
+    Card, DeviceOptions, DeviceReport, Left, Prepared, Reason, Score, ScoreOptions, score_jobs,
+    score_table,
+};
+use batt_engine::{Compiled, Job, Options, Role, Sample, Values, Verdict, evaluate_on};
 use batt_lang::SolverFile;
 
 /// Besides those of the corpus: parameters in any order, and one that nobody can give.
@@ -108,66 +111,80 @@ fn evaluating_with_cards_changes_nothing() {
     }
 }
 
-fn scores(count: usize, verify: f64) -> (Vec<Score>, Option<DeviceReport>) {
+fn options(chunk: usize, verify: f64) -> ScoreOptions {
+    ScoreOptions {
+        threads: NonZeroUsize::new(2),
+        device: device(chunk, verify),
+        ..ScoreOptions::default()
+    }
+}
+
+fn scores(count: usize, chunk: usize, verify: f64) -> (Vec<Score>, Option<DeviceReport>) {
     with_corpus(|programs, samples| {
-        let mut all = Vec::new();
+        let options = options(chunk, verify);
         let stop = AtomicBool::new(false);
-        let report = score(
-            &mut cards(count),
-            programs,
-            samples,
-            &Limits::default(),
-            NonZeroUsize::new(2),
-            &device(500, verify),
-            &stop,
-            |program, sample, score| {
-                assert_eq!(program * samples.len() + sample, all.len());
-                all.push(score);
-            },
-        );
+        let (all, report) = score_table(&mut cards(count), programs, samples, &options, &stop);
         assert_eq!(report.scores, all.len());
         assert_eq!(all.len(), programs.len() * samples.len());
+        assert_eq!(report.device.is_some(), count > 0);
         (all, report.device)
     })
 }
 
 #[test]
 fn scores_are_the_same() {
-    let (expected, _) = scores(0, 0.0);
+    let (expected, _) = scores(0, 0, 0.0);
     assert!(expected.iter().any(|score| score.verdict == Verdict::Right));
-    for (count, verify) in [(1, 0.0), (3, 0.0), (1, 0.3)] {
-        let (all, report) = scores(count, verify);
-        let differing = all
-            .iter()
-            .zip(&expected)
-            .enumerate()
-            .find(|(_, (a, b))| a != b);
-        assert_eq!(differing, None);
+    for (count, chunk, verify) in [(1, 700, 0.0), (2, 0, 0.0), (3, 500, 0.0), (1, 500, 0.3)] {
+        let (all, report) = scores(count, chunk, verify);
+        let mut pairs = all.iter().zip(&expected).enumerate();
+        assert_eq!(pairs.find(|(_, (a, b))| a != b), None);
         let report = report.expect("cards were used");
         assert!(report.runs.finished() > 0);
+        assert_eq!(report.runs.total() as usize, all.len());
         assert_eq!((report.differing, report.mismatches.len()), (0, 0));
         assert_eq!(report.verified > 0, verify > 0.0);
     }
 }
 
+/// Some runs out of all, in any order, with the same samples from call to call; what no card finishes is done here or
+/// handed back.
 #[test]
-fn a_table_has_the_same_scores() {
-    let (expected, _) = scores(0, 0.0);
-    for (count, chunk) in [(0, 0), (1, 700), (2, 0)] {
-        let found = with_corpus(|programs, samples| {
-            let (table, report) = score_table(
-                &mut cards(count),
-                programs,
-                samples,
-                &Limits::default(),
-                NonZeroUsize::new(2),
-                &device(chunk, 0.0),
-                &AtomicBool::new(false),
-            );
-            assert_eq!(report.scores, table.len());
-            assert_eq!(report.device.is_some(), count > 0);
-            table
-        });
-        assert!(found == expected, "{count} cards, chunks of {chunk}");
-    }
+fn scores_of_some_runs() {
+    let (expected, _) = scores(0, 0, 0.0);
+    with_corpus(|programs, samples| {
+        let place = |at: usize| at * 7919 % expected.len();
+        let runs: Vec<(u32, u32)> = (0..1000)
+            .map(place)
+            .map(|run| ((run / samples.len()) as u32, (run % samples.len()) as u32))
+            .collect();
+        let wanted: Vec<&Score> = (0..1000).map(|at| &expected[place(at)]).collect();
+        // One of the programs takes parameters that nobody has prepared.
+        let prepared = Prepared::new(samples, [[Role::Input].as_slice()]);
+        for left in [Left::Done, Left::HandedBack] {
+            for (count, chunk) in [(0, 0), (1, 0), (2, 90)] {
+                let options = ScoreOptions {
+                    left,
+                    ..options(chunk, 0.0)
+                };
+                let stop = AtomicBool::new(false);
+                let mut cards = cards(count);
+                let (found, report) =
+                    score_jobs(&mut cards, programs, &prepared, &runs, &options, &stop);
+                assert_eq!(found.len(), runs.len());
+                let mut pairs = found.iter().zip(&wanted);
+                assert!(pairs.all(|(a, b)| a.as_ref().is_none_or(|a| a == *b)));
+                let scored = found.iter().flatten().count();
+                assert_eq!(report.scores, scored);
+                let counts = report.device.map(|device| device.runs).unwrap_or_default();
+                let in_all = if count > 0 { runs.len() } else { 0 };
+                assert_eq!(counts.total() as usize, in_all);
+                assert_eq!(counts.left[Reason::Unsent.index()] > 0, count > 0);
+                match left {
+                    Left::Done => assert_eq!(scored, runs.len()),
+                    Left::HandedBack => assert_eq!(scored as u64, counts.finished()),
+                }
+            }
+        }
+    });
 }

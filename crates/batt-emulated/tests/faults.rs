@@ -5,14 +5,26 @@ use std::sync::atomic::AtomicBool;
 
 use batt_arc::{Grid, corpus};
 use batt_cuda::{Faulty, Script};
-use batt_dsl::{Dialect, Limits};
+use batt_dsl::Dialect;
 use batt_emulated::{Emulated, LaneOrder};
 use batt_engine::device::{
-    Card, CardReport, Counting, DeviceOptions, Inputs, JobAt, Launcher, Param, Programs, Score,
-    Settings, Shapes, score,
+    Card, CardReport, Counting, DeviceOptions, Inputs, JobAt, Launcher, Left, Param, Prepared,
+    Programs, Reason, Score, ScoreOptions, Settings, Shapes, score_jobs, score_table,
 };
 use batt_engine::{Compiled, Sample};
 use batt_lang::SolverFile;
+
+fn options(chunk: usize, verify: f64) -> ScoreOptions {
+    ScoreOptions {
+        threads: NonZeroUsize::new(2),
+        device: DeviceOptions {
+            chunk: NonZeroUsize::new(chunk),
+            verify,
+            ..DeviceOptions::default()
+        },
+        ..ScoreOptions::default()
+    }
+}
 
 /// The scores of the corpus on some inputs, in chunks of a size, and what the card did.
 fn scores(faults: Option<&str>, chunk: usize, verify: f64) -> (Vec<Score>, Option<CardReport>) {
@@ -27,20 +39,14 @@ fn scores(faults: Option<&str>, chunk: usize, verify: f64) -> (Vec<Score>, Optio
         let script: Script = faults.parse().expect("a script");
         Box::new(Faulty::new(Emulated::default(), script))
     });
-    let mut all = Vec::new();
-    let report = score(
+    let options = options(chunk, verify);
+    let stop = AtomicBool::new(false);
+    let (all, report) = score_table(
         &mut Vec::from_iter(card),
         &programs,
         &samples,
-        &Limits::default(),
-        NonZeroUsize::new(2),
-        &DeviceOptions {
-            chunk: NonZeroUsize::new(chunk),
-            verify,
-            ..DeviceOptions::default()
-        },
-        &AtomicBool::new(false),
-        |_, _, score| all.push(score),
+        &options,
+        &stop,
     );
     assert_eq!(all.len(), programs.len() * samples.len());
     (all, report.device.map(|mut device| device.cards.remove(0)))
@@ -64,6 +70,35 @@ fn faults_change_nothing() {
         let card = card.expect("it is in the report");
         assert_eq!(card.errors.len(), errors, "{faults}: {:?}", card.errors);
         assert_eq!(card.lost, lost, "{faults}");
+    }
+}
+
+/// Nobody stands in for a card that fails where the caller does: its runs are handed back, and counted.
+#[test]
+fn what_a_failing_card_leaves_is_handed_back() {
+    let file = SolverFile::parse_in(corpus::SOLVERS, "solvers.py", Some(Dialect::ArcDsl));
+    let programs: Vec<Compiled> = file.programs.iter().map(Compiled::new).collect();
+    let tasks = corpus::tasks();
+    let (task, _, pair) = tasks.pairs().next().expect("a task");
+    let samples = Prepared::of(&[Sample::new(task, pair)], &programs);
+    let runs: Vec<(u32, u32)> = (0..programs.len() as u32).map(|k| (k, 0)).collect();
+    let options = ScoreOptions {
+        left: Left::HandedBack,
+        ..options(10, 0.0)
+    };
+    for (faults, done) in [("launch@1", runs.len() - 20), ("lost@1", 0)] {
+        let script: Script = faults.parse().expect("a script");
+        let mut cards: Vec<Box<dyn Card>> =
+            vec![Box::new(Faulty::new(Emulated::default(), script))];
+        let stop = AtomicBool::new(false);
+        let (scores, report) = score_jobs(&mut cards, &programs, &samples, &runs, &options, &stop);
+        let counts = report.device.expect("a card was used").runs;
+        let scored = scores.iter().flatten().count();
+        assert_eq!(scores.len(), runs.len());
+        assert_eq!(scored as u64, counts.finished());
+        assert_eq!(counts.total() as usize, runs.len());
+        assert!(counts.left[Reason::Card.index()] >= 10, "{faults}");
+        assert!(scored >= done, "{faults}: {scored}");
     }
 }
 

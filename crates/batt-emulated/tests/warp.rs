@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use batt_arc::corpus;
-use batt_dsl::{Dialect, Limits};
+use batt_dsl::Dialect;
 use batt_emulated::{Emulated, LaneOrder, Misdeed, Planted};
 use batt_engine::conformance::run_on_device;
-use batt_engine::device::{Card, DeviceOptions, DeviceReport, Reason, Score, score};
+use batt_engine::device::{Card, DeviceReport, Reason, Score, ScoreOptions, score_table};
 use batt_engine::{Compiled, Sample, Verdict};
 use batt_lang::SolverFile;
 use tempfile::TempDir;
@@ -36,17 +36,12 @@ fn corpus_scores(card: Option<Emulated>, step: usize) -> (Vec<Score>, Option<Dev
         .collect();
     let mut cards: Vec<Box<dyn Card>> = Vec::new();
     cards.extend(card.map(|card| -> Box<dyn Card> { Box::new(card) }));
-    let mut all = Vec::new();
-    let report = score(
-        &mut cards,
-        &programs,
-        &samples,
-        &Limits::default(),
-        NonZeroUsize::new(1),
-        &DeviceOptions::default(),
-        &AtomicBool::new(false),
-        |_, _, score| all.push(score),
-    );
+    let options = ScoreOptions {
+        threads: NonZeroUsize::new(1),
+        ..ScoreOptions::default()
+    };
+    let stop = AtomicBool::new(false);
+    let (all, report) = score_table(&mut cards, &programs, &samples, &options, &stop);
     (all, report.device)
 }
 

@@ -1,9 +1,10 @@
 //! Programs as words: what the device VM executes.
 
-use std::sync::OnceLock;
-
 use std::collections::HashMap;
+use std::panic::resume_unwind;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 
 use batt_dsl::{Dialect, Fault, Limits, Literal, Workspace};
 use batt_lang::OnError;
@@ -17,6 +18,12 @@ const HEADER: usize = 24;
 
 /// Programs begin at, and their literals are, so many words: sixteen bytes, which are read at once.
 const ALIGN: usize = 4;
+
+/// The word of the first counter of a program's steps.
+const FIRST_COUNTER: usize = 19;
+
+/// Programs that are worth a thread of their own.
+const LEAST_PIECE: usize = 512;
 
 /// The forms of instructions.
 const CALL_OP: u32 = 0;
@@ -105,45 +112,100 @@ impl Programs {
         self.steps
     }
 
+    /// Many programs, made on some threads, with the place of each; one that cannot be sent has none. How many threads
+    /// there are makes no difference to the words.
+    pub fn of(programs: &[Compiled], threads: usize) -> (Programs, Vec<Option<ProgramAt>>) {
+        let mut all = Programs::new();
+        let mut places = Vec::with_capacity(programs.len());
+        let piece = programs.len().div_ceil(threads.max(1)).max(LEAST_PIECE);
+        if programs.len() <= piece {
+            all.add_all(programs, &mut places);
+            return (all, places);
+        }
+        let make = |programs| {
+            let mut piece = Programs::without_ranks();
+            let mut places = Vec::new();
+            piece.add_all(programs, &mut places);
+            (piece, places)
+        };
+        let pieces: Vec<(Programs, Vec<_>)> = thread::scope(|scope| {
+            let spawn = |programs| scope.spawn(move || make(programs));
+            let makers: Vec<_> = programs.chunks(piece).map(spawn).collect();
+            let made = makers.into_iter().map(thread::ScopedJoinHandle::join);
+            made.map(|made| made.unwrap_or_else(|panic| resume_unwind(panic)))
+                .collect()
+        });
+        let words = pieces.iter().map(|(piece, _)| piece.words.len()).sum();
+        all.words.reserve_exact(words);
+        for (piece, of_piece) in pieces {
+            all.append(&piece, &of_piece, &mut places);
+        }
+        (all, places)
+    }
+
+    /// No programs, and nothing before them: a piece of others.
+    fn without_ranks() -> Programs {
+        Programs {
+            words: Vec::new(),
+            steps: 0,
+            id: 0,
+        }
+    }
+
+    /// Appends programs.
+    fn add_all(&mut self, programs: &[Compiled], places: &mut Vec<Option<ProgramAt>>) {
+        let (mut lists, mut maker) = (Lists::default(), Maker::default());
+        for program in programs {
+            let made = self.push(&Parts::of_program(program, &mut lists), &mut maker);
+            places.push(made.ok());
+        }
+    }
+
+    /// Appends a piece with the places of its programs.
+    fn append(
+        &mut self,
+        piece: &Programs,
+        of_piece: &[Option<ProgramAt>],
+        places: &mut Vec<Option<ProgramAt>>,
+    ) {
+        let offset = self.words.len();
+        if u32::try_from(offset + piece.words.len()).is_err() {
+            places.extend(of_piece.iter().map(|_| None));
+            return;
+        }
+        self.id = next_id();
+        self.words.extend_from_slice(&piece.words);
+        for place in of_piece {
+            places.push(place.map(|at| {
+                let moved = ProgramAt {
+                    offset: offset as u32 + at.offset,
+                    first_step: self.steps + at.first_step,
+                    ..at
+                };
+                self.words[moved.offset as usize + FIRST_COUNTER] = moved.first_step as u32;
+                moved
+            }));
+        }
+        self.steps += piece.steps;
+    }
+
     /// Appends a batt.
     pub fn push_batt(&mut self, batt: &CompiledBatt) -> Result<ProgramAt, BytecodeError> {
-        self.push(&Parts {
-            dialect: batt.dialect(),
-            defaults: batt.mode() == OnError::Defaults,
-            steps: &batt.steps,
-            order: &batt.order,
-            entries: &batt.values,
-            outputs: batt.outputs(),
-            entries_of_step: [&batt.entries_of_step.starts, &batt.entries_of_step.numbers],
-            steps_of_entry: [&batt.steps_of_entry.starts, &batt.steps_of_entry.numbers],
-            users: [&batt.users[0], &batt.users[1]],
-        })
+        self.push(&Parts::of_batt(batt), &mut Maker::default())
     }
 
     /// Appends a program, as a batt of one output that all steps belong to.
     pub fn push_program(&mut self, program: &Compiled) -> Result<ProgramAt, BytecodeError> {
-        let len = program.len() as u32;
-        let all: Vec<u32> = (0..len).collect();
-        let one_each: Vec<u32> = (0..=len).collect();
-        let (zeros, ones) = (vec![0; all.len()], vec![1; all.len()]);
-        self.push(&Parts {
-            dialect: program.dialect(),
-            defaults: false,
-            steps: &program.steps,
-            order: &all,
-            entries: &[program.result],
-            outputs: 1,
-            entries_of_step: [&one_each, &zeros],
-            steps_of_entry: [&[0, len], &all],
-            users: [&ones, &zeros],
-        })
+        let mut lists = Lists::default();
+        let parts = Parts::of_program(program, &mut lists);
+        self.push(&parts, &mut Maker::default())
     }
 
-    fn push(&mut self, parts: &Parts<'_>) -> Result<ProgramAt, BytecodeError> {
+    fn push(&mut self, parts: &Parts<'_>, maker: &mut Maker) -> Result<ProgramAt, BytecodeError> {
         // Other words are other words: a card must not take them for those it has.
         self.id = next_id();
         let offset = self.words.len();
-        let written = self.write(parts, offset);
+        let written = self.write(parts, offset, maker);
         if written.is_err() {
             self.words.truncate(offset);
         }
@@ -157,48 +219,57 @@ impl Programs {
         })
     }
 
-    fn write(&mut self, parts: &Parts<'_>, offset: usize) -> Result<(), BytecodeError> {
-        let literals = Literals::of(parts);
+    fn write(
+        &mut self,
+        parts: &Parts<'_>,
+        offset: usize,
+        maker: &mut Maker,
+    ) -> Result<(), BytecodeError> {
+        let Maker {
+            workspace,
+            constants,
+        } = maker;
+        let literals = Literals::of(parts, constants);
         let count = literals.count();
         let source = |source: &Source| literals.slot(source);
         let instructions = &parts.steps.instructions;
         self.words.resize(offset + HEADER + ALIGN * count, 0);
-        let mut workspace = Workspace::new();
         for (k, literal) in parts.steps.literals.iter().enumerate() {
-            self.place_literal(&mut workspace, offset, k, literal, parts.dialect)?;
+            let workspace = workspace.get_or_insert_default();
+            self.place_literal(workspace, offset, k, literal, parts.dialect)?;
         }
         let first = parts.steps.literals.len();
-        for (k, constant) in literals.constants.iter().enumerate() {
+        for (k, constant) in literals.constants.list.iter().enumerate() {
             self.place(offset, first + k, in_place(*constant));
         }
 
         let words = &mut self.words;
+        let entries = (words.len() - offset) as u32;
+        words.extend(parts.entries.iter().map(source));
         let mut put = |list: &[u32]| {
             let at = (words.len() - offset) as u32;
             words.extend_from_slice(list);
             at
         };
         let order = put(parts.order);
-        let entries: Vec<u32> = parts.entries.iter().map(source).collect();
-        let entries = put(&entries);
         let [entry_starts, entry_numbers] = parts.entries_of_step.map(&mut put);
         let [step_starts, step_numbers] = parts.steps_of_entry.map(&mut put);
         let [all_users, score_users] = parts.users.map(&mut put);
 
-        let mut places = Vec::with_capacity(instructions.len());
-        for (instruction, op) in instructions.iter().zip(&parts.steps.ops) {
+        let list = words.len();
+        words.resize(list + instructions.len(), 0);
+        for (k, (instruction, op)) in instructions.iter().zip(&parts.steps.ops).enumerate() {
             let args = instruction.args();
             let (form, callee) = match (op, instruction) {
                 (Some(op), _) => (CALL_OP, op.index() as u32),
                 (None, Instruction::Dynamic(callee, _)) => (CALL_VALUE, source(callee)),
                 (None, _) => (MAKE_TUPLE, 0),
             };
-            places.push((words.len() - offset) as u32);
+            words[list + k] = (words.len() - offset) as u32;
             words.extend([form | (args.len() as u32) << 8, callee]);
             words.extend(args.iter().map(source));
         }
-        let instruction_list = (words.len() - offset) as u32;
-        words.extend_from_slice(&places);
+        let instruction_list = (list - offset) as u32;
         words.resize(words.len().next_multiple_of(ALIGN), 0);
         if u32::try_from(words.len()).is_err() {
             return Err(BytecodeError::TooLong);
@@ -286,56 +357,157 @@ struct Parts<'a> {
     users: [&'a [u32]; 2],
 }
 
+impl<'a> Parts<'a> {
+    fn of_batt(batt: &'a CompiledBatt) -> Parts<'a> {
+        Parts {
+            dialect: batt.dialect(),
+            defaults: batt.mode() == OnError::Defaults,
+            steps: &batt.steps,
+            order: &batt.order,
+            entries: &batt.values,
+            outputs: batt.outputs(),
+            entries_of_step: [&batt.entries_of_step.starts, &batt.entries_of_step.numbers],
+            steps_of_entry: [&batt.steps_of_entry.starts, &batt.steps_of_entry.numbers],
+            users: [&batt.users[0], &batt.users[1]],
+        }
+    }
+
+    /// A program, as a batt of one output that all steps belong to.
+    fn of_program(program: &'a Compiled, lists: &'a mut Lists) -> Parts<'a> {
+        let len = program.len();
+        lists.extend(len + 1);
+        lists.ends[1] = len as u32;
+        let all = &lists.counting[..len];
+        let (zeros, ones) = (&lists.zeros[..len], &lists.ones[..len]);
+        Parts {
+            dialect: program.dialect(),
+            defaults: false,
+            steps: &program.steps,
+            order: all,
+            entries: std::slice::from_ref(&program.result),
+            outputs: 1,
+            entries_of_step: [&lists.counting[..=len], zeros],
+            steps_of_entry: [&lists.ends, all],
+            users: [ones, zeros],
+        }
+    }
+}
+
+/// Lists that programs have in common, each a part of these.
+#[derive(Default)]
+struct Lists {
+    counting: Vec<u32>,
+    zeros: Vec<u32>,
+    ones: Vec<u32>,
+    ends: [u32; 2],
+}
+
+impl Lists {
+    /// At least as long as this.
+    fn extend(&mut self, len: usize) {
+        if self.zeros.len() < len {
+            self.counting = (0..len as u32).collect();
+            self.zeros.resize(len, 0);
+            self.ones.resize(len, 1);
+        }
+    }
+}
+
+/// What it takes to write programs, kept from one to the next.
+#[derive(Default)]
+struct Maker {
+    /// For literals that need one.
+    workspace: Option<Workspace>,
+    constants: Constants,
+}
+
+/// Different constants, in the order in which they were met.
+#[derive(Default)]
+struct Constants {
+    list: Vec<Constant>,
+    /// Of each constant its number, once there are many.
+    numbers: HashMap<Constant, u32>,
+}
+
+/// As many constants as are found sooner by looking at all of them.
+const FEW: usize = 32;
+
+impl Constants {
+    fn clear(&mut self) {
+        self.list.clear();
+        self.numbers.clear();
+    }
+
+    fn number(&self, constant: &Constant) -> Option<u32> {
+        match self.list.len() {
+            ..=FEW => {
+                let found = self.list.iter().position(|known| known == constant);
+                found.map(|number| number as u32)
+            }
+            _ => self.numbers.get(constant).copied(),
+        }
+    }
+
+    fn add(&mut self, constant: Constant) {
+        if self.number(&constant).is_some() {
+            return;
+        }
+        self.list.push(constant);
+        let unnumbered = match self.list.len() {
+            ..=FEW => self.list.len(),
+            _ => self.numbers.len(),
+        };
+        for (k, constant) in self.list.iter().enumerate().skip(unnumbered) {
+            self.numbers.insert(*constant, k as u32);
+        }
+    }
+}
+
 /// The literals of a program on the device: those the CPU has in slots, and the constants, each once.
-struct Literals {
+struct Literals<'c> {
     params: usize,
     /// The first slot of a step on the CPU.
     first_step: usize,
-    constants: Vec<Constant>,
-    slots: HashMap<Constant, u32>,
+    constants: &'c Constants,
 }
 
-impl Literals {
-    fn of(parts: &Parts<'_>) -> Literals {
-        let steps = parts.steps;
-        let mut literals = Literals {
-            params: steps.params,
-            first_step: steps.first(),
-            constants: Vec::new(),
-            slots: HashMap::new(),
+impl<'c> Literals<'c> {
+    fn of(parts: &Parts<'_>, constants: &'c mut Constants) -> Literals<'c> {
+        constants.clear();
+        let mut add = |source: &Source| {
+            if source.slot == CONSTANT {
+                constants.add(source.constant);
+            }
         };
-        for instruction in &steps.instructions {
+        for instruction in &parts.steps.instructions {
             if let Instruction::Dynamic(callee, _) = instruction {
-                literals.add(callee);
+                add(callee);
             }
-            instruction
-                .args()
-                .iter()
-                .for_each(|source| literals.add(source));
+            instruction.args().iter().for_each(&mut add);
         }
-        parts.entries.iter().for_each(|source| literals.add(source));
-        literals
-    }
-
-    fn add(&mut self, source: &Source) {
-        if source.slot == CONSTANT {
-            let next = (self.first_step + self.constants.len()) as u32;
-            if *self.slots.entry(source.constant).or_insert(next) == next {
-                self.constants.push(source.constant);
-            }
+        parts.entries.iter().for_each(&mut add);
+        Literals {
+            params: parts.steps.params,
+            first_step: parts.steps.first(),
+            constants,
         }
     }
 
     fn count(&self) -> usize {
-        self.first_step - self.params + self.constants.len()
+        self.first_step - self.params + self.constants.list.len()
     }
 
     /// The slot on the device.
     fn slot(&self, source: &Source) -> u32 {
+        let constants = self.constants.list.len() as u32;
         match source.slot {
-            CONSTANT => self.slots[&source.constant],
+            // All constants have been added.
+            CONSTANT => {
+                let number = self.constants.number(&source.constant);
+                self.first_step as u32 + number.unwrap_or_default()
+            }
             // Constants stand between the other literals and the steps.
-            slot if slot as usize >= self.first_step => slot + self.constants.len() as u32,
+            slot if slot as usize >= self.first_step => slot + constants,
             slot => slot,
         }
     }
@@ -451,5 +623,46 @@ mod tests {
         assert_eq!(list(12, 3), [5, 6, 7]);
         assert_eq!(list(17, 4), batt.users[0]);
         assert_eq!(list(18, 4), batt.users[1]);
+    }
+
+    #[test]
+    fn threads_make_no_difference() {
+        let texts = [
+            "def solve(I):\n    x1 = paint(I, ((2, (1, 1)), (1, 2, 3)))\n    return x1\n",
+            "def solve(I):\n    x1 = canvas(ZERO, (3, 3))\n    x2 = x1(ONE)\n    return x2\n",
+        ];
+        let programs: Vec<Compiled> = (0..2 * LEAST_PIECE)
+            .map(|k| compiled(texts[k % 3 % 2], Dialect::ArcDsl))
+            .collect();
+        let mut expected = Programs::new();
+        let each: Vec<Option<ProgramAt>> = programs
+            .iter()
+            .map(|program| expected.push_program(program).ok())
+            .collect();
+        for threads in [1, 2, 5] {
+            let (all, places) = Programs::of(&programs, threads);
+            assert!(places == each, "{threads} threads");
+            assert!(all.words() == expected.words(), "{threads} threads");
+            assert_eq!(all.steps(), expected.steps());
+        }
+        assert!(Programs::of(&[], 3).1.is_empty());
+    }
+
+    #[test]
+    fn many_constants_are_each_there_once() {
+        let mut constants = Constants::default();
+        for _ in 0..2 {
+            constants.clear();
+            for n in 0..100 {
+                constants.add(Constant::Int(n));
+                constants.add(Constant::Int(n / 2));
+            }
+            let numbers: Vec<_> = (0..100)
+                .map(|n| constants.number(&Constant::Int(n)))
+                .collect();
+            assert_eq!(numbers, (0..100).map(Some).collect::<Vec<_>>());
+            assert_eq!(constants.list.len(), 100);
+            assert_eq!(constants.number(&Constant::None), None);
+        }
     }
 }

@@ -55,23 +55,32 @@ pub(crate) enum Runs<'a> {
     Listed(&'a [(u32, u32)]),
 }
 
-impl Load<'_> {
-    fn count(&self) -> usize {
-        match self.runs {
-            Runs::From(from) => (self.subjects.len() * self.samples.len()).saturating_sub(from),
+impl Runs<'_> {
+    /// How many there are, of so many subjects and samples.
+    pub fn count(&self, subjects: usize, samples: usize) -> usize {
+        match self {
+            Runs::From(from) => (subjects * samples).saturating_sub(*from),
             Runs::Listed(runs) => runs.len(),
         }
     }
 
-    /// Subject and sample of a run.
-    fn run(&self, at: usize) -> (usize, usize) {
-        match self.runs {
-            Runs::From(from) => {
-                let run = from + at;
-                (run / self.samples.len(), run % self.samples.len())
-            }
+    /// Subject and sample of a run, of so many samples.
+    pub fn place(&self, at: usize, samples: usize) -> (usize, usize) {
+        match self {
+            Runs::From(from) => ((from + at) / samples, (from + at) % samples),
             Runs::Listed(runs) => (runs[at].0 as usize, runs[at].1 as usize),
         }
+    }
+}
+
+impl Load<'_> {
+    fn count(&self) -> usize {
+        self.runs.count(self.subjects.len(), self.samples.len())
+    }
+
+    /// Subject and sample of a run.
+    fn run(&self, at: usize) -> (usize, usize) {
+        self.runs.place(at, self.samples.len())
     }
 }
 
@@ -408,8 +417,7 @@ impl Feeder<'_, '_> {
 
     /// Notes what went wrong. Is the card of any more use?
     fn failed(&mut self, error: &CardError) -> bool {
-        self.report.errors.push(error.to_string());
-        self.report.lost |= error.is_final();
+        self.report.note(error);
         !self.report.lost
     }
 

@@ -125,6 +125,12 @@ impl Done {
         Ok(Finished { pass: *pass, words })
     }
 
+    /// The work that a job spent in the last launch it was in.
+    pub fn spent(&self, k: usize) -> u32 {
+        let (launch, number) = self.places[k];
+        self.launches[launch as usize].1.spent(number as usize)
+    }
+
     /// Did the launches give full values?
     pub fn has_values(&self) -> bool {
         self.values

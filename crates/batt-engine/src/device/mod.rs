@@ -18,7 +18,6 @@ mod report;
 mod results;
 mod score;
 mod solo;
-mod table;
 mod verify;
 pub mod wire;
 
@@ -28,8 +27,7 @@ pub use inputs::{Inputs, Param, SampleAt, Shape, Shapes};
 pub use launch::{Counting, Done, Finished, JobAt, LaunchPass, Launcher, Settings};
 pub use report::{CardReport, Counts, DeviceReport, Mismatch, OpCount};
 pub use results::{Entry, Reason, entries, only_entry};
-pub use score::{Score, ScoreReport, score};
-pub use table::score_table;
+pub use score::{Left, Prepared, Score, ScoreOptions, ScoreReport, score_jobs, score_table};
 
 pub(crate) use feed::{Feed, Load, Runs, Subject, Taken, run_fed};
 pub(crate) use replay::replay;

@@ -2,7 +2,7 @@
 
 use batt_dsl::OpId;
 
-use super::card::Times;
+use super::card::{CardError, Times};
 use super::launch::LaunchPass;
 use super::results::Reason;
 
@@ -85,6 +85,14 @@ pub struct CardReport {
     pub errors: Vec<String>,
     /// Was it given up?
     pub lost: bool,
+}
+
+impl CardReport {
+    /// Notes what went wrong.
+    pub(crate) fn note(&mut self, error: &CardError) {
+        self.errors.push(error.to_string());
+        self.lost |= error.is_final();
+    }
 }
 
 impl DeviceReport {

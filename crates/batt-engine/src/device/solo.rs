@@ -1,4 +1,4 @@
-//! Programs on samples with the help of cards: what evaluating and scoring have in common.
+//! Programs on samples with the help of cards, for evaluating them in order.
 
 use std::num::NonZeroUsize;
 use std::sync::Mutex;

@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use batt_dsl::Limits;
-use batt_engine::device::{DeviceOptions, score_table};
+use batt_engine::device::{ScoreOptions, score_table};
 use batt_engine::{Compiled, Sample};
 
 use super::crossover::{Measured, Outcome};
@@ -65,9 +64,7 @@ fn one(
         cards,
         programs,
         samples,
-        &Limits::default(),
-        None,
-        &DeviceOptions::default(),
+        &ScoreOptions::default(),
         interrupt::stop(),
     );
     let time = started.elapsed();

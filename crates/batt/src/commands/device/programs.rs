@@ -4,8 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use batt_cuda::plumbing::Check;
-use batt_dsl::Limits;
-use batt_engine::device::{DeviceOptions, DeviceReport, Score, score_table};
+use batt_engine::device::{DeviceReport, Score, ScoreOptions, score_table};
 use batt_engine::{Compiled, Sample};
 use serde_json::{Value, json};
 
@@ -86,9 +85,7 @@ fn scores(
         cards,
         programs,
         samples,
-        &Limits::default(),
-        None,
-        &DeviceOptions::default(),
+        &ScoreOptions::default(),
         // Half a comparison is none, so nothing ends it early.
         &AtomicBool::new(false),
     );

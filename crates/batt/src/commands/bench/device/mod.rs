@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use batt_dsl::{Dialect, Limits};
-use batt_engine::device::{Card, DeviceOptions, DeviceReport, Score, Settings, score_table};
+use batt_engine::device::{
+    Card, DeviceOptions, DeviceReport, Score, ScoreOptions, Settings, score_table,
+};
 use batt_engine::{Compiled, Sample};
 use batt_lang::Program;
 
@@ -182,12 +184,17 @@ impl Work<'_> {
 
     /// All runs once: how long that took, and what came of it.
     fn pass(&self, cards: &mut Cards, ops: bool) -> (Duration, Vec<Score>, Option<DeviceReport>) {
-        let options = DeviceOptions {
-            settings: Settings {
-                ops,
-                ..Settings::default()
+        let settings = Settings {
+            ops,
+            ..Settings::default()
+        };
+        let options = ScoreOptions {
+            limits: self.limits,
+            device: DeviceOptions {
+                settings,
+                ..DeviceOptions::default()
             },
-            ..DeviceOptions::default()
+            ..ScoreOptions::default()
         };
         let cards: &mut [Box<dyn Card>] = cards;
         let started = Instant::now();
@@ -195,8 +202,6 @@ impl Work<'_> {
             cards,
             self.programs,
             self.samples,
-            &self.limits,
-            None,
             &options,
             interrupt::stop(),
         );

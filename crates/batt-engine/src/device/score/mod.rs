@@ -1,0 +1,108 @@
+//! Scores and hashes of many programs on many samples, without their values: what a search asks for.
+//!
+//! ```text
+//!   Compiled ── Programs ─┐              ┌─ read: scores ───────────────────────┐
+//!   Prepared ── Inputs ───┼─ launches ───┤                                      ├──> one score a run
+//!   (program, sample) ────┘              └─ left: done here, or handed back ────┘
+//! ```
+//!
+//! Runs are launched by the hundred thousand and their scores are read off in one go; what the cards leave is done by
+//! the CPU meanwhile, in any order. Handing scores over one by one and in order would cost more than a card needs for a
+//! run.
+
+mod prepared;
+mod work;
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::AtomicBool;
+
+use batt_dsl::Limits;
+
+use super::DeviceOptions;
+use super::card::Card;
+use super::feed::Runs;
+use super::report::DeviceReport;
+use crate::compile::Compiled;
+use crate::evaluate::Verdict;
+use crate::sample::Sample;
+
+pub use prepared::Prepared;
+
+/// What a program is worth on a sample.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Score {
+    /// Right, wrong or failed.
+    pub verdict: Verdict,
+    /// CPython's `hash()` of the value, if there is one. Equal values have equal hashes. That of a value in which
+    /// there are functions, `None` or nan is by address in CPython, and means nothing here either.
+    pub hash: Option<u64>,
+}
+
+/// How to score.
+#[derive(Clone, Debug, Default)]
+pub struct ScoreOptions {
+    /// Limits of each run.
+    pub limits: Limits,
+    /// Threads; `None` for one per core.
+    pub threads: Option<NonZeroUsize>,
+    /// How cards are used, if there are any.
+    pub device: DeviceOptions,
+    /// What becomes of runs that no card finishes.
+    pub left: Left,
+}
+
+/// What becomes of runs that no card finishes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Left {
+    /// The CPU does them.
+    #[default]
+    Done,
+    /// They are handed back without a score, for somebody who has a better way to do them.
+    HandedBack,
+}
+
+/// What scoring came to.
+#[derive(Clone, Debug, Default)]
+pub struct ScoreReport {
+    /// Runs that have a score.
+    pub scores: usize,
+    /// What devices did, if any were used; with why they left what they left.
+    pub device: Option<DeviceReport>,
+}
+
+/// Scores of some runs, each a program and a sample by their numbers, in the order of the runs. Runs of one program
+/// had better stand next to one another.
+///
+/// A run has no score if `stop` was set before it was done. With [`Left::HandedBack`] those have none either that no
+/// card has finished: all of them, if there are no cards or if the limits do not
+/// [allow](super::is_allowed_by) them.
+///
+/// # Panics
+///
+/// If a run is of a program or a sample that is not there.
+pub fn score_jobs(
+    cards: &mut [Box<dyn Card>],
+    programs: &[Compiled],
+    samples: &Prepared<'_>,
+    runs: &[(u32, u32)],
+    options: &ScoreOptions,
+    stop: &AtomicBool,
+) -> (Vec<Option<Score>>, ScoreReport) {
+    work::score(cards, programs, samples, Runs::Listed(runs), options, stop)
+}
+
+/// Scores of every program on every sample: that of program `p` on sample `s` is number `p * samples.len() + s`. A run
+/// that has no score ends the table: it is as long as what is complete.
+pub fn score_table(
+    cards: &mut [Box<dyn Card>],
+    programs: &[Compiled],
+    samples: &[Sample<'_>],
+    options: &ScoreOptions,
+    stop: &AtomicBool,
+) -> (Vec<Score>, ScoreReport) {
+    let samples = Prepared::of(samples, programs);
+    let (scores, mut report) = work::score(cards, programs, &samples, Runs::From(0), options, stop);
+    let scores: Vec<Score> = scores.into_iter().map_while(|score| score).collect();
+    report.scores = scores.len();
+    (scores, report)
+}

@@ -1,0 +1,72 @@
+//! Samples made ready once, for many calls.
+
+use std::sync::OnceLock;
+
+use crate::compile::Compiled;
+use crate::device::inputs::{Inputs, Param, SampleAt, Shape, Shapes};
+use crate::sample::{Role, Sample};
+
+/// Samples to score programs on. Cards are sent them once: as long as a card is given no others in between, they stay
+/// there from call to call.
+pub struct Prepared<'a> {
+    samples: Vec<Sample<'a>>,
+    shapes: Shapes,
+    /// The parameters that a program may have, with the list of each.
+    roles: Vec<(Vec<Role>, Shape)>,
+    encoded: OnceLock<Encoded>,
+}
+
+/// Samples as cards know them.
+pub(super) struct Encoded {
+    pub inputs: Inputs,
+    pub places: Vec<SampleAt>,
+}
+
+impl<'a> Prepared<'a> {
+    /// Samples for programs with these parameters. A card is not given programs with others.
+    pub fn new<'r>(
+        samples: &[Sample<'a>],
+        roles: impl IntoIterator<Item = &'r [Role]>,
+    ) -> Prepared<'a> {
+        let mut prepared = Prepared {
+            samples: samples.to_vec(),
+            shapes: Shapes::default(),
+            roles: Vec::new(),
+            encoded: OnceLock::new(),
+        };
+        for roles in roles {
+            if prepared.shape(roles).is_none() {
+                let params: Vec<Param> = roles.iter().map(|role| Param::from(*role)).collect();
+                let shape = prepared.shapes.add(&params);
+                prepared.roles.push((roles.to_vec(), shape));
+            }
+        }
+        prepared
+    }
+
+    /// Samples for these programs, and for all that have the parameters of one of them.
+    pub fn of(samples: &[Sample<'a>], programs: &[Compiled]) -> Prepared<'a> {
+        Prepared::new(samples, programs.iter().filter_map(Compiled::roles))
+    }
+
+    /// The samples.
+    pub fn samples(&self) -> &[Sample<'a>] {
+        &self.samples
+    }
+
+    /// The list of parameters of a program, if it was prepared for.
+    pub(super) fn shape(&self, roles: &[Role]) -> Option<Shape> {
+        let mut known = self.roles.iter();
+        let found = known.find(|(known, _)| known == roles);
+        found.map(|(_, shape)| *shape)
+    }
+
+    /// The samples as words, made when they are first wanted.
+    pub(super) fn encoded(&self) -> &Encoded {
+        self.encoded.get_or_init(|| {
+            let mut inputs = Inputs::new();
+            let places = inputs.push_samples(&self.samples, &self.shapes);
+            Encoded { inputs, places }
+        })
+    }
+}

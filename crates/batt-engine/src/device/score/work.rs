@@ -1,0 +1,454 @@
+//! Cards and cores at work on scores.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use batt_dsl::Workspace;
+
+use super::prepared::{Encoded, Prepared};
+use super::{Left, Score, ScoreOptions, ScoreReport};
+use crate::compile::Compiled;
+use crate::device::bytecode::{ProgramAt, Programs};
+use crate::device::card::Card;
+use crate::device::feed::Runs;
+use crate::device::inputs::Shape;
+use crate::device::is_allowed_by;
+use crate::device::launch::{Counting, Done, JobAt, Launcher, Settings};
+use crate::device::report::{CardReport, Counts, DeviceReport, OpCount, op_counts};
+use crate::device::results::{Entry, Reason, only_entry};
+use crate::device::verify::{Seen, Verify};
+use crate::evaluate::{Job, score_job};
+
+/// Runs of one launch: the slowest of them holds up the others, so there should be many.
+const LARGEST_CHUNK: usize = 1 << 18;
+
+/// Fuel of a run: what is not done with so much is done sooner by a core than by a warp, which the others wait for.
+const SHORT: u64 = 10_000;
+
+/// Runs that the CPU takes at a time.
+const PORTION: usize = 64;
+
+/// The same of those that a card has left: they are the long ones.
+const LISTED: usize = 4;
+
+/// Jobs that are read at a time.
+const READ: usize = 1 << 12;
+
+/// The scores of some runs, in their order; those that were not done have none.
+pub(super) fn score(
+    cards: &mut [Box<dyn Card>],
+    programs: &[Compiled],
+    samples: &Prepared<'_>,
+    runs: Runs<'_>,
+    options: &ScoreOptions,
+    stop: &AtomicBool,
+) -> (Vec<Option<Score>>, ScoreReport) {
+    let count = runs.count(programs.len(), samples.samples().len());
+    let used = !cards.is_empty() && is_allowed_by(&options.limits) && count > 0;
+    let cards = if used { cards } else { &mut [] };
+    let size = options.device.chunk.map_or_else(
+        || count.div_ceil(cards.len().max(1)).clamp(1, LARGEST_CHUNK),
+        std::num::NonZeroUsize::get,
+    );
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let threads = options.threads.map_or(cores, std::num::NonZeroUsize::get);
+    let work = Work {
+        programs,
+        samples,
+        runs,
+        options,
+        stop,
+        chunks: (0..count)
+            .step_by(size.max(1))
+            .map(|at| at..(at + size).min(count))
+            .collect(),
+        next: AtomicUsize::new(0),
+        queue: Mutex::new(Queue {
+            portions: VecDeque::new(),
+            feeders: cards.len(),
+        }),
+        changed: Condvar::new(),
+        scores: Mutex::new(vec![None; count]),
+        report: Mutex::default(),
+    };
+    if !used && options.left == Left::Done {
+        work.lock().portions.push_back(Portion::Range(0..count));
+    }
+    let sent = used.then(|| Sent::new(programs, samples, threads));
+    thread::scope(|scope| {
+        for card in cards.iter_mut() {
+            let (work, sent) = (&work, &sent);
+            scope.spawn(move || {
+                let _leaving = Leaving(work);
+                if let Some(sent) = sent {
+                    work.feed(card.as_mut(), sent);
+                }
+            });
+        }
+        for _ in 0..threads {
+            let work = &work;
+            scope.spawn(move || work.finish());
+        }
+    });
+    let scores = work.scores.into_inner();
+    let scores = scores.unwrap_or_else(PoisonError::into_inner);
+    let report = work.report.into_inner();
+    let mut report = report.unwrap_or_else(PoisonError::into_inner);
+    report.cards.sort_by(|a, b| a.name.cmp(&b.name));
+    let report = ScoreReport {
+        scores: scores.iter().flatten().count(),
+        device: used.then_some(report),
+    };
+    (scores, report)
+}
+
+/// Programs and samples as the cards know them.
+struct Sent<'a> {
+    programs: Programs,
+    /// Where each program is, if it can be sent at all, and which parameters it has.
+    places: Vec<Option<(ProgramAt, Shape)>>,
+    samples: &'a Encoded,
+}
+
+impl<'a> Sent<'a> {
+    fn new(programs: &[Compiled], samples: &'a Prepared<'_>, threads: usize) -> Sent<'a> {
+        let (sent, places) = Programs::of(programs, threads);
+        let place = |(at, program): (Option<ProgramAt>, &Compiled)| {
+            // One whose parameters have no role fails before its first step: no work for a card.
+            at.zip(samples.shape(program.roles()?))
+        };
+        Sent {
+            programs: sent,
+            places: places.into_iter().zip(programs).map(place).collect(),
+            samples: samples.encoded(),
+        }
+    }
+
+    fn job(&self, program: usize, sample: usize) -> Option<JobAt> {
+        let (program, shape) = self.places[program]?;
+        let sample = &self.samples.places[sample];
+        Some(JobAt {
+            program,
+            params: sample.params(shape),
+            expected: sample.expected,
+            scores_alone: false,
+        })
+    }
+}
+
+/// Jobs that a card is done with, and the run of each.
+struct Returned {
+    runs: Vec<u32>,
+    done: Done,
+}
+
+/// Something for the CPU to do.
+enum Portion {
+    /// Runs that no card has seen.
+    Range(Range<usize>),
+    /// Runs that a card has left.
+    Listed(Vec<u32>),
+    /// Jobs whose scores are to be read.
+    Read(Arc<Returned>, Range<usize>),
+}
+
+struct Queue {
+    portions: VecDeque<Portion>,
+    /// Cards at work: more may come from them.
+    feeders: usize,
+}
+
+struct Work<'a> {
+    programs: &'a [Compiled],
+    samples: &'a Prepared<'a>,
+    runs: Runs<'a>,
+    options: &'a ScoreOptions,
+    stop: &'a AtomicBool,
+    chunks: Vec<Range<usize>>,
+    next: AtomicUsize,
+    queue: Mutex<Queue>,
+    changed: Condvar,
+    scores: Mutex<Vec<Option<Score>>>,
+    report: Mutex<DeviceReport>,
+}
+
+/// A card that leaves, however it does: nobody is to wait for it.
+struct Leaving<'w, 'a>(&'w Work<'a>);
+
+impl Drop for Leaving<'_, '_> {
+    fn drop(&mut self) {
+        let work = self.0;
+        let mut queue = work.lock();
+        queue.feeders -= 1;
+        // The last one hands over what no card has taken.
+        if queue.feeders == 0 && !work.is_stopped() {
+            let mut counts = Counts::default();
+            while let Some(range) = work.take() {
+                range.clone().for_each(|_| counts.add(Err(Reason::Card)));
+                if work.options.left == Left::Done {
+                    queue.portions.push_back(Portion::Range(range));
+                }
+            }
+            work.lock_report().runs.add_all(&counts);
+        }
+        drop(queue);
+        work.changed.notify_all();
+    }
+}
+
+impl Work<'_> {
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn take(&self) -> Option<Range<usize>> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        self.chunks.get(number).cloned()
+    }
+
+    /// Works for a card.
+    fn feed(&self, card: &mut dyn Card, sent: &Sent<'_>) {
+        let settings = self.options.device.settings;
+        let settings = Settings {
+            values: false,
+            fuel: settings.fuel.min(SHORT),
+            ..settings
+        };
+        let counting = match settings.ops {
+            true => Counting::Steps,
+            false => Counting::Nothing,
+        };
+        let mut launcher = Launcher::new(settings, 1);
+        let mut own = CardReport {
+            name: card.name(),
+            ..CardReport::default()
+        };
+        while !own.lost && !self.is_stopped() {
+            let Some(range) = self.take() else { break };
+            own.runs += range.len() as u64;
+            let mut jobs = Vec::with_capacity(range.len());
+            let mut runs = Vec::with_capacity(range.len());
+            let mut unsent = Vec::new();
+            for run in range {
+                let (program, sample) = self.place(run);
+                match sent.job(program, sample) {
+                    Some(job) => {
+                        jobs.push(job);
+                        runs.push(run as u32);
+                    }
+                    None => unsent.push(run as u32),
+                }
+            }
+            self.leave(Reason::Unsent, &unsent);
+            let inputs = &sent.samples.inputs;
+            match launcher.run(card, &sent.programs, inputs, &jobs, counting) {
+                Ok(done) => {
+                    own.times.add(&done.times());
+                    if let Some(error) = &done.error {
+                        own.note(error);
+                    }
+                    if settings.ops {
+                        self.count(&op_counts(sent.programs.steps(), &done.counters()));
+                    }
+                    self.hand_over(Returned { runs, done });
+                }
+                Err(error) => {
+                    own.note(&error);
+                    self.leave(Reason::Card, &runs);
+                }
+            }
+        }
+        self.lock_report().cards.push(own);
+    }
+
+    fn lock_report(&self) -> MutexGuard<'_, DeviceReport> {
+        self.report.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds up what each primitive did.
+    fn count(&self, ops: &[OpCount]) {
+        let mut report = self.lock_report();
+        for new in ops {
+            match report.ops.iter_mut().find(|old| old.op == new.op) {
+                Some(old) => {
+                    old.calls = old.calls.saturating_add(new.calls);
+                    old.cycles = old.cycles.saturating_add(new.cycles);
+                }
+                None => report.ops.push(*new),
+            }
+        }
+        report
+            .ops
+            .sort_by_key(|count| std::cmp::Reverse(count.cycles));
+    }
+
+    /// Hands jobs over to be read.
+    fn hand_over(&self, returned: Returned) {
+        let returned = Arc::new(returned);
+        let mut queue = self.lock();
+        for start in (0..returned.runs.len()).step_by(READ) {
+            let range = start..(start + READ).min(returned.runs.len());
+            let portion = Portion::Read(Arc::clone(&returned), range);
+            queue.portions.push_front(portion);
+        }
+        drop(queue);
+        self.changed.notify_all();
+    }
+
+    /// Counts runs that are left, and hands them over to the CPU.
+    fn leave(&self, reason: Reason, runs: &[u32]) {
+        let mut counts = Counts::default();
+        runs.iter().for_each(|_| counts.add(Err(reason)));
+        self.lock_report().runs.add_all(&counts);
+        self.list(runs);
+    }
+
+    /// Hands runs over to the CPU if it is to do them, a few at a time: some of them take long.
+    fn list(&self, runs: &[u32]) {
+        if runs.is_empty() || self.options.left == Left::HandedBack {
+            return;
+        }
+        let mut queue = self.lock();
+        for portion in runs.chunks(LISTED) {
+            queue.portions.push_back(Portion::Listed(portion.to_vec()));
+        }
+        drop(queue);
+        self.changed.notify_all();
+    }
+
+    /// Program and sample of a run.
+    fn place(&self, run: usize) -> (usize, usize) {
+        self.runs.place(run, self.samples.samples().len())
+    }
+
+    fn job(&self, run: usize) -> Job<'_> {
+        let (program, sample) = self.place(run);
+        Job {
+            program: &self.programs[program],
+            sample: self.samples.samples()[sample],
+        }
+    }
+
+    /// Works for the CPU until no card can leave anything any more.
+    fn finish(&self) {
+        let mut core = Core {
+            work: self,
+            workspace: Workspace::new(),
+            verify: Verify::new(self.options.device.verify),
+        };
+        while let Some(portion) = self.next_portion() {
+            let found = match portion {
+                Portion::Range(range) => core.run(range),
+                Portion::Listed(runs) => core.run(runs.iter().map(|&run| run as usize)),
+                Portion::Read(returned, range) => core.read(&returned, range),
+            };
+            let mut scores = self.scores.lock().unwrap_or_else(PoisonError::into_inner);
+            for (run, score) in found {
+                scores[run] = Some(score);
+            }
+        }
+        let Verify {
+            verified,
+            differing,
+            mismatches,
+            ..
+        } = core.verify;
+        self.lock_report().note(verified, differing, mismatches);
+    }
+
+    fn next_portion(&self) -> Option<Portion> {
+        let mut queue = self.lock();
+        loop {
+            match queue.portions.pop_front() {
+                Some(Portion::Range(range)) if range.len() > PORTION => {
+                    let rest = range.start + PORTION..range.end;
+                    queue.portions.push_front(Portion::Range(rest));
+                    return Some(Portion::Range(range.start..range.start + PORTION));
+                }
+                Some(portion) => return Some(portion),
+                None if queue.feeders == 0 => return None,
+                None => {
+                    let waited = self.changed.wait(queue);
+                    queue = waited.unwrap_or_else(PoisonError::into_inner);
+                }
+            }
+        }
+    }
+}
+
+/// One thread at work.
+struct Core<'w, 'a> {
+    work: &'w Work<'a>,
+    workspace: Workspace,
+    verify: Verify,
+}
+
+impl Core<'_, '_> {
+    /// Does runs.
+    fn run(&mut self, runs: impl Iterator<Item = usize>) -> Vec<(usize, Score)> {
+        let work = self.work;
+        let going_on = |_: &usize| !work.is_stopped();
+        let score = |run: usize| {
+            let score = score_job(&mut self.workspace, &work.job(run), &work.options.limits);
+            (run, score)
+        };
+        runs.take_while(going_on).map(score).collect()
+    }
+
+    /// Reads the scores of finished jobs, and lists the others.
+    fn read(&mut self, returned: &Returned, range: Range<usize>) -> Vec<(usize, Score)> {
+        let mut found = Vec::with_capacity(range.len());
+        let mut left = Vec::new();
+        let mut counts = Counts::default();
+        for k in range {
+            let run = returned.runs[k];
+            let entry = returned.done.job(k).and_then(|finished| {
+                let entry = only_entry(finished.words, false).map_err(Reason::from)?;
+                Ok((finished.pass, entry))
+            });
+            match entry {
+                Ok((pass, entry)) => {
+                    counts.add(Ok(pass));
+                    let run = run as usize;
+                    found.push((run, self.verified(run, score_of(&entry))));
+                }
+                Err(reason) => {
+                    counts.add(Err(reason));
+                    left.push(run);
+                }
+            }
+        }
+        self.work.lock_report().runs.add_all(&counts);
+        self.work.list(&left);
+        found
+    }
+
+    /// A score of a card; that of the CPU, if it does the run again to compare.
+    fn verified(&mut self, run: usize, score: Score) -> Score {
+        if !self.verify.chooses(run) {
+            return score;
+        }
+        let limits = &self.work.options.limits;
+        let (cpu, seen) = Seen::scored(&mut self.workspace, &self.work.job(run), limits);
+        let device = Seen::judged(&score);
+        self.verify.compare(run, false, &[seen], &[device]);
+        cpu
+    }
+}
+
+fn score_of(entry: &Entry) -> Score {
+    Score {
+        verdict: entry.verdict(),
+        hash: match entry {
+            Entry::Value { hash, .. } => Some(*hash),
+            _ => None,
+        },
+    }
+}
