@@ -8,7 +8,9 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehav
 
 use crate::connect::{Absent, PATIENCE, connect};
 use crate::error::ArchiveError;
-use crate::records::{Checkpoint, Entry, RunId, RunInfo, RunRecord, Score, Solver, TaskSummary};
+use crate::records::{
+    Checkpoint, Entry, RunId, RunInfo, RunRecord, Score, Solver, Standing, TaskSummary,
+};
 use crate::text::is_hash_prefix;
 
 /// Now, as it is stored.
@@ -171,6 +173,28 @@ impl Archive {
                 hash: row.get(2)?,
                 best: score(row, 3)?,
                 entries: row.get::<_, i64>(8)? as usize,
+            })
+        })
+    }
+
+    /// The solvers that are good for most: by tasks solved, then by demonstrations solved in all tasks, then by size.
+    pub fn top(&self, limit: usize) -> Result<Vec<Standing>, ArchiveError> {
+        let query = "
+            SELECT hash, dialect, mutation, count(*),
+                sum(demos > 0 AND demos_solved >= demos) AS solved, sum(demos_solved) AS right, min(size) AS least
+            FROM scores JOIN solvers ON solvers.id = scores.solver
+            GROUP BY solver ORDER BY solved DESC, right DESC, least, hash LIMIT ?";
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.rows(query, [limit], |row| {
+            let count = |at| Ok::<_, rusqlite::Error>(row.get::<_, i64>(at)? as usize);
+            Ok(Standing {
+                hash: row.get(0)?,
+                dialect: dialect(row, 1)?,
+                mutation: row.get(2)?,
+                tasks: count(3)?,
+                solved: count(4)?,
+                demos_solved: count(5)?,
+                size: row.get(6)?,
             })
         })
     }

@@ -66,6 +66,7 @@ pub use gc::{Collected, GcOptions};
 pub use lineage::Ancestor;
 pub use merge::Merged;
 pub use records::{
-    Checkpoint, Entry, Found, Kept, RunId, RunInfo, RunRecord, Saved, Score, Solver, TaskSummary,
+    Checkpoint, Entry, Found, Kept, RunId, RunInfo, RunRecord, Saved, Score, Solver, Standing,
+    TaskSummary,
 };
 pub use retention::Retention;

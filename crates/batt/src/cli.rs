@@ -8,8 +8,8 @@ use batt_dsl::{Dialect, Limits};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    bench, card, check, completions, conformance, demo, device, eval, extract, fmt, mega, ops,
-    profile, run,
+    archive, bench, card, check, completions, conformance, demo, device, eval, extract, fmt, mega,
+    ops, profile, run,
 };
 use crate::error;
 use crate::ui::{ColorWhen, Ui};
@@ -57,6 +57,7 @@ enum Command {
     Mega(mega::MegaArgs),
     Extract(extract::ExtractArgs),
     Profile(profile::ProfileArgs),
+    Archive(archive::ArchiveArgs),
     Check(check::CheckArgs),
     Fmt(fmt::FmtArgs),
     Ops(ops::OpsArgs),
@@ -118,6 +119,7 @@ fn dispatch(command: Command, ui: &Ui) -> Result<Exit> {
         Command::Mega(args) => mega::main(&args, ui),
         Command::Extract(args) => extract::main(&args, ui),
         Command::Profile(args) => profile::main(&args, ui),
+        Command::Archive(args) => archive::main(&args, ui),
         Command::Check(args) => check::main(&args, ui),
         Command::Fmt(args) => fmt::main(&args, ui),
         Command::Ops(args) => ops::main(&args, ui),

@@ -32,6 +32,30 @@ fn tasks_are_summed_up() {
 }
 
 #[test]
+fn the_top_is_what_solves_most() {
+    let folder = Folder::new();
+    let (mut archive, run) = folder.archive();
+    let all = [
+        found(1, "a", score(4, 0, 9)),
+        found(1, "b", score(1, 0, 9)),
+        found(2, "a", score(4, 0, 3)),
+        found(3, "a", score(3, 0, 3)),
+        found(3, "b", score(3, 0, 3)),
+        found(4, "a", score(4, 0, 9)),
+        found(4, "c", score(4, 0, 9)),
+    ];
+    archive
+        .save(run, &all, &Retention::default(), None)
+        .unwrap();
+    let top = archive.top(9).unwrap();
+    let hashes: Vec<_> = top.iter().map(|standing| standing.hash.clone()).collect();
+    assert_eq!(hashes, [hash(4), hash(1), hash(2), hash(3)]);
+    let first = &top[0];
+    assert_eq!((first.tasks, first.solved, first.demos_solved), (2, 2, 8));
+    assert_eq!(archive.top(1).unwrap(), top[..1]);
+}
+
+#[test]
 fn solvers_are_found_by_the_first_digits() {
     let folder = Folder::new();
     let (mut archive, run) = folder.archive();
