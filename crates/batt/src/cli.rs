@@ -8,8 +8,8 @@ use batt_dsl::{Dialect, Limits};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    bench, card, check, completions, conformance, demo, device, eval, extract, fmt, kaggle, mega,
-    ops, profile, run, score, submit,
+    archive, bench, card, check, completions, conformance, demo, device, eval, extract, fmt,
+    kaggle, mega, ops, profile, run, score, submit,
 };
 use crate::error;
 use crate::ui::{ColorWhen, Ui};
@@ -60,6 +60,7 @@ enum Command {
     Submit(submit::SubmitArgs),
     Score(score::ScoreArgs),
     Kaggle(kaggle::KaggleArgs),
+    Archive(archive::ArchiveArgs),
     Check(check::CheckArgs),
     Fmt(fmt::FmtArgs),
     Ops(ops::OpsArgs),
@@ -124,6 +125,7 @@ fn dispatch(command: Command, ui: &Ui) -> Result<Exit> {
         Command::Submit(args) => submit::main(&args, ui),
         Command::Score(args) => score::main(&args, ui),
         Command::Kaggle(args) => kaggle::main(&args, ui),
+        Command::Archive(args) => archive::main(&args, ui),
         Command::Check(args) => check::main(&args, ui),
         Command::Fmt(args) => fmt::main(&args, ui),
         Command::Ops(args) => ops::main(&args, ui),

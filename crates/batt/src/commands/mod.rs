@@ -1,5 +1,6 @@
 //! The commands, one module each: the arguments on top, then what it does with them.
 
+pub mod archive;
 pub mod bench;
 pub mod card;
 pub mod check;

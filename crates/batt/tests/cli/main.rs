@@ -1,5 +1,6 @@
 //! The built command on real files: what it prints, and how it ends.
 
+mod archive;
 mod bad_input;
 mod bench;
 mod card;
