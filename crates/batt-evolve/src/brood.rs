@@ -6,6 +6,7 @@ use batt_engine::{GraphWorker, Sample, Verdict, judge};
 use batt_lang::graph::Ref;
 
 use crate::mutate::Kind;
+use crate::parts::Parts;
 use crate::score::{WHOLE, closeness};
 use crate::typed::Typed;
 
@@ -13,16 +14,15 @@ use crate::typed::Typed;
 pub(crate) struct Brood {
     pub typed: Typed,
     pub offspring: Vec<Offspring>,
-    /// Values that may become parts, and what they cost.
-    pub parts: Vec<(Ref, u32)>,
-    /// Parts that have been expanded, by their numbers in the colony, and with how many groups of primitives.
-    pub expanded: Vec<(usize, u8)>,
-    /// The programs of the population and its parts, in this graph.
+    /// Parts, those included that have just been made, in this graph.
+    pub parts: Parts,
+    /// The programs of the population, in this graph.
     pub population: Vec<Ref>,
-    pub kept_parts: Vec<Ref>,
     /// Programs that were made again and not run again.
     pub repeated: u64,
     pub tried: [u64; Kind::ALL.len()],
+    /// Parts that were computed.
+    pub computed: usize,
 }
 
 /// A new program.

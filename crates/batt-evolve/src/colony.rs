@@ -9,20 +9,17 @@ use batt_lang::Program;
 use batt_lang::graph::{Graph, Importer, Ref};
 use batt_lang::types::TypeId;
 
-use crate::brood::{Brood, Offspring, Outcome, combine, run_parts, run_programs, samples};
+use crate::brood::{Brood, Offspring, Outcome, combine, run_programs, samples};
 use crate::credit::{Credit, Weights};
 use crate::differ::Differs;
 use crate::donors::Donors;
 use crate::evolution::Settings;
 use crate::mutate::{Assembly, Breeder, Kind};
-use crate::parts::{Part, PartIndex};
+use crate::parts::{OFFSPRING_A_PART, PartIndex, Parts};
 use crate::random::Chance;
 use crate::score::{Score, WHOLE, closeness, refinement};
 use crate::typed::Typed;
 use crate::work::Tools;
-
-/// Parts that a colony keeps.
-const PARTS: usize = 12_000;
 
 /// What a part costs that a donor computes, and what each further call in it adds: somebody found it useful.
 const DONATED: (u32, u32) = (4, 1);
@@ -72,8 +69,7 @@ pub(crate) struct Colony<'t> {
     /// Programs and parts, and nothing else.
     pub kept: Graph,
     pub population: Vec<Individual>,
-    parts: Vec<Part>,
-    known_parts: HashSet<u64>,
+    parts: Parts,
     seen: HashSet<u64>,
     /// Generations since the last progress.
     pub stagnant: u32,
@@ -114,8 +110,7 @@ impl<'t> Colony<'t> {
             colours,
             kept: Graph::new(dialect),
             population: Vec::new(),
-            parts: Vec::new(),
-            known_parts: HashSet::new(),
+            parts: Parts::default(),
             seen: HashSet::new(),
             stagnant: 0,
             started: false,
@@ -142,14 +137,24 @@ impl<'t> Colony<'t> {
     }
 
     /// Makes the offspring of a generation. The first are the donors' programs as they are.
-    pub fn breed(&mut self, shared: &Shared<'_>, count: usize) -> Brood {
+    pub fn breed(&mut self, shared: &Shared<'_>, count: usize, tools: &mut Tools) -> Brood {
         let mut typed = shared.donors.typed.clone();
-        let (population, kept_parts) = self.unpack(&mut typed);
-        let parts = self.parts.iter().zip(&kept_parts);
-        let parts: Vec<Part> = parts
-            .map(|(part, &value)| Part { value, ..*part })
-            .collect();
-        let index = PartIndex::new(&mut typed, &parts);
+        let (population, mut parts) = self.unpack(&mut typed);
+        if !self.started {
+            parts.wait([(Ref::INPUT, 0)]);
+            let (first, further) = DONATED;
+            for value in shared.donors.all_values() {
+                let size = typed.graph.reach(value).len() as u32;
+                parts.wait([(value, first + further * size)]);
+            }
+        }
+        let computed = parts.compute(
+            count / OFFSPRING_A_PART,
+            &typed,
+            &self.samples,
+            &mut tools.worker,
+            &shared.settings.limits,
+        );
         let purpose = [
             shared.settings.seed,
             name_hash(&self.task.id),
@@ -157,11 +162,11 @@ impl<'t> Colony<'t> {
             shared.generation,
         ];
         let mut breeder = Breeder {
+            parts: PartIndex::new(&mut typed, &parts.ready),
             typed,
             chance: Chance::new(&purpose),
             donors: shared.donors,
-            parts: index,
-            assembly: Assembly::new(parts, shared.donors),
+            assembly: Assembly::new(parts.ready.clone(), shared.donors),
             population,
             colours: self.colours.clone(),
             functions: HashMap::new(),
@@ -172,7 +177,6 @@ impl<'t> Colony<'t> {
             repeated: 0,
             tried: [0; Kind::ALL.len()],
         };
-        let mut parts: Vec<(Ref, u32)> = Vec::new();
         if !self.started {
             let programs = shared.donors.programs.iter().map(|(_, root)| *root);
             let grids = shared.donors.values(TypeId::GRID);
@@ -180,15 +184,18 @@ impl<'t> Colony<'t> {
             for root in roots {
                 made.add(&breeder, Offspring::as_it_is(root));
             }
-            parts.push((Ref::INPUT, 0));
-            let (first, further) = DONATED;
-            for value in shared.donors.all_values() {
-                let size = breeder.typed.graph.reach(value).len() as u32;
-                parts.push((value, first + further * size));
-            }
         }
         made.breed(&mut breeder, shared.weights, count, self.stagnant);
-        parts.append(&mut breeder.assembly.values);
+        for &(at, groups) in &breeder.assembly.expanded {
+            parts.ready[at].expanded = groups;
+        }
+        let values = std::mem::take(&mut breeder.assembly.values);
+        let graph = &breeder.typed.graph;
+        parts.wait(
+            values
+                .into_iter()
+                .filter(|(value, _)| made.is_new(graph.hash(*value))),
+        );
         let Made {
             offspring,
             repeated,
@@ -199,11 +206,10 @@ impl<'t> Colony<'t> {
             typed: breeder.typed,
             offspring,
             parts,
-            expanded: breeder.assembly.expanded,
             population: breeder.population,
-            kept_parts,
             repeated,
             tried,
+            computed,
         }
     }
 
@@ -235,7 +241,7 @@ impl<'t> Colony<'t> {
     /// Takes the best of a brood and its new parts into the colony.
     pub fn select(
         &mut self,
-        brood: &Brood,
+        mut brood: Brood,
         outcomes: &[Outcome],
         shared: &Shared<'_>,
         tools: &mut Tools,
@@ -251,39 +257,27 @@ impl<'t> Colony<'t> {
             generation.runs += outcome.closeness.len() as u64 + u64::from(outcome.failed);
         }
         let chosen = self.choose(
-            brood,
+            &brood,
             outcomes,
             shared.settings.population.max(1),
             &mut generation,
         );
         let refined: Vec<Individual> = chosen
             .into_iter()
-            .filter_map(|at| self.refine(brood, at, &outcomes[at], shared, &mut tools.workspace))
+            .filter_map(|at| self.refine(&brood, at, &outcomes[at], shared, &mut tools.workspace))
             .collect();
         let before = self.best().map(|best| best.score);
         for individual in &refined {
             self.credit(individual, before, &mut generation);
         }
         self.is_improved(&refined, before, &mut generation);
-        let values: Vec<Ref> = brood.parts.iter().map(|(value, _)| *value).collect();
-        let part_hashes = run_parts(
-            &brood.typed,
-            &values,
-            &self.samples,
-            &mut tools.worker,
-            &shared.settings.limits,
-        );
-        generation.parts = brood.parts.len() as u64;
-        let new_parts = brood.parts.iter().zip(part_hashes);
-        let new_parts = new_parts.filter_map(|(&(value, cost), hash)| Some((value, cost, hash?)));
-        let assembled = brood.offspring.iter().zip(outcomes);
-        let assembled = assembled.filter_map(|(offspring, outcome)| {
-            let cost = offspring.cost.filter(|_| !outcome.failed)?;
-            Some((offspring.root, cost, outcome.outputs))
-        });
-        let new_parts: Vec<(Ref, u32, u64)> = new_parts.chain(assembled).collect();
-        let population = shared.settings.population.max(1);
-        self.keep(brood, refined, &new_parts, population);
+        generation.parts = brood.computed as u64;
+        for (offspring, outcome) in brood.offspring.iter().zip(outcomes) {
+            if let Some(cost) = offspring.cost.filter(|_| !outcome.failed) {
+                brood.parts.admit(offspring.root, cost, outcome.outputs);
+            }
+        }
+        self.keep(brood, refined, shared.settings.population.max(1));
         self.started = true;
         generation
     }
@@ -456,13 +450,7 @@ impl<'t> Colony<'t> {
     }
 
     /// Makes the next population and its parts, in a graph that has nothing else.
-    fn keep(
-        &mut self,
-        brood: &Brood,
-        refined: Vec<Individual>,
-        new_parts: &[(Ref, u32, u64)],
-        population: usize,
-    ) {
+    fn keep(&mut self, brood: Brood, refined: Vec<Individual>, population: usize) {
         let old = std::mem::take(&mut self.population);
         let old = old.into_iter().zip(&brood.population);
         let old = old.map(|(individual, &root)| Individual { root, ..individual });
@@ -477,39 +465,12 @@ impl<'t> Colony<'t> {
             next.truncate((population / 4).max(1));
         }
         let graph = &brood.typed.graph;
-        let parts = self.parts.iter().zip(&brood.kept_parts);
-        let mut parts: Vec<Part> = parts
-            .map(|(part, &value)| Part { value, ..*part })
-            .collect();
-        for &(at, groups) in &brood.expanded {
-            parts[at].expanded = groups;
-        }
-        for &(value, cost, outputs) in new_parts {
-            if self.known_parts.insert(outputs) {
-                parts.push(Part {
-                    value,
-                    outputs,
-                    cost,
-                    expanded: 0,
-                });
-            }
-        }
-        let parts = fewer_parts(parts);
-        if self.known_parts.len() > 16 * PARTS {
-            self.known_parts = parts.iter().map(|part| part.outputs).collect();
-        }
         let mut kept = Graph::new(graph.dialect());
         let mut importer = Importer::new(graph);
         for individual in &mut next {
             individual.root = importer.import(&mut kept, individual.root);
         }
-        self.parts = parts
-            .into_iter()
-            .map(|part| Part {
-                value: importer.import(&mut kept, part.value),
-                ..part
-            })
-            .collect();
+        self.parts = brood.parts.moved(|value| importer.import(&mut kept, value));
         self.population = next;
         self.kept = kept;
     }
@@ -522,23 +483,22 @@ impl<'t> Colony<'t> {
     /// Takes programs in as they are, to be run in the next generation.
     pub fn settle(&mut self, programs: &[Program], shared: &Shared<'_>, tools: &mut Tools) {
         let mut typed = shared.donors.typed.clone();
-        let (population, kept_parts) = self.unpack(&mut typed);
+        let (population, parts) = self.unpack(&mut typed);
         let roots = programs.iter().filter_map(|p| typed.add_program(p));
         let offspring: Vec<Offspring> = roots.map(Offspring::as_it_is).collect();
         let brood = Brood {
             typed,
             offspring,
-            parts: Vec::new(),
-            expanded: Vec::new(),
+            parts,
             population,
-            kept_parts,
             repeated: 0,
             tried: [0; Kind::ALL.len()],
+            computed: 0,
         };
         let (started, stagnant) = (self.started, self.stagnant);
         let limits = &shared.settings.limits;
         let outcomes = self.run(&brood, None, &mut tools.worker, limits);
-        let generation = self.select(&brood, &outcomes, shared, tools);
+        let generation = self.select(brood, &outcomes, shared, tools);
         self.started = started;
         if !generation.improved {
             self.stagnant = stagnant;
@@ -546,12 +506,12 @@ impl<'t> Colony<'t> {
     }
 
     /// Puts the programs and parts into a graph of the moment.
-    fn unpack(&mut self, typed: &mut Typed) -> (Vec<Ref>, Vec<Ref>) {
+    fn unpack(&mut self, typed: &mut Typed) -> (Vec<Ref>, Parts) {
         let kept = std::mem::replace(&mut self.kept, Graph::new(typed.graph.dialect()));
         let mut importer = Importer::new(&kept);
         let mut import = |value: Ref| typed.import(&mut importer, value);
         let population = self.population.iter().map(|i| import(i.root)).collect();
-        let parts = self.parts.iter().map(|part| import(part.value)).collect();
+        let parts = std::mem::take(&mut self.parts).moved(import);
         (population, parts)
     }
 }
@@ -587,13 +547,6 @@ fn survivors(sorted: Vec<Individual>, population: usize) -> Vec<Individual> {
     sorted
 }
 
-/// The parts to keep: the cheap ones.
-fn fewer_parts(mut parts: Vec<Part>) -> Vec<Part> {
-    parts.sort_by_key(|part| part.cost);
-    parts.truncate(PARTS);
-    parts
-}
-
 /// Offspring in the making.
 struct Made<'s> {
     seen: &'s mut HashSet<u64>,
@@ -604,15 +557,20 @@ struct Made<'s> {
 
 impl Made<'_> {
     fn add(&mut self, breeder: &Breeder<'_>, offspring: Offspring) -> bool {
-        if self.seen.len() >= REMEMBERED {
-            self.seen.clear();
-        }
-        let new = self.seen.insert(breeder.typed.graph.hash(offspring.root));
+        let new = self.is_new(breeder.typed.graph.hash(offspring.root));
         match new {
             true => self.offspring.push(offspring),
             false => self.repeated += 1,
         }
         new
+    }
+
+    /// Has nothing with this hash been made before, as far as is remembered?
+    fn is_new(&mut self, hash: u64) -> bool {
+        if self.seen.len() >= REMEMBERED {
+            self.seen.clear();
+        }
+        self.seen.insert(hash)
     }
 
     fn breed(&mut self, breeder: &mut Breeder<'_>, weights: &Weights, count: usize, stagnant: u32) {
