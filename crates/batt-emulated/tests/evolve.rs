@@ -54,5 +54,8 @@ fn a_card_changes_nothing_but_who_does_the_work() {
     assert_eq!(tally.offspring, card_tally.offspring);
     assert_eq!(tally.failed, card_tally.failed);
     let share = card_tally.on_cards as f64 / card_tally.offspring as f64;
-    assert!(share > 0.5, "{share:.2} of the offspring were run on the card");
+    assert!(
+        share > 0.5,
+        "{share:.2} of the offspring were run on the card"
+    );
 }

@@ -9,6 +9,7 @@ pub mod conformance;
 pub mod demo;
 pub mod device;
 pub mod eval;
+pub mod evolve;
 pub mod extract;
 pub mod fmt;
 pub mod kaggle;

@@ -6,6 +6,7 @@ mod bench;
 mod card;
 #[cfg(feature = "emulated")]
 mod emulated;
+mod evolve;
 mod kaggle;
 mod mega;
 mod profile;
