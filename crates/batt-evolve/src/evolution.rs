@@ -53,7 +53,7 @@ impl Default for Settings {
             offspring: None,
             weights: Weights::default(),
             limits: Limits {
-                steps: 200_000,
+                steps: 1_000_000,
                 ..Limits::default()
             },
             threads: None,
