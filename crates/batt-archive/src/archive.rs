@@ -1,13 +1,16 @@
 //! The archive: opening it, and asking it.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use batt_dsl::Dialect;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
-use crate::connect::{Absent, connect};
+use crate::connect::{Absent, PATIENCE, connect};
 use crate::error::ArchiveError;
-use crate::records::{Checkpoint, Entry, RunId, RunInfo, RunRecord, Score, Solver, TaskSummary};
+use crate::records::{
+    Checkpoint, Entry, RunId, RunInfo, RunRecord, Score, Solver, Standing, TaskSummary,
+};
 use crate::text::is_hash_prefix;
 
 /// Now, as it is stored.
@@ -26,6 +29,7 @@ pub struct Archive {
     pub(crate) db: Connection,
     pub(crate) path: PathBuf,
     writable: bool,
+    patience: Duration,
 }
 
 impl Archive {
@@ -46,6 +50,7 @@ impl Archive {
             db,
             path: path.to_owned(),
             writable,
+            patience: PATIENCE,
         })
     }
 
@@ -59,15 +64,33 @@ impl Archive {
         self.writable
     }
 
+    /// Says how long to wait for another process that writes: a minute, unless told otherwise.
+    pub fn set_patience(&mut self, patience: Duration) -> Result<(), ArchiveError> {
+        self.db.busy_timeout(patience).map_err(|e| self.of(e))?;
+        self.patience = patience;
+        Ok(())
+    }
+
+    /// Says how large the file may become, in bytes, as long as it is open here: what needs more fails as on a full disk.
+    pub fn limit_size(&mut self, bytes: u64) -> Result<(), ArchiveError> {
+        let page = self.rows("PRAGMA page_size", [], |row| row.get::<_, i64>(0))?;
+        let page = page.first().map_or(4096, |&page| page.max(1) as u64);
+        let pages = i64::try_from(bytes / page).unwrap_or(i64::MAX).max(1);
+        self.db
+            .pragma_update(None, "max_page_count", pages)
+            .map_err(|e| self.of(e))
+    }
+
     /// Says that a run begins. Runs are never removed.
     pub fn begin_run(&mut self, run: &RunInfo) -> Result<RunId, ArchiveError> {
-        self.check_writable()?;
         let insert = format!(
             "INSERT INTO runs (seed, settings, version, dataset, started) VALUES (?, ?, ?, ?, {NOW})"
         );
         let values = params![run.seed as i64, run.settings, run.version, run.dataset];
-        self.db.execute(&insert, values).map_err(|e| self.of(e))?;
-        Ok(RunId(self.db.last_insert_rowid()))
+        self.change(|change| {
+            change.execute(&insert, values)?;
+            Ok(RunId(change.last_insert_rowid()))
+        })
     }
 
     /// The runs, the last one first.
@@ -150,6 +173,28 @@ impl Archive {
                 hash: row.get(2)?,
                 best: score(row, 3)?,
                 entries: row.get::<_, i64>(8)? as usize,
+            })
+        })
+    }
+
+    /// The solvers that are good for most: by tasks solved, then by demonstrations solved in all tasks, then by size.
+    pub fn top(&self, limit: usize) -> Result<Vec<Standing>, ArchiveError> {
+        let query = "
+            SELECT hash, dialect, mutation, count(*),
+                sum(demos > 0 AND demos_solved >= demos) AS solved, sum(demos_solved) AS right, min(size) AS least
+            FROM scores JOIN solvers ON solvers.id = scores.solver
+            GROUP BY solver ORDER BY solved DESC, right DESC, least, hash LIMIT ?";
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.rows(query, [limit], |row| {
+            let count = |at| Ok::<_, rusqlite::Error>(row.get::<_, i64>(at)? as usize);
+            Ok(Standing {
+                hash: row.get(0)?,
+                dialect: dialect(row, 1)?,
+                mutation: row.get(2)?,
+                tasks: count(3)?,
+                solved: count(4)?,
+                demos_solved: count(5)?,
+                size: row.get(6)?,
             })
         })
     }
@@ -243,18 +288,31 @@ impl Archive {
         run().map_err(|e| self.of(e))
     }
 
-    pub(crate) fn check_writable(&self) -> Result<(), ArchiveError> {
-        match self.writable {
-            true => Ok(()),
-            false => Err(ArchiveError::ReadOnly {
+    /// Changes the archive: all of it or, with an error, not at all.
+    pub(crate) fn change<T>(
+        &mut self,
+        act: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, ArchiveError> {
+        if !self.writable {
+            return Err(ArchiveError::ReadOnly {
                 path: self.path.clone(),
-            }),
+            });
         }
+        // Whoever is to write says so at once: a reader that turns writer may find that others were faster.
+        let run = || {
+            let change = self
+                .db
+                .transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let done = act(&change)?;
+            change.commit()?;
+            Ok(done)
+        };
+        run().map_err(|error| ArchiveError::after(self.patience, &self.path, error))
     }
 
     /// What SQLite says, in our words.
     pub(crate) fn of(&self, error: rusqlite::Error) -> ArchiveError {
-        ArchiveError::of(&self.path, error)
+        ArchiveError::after(self.patience, &self.path, error)
     }
 }
 

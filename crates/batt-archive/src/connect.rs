@@ -1,7 +1,7 @@
 //! Opening the file: whose it is, of which version, and how writes get to the disk.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use crate::error::ArchiveError;
 use crate::schema;
 
-/// How long to wait for another process. A save takes milliseconds, so whoever waits this long waits for something that
+/// How long to wait for another process, unless told otherwise. A save takes milliseconds, so whoever waits this long waits for something that
 /// has gone wrong.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -26,14 +26,28 @@ pub(crate) enum Absent {
 pub(crate) fn connect(path: &Path, absent: Absent) -> Result<(Connection, bool), ArchiveError> {
     look(path, absent)?;
     match open_to_write(path, absent) {
-        Err(
-            ArchiveError::ReadOnly { .. } | ArchiveError::Sqlite { .. } | ArchiveError::Io { .. },
-        ) if path.is_file() => {
-            // A read-only folder has no room even for the lock file.
-            open_to_read(path).map(|db| (db, false))
-        }
-        Err(error) => Err(error),
         Ok(db) => Ok((db, true)),
+        // A folder that cannot be written has no room even for the lock file.
+        Err(error) if is_refused(&error) && path.is_file() => match open_to_read(path) {
+            Err(other) if is_refused(&other) => Err(error),
+            opened => opened.map(|db| (db, false)),
+        },
+        Err(error) => Err(error),
+    }
+}
+
+/// Is it that we may not write, or not even make the files that SQLite needs beside its own?
+fn is_refused(error: &ArchiveError) -> bool {
+    match error {
+        ArchiveError::ReadOnly { .. } => true,
+        ArchiveError::Sqlite {
+            source: rusqlite::Error::SqliteFailure(failure, _),
+            ..
+        } => matches!(
+            failure.code,
+            ErrorCode::CannotOpen | ErrorCode::PermissionDenied
+        ),
+        _ => false,
     }
 }
 
@@ -51,6 +65,13 @@ fn look(path: &Path, absent: Absent) -> Result<(), ArchiveError> {
                     holds: "an empty file".into(),
                 }),
             }
+        }
+        // SQLite takes a file that is shorter than its header for a new database, and would write over it.
+        Ok(there) if there.len() > 0 && !starts_as_sqlite(path)? => {
+            Err(ArchiveError::NotAnArchive {
+                path: owned(),
+                holds: "something that is not SQLite".into(),
+            })
         }
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => match absent {
@@ -74,6 +95,20 @@ fn look(path: &Path, absent: Absent) -> Result<(), ArchiveError> {
     }
 }
 
+fn starts_as_sqlite(path: &Path) -> Result<bool, ArchiveError> {
+    const START: &[u8] = b"SQLite format 3\0";
+    let read = || {
+        let mut start = Vec::new();
+        let file = fs::File::open(path)?;
+        file.take(START.len() as u64).read_to_end(&mut start)?;
+        Ok(start == START)
+    };
+    read().map_err(|source| ArchiveError::Io {
+        path: path.to_owned(),
+        source,
+    })
+}
+
 fn open_to_write(path: &Path, absent: Absent) -> Result<Connection, ArchiveError> {
     let of = |error| ArchiveError::of(path, error);
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -93,19 +128,25 @@ fn open_to_write(path: &Path, absent: Absent) -> Result<Connection, ArchiveError
     Ok(db)
 }
 
-/// A file that nobody can change, or that we may not: SQLite needs no lock file then.
+/// Opens a file that we may not write.
 fn open_to_read(path: &Path) -> Result<Connection, ArchiveError> {
-    let of = |error| ArchiveError::of(path, error);
-    let pending = fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let db = if pending {
-        // There is more in the log than in the file, so it has to be read with it.
-        Connection::open_with_flags(path, flags)
-    } else {
-        let uri = format!("file:{}?immutable=1", percent_encoded(path));
-        Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI)
+    let opened = open_as_is(path, path, flags);
+    // What the log has and the file has not would be missing.
+    let pending = fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
+    match opened {
+        // No lock file can be made in that folder, so nobody is writing either: SQLite can do without.
+        Err(error) if is_refused(&error) && !pending => {
+            let uri = format!("file:{}?immutable=1", percent_encoded(path));
+            open_as_is(path, Path::new(&uri), flags | OpenFlags::SQLITE_OPEN_URI)
+        }
+        opened => opened,
     }
-    .map_err(of)?;
+}
+
+fn open_as_is(path: &Path, name: &Path, flags: OpenFlags) -> Result<Connection, ArchiveError> {
+    let of = |error| ArchiveError::of(path, error);
+    let db = Connection::open_with_flags(name, flags).map_err(of)?;
     settle(&db).map_err(of)?;
     let found = identify(&db, path, Absent::Refuse)?;
     if found < schema::VERSION {

@@ -165,6 +165,11 @@ impl ArchiveError {
 
     /// What SQLite says about a file, in our words.
     pub(crate) fn of(path: &Path, source: rusqlite::Error) -> ArchiveError {
+        ArchiveError::after(crate::connect::PATIENCE, path, source)
+    }
+
+    /// As [`of`](ArchiveError::of), where we would have waited for another process this long.
+    pub(crate) fn after(waited: Duration, path: &Path, source: rusqlite::Error) -> ArchiveError {
         let path = path.to_owned();
         let rusqlite::Error::SqliteFailure(failure, message) = &source else {
             // A column that holds something else than we wrote.
@@ -180,10 +185,9 @@ impl ArchiveError {
             };
         };
         match failure.code {
-            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => ArchiveError::Busy {
-                path,
-                waited: crate::connect::PATIENCE,
-            },
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
+                ArchiveError::Busy { path, waited }
+            }
             ErrorCode::DiskFull => ArchiveError::DiskFull { path },
             // What the map of the log is grown with when the disk is full.
             _ if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE => {

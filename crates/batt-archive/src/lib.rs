@@ -51,6 +51,9 @@ mod archive;
 mod check;
 mod connect;
 mod error;
+mod gc;
+mod lineage;
+mod merge;
 mod records;
 mod retention;
 mod save;
@@ -59,7 +62,11 @@ mod text;
 
 pub use archive::Archive;
 pub use error::ArchiveError;
+pub use gc::{Collected, GcOptions};
+pub use lineage::Ancestor;
+pub use merge::Merged;
 pub use records::{
-    Checkpoint, Entry, Found, Kept, RunId, RunInfo, RunRecord, Saved, Score, Solver, TaskSummary,
+    Checkpoint, Entry, Found, Kept, RunId, RunInfo, RunRecord, Saved, Score, Solver, Standing,
+    TaskSummary,
 };
 pub use retention::Retention;

@@ -238,3 +238,22 @@ pub struct TaskSummary {
     /// The solver that has it.
     pub hash: String,
 }
+
+/// What a solver is good for, over all tasks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// The structural hash of the solver.
+    pub hash: String,
+    /// Its dialect.
+    pub dialect: Dialect,
+    /// How it was made.
+    pub mutation: String,
+    /// Tasks it has a score for.
+    pub tasks: usize,
+    /// Tasks of which it solves all demonstrations.
+    pub solved: usize,
+    /// Demonstrations it solves, of all tasks.
+    pub demos_solved: usize,
+    /// Steps of the program.
+    pub size: u32,
+}

@@ -1,5 +1,6 @@
 //! Which solvers of a task stay, when there are more than there is room for.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use crate::records::Score;
@@ -47,6 +48,22 @@ impl Retention {
             Retention::Original { capacity } => original(all, old, capacity),
         }
     }
+
+    /// Decides who stays of those that are there.
+    pub(crate) fn shrink(&self, all: &[Ranked<'_>]) -> Vec<bool> {
+        match *self {
+            Retention::Best { per_task } => best(all, per_task.max(1)),
+            Retention::Original { capacity } => {
+                let mut keep = vec![false; all.len()];
+                let mut order: Vec<usize> = (0..all.len()).collect();
+                order.sort_by_key(|&k| goodness(&all[k]));
+                for &k in order.iter().take(capacity.max(1)) {
+                    keep[k] = true;
+                }
+                keep
+            }
+        }
+    }
 }
 
 fn best(all: &[Ranked<'_>], room: usize) -> Vec<bool> {
@@ -82,19 +99,20 @@ fn best(all: &[Ranked<'_>], room: usize) -> Vec<bool> {
     keep
 }
 
+/// The original's order, the worst one last. It leaves ties to the file system.
+fn goodness<'a>(one: &Ranked<'a>) -> (Reverse<u32>, u64, u32, &'a str) {
+    let Score {
+        demos_solved,
+        cost,
+        size,
+        ..
+    } = one.score;
+    (Reverse(demos_solved), cost, size, one.hash)
+}
+
 fn original(all: &[Ranked<'_>], old: usize, capacity: usize) -> Vec<bool> {
-    // The worst one last. The original leaves ties to the file system.
-    let goodness = |k: &usize| {
-        let Ranked { score, hash, .. } = &all[*k];
-        (
-            std::cmp::Reverse(score.demos_solved),
-            score.cost,
-            score.size,
-            *hash,
-        )
-    };
     let mut there: Vec<usize> = (0..old).collect();
-    there.sort_by_key(goodness);
+    there.sort_by_key(|&k| goodness(&all[k]));
     for new in old..all.len() {
         let mut refused = false;
         while there.len() > capacity {
@@ -106,7 +124,7 @@ fn original(all: &[Ranked<'_>], old: usize, capacity: usize) -> Vec<bool> {
             there.pop();
         }
         if !refused {
-            let at = there.partition_point(|k| goodness(k) < goodness(&new));
+            let at = there.partition_point(|&k| goodness(&all[k]) < goodness(&all[new]));
             there.insert(at, new);
         }
     }

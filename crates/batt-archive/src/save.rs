@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::archive::{Archive, NOW, score};
 use crate::error::ArchiveError;
@@ -38,7 +38,7 @@ impl Archive {
     ///
     /// A solver that is there already keeps the lineage it has. Of two scores on one task the better one counts. A
     /// solver that is refused is stored all the same if one that is kept descends from it. Solvers that lose their place keep their
-    /// lineage, until `gc` finds that nobody needs it.
+    /// lineage, until [`gc`](Archive::gc) finds that nobody needs it.
     pub fn save(
         &mut self,
         run: RunId,
@@ -79,43 +79,25 @@ impl Archive {
             };
             solvers.insert(hash, solver);
         }
-        self.write(Some(run), &solvers, &scores, retention, checkpoint)
-    }
-
-    /// The transaction of [`save`](Archive::save).
-    pub(crate) fn write(
-        &mut self,
-        run: Option<RunId>,
-        solvers: &HashMap<String, NewSolver>,
-        scores: &[NewScore],
-        retention: &Retention,
-        checkpoint: Option<&Checkpoint>,
-    ) -> Result<Saved, ArchiveError> {
-        self.check_writable()?;
-        let path = self.path.clone();
-        let of = |error| ArchiveError::of(&path, error);
-        // Whoever is to write says so at once: a reader that turns writer may find that others were faster.
-        let change = self
-            .db
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(of)?;
-        if let Some(run) = run {
-            let query = "SELECT 1 FROM runs WHERE id = ?";
-            let there = change.query_row(query, [run.0], |_| Ok(())).optional();
-            if there.map_err(of)?.is_none() {
-                return Err(ArchiveError::NoRun { path, run: run.0 });
+        let there = self.rows("SELECT 1 FROM runs WHERE id = ?", [run.0], |_| Ok(()))?;
+        if there.is_empty() {
+            return Err(ArchiveError::NoRun {
+                path: self.path.clone(),
+                run: run.0,
+            });
+        }
+        self.change(|change| {
+            let saved = put(change, &solvers, &scores, retention)?;
+            if let Some(checkpoint) = checkpoint {
+                let replace = format!(
+                    "INSERT OR REPLACE INTO checkpoints (run, generation, state, saved)
+                     VALUES (?, ?, ?, {NOW})"
+                );
+                let values = params![run.0, checkpoint.generation as i64, checkpoint.state];
+                change.execute(&replace, values)?;
             }
-        }
-        let saved = put(&change, solvers, scores, retention).map_err(of)?;
-        if let (Some(run), Some(checkpoint)) = (run, checkpoint) {
-            let replace = format!(
-                "INSERT OR REPLACE INTO checkpoints (run, generation, state, saved) VALUES (?, ?, ?, {NOW})"
-            );
-            let values = params![run.0, checkpoint.generation as i64, checkpoint.state];
-            change.execute(&replace, values).map_err(of)?;
-        }
-        change.commit().map_err(of)?;
-        Ok(saved)
+            Ok(saved)
+        })
     }
 }
 
@@ -135,7 +117,8 @@ struct Changes<'n> {
     remove: Vec<i64>,
 }
 
-fn put(
+/// Stores what retention lets stay.
+pub(crate) fn put(
     db: &Connection,
     solvers: &HashMap<String, NewSolver>,
     scores: &[NewScore],

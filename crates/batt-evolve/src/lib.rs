@@ -29,6 +29,7 @@ mod parts;
 mod random;
 pub mod score;
 mod state;
+mod trial;
 mod typed;
 mod work;
 
@@ -38,3 +39,4 @@ pub use evolution::{Evolution, Found, Round, Settings, Tally};
 pub use mutate::Kind;
 pub use score::Score;
 pub use state::StateError;
+pub use trial::{Judge, Trial};

@@ -8,8 +8,8 @@ use batt_dsl::{Dialect, Limits};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    bench, card, check, completions, conformance, demo, device, eval, evolve, extract, fmt, mega,
-    ops, profile, run,
+    archive, bench, card, check, completions, conformance, demo, device, eval, evolve, extract,
+    fmt, kaggle, mega, ops, profile, run, score, submit,
 };
 use crate::error;
 use crate::ui::{ColorWhen, Ui};
@@ -58,6 +58,10 @@ enum Command {
     Evolve(evolve::EvolveArgs),
     Extract(extract::ExtractArgs),
     Profile(profile::ProfileArgs),
+    Submit(submit::SubmitArgs),
+    Score(score::ScoreArgs),
+    Kaggle(kaggle::KaggleArgs),
+    Archive(archive::ArchiveArgs),
     Check(check::CheckArgs),
     Fmt(fmt::FmtArgs),
     Ops(ops::OpsArgs),
@@ -120,6 +124,10 @@ fn dispatch(command: Command, ui: &Ui) -> Result<Exit> {
         Command::Evolve(args) => evolve::main(&args, ui),
         Command::Extract(args) => extract::main(&args, ui),
         Command::Profile(args) => profile::main(&args, ui),
+        Command::Submit(args) => submit::main(&args, ui),
+        Command::Score(args) => score::main(&args, ui),
+        Command::Kaggle(args) => kaggle::main(&args, ui),
+        Command::Archive(args) => archive::main(&args, ui),
         Command::Check(args) => check::main(&args, ui),
         Command::Fmt(args) => fmt::main(&args, ui),
         Command::Ops(args) => ops::main(&args, ui),
