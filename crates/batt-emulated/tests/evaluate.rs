@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 
 use batt_arc::corpus;
-use batt_dsl::{Dialect, OwnedValue};
+use batt_dsl::{Dialect, Limits, OwnedValue};
 use batt_emulated::Emulated;
 use batt_engine::device::{
     Card, DeviceOptions, DeviceReport, Left, Prepared, Reason, Score, ScoreOptions, score_jobs,
@@ -185,6 +185,31 @@ fn scores_of_some_runs() {
                     Left::HandedBack => assert_eq!(scored as u64, counts.finished()),
                 }
             }
+        }
+    });
+}
+
+/// With fewer steps for the CPU there is less fuel for cards, and the same comes of it; with hardly any they are not used.
+#[test]
+fn scores_within_fewer_steps() {
+    with_corpus(|programs, samples| {
+        let scores = |count: usize, steps: u64| {
+            let options = ScoreOptions {
+                limits: Limits {
+                    steps,
+                    ..Limits::default()
+                },
+                ..options(0, 0.0)
+            };
+            let stop = AtomicBool::new(false);
+            score_table(&mut cards(count), programs, samples, &options, &stop)
+        };
+        for (steps, used) in [(1_000_000, true), (150_000, true), (1_000, false)] {
+            let (expected, _) = scores(0, steps);
+            let (found, report) = scores(1, steps);
+            assert!(found == expected, "{steps} steps");
+            let finished = report.device.map(|device| device.runs.finished());
+            assert_eq!(finished.is_some_and(|count| count > 0), used);
         }
     });
 }

@@ -11,7 +11,7 @@ use crate::compile::{CONSTANT, Constant, Instruction, Source, constant, instruct
 use crate::sample::{Sample, demos, grid};
 
 /// When values take more memory than this, the rest is computed in another run. Sharing is lost between the two.
-const MEMORY_OF_RUN: usize = 64 << 20;
+const MEMORY_OF_RUN: usize = 8 << 20;
 
 /// Slots of the parameters `S`, `I` and `C`.
 const PARAMS: usize = 3;

@@ -6,6 +6,7 @@ use batt_engine::{GraphWorker, Sample, Verdict, judge};
 use batt_lang::graph::Ref;
 
 use crate::mutate::Kind;
+use crate::parts::Parts;
 use crate::score::{WHOLE, closeness};
 use crate::typed::Typed;
 
@@ -13,14 +14,15 @@ use crate::typed::Typed;
 pub(crate) struct Brood {
     pub typed: Typed,
     pub offspring: Vec<Offspring>,
-    /// Values that may become parts.
-    pub parts: Vec<Ref>,
-    /// The programs of the population and its parts, in this graph.
+    /// Parts, those included that have just been made, in this graph.
+    pub parts: Parts,
+    /// The programs of the population, in this graph.
     pub population: Vec<Ref>,
-    pub kept_parts: Vec<Ref>,
     /// Programs that were made again and not run again.
     pub repeated: u64,
     pub tried: [u64; Kind::ALL.len()],
+    /// Parts that were computed.
+    pub computed: usize,
 }
 
 /// A new program.
@@ -31,6 +33,8 @@ pub(crate) struct Offspring {
     pub kind: Option<Kind>,
     /// The place of its parent in the population.
     pub parent: Option<usize>,
+    /// What it costs as a part, if it was assembled from parts.
+    pub cost: Option<u32>,
 }
 
 impl Offspring {
@@ -40,6 +44,7 @@ impl Offspring {
             root,
             kind: None,
             parent: None,
+            cost: None,
         }
     }
 }

@@ -9,26 +9,23 @@ use batt_lang::Program;
 use batt_lang::graph::{Graph, Importer, Ref};
 use batt_lang::types::TypeId;
 
-use crate::brood::{Brood, Offspring, Outcome, combine, run_parts, run_programs, samples};
+use crate::brood::{Brood, Offspring, Outcome, combine, run_programs, samples};
 use crate::credit::{Credit, Weights};
 use crate::differ::Differs;
 use crate::donors::Donors;
 use crate::evolution::Settings;
-use crate::mutate::{Breeder, Kind};
-use crate::parts::{Part, PartIndex};
+use crate::mutate::{Assembly, Breeder, Kind};
+use crate::parts::{OFFSPRING_A_PART, PartIndex, Parts};
 use crate::random::Chance;
 use crate::score::{Score, WHOLE, closeness, refinement};
 use crate::typed::Typed;
 use crate::work::Tools;
 
-/// Parts that a colony keeps.
-const PARTS: usize = 3_000;
+/// What a part costs that a donor computes, and what each further call in it adds: somebody found it useful.
+const DONATED: (u32, u32) = (4, 1);
 
 /// Hashes of programs that are remembered, so that they are not run again.
 const REMEMBERED: usize = 1 << 20;
-
-/// Parts grown for each so many offspring.
-const OFFSPRING_A_PART: usize = 6;
 
 /// Generations without progress after which a colony is shaken up.
 const PATIENCE: u32 = 24;
@@ -72,8 +69,7 @@ pub(crate) struct Colony<'t> {
     /// Programs and parts, and nothing else.
     pub kept: Graph,
     pub population: Vec<Individual>,
-    parts: Vec<Part>,
-    known_parts: HashSet<u64>,
+    parts: Parts,
     seen: HashSet<u64>,
     /// Generations since the last progress.
     pub stagnant: u32,
@@ -114,8 +110,7 @@ impl<'t> Colony<'t> {
             colours,
             kept: Graph::new(dialect),
             population: Vec::new(),
-            parts: Vec::new(),
-            known_parts: HashSet::new(),
+            parts: Parts::default(),
             seen: HashSet::new(),
             stagnant: 0,
             started: false,
@@ -135,21 +130,31 @@ impl<'t> Colony<'t> {
     /// Is nothing left to do? After the first solution simpler ones are looked for, the longer the larger it is: a large
     /// program that fits a few demonstrations is seldom right about anything else.
     pub fn is_done(&self) -> bool {
-        let patience = |best: &Individual| best.score.size.clamp(2, PATIENCE);
+        let patience = |best: &Individual| (best.score.size * best.score.size / 2).clamp(2, 400);
         let complete = |best: &Individual| best.score.is_complete();
         let mut best = self.best().into_iter();
         self.samples.is_empty() || best.any(|b| complete(b) && self.stagnant >= patience(b))
     }
 
     /// Makes the offspring of a generation. The first are the donors' programs as they are.
-    pub fn breed(&mut self, shared: &Shared<'_>, count: usize) -> Brood {
+    pub fn breed(&mut self, shared: &Shared<'_>, count: usize, tools: &mut Tools) -> Brood {
         let mut typed = shared.donors.typed.clone();
-        let (population, kept_parts) = self.unpack(&mut typed);
-        let parts = self.parts.iter().zip(&kept_parts);
-        let parts: Vec<Part> = parts
-            .map(|(part, &value)| Part { value, ..*part })
-            .collect();
-        let index = PartIndex::new(&mut typed, &parts);
+        let (population, mut parts) = self.unpack(&mut typed);
+        if !self.started {
+            parts.wait([(Ref::INPUT, 0)]);
+            let (first, further) = DONATED;
+            for value in shared.donors.all_values() {
+                let size = typed.graph.reach(value).len() as u32;
+                parts.wait([(value, first + further * size)]);
+            }
+        }
+        let computed = parts.compute(
+            count / OFFSPRING_A_PART,
+            &typed,
+            &self.samples,
+            &mut tools.worker,
+            &shared.settings.limits,
+        );
         let purpose = [
             shared.settings.seed,
             name_hash(&self.task.id),
@@ -157,10 +162,11 @@ impl<'t> Colony<'t> {
             shared.generation,
         ];
         let mut breeder = Breeder {
+            parts: PartIndex::new(&mut typed, &parts.ready),
             typed,
             chance: Chance::new(&purpose),
             donors: shared.donors,
-            parts: index,
+            assembly: Assembly::new(parts.ready.clone(), shared.donors),
             population,
             colours: self.colours.clone(),
             functions: HashMap::new(),
@@ -171,20 +177,25 @@ impl<'t> Colony<'t> {
             repeated: 0,
             tried: [0; Kind::ALL.len()],
         };
-        let mut parts = Vec::new();
         if !self.started {
             let programs = shared.donors.programs.iter().map(|(_, root)| *root);
             let grids = shared.donors.values(TypeId::GRID);
             let roots = programs.chain(grids.iter().copied()).chain([Ref::INPUT]);
             for root in roots {
-                made.add(&breeder, root, None, None);
+                made.add(&breeder, Offspring::as_it_is(root));
             }
-            parts = shared.donors.all_values();
         }
         made.breed(&mut breeder, shared.weights, count, self.stagnant);
-        for _ in 0..count / OFFSPRING_A_PART {
-            parts.extend(breeder.grow());
+        for &(at, groups) in &breeder.assembly.expanded {
+            parts.ready[at].expanded = groups;
         }
+        let values = std::mem::take(&mut breeder.assembly.values);
+        let graph = &breeder.typed.graph;
+        parts.wait(
+            values
+                .into_iter()
+                .filter(|(value, _)| made.is_new(graph.hash(*value))),
+        );
         let Made {
             offspring,
             repeated,
@@ -196,9 +207,9 @@ impl<'t> Colony<'t> {
             offspring,
             parts,
             population: breeder.population,
-            kept_parts,
             repeated,
             tried,
+            computed,
         }
     }
 
@@ -230,7 +241,7 @@ impl<'t> Colony<'t> {
     /// Takes the best of a brood and its new parts into the colony.
     pub fn select(
         &mut self,
-        brood: &Brood,
+        mut brood: Brood,
         outcomes: &[Outcome],
         shared: &Shared<'_>,
         tools: &mut Tools,
@@ -246,34 +257,27 @@ impl<'t> Colony<'t> {
             generation.runs += outcome.closeness.len() as u64 + u64::from(outcome.failed);
         }
         let chosen = self.choose(
-            brood,
+            &brood,
             outcomes,
             shared.settings.population.max(1),
             &mut generation,
         );
         let refined: Vec<Individual> = chosen
             .into_iter()
-            .filter_map(|at| self.refine(brood, at, &outcomes[at], shared, &mut tools.workspace))
+            .filter_map(|at| self.refine(&brood, at, &outcomes[at], shared, &mut tools.workspace))
             .collect();
         let before = self.best().map(|best| best.score);
         for individual in &refined {
             self.credit(individual, before, &mut generation);
         }
         self.is_improved(&refined, before, &mut generation);
-        let part_hashes = run_parts(
-            &brood.typed,
-            &brood.parts,
-            &self.samples,
-            &mut tools.worker,
-            &shared.settings.limits,
-        );
-        generation.parts = brood.parts.len() as u64;
-        self.keep(
-            brood,
-            refined,
-            &part_hashes,
-            shared.settings.population.max(1),
-        );
+        generation.parts = brood.computed as u64;
+        for (offspring, outcome) in brood.offspring.iter().zip(outcomes) {
+            if let Some(cost) = offspring.cost.filter(|_| !outcome.failed) {
+                brood.parts.admit(offspring.root, cost, outcome.outputs);
+            }
+        }
+        self.keep(brood, refined, shared.settings.population.max(1));
         self.started = true;
         generation
     }
@@ -446,13 +450,7 @@ impl<'t> Colony<'t> {
     }
 
     /// Makes the next population and its parts, in a graph that has nothing else.
-    fn keep(
-        &mut self,
-        brood: &Brood,
-        refined: Vec<Individual>,
-        part_hashes: &[Option<u64>],
-        population: usize,
-    ) {
+    fn keep(&mut self, brood: Brood, refined: Vec<Individual>, population: usize) {
         let old = std::mem::take(&mut self.population);
         let old = old.into_iter().zip(&brood.population);
         let old = old.map(|(individual, &root)| Individual { root, ..individual });
@@ -467,38 +465,12 @@ impl<'t> Colony<'t> {
             next.truncate((population / 4).max(1));
         }
         let graph = &brood.typed.graph;
-        let parts = self.parts.iter().zip(&brood.kept_parts);
-        let mut parts: Vec<Part> = parts
-            .map(|(part, &value)| Part { value, ..*part })
-            .collect();
-        for (&value, hash) in brood.parts.iter().zip(part_hashes) {
-            if let Some(outputs) = *hash
-                && self.known_parts.insert(outputs)
-            {
-                let size = graph.reach(value).len() as u32;
-                parts.push(Part {
-                    value,
-                    outputs,
-                    size,
-                });
-            }
-        }
-        let parts = fewer_parts(parts);
-        if self.known_parts.len() > 16 * PARTS {
-            self.known_parts = parts.iter().map(|part| part.outputs).collect();
-        }
         let mut kept = Graph::new(graph.dialect());
         let mut importer = Importer::new(graph);
         for individual in &mut next {
             individual.root = importer.import(&mut kept, individual.root);
         }
-        self.parts = parts
-            .into_iter()
-            .map(|part| Part {
-                value: importer.import(&mut kept, part.value),
-                ..part
-            })
-            .collect();
+        self.parts = brood.parts.moved(|value| importer.import(&mut kept, value));
         self.population = next;
         self.kept = kept;
     }
@@ -511,22 +483,22 @@ impl<'t> Colony<'t> {
     /// Takes programs in as they are, to be run in the next generation.
     pub fn settle(&mut self, programs: &[Program], shared: &Shared<'_>, tools: &mut Tools) {
         let mut typed = shared.donors.typed.clone();
-        let (population, kept_parts) = self.unpack(&mut typed);
+        let (population, parts) = self.unpack(&mut typed);
         let roots = programs.iter().filter_map(|p| typed.add_program(p));
         let offspring: Vec<Offspring> = roots.map(Offspring::as_it_is).collect();
         let brood = Brood {
             typed,
             offspring,
-            parts: Vec::new(),
+            parts,
             population,
-            kept_parts,
             repeated: 0,
             tried: [0; Kind::ALL.len()],
+            computed: 0,
         };
         let (started, stagnant) = (self.started, self.stagnant);
         let limits = &shared.settings.limits;
         let outcomes = self.run(&brood, None, &mut tools.worker, limits);
-        let generation = self.select(&brood, &outcomes, shared, tools);
+        let generation = self.select(brood, &outcomes, shared, tools);
         self.started = started;
         if !generation.improved {
             self.stagnant = stagnant;
@@ -534,12 +506,12 @@ impl<'t> Colony<'t> {
     }
 
     /// Puts the programs and parts into a graph of the moment.
-    fn unpack(&mut self, typed: &mut Typed) -> (Vec<Ref>, Vec<Ref>) {
+    fn unpack(&mut self, typed: &mut Typed) -> (Vec<Ref>, Parts) {
         let kept = std::mem::replace(&mut self.kept, Graph::new(typed.graph.dialect()));
         let mut importer = Importer::new(&kept);
         let mut import = |value: Ref| typed.import(&mut importer, value);
         let population = self.population.iter().map(|i| import(i.root)).collect();
-        let parts = self.parts.iter().map(|part| import(part.value)).collect();
+        let parts = std::mem::take(&mut self.parts).moved(import);
         (population, parts)
     }
 }
@@ -575,19 +547,6 @@ fn survivors(sorted: Vec<Individual>, population: usize) -> Vec<Individual> {
     sorted
 }
 
-/// The parts to keep: the small ones, and the newest.
-fn fewer_parts(mut parts: Vec<Part>) -> Vec<Part> {
-    if parts.len() > PARTS {
-        let newest = parts.split_off(parts.len() - PARTS / 4);
-        parts.sort_by_key(|part| part.size);
-        parts.truncate(PARTS - newest.len());
-        parts.extend(newest);
-    }
-    // Choices favour what comes first.
-    parts.sort_by_key(|part| part.size);
-    parts
-}
-
 /// Offspring in the making.
 struct Made<'s> {
     seen: &'s mut HashSet<u64>,
@@ -597,22 +556,21 @@ struct Made<'s> {
 }
 
 impl Made<'_> {
-    fn add(
-        &mut self,
-        breeder: &Breeder<'_>,
-        root: Ref,
-        kind: Option<Kind>,
-        parent: Option<usize>,
-    ) -> bool {
-        if self.seen.len() >= REMEMBERED {
-            self.seen.clear();
-        }
-        let new = self.seen.insert(breeder.typed.graph.hash(root));
+    fn add(&mut self, breeder: &Breeder<'_>, offspring: Offspring) -> bool {
+        let new = self.is_new(breeder.typed.graph.hash(offspring.root));
         match new {
-            true => self.offspring.push(Offspring { root, kind, parent }),
+            true => self.offspring.push(offspring),
             false => self.repeated += 1,
         }
         new
+    }
+
+    /// Has nothing with this hash been made before, as far as is remembered?
+    fn is_new(&mut self, hash: u64) -> bool {
+        if self.seen.len() >= REMEMBERED {
+            self.seen.clear();
+        }
+        self.seen.insert(hash)
     }
 
     fn breed(&mut self, breeder: &mut Breeder<'_>, weights: &Weights, count: usize, stagnant: u32) {
@@ -625,26 +583,46 @@ impl Made<'_> {
                 return;
             }
             let kind = Weights::choose(&sums, &mut breeder.chance);
-            let parent = breeder.chance.low(breeder.population.len());
-            let has_parent = !matches!(kind, Kind::Assemble | Kind::Adopt);
-            let root = breeder.population.get(parent).copied();
-            if has_parent && root.is_none() {
-                continue;
-            }
-            let Some(mut child) = breeder.mutate(kind, root.unwrap_or(Ref::INPUT)) else {
-                continue;
+            let offspring = match kind {
+                Kind::Assemble => breeder.assemble().map(|(root, cost)| Offspring {
+                    root,
+                    kind: Some(kind),
+                    parent: None,
+                    cost: Some(cost),
+                }),
+                _ => changed(breeder, kind, &sums, again),
             };
-            while breeder.chance.is(again) {
-                let more = Weights::choose(&sums, &mut breeder.chance);
-                if !matches!(more, Kind::Assemble | Kind::Adopt) {
-                    child = breeder.mutate(more, child).unwrap_or(child);
-                }
-            }
-            if self.add(breeder, child, Some(kind), has_parent.then_some(parent)) {
+            if let Some(offspring) = offspring
+                && self.add(breeder, offspring)
+            {
                 self.tried[kind.index()] += 1;
             }
         }
     }
+}
+
+/// A program changed once or a few times.
+fn changed(breeder: &mut Breeder<'_>, kind: Kind, sums: &[f64], again: f64) -> Option<Offspring> {
+    let at = breeder.chance.low(breeder.population.len());
+    let parent = breeder.population.get(at).copied();
+    let has_parent = kind != Kind::Adopt;
+    let root = match has_parent {
+        true => parent?,
+        false => Ref::INPUT,
+    };
+    let mut child = breeder.mutate(kind, root)?;
+    while breeder.chance.is(again) {
+        let more = Weights::choose(sums, &mut breeder.chance);
+        if !matches!(more, Kind::Assemble | Kind::Adopt) {
+            child = breeder.mutate(more, child).unwrap_or(child);
+        }
+    }
+    Some(Offspring {
+        root: child,
+        kind: Some(kind),
+        parent: has_parent.then_some(at),
+        cost: None,
+    })
 }
 
 /// A number for a name, the same every time.

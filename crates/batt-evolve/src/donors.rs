@@ -28,10 +28,28 @@ pub(crate) struct Donors {
     values: HashMap<TypeId, Vec<Ref>>,
     /// Functions by type, primitives included.
     functions: Vec<(TypeId, Vec<Ref>)>,
-    /// Primitives that give a grid, those that give any value, and all, each with the sums of their weights.
-    pub grid_ops: Weighted,
+    /// Primitives that give a value that is no function, and all, each with the sums of their weights.
     pub value_ops: Weighted,
     pub all_ops: Weighted,
+    of_op: HashMap<OpId, OpFacts>,
+    /// Primitives that give a value, in groups of about the same cost, the cheapest first.
+    pub op_groups: Vec<OpGroup>,
+}
+
+/// Primitives that are about equally common.
+pub(crate) struct OpGroup {
+    pub ops: Vec<OpId>,
+    /// What the cheapest costs.
+    pub cost: u32,
+}
+
+/// Groups of primitives: with more, what is likely comes before what is not; with fewer, a part is looked at less often.
+const GROUPS: usize = 4;
+
+/// What is asked of a primitive again and again.
+struct OpFacts {
+    params: Vec<TypeId>,
+    cost: u32,
 }
 
 /// Primitives, each as likely as it is among the donors.
@@ -91,36 +109,49 @@ impl Donors {
             let ty = typed.types.op(op);
             functions.entry(ty).or_default().push(Ref::op(op));
         }
-        // A map has no order of its own, and choices are to be the same every time.
+        // The popular ones first. A map has no order of its own, and choices are to be the same every time.
+        let uses = uses(&typed);
+        let popularity =
+            |function: &Ref| std::cmp::Reverse(uses.get(function).copied().unwrap_or(0));
         let mut functions: Vec<_> = functions.into_iter().collect();
-        functions.sort_by_key(|(_, refs)| refs[0]);
+        for (_, list) in &mut functions {
+            list.sort_by_key(|function| (popularity(function), *function));
+        }
+        functions.sort_by_key(|(_, list)| (popularity(&list[0]), list[0]));
         let weight = |op: OpId| counts.get(&op).copied().unwrap_or_default() + UNSEEN;
         let gives = |typed: &mut Typed, op: OpId| {
             let ty = typed.types.op(op);
             typed.types.result_of(ty)
         };
-        let of_grid = |typed: &mut Typed, op: OpId| {
-            let result = gives(typed, op)?;
-            let grid = typed.types.fits(result, TypeId::GRID) && !typed.types.is_function(result);
-            // What may give anything seldom gives a grid.
-            let rare = if result == TypeId::ANY { 0.25 } else { 1.0 };
-            grid.then(|| (op, weight(op) * rare))
-        };
-        let grid_ops = Weighted::new(ops.iter().filter_map(|&op| of_grid(&mut typed, op)));
         let of_value = |typed: &mut Typed, op: OpId| {
             let result = gives(typed, op)?;
             (!typed.types.is_function(result)).then(|| (op, weight(op)))
         };
         let value_ops = Weighted::new(ops.iter().filter_map(|&op| of_value(&mut typed, op)));
         let all_ops = Weighted::new(ops.iter().map(|&op| (op, weight(op))));
+        let most = counts.values().copied().fold(1.0, f64::max);
+        let mut of_op = HashMap::new();
+        for &op in &ops {
+            let ty = typed.types.op(op);
+            let rarity = (most / weight(op)).log2().max(0.0);
+            let about = OpFacts {
+                params: typed.types.params_of(ty),
+                cost: 4 + rarity.round() as u32,
+            };
+            of_op.insert(op, about);
+        }
+        let op_groups = groups(&value_ops.ops, |op| {
+            of_op.get(&op).map_or(0, |about| about.cost)
+        });
         Donors {
             typed,
             programs,
             values,
             functions,
-            grid_ops,
             value_ops,
             all_ops,
+            of_op,
+            op_groups,
         }
     }
 
@@ -136,8 +167,41 @@ impl Donors {
         all
     }
 
+    /// What a primitive takes.
+    pub fn params_of(&self, op: OpId) -> &[TypeId] {
+        self.of_op.get(&op).map_or(&[], |about| &about.params)
+    }
+
+    /// What a call of a primitive costs: a rare one more than a common one.
+    pub fn cost_of(&self, op: OpId) -> u32 {
+        self.of_op.get(&op).map_or(10, |about| about.cost)
+    }
+
     /// Functions by type.
     pub fn functions(&self) -> &[(TypeId, Vec<Ref>)] {
         &self.functions
     }
+}
+
+/// How often each value is an argument.
+fn uses(typed: &Typed) -> HashMap<Ref, usize> {
+    let mut uses = HashMap::new();
+    for node in 0..typed.graph.len() as u32 {
+        for &operand in &typed.graph.operands(node)[1..] {
+            *uses.entry(operand).or_default() += 1;
+        }
+    }
+    uses
+}
+
+/// Primitives in groups of about the same cost.
+fn groups(ops: &[OpId], cost: impl Fn(OpId) -> u32) -> Vec<OpGroup> {
+    let mut ops = ops.to_vec();
+    ops.sort_by_key(|&op| (cost(op), op.op().name));
+    let size = ops.len().div_ceil(GROUPS).max(1);
+    let group = |ops: &[OpId]| OpGroup {
+        ops: ops.to_vec(),
+        cost: cost(ops[0]),
+    };
+    ops.chunks(size).map(group).collect()
 }

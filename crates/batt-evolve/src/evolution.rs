@@ -20,7 +20,7 @@ use crate::score::Score;
 use crate::work::{Tools, in_parallel, lock, on_cards, on_cores};
 
 /// Offspring of all colonies in a generation, if nobody says otherwise.
-const OFFSPRING: usize = 32_768;
+const OFFSPRING: usize = 1 << 17;
 
 /// Generations between two exchanges: of the best between islands, and of solutions between tasks.
 const EXCHANGE: u64 = 8;
@@ -275,7 +275,7 @@ impl<'t> Evolution<'t> {
             .filter(|colony| !colony.is_done())
             .collect();
         let count = self.settings.offspring.map_or_else(
-            || (OFFSPRING / active.len().max(1)).clamp(128, 4096),
+            || (OFFSPRING / active.len().max(1)).clamp(1024, 8192),
             NonZeroUsize::get,
         );
         let shared = Shared {

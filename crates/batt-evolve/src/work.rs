@@ -69,9 +69,9 @@ pub(crate) fn on_cores(
     in_parallel(settings.threads, colonies.len(), stop, |at, tools| {
         let mut guard = lock(&colonies[at]);
         let (colony, generation) = &mut *guard;
-        let brood = colony.breed(shared, count);
+        let brood = colony.breed(shared, count, tools);
         let outcomes = colony.run(&brood, None, &mut tools.worker, &settings.limits);
-        *generation = Some(colony.select(&brood, &outcomes, shared, tools));
+        *generation = Some(colony.select(brood, &outcomes, shared, tools));
     });
     let generation = |colony: Mutex<(_, Option<Generation>)>| {
         let inner = colony.into_inner();
@@ -128,7 +128,7 @@ pub(crate) fn on_cards(
                 stop,
                 |at, tools| match selected.get(at) {
                     Some(turn) => lock(turn).select(shared, tools),
-                    None => lock(&bred[at - selected.len()]).breed(shared, count),
+                    None => lock(&bred[at - selected.len()]).breed(shared, count, tools),
                 },
             );
         });
@@ -141,8 +141,8 @@ pub(crate) fn on_cards(
 }
 
 impl Turn<'_, '_> {
-    fn breed(&mut self, shared: &Shared<'_>, count: usize) {
-        let brood = self.colony.breed(shared, count);
+    fn breed(&mut self, shared: &Shared<'_>, count: usize, tools: &mut Tools) {
+        let brood = self.colony.breed(shared, count, tools);
         let graph = &brood.typed.graph;
         let compile = |root| Compiled::new(&graph.program(root, "solve"));
         let programs = brood.offspring.iter().map(|o| compile(o.root)).collect();
@@ -159,7 +159,7 @@ impl Turn<'_, '_> {
         let on_cards = known.iter().flatten().filter(|o| o.is_some()).count();
         let known = known.as_deref();
         let outcomes = self.colony.run(&brood, known, &mut tools.worker, limits);
-        let mut generation = self.colony.select(&brood, &outcomes, shared, tools);
+        let mut generation = self.colony.select(brood, &outcomes, shared, tools);
         generation.on_cards = on_cards as u64;
         self.generation = Some(generation);
     }

@@ -363,19 +363,20 @@ impl Graph {
 
     /// The nodes that a value is computed from, itself included, each after those it refers to.
     pub fn reach(&self, value: Ref) -> Vec<u32> {
-        let mut nodes = Vec::new();
-        let mut waiting: Vec<u32> = value.as_node().into_iter().collect();
-        // The highest number first: whoever refers to a node has a higher one.
-        while let Some(at) = (0..waiting.len()).max_by_key(|&at| waiting[at]) {
-            let node = waiting.swap_remove(at);
-            nodes.push(node);
+        // Programs are short: looking through the list is faster than any set.
+        let mut nodes: Vec<u32> = Vec::with_capacity(32);
+        nodes.extend(value.as_node());
+        let mut at = 0;
+        while let Some(&node) = nodes.get(at) {
+            at += 1;
             for id in self.operands(node).iter().filter_map(|r| r.as_node()) {
-                if !waiting.contains(&id) {
-                    waiting.push(id);
+                if !nodes.contains(&id) {
+                    nodes.push(id);
                 }
             }
         }
-        nodes.reverse();
+        // Whoever refers to a node has a higher number.
+        nodes.sort_unstable();
         nodes
     }
 

@@ -19,6 +19,7 @@ mod files;
 mod interrupt;
 mod outcome;
 mod solvers;
+mod submissions;
 mod ui;
 
 use std::process::ExitCode;

@@ -10,6 +10,7 @@ INLINE u32 slice_bound(i64 bound, u32 n) {
 OUTLINE V tuple_sliced(Ctx &c, V v, i64 from, i64 to) {
   if (!is_tuple(v)) return failed(TYPE_);
   u32 n = length(c, v), first = slice_bound(from, n), end = max_of(slice_bound(to, n), first);
+  spend(c, n / 64);
   if (v.kind == GRID) return grid_done(c, bytes_of(c, v) + first * width_of(v), end - first, width_of(v));
   if (v.kind == ROW) return row_at(c, bytes_of(c, v) + first, end - first);
   V *items = elements(c, v);
@@ -94,6 +95,7 @@ OUTLINE V rows_joined(Ctx &c, V a, V b) {
   if (n == 0) return empty_tuple();
   bool some_a = false, some_b = false;
   u32 count_a = length(c, a), count_b = length(c, b);
+  spend(c, (count_a + count_b) / 16);
   for (u32 k = lane(); k < count_a; k += LANES) some_a |= is_addable(item(c, a, k));
   for (u32 k = lane(); k < count_b; k += LANES) some_b |= is_addable(item(c, b, k));
   // Whichever meet first.

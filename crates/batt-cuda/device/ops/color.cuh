@@ -266,6 +266,7 @@ OUTLINE V count_among_cells(Ctx &c, V cells, V value) {
 }
 OUTLINE V count_of_color(Ctx &c, V element, V value, u8 reading) {
   Colors s;
+  if (is_container(element)) spend(c, element.kind == GRID ? height_of(element) * width_of(element) / 256 : element.len / 64);
   if (colors_in(c, element, reading, &s)) return count_in_place(c, s, value);
   CHECK(c);
   bool rows = reading == GRID_OR_OBJECT ? is_tuple(element) : reading == ROW_VALUES;
@@ -324,6 +325,7 @@ OUTLINE V first_color(Ctx &c, V container) {
   if (!is_container(container)) return failed(TYPE_);
   u32 n = length(c, container);
   if (n == 0) return failed(STOP_ITERATION);
+  spend(c, n / 8);
   V color = color_if_first(c, item(c, container, 0));
   if (in_order(container)) return color;
   if (container.kind == SET_C) {

@@ -169,6 +169,7 @@ OUTLINE V first_extreme(Ctx &c, V container, const V *keys, bool up, bool key_wa
 OUTLINE V extreme_element(Ctx &c, V container, bool up) {
   if (!is_container(container)) return failed(TYPE_);
   if (length(c, container) == 0) return integer(0);
+  spend(c, length(c, container) / 8);
   if (container.kind == ROW) {
     u32 mine = bytes_of(c, container)[0];
     for (u32 k = lane(); k < container.len; k += LANES) {
@@ -504,7 +505,7 @@ OUTLINE bool other_of_two(Ctx &c, V container, V value, V *other) {
 /// The first element of a tuple that does not equal a value; false if there is none.
 OUTLINE bool first_other(Ctx &c, V tuple, V value, V *other) {
   u32 n = length(c, tuple);
-  spend(c, n);
+  spend(c, tuple.kind == GRID ? n + n * width_of(tuple) / 128 : n);
   for (u32 k = 0; k < n && !c.stop; k++) {
     *other = item(c, tuple, k);
     if (!equal(c, *other, value)) return true;
@@ -619,6 +620,9 @@ OP(difference)(Ctx &c, V a, V b) {
   // What is not looked at cannot fail.
   if (n && !is_container(b)) return failed(TYPE_);
   ROOM(u8, keep, c, n + 1);
+  // The CPU looks through a tuple for each element.
+  spend(c, is_tuple(b) ? (u64)n * length(c, b) / 64 : n / 32);
+  CHECK(c);
   if (b.kind == ROW) {
     for (u32 k = 0; k < n; k++) {
       bool in = contains(c, b, item(c, a, k));
@@ -750,8 +754,11 @@ TOK(dedupe_pair_tuple)(Ctx &c, V samples) {
 OP(merge)(Ctx &c, V containers) {
   if (!is_container(containers)) return failed(TYPE_);
   // The cells of a grid lie row by row already.
-  if (containers.kind == GRID)
-    return row_at(c, bytes_of(c, containers), height_of(containers) * width_of(containers));
+  if (containers.kind == GRID) {
+    u32 cells = height_of(containers) * width_of(containers);
+    spend(c, cells / 64);
+    return row_at(c, bytes_of(c, containers), cells);
+  }
   const V *members = elements(c, containers);
   CHECK(c);
   u32 n = length(c, containers);
@@ -766,6 +773,7 @@ OP(sizefilter)(Ctx &c, V container, V size) {
   u32 n = length(c, container);
   i64 wanted;
   bool number = integral(size, &wanted), without = false;
+  spend(c, n / 64);
   ROOM(u8, keep, c, n + 1);
   for (u32 k = lane(); k < n; k += LANES) {
     V member = item(c, container, k);

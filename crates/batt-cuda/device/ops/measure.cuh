@@ -544,16 +544,25 @@ OUTLINE V locate_both(Ctx &c, V a, V b, V *list_a, V *list_b) {
   V fault_b = located(c, b, list_b, &late_b);
   return both_located(c, fault_a, late_a, *list_a, fault_b, *list_b);
 }
+/// What it takes the CPU to compare all locations of two patches, a hundredth of it: it looks at each pair, and makes
+/// the locations of the second one again for each of the first one if they are not at hand.
+INLINE u64 work_of_pairs(V a, V b, V list_a, V list_b) {
+  u64 pairs = (u64)list_a.len * list_b.len;
+  return is_full_patch(a) && is_full_patch(b) ? pairs / 1024 : pairs;
+}
 OP(manhattan)(Ctx &c, V a, V b) {
   V list_a, list_b;
   V fault = locate_both(c, a, b, &list_a, &list_b);
   TRY(fault);
+  spend(c, work_of_pairs(a, b, list_a, list_b));
   return integer(distance_of(c, list_a, list_b, 0, 0));
 }
 OP(adjacent)(Ctx &c, V a, V b) {
   V list_a, list_b;
   V fault = locate_both(c, a, b, &list_a, &list_b);
   TRY(fault);
+  spend(c, work_of_pairs(a, b, list_a, list_b));
+  CHECK(c);
   return boolean(lists_touch(c, list_a, list_b));
 }
 
@@ -597,13 +606,15 @@ OP(position)(Ctx &c, V a, V b) {
 /// How far `gravitate` goes at most.
 const i32 MOST_MOVES = 42;
 
-/// After how many steps of a vector a list of locations first touches another one.
-OUTLINE i32 moves_to_touch(Ctx &c, V list, V goal, i32 di, i32 dj) {
+/// After how many steps of a vector a list of locations first touches another one, at so much work a step.
+OUTLINE i32 moves_to_touch(Ctx &c, V list, V goal, i32 di, i32 dj, u64 work) {
   Bits marked;
   bool near = mark_list(c, goal, &marked);
   i32 moves = 0;
   while (moves < MOST_MOVES) {
     i32 i = di * moves, j = dj * moves;
+    spend(c, work);
+    if (c.stop) break;
     if (near ? touches(c, list, i, j, marked) : distance_of(c, list, goal, i, j) == 1) break;
     moves++;
   }
@@ -621,7 +632,9 @@ OP(gravitate)(Ctx &c, V source, V destination) {
   i32 di = 0, dj = 0;
   if (lists_match(c, from, to, COLUMNS)) di = p.i < q.i ? 1 : -1;
   else dj = p.j < q.j ? 1 : -1;
-  i32 moves = moves_to_touch(c, from, to, di, dj);
+  // The CPU has a quick way for patches in packed form that are not too large.
+  bool quick = is_full_patch(source) && is_full_patch(destination) && to.len < 1024;
+  i32 moves = moves_to_touch(c, from, to, di, dj, quick ? 0 : work_of_pairs(source, destination, from, to));
   return pair_of_word(pair_word(di * moves, dj * moves));
 }
 
@@ -870,10 +883,15 @@ TOK(manhattan)(Ctx &c, V a, V b) {
   V list_a, list_b;
   V fault = tok_locate_both(c, a, b, &list_a, &list_b);
   TRY(fault);
+  spend(c, work_of_pairs(a, b, list_a, list_b));
   return integer(distance_of(c, list_a, list_b, 0, 0));
 }
 TOK(adjacent)(Ctx &c, V a, V b) {
-  if (is_full_patch(a) && is_full_patch(b)) return boolean(lists_touch(c, a, b));
+  if (is_full_patch(a) && is_full_patch(b)) {
+    spend(c, work_of_pairs(a, b, a, b));
+    CHECK(c);
+    return boolean(lists_touch(c, a, b));
+  }
   V steps = safely(c, tok_manhattan(c, a, b), TO_ZERO);
   TRY(steps);
   return boolean(equal(c, steps, integer(1)));

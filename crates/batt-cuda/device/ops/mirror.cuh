@@ -340,7 +340,10 @@ OUTLINE V turned(Ctx &c, V piece, u8 turn) {
   Grid g;
   if (as_grid(c, piece, &g)) return grid_turned(c, g, turn);
   CHECK(c);
-  if (is_tuple(piece)) return rows_turned(c, piece, turn);
+  if (is_tuple(piece)) {
+    spend(c, length(c, piece) / 16);
+    return rows_turned(c, piece, turn);
+  }
   if (turn > COUNTERDIAGONAL || !is_set(piece)) return failed(TYPE_);
   // The corner of nothing is (): it has no element 0, and it is no pair.
   if (piece.len == 0) return failed(turn == DIAGONAL ? VALUE_ : INDEX_);

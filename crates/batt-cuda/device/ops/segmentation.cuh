@@ -738,6 +738,7 @@ OUTLINE V other_occurrences(Ctx &c, V v, u32 height, u32 width, V normed, V shap
 
 OP(occurrences)(Ctx &c, V v, V obj) {
   Grid grid;
+  if (is_container(obj)) spend(c, length(c, obj) / 64);
   bool is_grid = small_grid(c, v, &grid);
   CHECK(c);
   if (is_grid && obj.kind == SET_C) {

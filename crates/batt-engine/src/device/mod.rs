@@ -49,8 +49,24 @@ pub struct DeviceOptions {
     pub verify: f64,
 }
 
-/// Can a device be used with these limits? What a device spends can only be compared with the default ones: a run
-/// that it finishes is within those, and within all that are larger.
+/// Steps that the CPU is taken to need at most for what a device does with a unit of fuel. The most that was found is
+/// about 220, with values far larger than solvers have; `docs/device.md` says how.
+pub const STEPS_PER_FUEL: u64 = 256;
+
+/// With less fuel than this hardly any program is finished.
+const LEAST_FUEL: u64 = 500;
+
+/// The fuel for a program on a device if the CPU has these limits: at most what is wanted, and so little that what is
+/// finished there is within the limits here. `None`: a device cannot be used.
+pub fn fuel_within(limits: &Limits, wanted: u64) -> Option<u64> {
+    let default = Limits::default();
+    let fuel = wanted.min(limits.steps / STEPS_PER_FUEL);
+    let enough = fuel >= LEAST_FUEL.min(wanted);
+    (enough && limits.size >= default.size && limits.memory >= default.memory).then_some(fuel)
+}
+
+/// Can a device be used for batts with these limits? It counts what a whole batt does, the CPU each step by itself, so
+/// that only the default limits, or larger ones, are certain to be kept.
 pub fn is_allowed_by(limits: &Limits) -> bool {
     let default = Limits::default();
     limits.steps >= default.steps && limits.size >= default.size && limits.memory >= default.memory

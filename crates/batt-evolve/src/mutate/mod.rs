@@ -22,6 +22,8 @@ use crate::parts::PartIndex;
 use crate::random::Chance;
 use crate::typed::Typed;
 
+pub(crate) use assemble::Assembly;
+
 /// A kind of change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -95,7 +97,7 @@ impl Kind {
     /// How often it is tried before anything is known about what pays.
     pub fn first_weight(self) -> f64 {
         match self {
-            Kind::Assemble => 6.0,
+            Kind::Assemble => 12.0,
             Kind::Constant | Kind::Transplant | Kind::Insert => 2.0,
             Kind::Op | Kind::Rewire | Kind::Function | Kind::Mate => 1.5,
             Kind::Remove | Kind::Adopt => 1.0,
@@ -118,6 +120,7 @@ pub(crate) struct Breeder<'a> {
     pub chance: Chance,
     pub donors: &'a Donors,
     pub parts: PartIndex,
+    pub assembly: Assembly,
     /// The programs of the population.
     pub population: Vec<Ref>,
     /// Colours of the demonstrations, those of the outputs twice.
@@ -130,6 +133,7 @@ impl Breeder<'_> {
     /// Changes a program in some way of this kind; `None` if that came to nothing.
     pub fn mutate(&mut self, kind: Kind, parent: Ref) -> Option<Ref> {
         let child = match kind {
+            Kind::Assemble => self.assemble().map(|(grid, _)| grid),
             Kind::Constant => constant::constant(self, parent),
             Kind::Op => structure::op(self, parent),
             Kind::Rewire => structure::rewire(self, parent),
@@ -138,7 +142,6 @@ impl Breeder<'_> {
             Kind::Function => function::function(self, parent),
             Kind::Transplant => transplant::transplant(self, parent),
             Kind::Mate => transplant::mate(self, parent),
-            Kind::Assemble => assemble::assemble(self),
             Kind::Adopt => transplant::adopt(self),
             Kind::Colour => samples::colour(self, parent),
             Kind::Mirror => samples::mirror(self, parent),
@@ -149,9 +152,9 @@ impl Breeder<'_> {
         fine.then_some(child)
     }
 
-    /// Makes a new part: any value but a function.
-    pub fn grow(&mut self) -> Option<Ref> {
-        assemble::grow(self)
+    /// A new program from parts, and what it costs.
+    pub fn assemble(&mut self) -> Option<(Ref, u32)> {
+        assemble::assemble(self)
     }
 
     /// Some node of a program.
@@ -234,7 +237,14 @@ impl Breeder<'_> {
         {
             return Some(made);
         }
-        let list = self.functions.entry(wanted).or_insert_with(|| {
+        let count = self.functions_for(wanted).len();
+        let at = self.chance.below(count);
+        self.functions_for(wanted).get(at).copied()
+    }
+
+    /// Donors' functions and primitives that can stand where a type is wanted.
+    fn functions_for(&mut self, wanted: TypeId) -> &[Ref] {
+        self.functions.entry(wanted).or_insert_with(|| {
             let mut list = Vec::new();
             for (ty, functions) in self.donors.functions() {
                 if self.typed.types.fits(*ty, wanted) {
@@ -242,8 +252,7 @@ impl Breeder<'_> {
                 }
             }
             list
-        });
-        self.chance.one(list).copied()
+        })
     }
 
     /// Something to pass to a primitive.

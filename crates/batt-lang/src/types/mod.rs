@@ -96,7 +96,11 @@ impl Types {
         for op in dialect.ops() {
             ops.insert(address(op), signature::of(&mut table, op));
         }
-        let known = |name| dialect.op(name).and_then(|op| ops.get(&address(op.op())).copied());
+        let known = |name| {
+            dialect
+                .op(name)
+                .and_then(|op| ops.get(&address(op.op())).copied())
+        };
         let power_and_compose = known("power").zip(known("compose"));
         Types {
             dialect,
@@ -194,8 +198,8 @@ impl Types {
     /// What a program gets in a parameter of that name.
     pub fn param(&self, name: &str) -> TypeId {
         match name {
-            "I" | "C" => TypeId::GRID,
-            "S" => TypeId::SAMPLES,
+            "I" | "i" | "C" | "c" => TypeId::GRID,
+            "S" | "s" => TypeId::SAMPLES,
             _ => TypeId::ANY,
         }
     }
@@ -258,7 +262,11 @@ impl Types {
             })
         };
         let wanted = solve(result).or_else(|| result.and_then(|_| solve(None)));
-        let wanted = wanted.unwrap_or(TypeId::ANY);
+        // Where the others make no sense, what the function takes in any case.
+        let wanted = wanted.unwrap_or_else(|| {
+            let params = self.params_of(callee);
+            params.get(hole).copied().unwrap_or(TypeId::ANY)
+        });
         if let Some(key) = key {
             remember(&mut self.holes, key, wanted);
         }
@@ -321,11 +329,9 @@ impl Types {
 
     /// The union of types that are parts of different functions: a variable is anything there.
     fn union_outside(&mut self, types: &[TypeId]) -> TypeId {
-        let is_var = |id: &TypeId| matches!(self.table.get(*id), Ty::Var(_));
-        match types.iter().any(is_var) {
-            true => TypeId::ANY,
-            false => self.table.union(types),
-        }
+        let mut solver = Solver::new(&mut self.table);
+        let types: Vec<_> = types.iter().map(|&ty| solver.outside(ty)).collect();
+        self.table.union(&types)
     }
 
     fn functions(&self, fun: TypeId) -> Vec<(Vec<TypeId>, TypeId)> {

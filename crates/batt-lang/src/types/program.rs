@@ -49,10 +49,12 @@ impl Types {
         operand: &Operand,
     ) -> TypeId {
         match operand {
-            Operand::Param(id) => {
-                let name = program.params().get(id.index());
-                name.map_or(TypeId::ANY, |name| self.param(name))
-            }
+            Operand::Param(id) => match (program.params(), program.params().get(id.index())) {
+                // A single parameter is the input, whatever its name.
+                ([only], _) if self.param(only) == TypeId::ANY => TypeId::GRID,
+                (_, Some(name)) => self.param(name),
+                _ => TypeId::ANY,
+            },
             Operand::Step(id) => steps
                 .get(id.index())
                 .copied()

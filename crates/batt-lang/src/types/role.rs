@@ -146,7 +146,9 @@ impl Role {
                 Role::of_param(function.op, last)
             }
             "matcher" if plain && position == 1 => Role::of_value(program, &args[0]),
-            "equality" | "branch" | "contained" | "insert" | "remove" | "other" if plain => {
+            // What is chosen between are the same things.
+            "branch" if plain && position > 0 => Role::of_value(program, args.get(3 - position)?),
+            "equality" | "contained" | "insert" | "remove" | "other" if plain => {
                 let mut others = args.iter().enumerate().filter(|&(k, _)| k != position);
                 let role = others.find_map(|(_, other)| Role::of_value(program, other));
                 role.or_else(|| Role::of_param(callee.op, position))

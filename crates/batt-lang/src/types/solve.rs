@@ -82,13 +82,20 @@ impl<'t> Solver<'t> {
         self.flow(value, wanted).then_some(self.loose == 0)
     }
 
+    /// A part of a function's type as it is outside of it: nothing is known of variables there.
+    pub fn outside(&mut self, id: TypeId) -> TypeId {
+        let term = self.fresh(id);
+        self.resolve(term, false, &mut Vec::new())
+    }
+
     /// The type of a call, or of what is wanted in its hole.
     pub fn call(&mut self, call: Call<'_>) -> Option<TypeId> {
         self.search_all(call);
         // `size` takes containers and `height` pieces: what takes both is several things, of which only the first
         // was found. So the classes are taken apart.
         let function = |&(ty, _): &(TypeId, bool)| self.is_function(ty);
-        if self.one_of_many && call.hole.is_none() && self.found.iter().all(function) {
+        let many = call.hole.is_some() || self.found.iter().all(function);
+        if self.one_of_many && many {
             self.found.clear();
             self.apart = true;
             self.search_all(call);
@@ -437,11 +444,15 @@ impl<'t> Solver<'t> {
             (Ty::Fun(given, gives), Ty::Fun(wants, wanted)) => {
                 let given = self.table.list(given).to_vec();
                 let wants = self.table.list(wants).to_vec();
-                given.len() == wants.len()
-                    && wants
-                        .iter()
-                        .zip(&given)
-                        .all(|(&want, &give)| self.flow(part(to, want), part(from, give)))
+                if given.len() != wants.len() {
+                    return false;
+                }
+                // Plain parameters first: they say which type of a function among them is meant.
+                let mut params: Vec<_> = wants.into_iter().zip(given).collect();
+                params.sort_by_key(|&(_, give)| self.table.has_function(give));
+                params
+                    .into_iter()
+                    .all(|(want, give)| self.flow(part(to, want), part(from, give)))
                     && self.flow(part(from, gives), part(to, wanted))
             }
             (Ty::Of(k, a), Ty::Of(l, b)) => {
@@ -465,18 +476,17 @@ impl<'t> Solver<'t> {
                 self.flow_kind((k, from.base), (Kind::Tuple, 0)) && self.flow(part(from, item), int)
             }
             (Ty::Cell, Ty::Of(k, item)) => {
-                let item = part(to, item);
-                let second = plain(self.second_of_cell());
-                self.flow_kind((Kind::Tuple, 0), (k, to.base))
-                    && self.flow(int, item)
-                    && self.flow(second, item)
+                let items = match self.table.triples {
+                    true => int,
+                    false => plain(TypeId::NUMERICAL),
+                };
+                self.flow_kind((Kind::Tuple, 0), (k, to.base)) && self.flow(items, part(to, item))
             }
             (Ty::Of(k, item), Ty::Cell) => {
                 let item = part(from, item);
-                let second = plain(self.second_of_cell());
                 self.flow_kind((k, from.base), (Kind::Tuple, 0))
                     && self.flow(item, int)
-                    && self.flow(item, second)
+                    && (self.table.triples || self.flow(item, plain(TypeId::PAIR)))
             }
             (Ty::Two(a, b), Ty::Of(Kind::Set, item)) if is_spread(item) => {
                 let item = part(to, item);
@@ -527,14 +537,6 @@ impl<'t> Solver<'t> {
             )
     }
 
-    /// What stands behind the first integer of a cell.
-    fn second_of_cell(&self) -> TypeId {
-        match self.table.triples {
-            true => TypeId::INT,
-            false => TypeId::PAIR,
-        }
-    }
-
     fn flow_to_var(&mut self, from: Term, var: u32) -> bool {
         let Bound::Type(now) = self.bound[var as usize] else {
             return self.bind(var, from);
@@ -551,7 +553,7 @@ impl<'t> Solver<'t> {
         }
         let from = self.walk(from);
         let closed = self.table.vars(from.id) == 0 && self.table.vars(now.id) == 0;
-        match closed.then(|| self.join(now.id, from.id)).flatten() {
+        match closed.then(|| self.join_alike(now.id, from.id)).flatten() {
             Some(id) => self.bind(var, Term { id, base: 0 }),
             None => false,
         }
@@ -689,6 +691,16 @@ impl<'t> Solver<'t> {
 
     /// What a value is that is of one type or the other, if that makes sense.
     pub fn join(&mut self, a: TypeId, b: TypeId) -> Option<TypeId> {
+        if let Some(alike) = self.join_alike(a, b) {
+            return Some(alike);
+        }
+        let classes = [TypeId::PATCH, TypeId::NUMERICAL, TypeId::PIECE, TypeId::KEY];
+        let holds_both = |&class: &TypeId| self.fits(a, class) && self.fits(b, class);
+        classes.into_iter().find(holds_both)
+    }
+
+    /// The same without classes: a set of integers takes no pairs.
+    fn join_alike(&mut self, a: TypeId, b: TypeId) -> Option<TypeId> {
         if a == b || b == TypeId::ANY {
             return Some(a);
         }
@@ -706,18 +718,13 @@ impl<'t> Solver<'t> {
         if self.fits(a, b) {
             return Some(b);
         }
-        for class in [TypeId::PATCH, TypeId::NUMERICAL, TypeId::PIECE, TypeId::KEY] {
-            if self.fits(a, class) && self.fits(b, class) {
-                return Some(class);
-            }
-        }
         match (self.table.get(a), self.table.get(b)) {
             (Ty::Of(k, x), Ty::Of(l, y)) => {
-                let item = self.join(x, y)?;
+                let item = self.join_alike(x, y)?;
                 Some(self.table.of(if k == l { k } else { Kind::Either }, item))
             }
             (Ty::Two(a, b), Ty::Two(c, d)) => {
-                let (first, second) = (self.join(a, c)?, self.join(b, d)?);
+                let (first, second) = (self.join_alike(a, c)?, self.join_alike(b, d)?);
                 Some(self.table.two(first, second))
             }
             _ if self.is_function(a) && self.is_function(b) => self.join_functions(a, b),

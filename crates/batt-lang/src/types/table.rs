@@ -134,7 +134,7 @@ struct Facts {
 
 /// Beyond this a type is not worth knowing: only endless nesting gets there.
 const MAX_DEPTH: u8 = 9;
-const MAX_SIZE: u16 = 80;
+const MAX_SIZE: u16 = 200;
 
 /// All types there are.
 #[derive(Clone, Debug)]

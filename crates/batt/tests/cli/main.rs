@@ -6,8 +6,12 @@ mod bench;
 mod card;
 #[cfg(feature = "emulated")]
 mod emulated;
+mod evolve;
+mod kaggle;
 mod mega;
 mod profile;
 mod run;
+mod score;
+mod submit;
 mod support;
 mod tools;

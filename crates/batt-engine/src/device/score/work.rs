@@ -14,8 +14,8 @@ use crate::compile::Compiled;
 use crate::device::bytecode::{ProgramAt, Programs};
 use crate::device::card::Card;
 use crate::device::feed::Runs;
+use crate::device::fuel_within;
 use crate::device::inputs::Shape;
-use crate::device::is_allowed_by;
 use crate::device::launch::{Counting, Done, JobAt, Launcher, Settings};
 use crate::device::report::{CardReport, Counts, DeviceReport, OpCount, op_counts};
 use crate::device::results::{Entry, Reason, only_entry};
@@ -47,7 +47,8 @@ pub(super) fn score(
     stop: &AtomicBool,
 ) -> (Vec<Option<Score>>, ScoreReport) {
     let count = runs.count(programs.len(), samples.samples().len());
-    let used = !cards.is_empty() && is_allowed_by(&options.limits) && count > 0;
+    let fuel = fuel_within(&options.limits, options.device.settings.fuel.min(SHORT));
+    let used = !cards.is_empty() && fuel.is_some() && count > 0;
     let cards = if used { cards } else { &mut [] };
     let size = options.device.chunk.map_or_else(
         || count.div_ceil(cards.len().max(1)).clamp(1, LARGEST_CHUNK),
@@ -60,6 +61,7 @@ pub(super) fn score(
         samples,
         runs,
         options,
+        fuel: fuel.unwrap_or_default(),
         stop,
         chunks: (0..count)
             .step_by(size.max(1))
@@ -166,6 +168,8 @@ struct Work<'a> {
     samples: &'a Prepared<'a>,
     runs: Runs<'a>,
     options: &'a ScoreOptions,
+    /// Of each run on a card.
+    fuel: u64,
     stop: &'a AtomicBool,
     chunks: Vec<Range<usize>>,
     next: AtomicUsize,
@@ -215,11 +219,10 @@ impl Work<'_> {
 
     /// Works for a card.
     fn feed(&self, card: &mut dyn Card, sent: &Sent<'_>) {
-        let settings = self.options.device.settings;
         let settings = Settings {
             values: false,
-            fuel: settings.fuel.min(SHORT),
-            ..settings
+            fuel: self.fuel,
+            ..self.options.device.settings
         };
         let counting = match settings.ops {
             true => Counting::Steps,

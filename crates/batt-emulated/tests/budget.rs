@@ -1,0 +1,269 @@
+//! What a device finishes with some fuel the CPU finishes within so many steps: `STEPS_PER_FUEL` for each unit.
+//!
+//! The lanes of a warp share work out, and fuel with it, so this is measured with all of them.
+
+use std::path::Path;
+
+use batt_arc::{Dataset, Grid, corpus};
+use batt_dsl::{Dialect, Limits, Workspace, ops};
+use batt_emulated::{Emulated, LaneOrder};
+use batt_engine::device::{
+    Counting, Done, Inputs, JobAt, Launcher, Param, Programs, STEPS_PER_FUEL, Settings, Shapes,
+};
+use batt_engine::{Compiled, Sample, judge};
+use batt_lang::SolverFile;
+
+/// What a run took.
+struct Cost {
+    steps: u64,
+    fuel: u64,
+    /// Did it fail on the CPU?
+    failed: bool,
+}
+
+/// Fuel that every run is taken to need: a first call may take the CPU some steps to find out that it fails.
+const START: u64 = 8;
+
+impl Cost {
+    /// Steps for a unit of fuel.
+    fn ratio(&self) -> u64 {
+        self.steps / (START + self.fuel)
+    }
+
+    /// The same of what another run took beyond this one.
+    fn ratio_of_more(&self, more: &Cost) -> u64 {
+        let fuel = more.fuel.saturating_sub(self.fuel);
+        more.steps.saturating_sub(self.steps) / fuel.max(1)
+    }
+}
+
+/// Programs on samples.
+struct Runs<'a> {
+    programs: Vec<Compiled>,
+    samples: &'a [Sample<'a>],
+    done: Done,
+}
+
+impl<'a> Runs<'a> {
+    /// All programs of a text on all samples; nothing where there are no warps.
+    fn new(text: &str, samples: &'a [Sample<'a>]) -> Option<Runs<'a>> {
+        let Some(mut card) = Emulated::warp(LaneOrder::Up) else {
+            println!("skipped: lanes are switched on Linux on x86-64 alone");
+            return None;
+        };
+        let file = SolverFile::parse_in(text, "solvers.py", Some(Dialect::ArcDsl));
+        assert!(file.is_clean(), "{:?}", file.diagnostics.first());
+        let compiled: Vec<Compiled> = file.programs.iter().map(Compiled::new).collect();
+        let (programs, at) = Programs::of(&compiled, 1);
+        let mut shapes = Shapes::default();
+        let shape = shapes.add(&[Param::Input]);
+        let mut inputs = Inputs::new();
+        let places = inputs.push_samples(samples, &shapes);
+        let job = |program, sample: usize| JobAt {
+            expected: places[sample].expected,
+            ..JobAt::new(program, places[sample].params(shape))
+        };
+        let jobs: Vec<JobAt> = at
+            .into_iter()
+            .flat_map(|at| (0..samples.len()).map(move |sample| (at, sample)))
+            .map(|(at, sample)| job(at.expect("a program that can be sent"), sample))
+            .collect();
+        let settings = Settings {
+            fuel: 10_000,
+            values: false,
+            ..Settings::default()
+        };
+        let done = Launcher::new(settings, 1)
+            .run(&mut card, &programs, &inputs, &jobs, Counting::Nothing)
+            .expect("a launch");
+        Some(Runs {
+            programs: compiled,
+            samples,
+            done,
+        })
+    }
+
+    /// What a program took on a sample, if the device has finished it.
+    fn cost(&self, program: usize, sample: usize) -> Option<Cost> {
+        let at = program * self.samples.len() + sample;
+        self.done.job(at).ok()?;
+        let program = &self.programs[program];
+        let Sample {
+            input, expected, ..
+        } = self.samples[sample];
+        let (steps, failed) = Workspace::new().run(program.dialect(), &Limits::default(), |run| {
+            let input = run.input(input.height(), input.width(), input.cells());
+            let value = program.execute(run, &[input.expect("a grid of ARC")]);
+            if let Ok(value) = value {
+                judge(run, value, expected);
+                run.hash(value);
+            }
+            (run.spent(), value.is_err())
+        });
+        Some(Cost {
+            steps,
+            fuel: self.done.spent(at).into(),
+            failed,
+        })
+    }
+}
+
+fn is_heavy() -> bool {
+    std::env::var_os("BATT_HEAVY").is_some_and(|value| value != "0")
+}
+
+/// Solvers on inputs of any task: those of the corpus; or, to measure, the file `BATT_SOLVERS` on one of `BATT_EVERY`
+/// inputs of the tasks in `BATT_TASKS`.
+#[test]
+fn solvers_stay_within_the_steps_for_their_fuel() {
+    let text = match std::env::var("BATT_SOLVERS") {
+        Ok(path) => std::fs::read_to_string(path).expect("a file of solvers"),
+        Err(_) => corpus::SOLVERS.to_owned(),
+    };
+    let tasks = match std::env::var("BATT_TASKS") {
+        Ok(path) => Dataset::load(Path::new(&path)).expect("tasks"),
+        Err(_) => corpus::tasks(),
+    };
+    let every = std::env::var("BATT_EVERY").map_or(10, |n| n.parse().expect("a number"));
+    let samples: Vec<Sample<'_>> = tasks
+        .pairs()
+        .step_by(every)
+        .map(|(task, _, pair)| Sample::new(task, pair))
+        .collect();
+    let Some(runs) = Runs::new(&text, &samples) else {
+        return;
+    };
+    let mut most = (0, 0);
+    let mut fuel = Vec::new();
+    for program in 0..runs.programs.len() {
+        for sample in 0..samples.len() {
+            let Some(cost) = runs.cost(program, sample) else {
+                continue;
+            };
+            assert!(
+                cost.ratio() <= STEPS_PER_FUEL,
+                "program {program}, sample {sample}"
+            );
+            most = (most.0.max(cost.ratio()), most.1.max(cost.steps));
+            fuel.push(cost.fuel);
+        }
+    }
+    fuel.sort_unstable();
+    let part = |share: usize| fuel[(fuel.len() - 1) * share / 1000];
+    println!(
+        "{} runs: at most {} steps for a unit of fuel, {} steps; fuel: half need {}, 99 % {}, 99.9 % {}",
+        fuel.len(),
+        most.0,
+        most.1,
+        part(500),
+        part(990),
+        part(999)
+    );
+}
+
+/// Arguments far larger than those of solvers, and some that are small.
+const ARGUMENTS: [&str; 25] = [
+    "I",
+    "upscale(I, FOUR)",
+    "upscale(I, TEN)",
+    "asindices(I)",
+    "asobject(I)",
+    "objects(I, T, F, F)",
+    "objects(I, F, F, F)",
+    "partition(I)",
+    "asindices(upscale(I, THREE))",
+    "asobject(upscale(I, THREE))",
+    "interval(ZERO, 900, ONE)",
+    "hsplit(I, THREE)",
+    "ONE",
+    "TEN",
+    "T",
+    "(1, 1)",
+    "(300, 300)",
+    "size",
+    "identity",
+    "toindices",
+    "lbind(add, ONE)",
+    "initset(upscale(I, FOUR))",
+    "repeat(upscale(I, FOUR), TEN)",
+    "repeat(asindices(I), TEN)",
+    "totuple(asobject(I))",
+];
+
+/// Those that primitives with many parameters are tried with.
+const FEWER: [usize; 12] = [0, 1, 3, 4, 5, 10, 12, 13, 15, 17, 18, 23];
+
+/// Two programs for each choice of arguments: a primitive called once, and twice.
+fn calls(name: &str, arity: u32, every: usize) -> (String, Vec<String>) {
+    let fewer = FEWER.map(|k| ARGUMENTS[k]);
+    let arguments = if arity < 3 { &ARGUMENTS[..] } else { &fewer };
+    let (mut text, mut calls) = (String::new(), Vec::new());
+    for choice in (0..arguments.len().pow(arity)).step_by(every) {
+        let digit = |place: u32| choice / arguments.len().pow(place) % arguments.len();
+        let chosen: Vec<&str> = (0..arity).map(|place| arguments[digit(place)]).collect();
+        let made = chosen.iter().enumerate();
+        let made: String = made.map(|(k, a)| format!("    a{k} = {a}\n")).collect();
+        let names: Vec<String> = (0..arity).map(|k| format!("a{k}")).collect();
+        let call = format!("{name}({})", names.join(", "));
+        for (letter, again) in [("p", ""), ("q", &*format!("    y = {call}\n"))] {
+            text +=
+                &format!("def {letter}{choice}(I):\n{made}    x = {call}\n{again}    return I\n\n");
+        }
+        calls.push(format!("{name}({})", chosen.join(", ")));
+    }
+    (text, calls)
+}
+
+/// Every primitive on large arguments, all choices of them or a few: no call takes the CPU more than its fuel says, nor
+/// does one that is made again, when what can be kept is there.
+#[test]
+fn calls_stay_within_the_steps_for_their_fuel() {
+    let cells = |cell: fn(usize, usize) -> usize| {
+        let row = |i| (0..30).map(|j| cell(i, j) as u8).collect();
+        let rows: Vec<Vec<u8>> = (0..30).map(row).collect();
+        Grid::from_rows(&rows).expect("a grid")
+    };
+    let grids = [
+        cells(|i, j| (i * 7 + j * 13 + i * j) % 10),
+        cells(|i, j| ((i / 3 + j / 3) % 2) * (i / 3 % 9 + 1)),
+    ];
+    let samples = grids.each_ref().map(|input| Sample {
+        demos: &[],
+        input,
+        expected: None,
+    });
+    let mut found: Vec<(u64, String)> = Vec::new();
+    for op in ops().iter().filter(|op| (1..=4).contains(&op.arity())) {
+        let every = match (is_heavy(), op.arity()) {
+            (true, ..4) => 1,
+            (true, _) => 5,
+            (false, 1) => 3,
+            (false, 2) => 61,
+            (false, _) => 701,
+        };
+        let (text, calls) = calls(op.name, op.arity() as u32, every);
+        let Some(runs) = Runs::new(&text, &samples) else {
+            return;
+        };
+        for (k, call) in calls.into_iter().enumerate() {
+            for sample in 0..samples.len() {
+                let once = runs.cost(2 * k, sample);
+                let twice = runs.cost(2 * k + 1, sample);
+                let (Some(once), Some(twice)) = (once, twice) else {
+                    continue;
+                };
+                let mut ratio = once.ratio();
+                if !twice.failed {
+                    ratio = ratio.max(once.ratio_of_more(&twice));
+                }
+                found.push((ratio, call.clone()));
+            }
+        }
+    }
+    found.sort_by_key(|(ratio, _)| std::cmp::Reverse(*ratio));
+    for (ratio, call) in found.iter().step_by(2).take(20) {
+        println!("{ratio} steps for a unit of fuel: {call}");
+    }
+    assert!(found.len() > 1000);
+    assert!(found[0].0 <= STEPS_PER_FUEL);
+}
