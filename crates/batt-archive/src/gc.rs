@@ -29,6 +29,8 @@ pub struct Collected {
     pub before: u64,
     /// Bytes of the file after.
     pub after: u64,
+    /// Was the file made as small as it can be? That takes room on the disk for a copy, and that nobody else is writing.
+    pub shrunk: bool,
 }
 
 impl Archive {
@@ -47,8 +49,12 @@ impl Archive {
                 ..Collected::default()
             })
         })?;
-        // What is removed is removed; to make the file smaller takes room on the disk and patience of others.
-        self.db.execute_batch("VACUUM").map_err(|e| self.of(e))?;
+        // What is removed is removed, whether or not the file can be made smaller now.
+        collected.shrunk = match self.db.execute_batch("VACUUM").map_err(|e| self.of(e)) {
+            Ok(()) => true,
+            Err(ArchiveError::Busy { .. } | ArchiveError::DiskFull { .. }) => false,
+            Err(error) => return Err(error),
+        };
         self.rows("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         (collected.before, collected.after) = (before, self.bytes()?);
         Ok(collected)

@@ -50,6 +50,9 @@ pub fn main(args: &GcArgs, archive: &mut Archive, ui: &Ui) -> Result<Exit> {
         ancestors: args.ancestors,
     };
     let done = archive.gc(&options).map_err(bad_archive)?;
+    if !done.shrunk {
+        ui.warn("the file could not be made smaller: another process is writing, or the disk has no room for a copy");
+    }
     let mut out = stdout();
     if args.json {
         let json = json!({
@@ -57,6 +60,7 @@ pub fn main(args: &GcArgs, archive: &mut Archive, ui: &Ui) -> Result<Exit> {
             "solvers": done.solvers,
             "bytes_before": done.before,
             "bytes_after": done.after,
+            "shrunk": done.shrunk,
         });
         writeln!(out, "{json}")?;
     } else {

@@ -225,7 +225,7 @@ mod tests {
             "",
             ".py",
             "x.py",
-            &format!("{hash}"),
+            hash,
             &format!("../{hash}.py"),
             &format!("{hash}0.py"),
         ] {
