@@ -7,6 +7,14 @@ struct Launch {
   u64 op_counters;
 };
 const u32 FULL_VALUES = 1, EXACT = 2, TIMED = 4;
+/// From this bit on, a flag for each Reason: a step that stops for it is left to the CPU, and the others go on.
+const u32 LEAVE_FROM = 16;
+
+/// What stands in the place of an entry's fault: it is left to the CPU; nobody wants it.
+const u32 LEFT = 254, UNWANTED = 255;
+
+/// Steps that may be left because of their size. On the CPU each may take a quarter of what all have together.
+const u32 MOST_LARGE = 2;
 
 enum Header : u32 {
   H_WORDS, H_DIALECT, H_PARAMS, H_LITERALS, H_STEPS, H_OUTPUTS, H_SCORES, H_ON_ERROR, H_LITERALS_AT, H_ORDER,
@@ -44,8 +52,11 @@ const u8 EXECUTED = 1, STEP_FAILED = 2, FELL_BACK = 4;
 struct Progress {
   V *slots;
   u32 *live;    // for each step, in how many entries it is that have not failed
-  u32 *failed;  // for each entry two words: 0 or 1 + fault, and the step
+  u32 *failed;  // for each entry two words: 0 or 1 + fault, and the step; LEFT, and the reason
+  u32 *judged;  // for each entry three words: the verdict, low and high word of the hash
   u8 *marks;    // for each step, what it did
+  u32 leave;    // a bit for each Reason for which a step may be left
+  u32 large;    // how many were left because of their size
 };
 
 /// Executes one instruction.
@@ -84,35 +95,52 @@ INLINE V default_of(Ctx &c, const u32 *program, const u32 *code, const V *slots,
   return fallback_value(fallback == NO_FALLBACK ? (u32)TO_EMPTY_TUPLE : fallback);
 }
 
-/// The entries that a failing step belongs to have failed: nobody needs the rest of their steps for them.
-OUTLINE void fail_entries(const u32 *program, Progress &p, u32 step, u8 fault, u32 wanted_from) {
+/// The entries that a step belongs to have failed with it, or are left: nobody needs the rest of their steps for them.
+OUTLINE void fail_entries(const u32 *program, Progress &p, u32 step, u32 fault, u32 detail, u32 wanted_from) {
   const u32 *starts = program + program[H_STEP_ENTRIES], *entries = program + program[H_STEP_ENTRIES_AT];
   const u32 *step_starts = program + program[H_ENTRY_STEPS], *steps = program + program[H_ENTRY_STEPS_AT];
   for (u32 at = starts[step]; at < starts[step + 1]; at++) {
     u32 entry = entries[at];
     if (entry < wanted_from || p.failed[2 * entry]) continue;
     sync();
-    put(p.failed + 2 * entry, (u32)fault + 1);
-    put(p.failed + 2 * entry + 1, step);
+    put(p.failed + 2 * entry, fault);
+    put(p.failed + 2 * entry + 1, detail);
     // The steps of one entry are distinct, so lanes do not meet.
     for (u32 k = step_starts[entry] + lane(); k < step_starts[entry + 1]; k += LANES) p.live[steps[k]]--;
     sync();
   }
 }
 
+/// Can the run go on without what has just stopped it?
+INLINE bool may_leave(Ctx &c, Progress &p) {
+  if (!(p.leave >> c.stop & 1)) return false;
+  if ((c.stop == ARENA || c.stop == SIZE) && p.large++ == MOST_LARGE) return false;
+  return true;
+}
+
 /// Runs one step; the run may be stopped afterwards.
 OUTLINE void run_step(Ctx &c, const u32 *program, Progress &p, u32 step, u32 wanted_from) {
   if (p.live[step] == 0) return;
   const u32 *code = program + (program + program[H_CODE_AT])[step];
-  u32 fallbacks = c.fallbacks;
+  u32 fallbacks = c.fallbacks, top = c.top;
+  i64 budget = c.budget;
   V v = execute(c, code, p.slots);
   if (v.kind == FAILED) v = default_of(c, program, code, p.slots, v);
   if (c.fuel < 0) stop(c, FUEL);
-  if (c.stop) return;
+  if (c.stop) {
+    if (!may_leave(c, p)) return;
+    // Whoever needs its value belongs to the same entries.
+    fail_entries(program, p, step, LEFT, c.stop, wanted_from);
+    c.stop = 0;
+    c.depth = 0;
+    c.top = top;
+    c.budget = budget;
+    return;
+  }
   u8 mark = EXECUTED | (c.fallbacks != fallbacks ? FELL_BACK : 0);
   if (v.kind == FAILED) {
     mark |= STEP_FAILED;
-    fail_entries(program, p, step, v.flags, wanted_from);
+    fail_entries(program, p, step, (u32)v.flags + 1, step, wanted_from);
   } else {
     put(p.slots + program[H_PARAMS] + program[H_LITERALS] + step, v);
   }
@@ -166,6 +194,9 @@ struct Job {
   Progress progress;
 };
 
+/// Words of what all steps did, four to a word.
+INLINE u32 words_of_marks(u32 steps) { return (steps + 3) / 4; }
+
 /// Gets a job ready: its memory, literals and inputs.
 OUTLINE void begin_job(Ctx &c, const Launch &launch, u32 number, Job &job) {
   job.words = (const u32 *)launch.jobs + 4 * (u64)number;
@@ -192,12 +223,16 @@ OUTLINE void begin_job(Ctx &c, const Launch &launch, u32 number, Job &job) {
   p.slots = room_for<V>(c, params + literals + steps);
   p.live = room_for<u32>(c, steps);
   p.failed = room_for<u32>(c, 2 * entries);
-  p.marks = room_for<u8>(c, steps);
+  p.judged = room_for<u32>(c, 3 * entries);
+  p.marks = room_for<u8>(c, 4 * words_of_marks(steps));
+  // Without the only entry nothing is left to do.
+  p.leave = entries == 1 ? 0 : launch.flags >> LEAVE_FROM;
+  p.large = 0;
   if (c.stop) return;
   const u32 *users = program + program[job.wanted_from ? H_SCORE_USERS : H_USERS];
   copy(p.live, users, steps);
   fill_with(p.failed, 0u, 2 * entries);
-  fill_with(p.marks, (u8)0, steps);
+  fill_with(p.marks, (u8)0, 4 * words_of_marks(steps));
   copy((u32 *)(p.slots + params), program + program[H_LITERALS_AT], literals * 4);
   sync();
   for (u32 k = 0; k < literals && !c.stop; k++) {
@@ -220,24 +255,61 @@ OUTLINE void begin_job(Ctx &c, const Launch &launch, u32 number, Job &job) {
   sync();
 }
 
+/// Judges what came of the entries. Gives how many words they take in the output; the run may be stopped afterwards.
+OUTLINE u64 judge_entries(Ctx &c, Job &job, u32 entries, bool full, bool *left) {
+  const u32 *program = job.program, *sources = program + program[H_SOURCES_AT];
+  Progress &p = job.progress;
+  u32 outputs = program[H_OUTPUTS];
+  u64 total = 4 * (u64)entries;
+  bool all_left = true;
+  u32 why = 0;
+  *left = false;
+  for (u32 k = job.wanted_from; k < entries; k++) {
+    if (!p.failed[2 * k]) {
+      u32 top = c.top;
+      V v = p.slots[sources[k]];
+      u64 words = full ? wire_words(c, v) : 0;
+      u32 verdict = k < outputs ? verdict_of(c, v, job.inputs, job.words[2]) : 0xffffffffu;
+      u64 hash = hash_of(c, v);
+      if (c.stop) {
+        if (!may_leave(c, p)) return 0;
+        put(p.failed + 2 * k, LEFT);
+        put(p.failed + 2 * k + 1, c.stop);
+        c.stop = 0;
+        c.top = top;
+      } else {
+        put(p.judged + 3 * k, verdict);
+        put(p.judged + 3 * k + 1, (u32)hash);
+        put(p.judged + 3 * k + 2, (u32)(hash >> 32));
+        total += words;
+      }
+      sync();
+    }
+    bool is_left = p.failed[2 * k] == LEFT;
+    *left |= is_left;
+    all_left &= is_left;
+    if (is_left) why = p.failed[2 * k + 1];
+  }
+  if (*left && all_left) stop(c, why);
+  if (*left) total += words_of_marks(program[H_STEPS]);
+  if (total > 1u << 28) stop(c, SIZE);
+  return total;
+}
+
 /// Judges and writes what came of a job.
 OUTLINE void end_job(Ctx &c, const Launch &launch, u32 number, Job &job) {
-  const u32 *program = job.program, *inputs = job.inputs;
+  const u32 *program = job.program;
   Progress &p = job.progress;
   u32 *result = (u32 *)launch.results + 4 * (u64)number;
-  bool full = launch.flags & FULL_VALUES;
-  u32 outputs = program[H_OUTPUTS], entries = outputs + program[H_SCORES], steps = program[H_STEPS];
+  bool full = launch.flags & FULL_VALUES, left = false;
+  u32 entries = program[H_OUTPUTS] + program[H_SCORES], steps = program[H_STEPS];
   u32 wanted_from = job.wanted_from, words = 0;
   u64 out_at = 0;
   // What came of it. Room in the output is taken once its size is known.
   const u32 *sources = program + program[H_SOURCES_AT];
   if (!c.stop) {
-    u64 total = 4 * (u64)entries;
-    for (u32 k = wanted_from; full && k < entries && !c.stop; k++)
-      if (!p.failed[2 * k]) total += wire_words(c, p.slots[sources[k]]);
-    if (total > 1u << 28) stop(c, SIZE);
+    words = (u32)judge_entries(c, job, entries, full, &left);
     if (!c.stop) {
-      words = (u32)total;
       if (lane() == 0) out_at = atomic_take((u64 *)launch.cursor + 1, words);
       out_at = from_lane(out_at, 0);
       if (out_at + words > launch.output_words) stop(c, OUTPUT);
@@ -246,25 +318,20 @@ OUTLINE void end_job(Ctx &c, const Launch &launch, u32 number, Job &job) {
   if (!c.stop) {
     u32 *to = (u32 *)launch.output + out_at;
     for (u32 k = 0; k < entries && !c.stop; k++) {
-      u32 fault = k < wanted_from ? 255 : p.failed[2 * k], detail = 0xffffffffu;
-      u64 hash = 0;
-      V v = p.slots[sources[k]];
-      if (fault == 0) {
-        detail = k < outputs ? verdict_of(c, v, inputs, job.words[2]) : 0xffffffffu;
-        hash = hash_of(c, v);
-      } else if (fault != 255) {
-        detail = p.failed[2 * k + 1];
-      }
+      u32 fault = k < wanted_from ? UNWANTED : p.failed[2 * k];
+      bool value = fault == 0;
       put(to, fault);
-      put(to + 1, detail);
-      put(to + 2, (u32)hash);
-      put(to + 3, (u32)(hash >> 32));
+      put(to + 1, value ? p.judged[3 * k] : fault == UNWANTED ? 0xffffffffu : p.failed[2 * k + 1]);
+      put(to + 2, value ? p.judged[3 * k + 1] : 0u);
+      put(to + 3, value ? p.judged[3 * k + 2] : 0u);
       to += 4;
-      if (fault == 0 && full) write_wire(c, v, &to);
+      if (value && full) write_wire(c, p.slots[sources[k]], &to);
     }
+    if (left) copy(to, (const u32 *)p.marks, words_of_marks(steps));
     sync();
   }
-  if (!c.stop && launch.counters) {
+  // Where entries are left the CPU counts, when it knows which steps it has done as well.
+  if (!c.stop && !left && launch.counters) {
     u64 *counters = (u64 *)launch.counters + 3 * (u64)program[H_COUNTER];
     for (u32 k = lane(); k < steps; k += LANES) {
       u8 mark = p.marks[k];

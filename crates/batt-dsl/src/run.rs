@@ -153,6 +153,7 @@ impl Workspace {
             reached: None,
             depth: 0,
             closures: 0,
+            by_address: false,
             fallbacks: 0,
             dialect,
         };
@@ -186,6 +187,8 @@ pub struct Run<'r> {
     pub(crate) depth: u32,
     /// Closures (and nans) made so far: a stable stand-in for their addresses.
     pub(crate) closures: u32,
+    /// Has a closure been hashed?
+    pub(crate) by_address: bool,
     /// How often a primitive has fallen back to its default.
     pub(crate) fallbacks: u32,
     pub(crate) dialect: Dialect,
@@ -266,6 +269,12 @@ impl<'r> Run<'r> {
     /// How often a primitive that never fails has fallen back to its default so far.
     pub fn fallbacks(&self) -> u32 {
         self.fallbacks
+    }
+
+    /// Has a closure been hashed? In CPython it is by its address, here by how many were made before it: the order of
+    /// a set with several of them follows from everything that the run has done.
+    pub fn is_by_address(&self) -> bool {
+        self.by_address
     }
 
     /// Units of work spent so far.

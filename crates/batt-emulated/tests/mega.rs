@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use batt_arc::corpus;
 use batt_dsl::{Dialect, Fault, Limits, OwnedValue, Run};
-use batt_emulated::Emulated;
-use batt_engine::device::{Batch, Card, CardError, DeviceOptions, Launched, Settings};
+use batt_emulated::{Emulated, LaneOrder};
+use batt_engine::device::{Batch, Card, CardError, DeviceOptions, Launched, Reason, Settings};
 use batt_engine::{BattRun, CompiledBatt, MegaOptions, MegaReport, Pass, Sample, Verdict, mega_on};
 use batt_lang::batt::BattFile;
 use batt_lang::card::{self, CardOptions, Donor};
@@ -95,6 +95,53 @@ def batt(task_id, S, I, C, log_path):
     return o, s
 ";
 
+/// A batt of which a device leaves parts: too much memory, too large, locations it does not treat. What they share with
+/// others is done for those.
+const LARGE: &str = "
+def batt(task_id, S, I, C, log_path):
+    s = []
+    o = []
+    t1 = hmirror(I)
+    o.append((1, False, 'a', t1))
+    t2 = interval(ZERO, 300000, ONE)
+    t3 = size(t2)
+    o.append((3, False, 'b', t3))
+    t4 = canvas(ZERO, (3000, 3000))
+    o.append((4, False, 'c', t4))
+    t5 = vconcat(t1, I)
+    o.append((5, False, 'd', t5))
+    t6 = astuple(70000, ONE)
+    t7 = initset(t6)
+    t8 = asindices(t1)
+    t9 = manhattan(t7, t8)
+    t10 = astuple(t9, t1)
+    o.append((10, False, 'e', t10))
+    t11 = divide(t9, ZERO)
+    o.append((11, False, 'f', t11))
+    t12 = equality(t5, C)
+    s.append((12, 'd', 'd', t12))
+    t13 = equality(t3, C)
+    s.append((13, 'b', 'd', t13))
+    return o, s
+";
+
+/// The same with a set of closures, whose order follows from all that was done before: it cannot be left alone.
+const CLOSURES: &str = "
+def batt(task_id, S, I, C, log_path):
+    s = []
+    o = []
+    t1 = hmirror(I)
+    o.append((1, False, 'a', t1))
+    t2 = lbind(add, ONE)
+    t3 = lbind(add, TWO)
+    t4 = initset(t2)
+    t5 = insert(t3, t4)
+    t6 = rapply(t5, ONE)
+    t7 = totuple(t6)
+    o.append((7, False, 'b', t7))
+    return o, s
+";
+
 fn batt_of(text: &str, dialect: Dialect) -> Batt {
     let mut file = BattFile::parse(text, "batt.py", Some(dialect));
     assert!(file.is_clean(), "{:?}", file.diagnostics);
@@ -108,6 +155,9 @@ fn with_work<T>(body: impl FnOnce(&[CompiledBatt], &[Sample<'_>]) -> T) -> T {
         CompiledBatt::new(&batt()),
         CompiledBatt::new(&simple).on_error(OnError::Defaults),
         CompiledBatt::new(&batt_of(TOKPIDJIN, Dialect::Tokpidjin)),
+        CompiledBatt::new(&batt_of(LARGE, Dialect::ArcDsl)),
+        CompiledBatt::new(&batt_of(LARGE, Dialect::ArcDsl)).on_error(OnError::Defaults),
+        CompiledBatt::new(&batt_of(CLOSURES, Dialect::ArcDsl)),
     ];
     let tasks = corpus::tasks();
     let pairs = tasks.pairs().take(60);
@@ -168,6 +218,11 @@ fn options(threads: usize, chunk: usize) -> MegaOptions {
         threads: NonZeroUsize::new(threads),
         device: DeviceOptions {
             chunk: NonZeroUsize::new(chunk),
+            // So much that large values are not left for want of it.
+            settings: Settings {
+                fuel: 300_000,
+                ..Settings::default()
+            },
             ..DeviceOptions::default()
         },
         ..MegaOptions::default()
@@ -211,13 +266,40 @@ fn cards_chunks_and_batches_change_nothing() {
         assert!(device.runs.finished() > 0, "{:?}", device.runs);
         assert_eq!(device.cards.len(), cards);
         assert!(device.times().launches > 0);
-        assert_eq!(
-            device.runs.left[batt_engine::device::Reason::Broken.index()],
-            0
-        );
+        assert_eq!(device.runs.left[Reason::Broken.index()], 0);
     }
     let (_, rest) = run(&mut emulated(1), &options(2, 10), 77);
     assert!(rest == lines[77..]);
+}
+
+#[test]
+fn what_a_device_leaves_of_a_batt_is_no_loss_to_the_rest() {
+    let (report, _) = run(&mut emulated(1), &options(2, 0), 0);
+    let device = report.device.expect("cards were used");
+    // Those with a set of closures, which the device cannot do, nor the CPU without the rest.
+    assert_eq!(device.runs.total() - device.runs.finished(), 60);
+    let left = |reason: Reason| device.entries.left[reason.index()];
+    // Of each of the two batts on 60 samples: what is large, its score, ...
+    assert!(left(Reason::Arena) >= 2 * 60 * 2, "{:?}", device.entries);
+    assert_eq!(left(Reason::Size), 2 * 60);
+    // ... and what has locations that are not treated. Of the batt with closures both entries are left.
+    assert_eq!(left(Reason::Odd), (2 * 2 + 2) * 60);
+}
+
+/// Lanes agree on what is left.
+#[test]
+fn a_warp_changes_nothing() {
+    let Some(card) = Emulated::warp(LaneOrder::Shuffled(7)) else {
+        println!("skipped: lanes are switched on Linux on x86-64 alone");
+        return;
+    };
+    let (expected, lines) = run(&mut [], &options(2, 1), 0);
+    let (report, found) = run(&mut [Box::new(card)], &options(2, 0), 0);
+    assert!(found == lines);
+    assert_same(&report, &expected);
+    let device = report.device.expect("cards were used");
+    assert_eq!(device.cards[0].errors, [""; 0]);
+    assert!(device.entries.finished() < device.entries.total());
 }
 
 #[test]
@@ -374,7 +456,7 @@ fn words_that_make_no_sense_are_done_by_the_cpu() {
     let (report, found) = run(&mut cards, &options(2, 40), 0);
     assert_eq!(found.len(), report.runs);
     let device = report.device.expect("cards were used");
-    assert!(device.runs.left[batt_engine::device::Reason::Broken.index()] > 0);
+    assert!(device.runs.left[Reason::Broken.index()] > 0);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! belongs to have: so a batt never does more than its solvers would do one by one, and a candidate is an
 //! error exactly when its solver alone would be one.
 
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use batt_arc::Grid;
@@ -52,6 +53,14 @@ pub enum Wanted {
     All,
     /// Scores alone; candidates are computed only where they are compared.
     Scores,
+}
+
+/// The entries that a run is for.
+#[derive(Clone, Copy)]
+enum Entries<'a> {
+    Wanted(Wanted),
+    /// Those marked.
+    Only(&'a [bool]),
 }
 
 /// What a thread needs to run batts, reused from run to run.
@@ -167,6 +176,14 @@ impl CompiledBatt {
         self.values.len() - self.outputs
     }
 
+    /// The entries that are wanted in a pass.
+    pub(crate) fn wanted(&self, pass: Pass<'_>) -> Range<usize> {
+        match pass.wanted() {
+            Wanted::All => 0..self.values.len(),
+            Wanted::Scores => self.outputs..self.values.len(),
+        }
+    }
+
     /// Runs the batt on a sample and hands its values to `finish`. `limits` hold for each step: what one solver
     /// does to itself is no loss to the others. Only the clock is for the run as a whole. `counts` has one
     /// entry for each step.
@@ -184,16 +201,41 @@ impl CompiledBatt {
             sample,
             pass,
         };
-        let wanted = match pass {
-            Pass::Solve => Wanted::All,
-            Pass::Compare(_) => Wanted::Scores,
-        };
         self.run_with(
             worker,
-            wanted,
+            pass.wanted(),
             |run| inputs.make(run),
             limits,
             counts,
+            finish,
+        )
+    }
+
+    /// As [`run`](CompiledBatt::run), for the marked entries alone: the steps of no others are executed. Those have
+    /// failed, as far as `finish` can tell.
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn run_only<T>(
+        &self,
+        worker: &mut BattWorker,
+        sample: &Sample<'_>,
+        pass: Pass<'_>,
+        entries: &[bool],
+        limits: &Limits,
+        counts: &mut [StepCount],
+        finish: impl for<'r> FnOnce(&mut Run<'r>, &BattRun<'_, 'r>) -> T,
+    ) -> T {
+        let inputs = Inputs {
+            batt: self,
+            sample,
+            pass,
+        };
+        self.run_watched(
+            worker,
+            Entries::Only(entries),
+            |run| inputs.make(run),
+            limits,
+            counts,
+            &mut (),
             finish,
         )
     }
@@ -240,7 +282,7 @@ impl CompiledBatt {
         };
         self.run_watched(
             worker,
-            Wanted::All,
+            Entries::Wanted(Wanted::All),
             |run| inputs.make(run),
             limits,
             counts,
@@ -259,14 +301,15 @@ impl CompiledBatt {
         counts: &mut [StepCount],
         finish: impl for<'r> FnOnce(&mut Run<'r>, &BattRun<'_, 'r>) -> T,
     ) -> T {
-        self.run_watched(worker, wanted, inputs, limits, counts, &mut (), finish)
+        let entries = Entries::Wanted(wanted);
+        self.run_watched(worker, entries, inputs, limits, counts, &mut (), finish)
     }
 
     #[allow(clippy::too_many_arguments)]
     fn run_watched<T, W: Watch>(
         &self,
         worker: &mut BattWorker,
-        wanted: Wanted,
+        entries: Entries<'_>,
         inputs: impl for<'r> FnOnce(&mut Run<'r>) -> Outcome<[Value<'r>; 3]>,
         limits: &Limits,
         counts: &mut [StepCount],
@@ -278,14 +321,34 @@ impl CompiledBatt {
             live,
             failed,
         } = worker;
-        let (users, wanted_from) = match wanted {
-            Wanted::All => (&self.users[0], 0),
-            Wanted::Scores => (&self.users[1], self.outputs as u32),
-        };
         live.clear();
-        live.extend_from_slice(users);
         failed.clear();
         failed.resize(self.values.len(), None);
+        let wanted_from = match entries {
+            Entries::Wanted(Wanted::All) => {
+                live.extend_from_slice(&self.users[0]);
+                0
+            }
+            Entries::Wanted(Wanted::Scores) => {
+                live.extend_from_slice(&self.users[1]);
+                self.outputs as u32
+            }
+            Entries::Only(marked) => {
+                live.resize(self.len(), 0);
+                for (entry, _) in marked.iter().enumerate().filter(|(_, marked)| **marked) {
+                    let steps = self.steps_of_entry.get(entry);
+                    steps.iter().for_each(|&step| live[step as usize] += 1);
+                }
+                for (failed, _) in failed
+                    .iter_mut()
+                    .zip(marked)
+                    .filter(|(_, marked)| !**marked)
+                {
+                    *failed = Some(NOT_ASKED_FOR);
+                }
+                0
+            }
+        };
         workspace.run(self.dialect, limits, |run| {
             let mut state = State {
                 batt: self,
@@ -314,6 +377,22 @@ impl CompiledBatt {
             };
             finish(run, &done)
         })
+    }
+}
+
+/// Why there is no value of an entry that a run is not for.
+const NOT_ASKED_FOR: RunError = RunError {
+    fault: Fault::Type,
+    step: None,
+};
+
+impl Pass<'_> {
+    /// The entries that are wanted.
+    pub(crate) fn wanted(self) -> Wanted {
+        match self {
+            Pass::Solve => Wanted::All,
+            Pass::Compare(_) => Wanted::Scores,
+        }
     }
 }
 
@@ -537,7 +616,8 @@ impl<'a, 'r> BattRun<'a, 'r> {
         (self.batt.outputs..self.batt.values.len()).map(|k| self.entry(k))
     }
 
-    fn entry(&self, k: usize) -> Result<Value<'r>, RunError> {
+    /// An output, or behind those a score.
+    pub(crate) fn entry(&self, k: usize) -> Result<Value<'r>, RunError> {
         match self.failed[k] {
             Some(error) => Err(error),
             None => Ok(match self.values {

@@ -129,7 +129,7 @@ pub fn evaluate(
 }
 
 /// As [`evaluate`], with the help of cards. The results are the same. Gives also what the cards did, if they were used:
-/// they are not if the limits do not [allow](crate::device::is_allowed_by) it.
+/// they are not if the limits do not [allow](crate::device::fuel_within) it.
 pub fn evaluate_on(
     cards: &mut [Box<dyn Card>],
     jobs: &[Job<'_>],
@@ -246,9 +246,8 @@ fn job_result(
 ) -> Result<JobResult, Reason> {
     let started = Instant::now();
     let verdict = found.entry.verdict();
-    let full = options.values != Values::None;
     let value = match found.entry {
-        Entry::Value { at, .. } if full && (always || options.values.wants(&verdict)) => {
+        Entry::Value { at: Some(at), .. } if always || options.values.wants(&verdict) => {
             let dialect = job.program.dialect();
             Some(wire::decode_owned(found.words, at, dialect)?.0)
         }

@@ -19,7 +19,8 @@ use crate::batt::{BattRun, BattWorker, CompiledBatt, Pass, StepCount};
 use crate::compile::RunError;
 use crate::device::{
     self, Card, Counting, Counts, DeviceOptions, DeviceReport, Entry, Feed, Finished, Load, Param,
-    Programs, Reason, Runs, Seen, Settings, Shapes, Subject, Taken, Verify, replay, run_fed,
+    Programs, Reason, Replay, Runs, Seen, Settings, Shapes, Subject, Taken, Tally, Verify, replay,
+    run_fed,
 };
 use crate::evaluate::{Verdict, judge};
 use crate::sample::Sample;
@@ -167,7 +168,7 @@ pub fn mega_on<T: Send>(
         steps: no_counts(batts),
         device: DeviceReport::default(),
     });
-    let mut tally = Tally::default();
+    let mut tally = Outcomes::default();
     let worker = || {
         let mut worker = Worker {
             worker: BattWorker::default(),
@@ -175,6 +176,7 @@ pub fn mega_on<T: Send>(
             spare: Vec::new(),
             runs: Counts::default(),
             compared: Counts::default(),
+            entries: Counts::default(),
             verify: Verify::new(options.device.verify),
             options,
             totals: &totals,
@@ -301,6 +303,7 @@ struct Worker<'m> {
     spare: Vec<StepCount>,
     runs: Counts,
     compared: Counts,
+    entries: Counts,
     verify: Verify,
     options: &'m MegaOptions,
     totals: &'m Mutex<Totals>,
@@ -318,7 +321,7 @@ struct Here<'h> {
     sample: &'h Sample<'h>,
 }
 
-impl Worker<'_> {
+impl<'m> Worker<'m> {
     fn run<T>(
         &mut self,
         here: &Here<'_>,
@@ -374,7 +377,11 @@ impl Worker<'_> {
                     counts.add(Ok(pass));
                     ended = Some(done);
                 }
-                Err(reason) => counts.add(Err(reason)),
+                Err(reason) => {
+                    counts.add(Err(reason));
+                    let wanted = here.batt.wanted(pass).len();
+                    self.entries.add_many(Err(reason), wanted as u64);
+                }
             }
         }
         ended.unwrap_or_else(|| {
@@ -396,23 +403,32 @@ impl Worker<'_> {
         finished: &Finished<'_>,
         render: &impl for<'r> Fn(usize, &mut Run<'r>, &BattRun<'_, 'r>, Pass<'_>) -> T,
     ) -> Result<(Vec<Verdict>, T), Reason> {
-        let (batt, full) = (here.batt, self.options.values);
-        let (worker, limits) = (&mut self.worker, &self.options.limits);
-        let replayed = replay(
-            batt,
-            worker,
-            finished.words,
-            full,
-            limits,
-            |run, done, found| {
-                let verdicts = match full {
-                    true => verdicts(run, done, here.sample, pass),
-                    false => judged(found, batt.outputs(), pass),
-                };
-                (verdicts, render(here.number, run, done, pass))
-            },
-        );
-        Ok(replayed?)
+        let there = self.replay(here, pass, finished);
+        let mut tally = Tally {
+            steps: &mut self.counts[here.number],
+            entries: &mut self.entries,
+        };
+        replay(&there, &mut self.worker, &mut tally, |run, done, found| {
+            let verdicts = match there.full {
+                true => verdicts(run, done, here.sample, pass),
+                false => judged(found, here.batt.outputs(), pass),
+            };
+            (verdicts, render(here.number, run, done, pass))
+        })
+    }
+
+    fn replay<'h>(&self, here: &Here<'h>, pass: Pass<'h>, finished: &Finished<'h>) -> Replay<'h>
+    where
+        'm: 'h,
+    {
+        Replay {
+            batt: here.batt,
+            sample: here.sample,
+            pass,
+            finished: *finished,
+            full: self.options.values,
+            limits: &self.options.limits,
+        }
     }
 
     /// The same, done again here and compared. What is done here is what counts.
@@ -424,21 +440,18 @@ impl Worker<'_> {
         render: &impl for<'r> Fn(usize, &mut Run<'r>, &BattRun<'_, 'r>, Pass<'_>) -> T,
     ) -> Result<(Vec<Verdict>, T), Reason> {
         let (batt, sample, full) = (here.batt, here.sample, self.options.values);
+        let there = self.replay(here, pass, finished);
+        let mut tally = Tally {
+            steps: &mut self.counts[here.number],
+            entries: &mut self.entries,
+        };
+        let there = replay(&there, &mut self.worker, &mut tally, |run, done, found| {
+            let values = done.outputs().chain(done.scores());
+            let seen = found.iter().zip(values);
+            let seen = seen.map(|(entry, value)| Seen::there(run, entry, value, full));
+            seen.collect::<Vec<Seen>>()
+        })?;
         let (worker, limits) = (&mut self.worker, &self.options.limits);
-        let there = replay(
-            batt,
-            worker,
-            finished.words,
-            full,
-            limits,
-            |run, done, found| {
-                let values = done.outputs().chain(done.scores());
-                let seen = found.iter().zip(values);
-                let seen = seen.map(|(entry, value)| Seen::there(run, entry, value, full));
-                seen.collect::<Vec<Seen>>()
-            },
-        );
-        let there = there?;
         self.spare.clear();
         self.spare.resize(batt.len(), StepCount::default());
         let counts = &mut self.spare;
@@ -494,6 +507,7 @@ impl Drop for Worker<'_> {
             let device = &mut totals.device;
             device.runs.add_all(&self.runs);
             device.compared.add_all(&self.compared);
+            device.entries.add_all(&self.entries);
             let verify = &mut self.verify;
             let mismatches = std::mem::take(&mut verify.mismatches);
             device.note(verify.verified, verify.differing, mismatches);
@@ -502,7 +516,7 @@ impl Drop for Worker<'_> {
 }
 
 #[derive(Default)]
-struct Tally {
+struct Outcomes {
     runs: u32,
     right: u64,
     values: u64,
@@ -510,7 +524,7 @@ struct Tally {
     busy: Duration,
 }
 
-impl Tally {
+impl Outcomes {
     fn add<T>(&mut self, result: &MegaResult<T>) {
         self.runs = self.runs.saturating_add(1);
         self.busy += result.time;

@@ -243,6 +243,9 @@ pub fn remark(report: &DeviceReport, ui: &Ui) {
         let compared = where_finished(&report.compared);
         ui.remark(format_args!("comparing on a device: {compared}"));
     }
+    if let Some(entries) = where_entries_finished(&report.entries) {
+        ui.remark(format_args!("in all on a device: {entries}"));
+    }
     let times = report.times();
     let seconds = [times.kernel, times.upload, times.download].map(|time| time.as_secs_f64());
     let [kernel, upload, download] = seconds;
@@ -271,11 +274,18 @@ fn megabytes(bytes: u64) -> String {
 
 /// `17 of 20 runs, 2 of them exact; left: 3 missing`.
 pub fn where_finished(counts: &Counts) -> String {
-    let mut text = format!(
-        "{} of {}",
-        grouped(counts.finished() as usize),
-        counted(counts.total() as usize, "run"),
-    );
+    finished(counts, counted(counts.total() as usize, "run"))
+}
+
+/// The same of the outputs and scores of batts; nothing to say if none was left.
+pub fn where_entries_finished(counts: &Counts) -> Option<String> {
+    let total = grouped(counts.total() as usize);
+    let some_left = counts.finished() < counts.total();
+    some_left.then(|| finished(counts, format!("{total} outputs and scores")))
+}
+
+fn finished(counts: &Counts, of: String) -> String {
+    let mut text = format!("{} of {of}", grouped(counts.finished() as usize));
     // Writing cannot fail: it is to a string.
     if counts.exact > 0 {
         let _ = write!(text, ", {} of them exact", grouped(counts.exact as usize));
@@ -326,6 +336,7 @@ pub fn to_json(report: &DeviceReport) -> Json {
     json!({
         "runs": counts_json(&report.runs),
         "compared": counts_json(&report.compared),
+        "entries": counts_json(&report.entries),
         "cards": cards.collect::<Vec<_>>(),
         "ops": ops.collect::<Vec<_>>(),
         "verified": report.verified,

@@ -137,7 +137,7 @@ impl Bench<'_> {
                 (Some(job), Some(done)) => done.job(job),
             };
             let ended = ended.and_then(|finished| {
-                let values = self.values(case, &finished).ok_or(Reason::Broken)?;
+                let values = self.values(case, &finished)?;
                 Ok((finished.pass, values))
             });
             let (ended, values) = match ended {
@@ -172,9 +172,13 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// The values of a finished job; `None` if the words make no sense. A hash that is not the value's is a difference
-    /// of its own.
-    fn values(&mut self, case: &Case, finished: &Finished<'_>) -> Option<Vec<Outcome<OwnedValue>>> {
+    /// The values of a finished job, if the words make sense and no entry is left. A hash that is not the value's is a
+    /// difference of its own.
+    fn values(
+        &mut self,
+        case: &Case,
+        finished: &Finished<'_>,
+    ) -> Result<Vec<Outcome<OwnedValue>>, Reason> {
         let (dialect, count) = match &case.work {
             Work::Op { dialect, .. } => (*dialect, 1),
             Work::Program { program, .. } => (program.dialect(), 1),
@@ -182,15 +186,18 @@ impl Bench<'_> {
         };
         let words = finished.words;
         let mut values = Vec::with_capacity(count);
-        for entry in entries(words, count, true).ok()? {
+        for entry in entries(words, count, true)?.0 {
             values.push(match entry {
-                Entry::Unwanted => return None,
+                Entry::Unwanted | Entry::Value { at: None, .. } => return Err(Reason::Broken),
+                Entry::Left(reason) => return Err(reason),
                 Entry::Failed(error) => Err(error.fault),
-                Entry::Value { hash, at, .. } => {
-                    let (value, _) = wire::decode_owned(words, at, dialect).ok()?;
+                Entry::Value {
+                    hash, at: Some(at), ..
+                } => {
+                    let (value, _) = wire::decode_owned(words, at, dialect)?;
                     let expected = self.workspace.run(dialect, &Limits::default(), |run| {
-                        let (value, _) = wire::decode(run, words, at).ok()?;
-                        Some(run.hash(value))
+                        let (value, _) = wire::decode(run, words, at)?;
+                        Ok::<_, Reason>(run.hash(value))
                     })?;
                     // What a function hashes to depends on how many were made before.
                     if hash != expected && !holds_function(&value) {
@@ -202,7 +209,7 @@ impl Bench<'_> {
                 }
             });
         }
-        Some(values)
+        Ok(values)
     }
 }
 

@@ -500,7 +500,7 @@ impl Feeder<'_, '_> {
                 continue;
             };
             let found = entries(finished.words, subject.entries, solved.has_values());
-            let right = found.is_ok_and(|found| {
+            let right = found.is_ok_and(|(found, _)| {
                 let mut outputs = found[..subject.outputs].iter();
                 outputs.any(
                     |entry| matches!(entry, Entry::Value { verdict, .. } if verdict.is_right()),

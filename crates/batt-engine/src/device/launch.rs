@@ -12,6 +12,9 @@ const FULL_VALUES: u32 = 1;
 const EXACT: u32 = 2;
 const TIMED: u32 = 4;
 
+/// The flag of the first reason for which steps are left; those of the others follow.
+const LEAVE_FROM: u32 = 16;
+
 /// What one run may do on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -197,6 +200,27 @@ struct Manner {
     large: bool,
 }
 
+impl Manner {
+    /// The flags of the reasons for which a step may be left, with the entries it belongs to: those that no later launch
+    /// can change anything about.
+    fn leave(self) -> u32 {
+        let always = [Reason::Size, Reason::Depth, Reason::Missing, Reason::Odd];
+        let exact = match self.pass {
+            LaunchPass::First => &[][..],
+            LaunchPass::Exact => &[Reason::Order, Reason::Faults],
+        };
+        let large = if self.large {
+            &[Reason::Arena][..]
+        } else {
+            &[]
+        };
+        let reasons = always.iter().chain(exact).chain(large);
+        reasons.fold(0, |flags, reason| {
+            flags | 1 << (LEAVE_FROM + *reason as u32)
+        })
+    }
+}
+
 impl Launcher {
     /// A launcher that knows nothing yet but how many entries a job has.
     pub fn new(settings: Settings, entries: usize) -> Launcher {
@@ -335,7 +359,7 @@ impl Launcher {
             Counting::Steps if settings.ops => (true, steps + 2 * op_count()),
             Counting::Steps => (false, steps),
         };
-        let mut flags = 0;
+        let mut flags = manner.leave();
         for (wanted, flag) in [
             (settings.values, FULL_VALUES),
             (manner.pass == LaunchPass::Exact, EXACT),
@@ -418,7 +442,7 @@ mod tests {
 
         fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, CardError> {
             let jobs = batch.jobs.len() / 4;
-            self.seen.push((batch.flags, jobs));
+            self.seen.push((batch.flags & 7, jobs));
             if self.fails.contains(&self.seen.len()) {
                 return Err(CardError::Launch("as told".into()));
             }

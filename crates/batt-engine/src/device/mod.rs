@@ -30,7 +30,7 @@ pub use results::{Entry, Reason, entries, only_entry};
 pub use score::{Left, Prepared, Score, ScoreOptions, ScoreReport, score_jobs, score_table};
 
 pub(crate) use feed::{Feed, Load, Runs, Subject, Taken, run_fed};
-pub(crate) use replay::replay;
+pub(crate) use replay::{Replay, Tally, replay};
 pub(crate) use solo::{Found, Solo};
 pub(crate) use verify::{Seen, Verify};
 

@@ -20,10 +20,15 @@ pub struct Counts {
 impl Counts {
     /// Counts one.
     pub fn add(&mut self, ended: Result<LaunchPass, Reason>) {
+        self.add_many(ended, 1);
+    }
+
+    /// Counts several.
+    pub fn add_many(&mut self, ended: Result<LaunchPass, Reason>, count: u64) {
         match ended {
-            Ok(LaunchPass::First) => self.first += 1,
-            Ok(LaunchPass::Exact) => self.exact += 1,
-            Err(reason) => self.left[reason.index()] += 1,
+            Ok(LaunchPass::First) => self.first += count,
+            Ok(LaunchPass::Exact) => self.exact += count,
+            Err(reason) => self.left[reason.index()] += count,
         }
     }
 
@@ -62,6 +67,8 @@ pub struct DeviceReport {
     pub runs: Counts,
     /// Where the runs that compare were.
     pub compared: Counts,
+    /// Where outputs and scores of batts were, in both: a run that a device has finished may have left some of them.
+    pub entries: Counts,
     /// Calls and clock cycles of each primitive, if they were counted, the most expensive first.
     pub ops: Vec<OpCount>,
     /// Finished runs that the CPU did again.

@@ -118,13 +118,15 @@ pub enum Entry {
         verdict: Verdict,
         /// CPython's `hash()` of the value.
         hash: u64,
-        /// Where its words begin, if the launch was for full values.
-        at: usize,
+        /// Where its words begin, if the device sent them.
+        at: Option<usize>,
     },
     /// It failed.
     Failed(RunError),
     /// Nobody wanted it: scores alone were.
     Unwanted,
+    /// It is left to the CPU.
+    Left(Reason),
 }
 
 impl Entry {
@@ -133,7 +135,7 @@ impl Entry {
         match self {
             Entry::Value { verdict, .. } => verdict.clone(),
             Entry::Failed(error) => Verdict::Failed(*error),
-            Entry::Unwanted => Verdict::Unknown,
+            Entry::Unwanted | Entry::Left(_) => Verdict::Unknown,
         }
     }
 }
@@ -141,7 +143,10 @@ impl Entry {
 /// Words of an entry before its value.
 const HEAD: usize = 4;
 
-/// The fault of an entry that nobody wanted.
+/// What stands in the place of the fault of an entry that is left to the CPU.
+const LEFT: u32 = 254;
+
+/// The same of one that nobody wanted.
 const UNWANTED: u32 = 255;
 
 impl Launched {
@@ -166,8 +171,9 @@ impl Launched {
     }
 }
 
-/// The entries that a finished job wrote; `full` says whether their values are there.
-pub fn entries(words: &[u32], count: usize, full: bool) -> Result<Vec<Entry>, WireError> {
+/// The entries that a finished job wrote, and the words behind them: there are some if an entry is left. `full` says
+/// whether values are there.
+pub fn entries(words: &[u32], count: usize, full: bool) -> Result<(Vec<Entry>, &[u32]), WireError> {
     let mut entries = Vec::with_capacity(count);
     let mut at = 0;
     for _ in 0..count {
@@ -175,13 +181,41 @@ pub fn entries(words: &[u32], count: usize, full: bool) -> Result<Vec<Entry>, Wi
         entries.push(entry);
         at = next;
     }
-    complete(words, at).map(|()| entries)
+    if !entries.iter().any(|entry| matches!(entry, Entry::Left(_))) {
+        complete(words, at)?;
+    }
+    Ok((entries, &words[at..]))
+}
+
+/// What a step did in a job, by the words behind its entries.
+pub(crate) fn step_mark(words: &[u32], step: usize) -> StepMark {
+    let mark = words[step / 4] >> (8 * (step % 4));
+    StepMark {
+        executed: mark & 1 != 0,
+        failed: mark & 2 != 0,
+        fell_back: mark & 4 != 0,
+    }
+}
+
+/// See [`step_mark`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StepMark {
+    pub executed: bool,
+    pub failed: bool,
+    pub fell_back: bool,
 }
 
 /// The one entry that a finished job wrote; `full` says whether its value is there.
 pub fn only_entry(words: &[u32], full: bool) -> Result<Entry, WireError> {
     let (entry, at) = entry(words, 0, full)?;
-    complete(words, at).map(|()| entry)
+    match entry {
+        // Then the job is.
+        Entry::Left(_) => Err(WireError::Broken {
+            at,
+            what: "the only entry is left",
+        }),
+        entry => complete(words, at).map(|()| entry),
+    }
 }
 
 fn complete(words: &[u32], at: usize) -> Result<(), WireError> {
@@ -207,7 +241,7 @@ fn entry(words: &[u32], start: usize, full: bool) -> Result<(Entry, usize), Wire
             let entry = Entry::Value {
                 verdict: verdict(detail),
                 hash: u64::from(low) | u64::from(high) << 32,
-                at,
+                at: full.then_some(at),
             };
             if full {
                 return Ok((entry, wire::skip(words, at)?));
@@ -218,6 +252,10 @@ fn entry(words: &[u32], start: usize, full: bool) -> Result<(Entry, usize), Wire
             return Ok((entry, at));
         }
         UNWANTED => return Ok((Entry::Unwanted, at)),
+        LEFT => {
+            let reason = Reason::of_status(detail).ok_or_else(|| broken("left for no reason"))?;
+            return Ok((Entry::Left(reason), at));
+        }
         fault => Fault::ALL.get(fault as usize - 1).copied(),
     };
     let error = RunError {
@@ -274,11 +312,12 @@ mod tests {
             ..Launched::default()
         };
         let words = launched.job(0).expect("a finished job");
-        let found = entries(words, 2, true).expect("two entries");
+        let (found, more) = entries(words, 2, true).expect("two entries");
+        assert!(more.is_empty());
         let value = Entry::Value {
             verdict: Verdict::Unknown,
             hash: 7,
-            at: 4,
+            at: Some(4),
         };
         let error = RunError {
             fault: Fault::Index,
@@ -292,6 +331,21 @@ mod tests {
         assert!(entries(words, 1, true).is_err());
         assert!(entries(words, 3, true).is_err());
         assert!(entries(&[40, 0, 0, 0], 1, false).is_err());
+    }
+
+    #[test]
+    fn entries_that_are_left_are_followed_by_what_steps_did() {
+        let words = [254, 10, 0, 0, 2, 3, 0, 0, 0x0301_0001, 4];
+        let (found, marks) = entries(&words, 2, true).expect("two entries");
+        assert_eq!(found[0], Entry::Left(Reason::Odd));
+        assert!(matches!(found[1], Entry::Failed(_)));
+        let marks: Vec<u32> = (0..5)
+            .map(|step| step_mark(marks, step))
+            .map(|m| u32::from(m.executed) | u32::from(m.failed) << 1 | u32::from(m.fell_back) << 2)
+            .collect();
+        assert_eq!(marks, [1, 0, 1, 3, 4]);
+        assert!(entries(&[254, 0, 0, 0], 1, true).is_err());
+        assert!(only_entry(&[254, 10, 0, 0], true).is_err());
     }
 
     #[test]

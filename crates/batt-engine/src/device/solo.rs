@@ -13,7 +13,7 @@ use super::launch::{Counting, LaunchPass, Settings};
 use super::report::{Counts, DeviceReport};
 use super::results::{Entry, Reason, only_entry};
 use super::verify::{Seen, Verify};
-use super::{DeviceOptions, is_allowed_by};
+use super::{DeviceOptions, fuel_within};
 use crate::compile::Compiled;
 use crate::sample::Sample;
 
@@ -37,8 +37,8 @@ impl<'a> Solo<'a> {
         limits: &Limits,
         options: &DeviceOptions,
     ) -> Solo<'a> {
-        let used = !cards.is_empty() && is_allowed_by(limits);
-        let feed = used.then(|| {
+        let fuel = fuel_within(limits, options.settings.fuel);
+        let feed = fuel.filter(|_| !cards.is_empty()).map(|fuel| {
             let mut sent = Programs::new();
             let mut shapes = Shapes::default();
             let subject = |program: &Compiled| {
@@ -68,6 +68,7 @@ impl<'a> Solo<'a> {
             };
             let settings = Settings {
                 values,
+                fuel,
                 ..options.settings
             };
             let chunk = options.chunk.map(NonZeroUsize::get);

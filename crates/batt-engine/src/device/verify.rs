@@ -80,7 +80,7 @@ impl Seen {
         full: bool,
     ) -> Seen {
         match entry {
-            Entry::Unwanted => Seen::Unwanted,
+            Entry::Unwanted | Entry::Left(_) => Seen::Unwanted,
             Entry::Failed(error) => Seen::Failed(*error),
             Entry::Value { .. } if full => Seen::here(run, value, true, None),
             Entry::Value { verdict, hash, .. } => Seen::Judged(verdict.clone(), Some(*hash)),

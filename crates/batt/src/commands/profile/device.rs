@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 
 use super::units::{bytes, percent, time};
 use super::{ENOUGH, LONGEST, ProfileArgs};
-use crate::device::{Cards, to_json, where_finished};
+use crate::device::{Cards, to_json, where_entries_finished, where_finished};
 use crate::interrupt;
 use crate::ui::{Ui, counted, grouped, rate, table, table_text};
 
@@ -120,6 +120,9 @@ impl<'a> OnDevice<'a> {
         }
         let times = device.times();
         writeln!(out, "\non a device: {}", where_finished(&device.runs))?;
+        if let Some(entries) = where_entries_finished(&device.entries) {
+            writeln!(out, "in all on a device: {entries}")?;
+        }
         writeln!(
             out,
             "kernels: {} in {}; sent: {} in {}; back: {} in {}",
