@@ -1,15 +1,16 @@
 //! The population of one task on one island.
 
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use batt_arc::Task;
 use batt_dsl::{Limits, Workspace};
-use batt_engine::{Compiled, GraphWorker, Job, Sample, inputs, judge, score_job};
+use batt_engine::{GraphWorker, Sample};
 use batt_lang::Program;
 use batt_lang::graph::{Graph, Importer, Ref};
 use batt_lang::types::TypeId;
 
-use crate::brood::{Brood, Offspring, Outcome, combine, run_programs, samples};
+use crate::brood::{Brood, Offspring, Outcome, run_programs, samples};
 use crate::credit::{Credit, Weights};
 use crate::differ::Differs;
 use crate::donors::Donors;
@@ -17,7 +18,8 @@ use crate::evolution::Settings;
 use crate::mutate::{Assembly, Breeder, Kind};
 use crate::parts::{OFFSPRING_A_PART, PartIndex, Parts};
 use crate::random::Chance;
-use crate::score::{Score, WHOLE, closeness, refinement};
+use crate::score::{Score, WHOLE};
+use crate::trial::try_on;
 use crate::typed::Typed;
 use crate::work::Tools;
 
@@ -74,6 +76,8 @@ pub(crate) struct Colony<'t> {
     /// Generations since the last progress.
     pub stagnant: u32,
     started: bool,
+    /// How long the last generation took: whoever takes long begins first. Nothing else depends on it.
+    pub took: Duration,
 }
 
 /// What every colony needs.
@@ -114,6 +118,7 @@ impl<'t> Colony<'t> {
             seen: HashSet::new(),
             stagnant: 0,
             started: false,
+            took: Duration::ZERO,
         }
     }
 
@@ -264,7 +269,7 @@ impl<'t> Colony<'t> {
         );
         let refined: Vec<Individual> = chosen
             .into_iter()
-            .filter_map(|at| self.refine(&brood, at, &outcomes[at], shared, &mut tools.workspace))
+            .filter_map(|at| self.refine(&brood, at, shared, &mut tools.workspace))
             .collect();
         let before = self.best().map(|best| best.score);
         for individual in &refined {
@@ -341,82 +346,35 @@ impl<'t> Colony<'t> {
         &self,
         brood: &Brood,
         at: usize,
-        outcome: &Outcome,
         shared: &Shared<'_>,
         workspace: &mut Workspace,
     ) -> Option<Individual> {
         let offspring = brood.offspring[at];
         let program = brood.typed.graph.program(offspring.root, "solve");
-        let compiled = Compiled::new(&program);
-        let mut cost = 0;
-        let mut close: Vec<u32> = Vec::with_capacity(self.samples.len());
-        for sample in &self.samples {
-            let expected = sample.expected?;
-            // As the program will run later, with the limits of everyone.
-            let limits = Limits::default();
-            let dialect = compiled.dialect();
-            let input = batt_engine::input_grid(sample.input);
-            let one = workspace.run_on(&input, dialect, &limits, |run, input| {
-                let given = inputs(run, &compiled, sample, input).ok()?;
-                let value = compiled.execute(run, &given).ok()?;
-                cost += run.spent();
-                let verdict = judge(run, value, Some(expected));
-                let base = closeness(&verdict, expected);
-                if verdict.is_right() {
-                    return Some(base);
-                }
-                let cells = run.view_grid(value).map(|grid| grid.cells.to_vec());
-                Some(base + cells.map_or(0, |cells| refinement(&cells, expected)))
-            })?;
-            let differs = match one {
-                WHOLE => 0,
-                _ => shared.differs.refinement(&compiled, sample, workspace),
-            };
-            close.push(one + differs);
+        let trial = try_on(
+            &program,
+            self.task,
+            &self.samples,
+            shared.differs,
+            workspace,
+        );
+        // A solution without an answer is none.
+        if trial.failed > 0 {
+            return None;
         }
-        let mean = close.iter().map(|&c| u64::from(c)).sum::<u64>() / close.len().max(1) as u64;
-        let complete = outcome.solved as usize == self.samples.len();
-        let outputs = match complete {
-            true => self.answers(&compiled, outcome.outputs, workspace)?,
-            false => outcome.outputs,
-        };
         let parent = offspring.parent.map(|parent| {
             let root = brood.population[parent];
             brood.typed.graph.program(root, "solve")
         });
         Some(Individual {
             root: offspring.root,
-            outputs,
-            score: Score {
-                solved: outcome.solved,
-                demos: self.samples.len() as u32,
-                closeness: mean as u32,
-                size: program.steps().len() as u32,
-                cost,
-            },
-            closeness: close,
+            outputs: trial.outputs,
+            score: trial.score,
+            closeness: trial.closeness,
             kind: offspring.kind,
             parent,
             is_new: true,
         })
-    }
-
-    /// The hash of the outputs of a solution, its answers to the test inputs included: solutions that answer alike are one,
-    /// and others are worth keeping beside each other. None if it has no answer. Nobody looks at the right answers.
-    fn answers(&self, program: &Compiled, outputs: u64, workspace: &mut Workspace) -> Option<u64> {
-        let limits = Limits::default();
-        let mut all = outputs;
-        for pair in &self.task.test {
-            let sample = Sample {
-                demos: &self.task.train,
-                input: &pair.input,
-                expected: None,
-            };
-            let job = Job { program, sample };
-            let score = score_job(workspace, &job, &limits);
-            all = combine(all, score.hash?);
-        }
-        Some(all)
     }
 
     /// Credits the kind of change that made a program better than the median of the population, or the best of all.
@@ -447,6 +405,12 @@ impl<'t> Colony<'t> {
             true => 0,
             false => self.stagnant + 1,
         };
+    }
+
+    /// Takes back what a brood holds of the colony, as if it had not been bred.
+    pub fn abandon(&mut self, brood: Brood) {
+        let population = self.population.len();
+        self.keep(brood, Vec::new(), population);
     }
 
     /// Makes the next population and its parts, in a graph that has nothing else.

@@ -11,19 +11,22 @@ use batt_dsl::{Dialect, Limits};
 use batt_engine::device::Card;
 use batt_lang::Program;
 
-use crate::colony::{Colony, Generation, Shared};
+use crate::colony::{Colony, Generation, Individual, Shared};
 use crate::credit::{Credit, Weights};
 use crate::differ::Differs;
 use crate::donors::{Donor, Donors};
 use crate::mutate::Kind;
 use crate::score::Score;
-use crate::work::{Tools, in_parallel, lock, on_cards, on_cores};
+use crate::work::{OnCards, Tools, in_parallel, lock, on_cards, on_cores};
 
 /// Offspring of all colonies in a generation, if nobody says otherwise.
 const OFFSPRING: usize = 1 << 17;
 
 /// Generations between two exchanges: of the best between islands, and of solutions between tasks.
 const EXCHANGE: u64 = 8;
+
+/// Programs of a population that are told of, those that solve their task apart.
+const TOLD: usize = 8;
 
 /// How to evolve. The same settings, data and seed give the same run, on any number of threads and any device.
 #[derive(Clone, Debug)]
@@ -95,6 +98,8 @@ pub struct Tally {
     pub repeated: u64,
     /// Programs that cards have run on all demonstrations; the others were run by cores.
     pub on_cards: u64,
+    /// What the cards took.
+    pub cards: OnCards,
     /// Values that were computed to make programs from.
     pub parts: u64,
     /// What each kind of change did.
@@ -113,6 +118,7 @@ impl Tally {
         self.equal += other.equal;
         self.repeated += other.repeated;
         self.on_cards += other.on_cards;
+        self.cards.add(&other.cards);
         self.parts += other.parts;
         self.credit.add(&other.credit);
         self.time += other.time;
@@ -135,7 +141,7 @@ impl Tally {
 pub struct Round {
     /// What it came to.
     pub tally: Tally,
-    /// Programs that have come into a population, task by task, the best first.
+    /// Programs that are new among the best of a population, or solve their task; task by task, the best first.
     pub found: Vec<Found>,
     /// Was it cut short?
     pub stopped: bool,
@@ -274,11 +280,13 @@ impl<'t> Evolution<'t> {
     /// short: colonies that have not had their turn wait for the next one.
     pub fn round(&mut self, cards: &mut [Box<dyn Card>], stop: &AtomicBool) -> Round {
         let started = Instant::now();
-        let active: Vec<&mut Colony<'t>> = self
+        let mut active: Vec<&mut Colony<'t>> = self
             .colonies
             .iter_mut()
             .filter(|colony| !colony.is_done())
             .collect();
+        // Whoever takes long begins first, so that the others do not wait for it in the end.
+        active.sort_by_key(|colony| std::cmp::Reverse(colony.took));
         let count = self.settings.offspring.map_or_else(
             || (OFFSPRING / active.len().max(1)).clamp(1024, 8192),
             NonZeroUsize::get,
@@ -290,11 +298,12 @@ impl<'t> Evolution<'t> {
             settings: &self.settings,
             generation: self.generation,
         };
-        let generations = match cards.is_empty() {
-            true => on_cores(active, count, &shared, stop),
+        let (generations, on_cards) = match cards.is_empty() {
+            true => (on_cores(active, count, &shared, stop), OnCards::default()),
             false => on_cards(cards, active, count, &shared, stop),
         };
         let mut round = Round::default();
+        round.tally.cards = on_cards;
         for generation in generations {
             match generation {
                 Some(generation) => round.tally.add_generation(&generation),
@@ -311,9 +320,12 @@ impl<'t> Evolution<'t> {
     fn finish(&mut self, round: &mut Round) {
         let islands = self.settings.islands.get();
         for (at, colony) in self.colonies.iter_mut().enumerate() {
-            let new: Vec<usize> = (0..colony.population.len())
-                .filter(|&k| colony.population[k].is_new)
-                .collect();
+            let worth_telling = |(k, individual): (usize, &Individual)| {
+                let told = individual.is_new && (k < TOLD || individual.score.is_complete());
+                told.then_some(k)
+            };
+            let population = colony.population.iter().enumerate();
+            let new: Vec<usize> = population.filter_map(worth_telling).collect();
             for k in new {
                 colony.population[k].is_new = false;
                 let individual = &colony.population[k];

@@ -40,3 +40,4 @@ pub use mutate::Kind;
 pub use score::Score;
 pub use state::StateError;
 pub use trial::{Judge, Trial};
+pub use work::OnCards;

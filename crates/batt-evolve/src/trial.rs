@@ -1,30 +1,32 @@
-//! One program on one task, scored as evolution scores: for programs that come from elsewhere.
+//! One program on one task: a closer look than the many offspring get.
 
 use batt_arc::Task;
 use batt_dsl::{Dialect, Limits, Workspace};
 use batt_engine::{Compiled, Job, Sample, inputs, judge, score_job};
 use batt_lang::Program;
 
-use crate::brood::{Outcome, combine, samples};
+use crate::brood::{combine, samples};
 use crate::differ::Differs;
 use crate::score::{Score, WHOLE, closeness, refinement};
 
-/// Scores programs of one dialect.
+/// Scores programs of one dialect as evolution does: for programs that come from elsewhere.
 pub struct Judge {
     differs: Differs,
     workspace: Workspace,
 }
 
 /// What a program came to on a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trial {
     /// What it is worth. A demonstration on which it fails counts nothing.
     pub score: Score,
     /// A hash of all outputs. Of a program that solves all demonstrations its answers to the tests count, too, so that
     /// solutions that answer differently differ.
     pub outputs: u64,
-    /// Demonstrations on which it fails.
+    /// Demonstrations on which it fails, and tests if it solves all demonstrations.
     pub failed: u32,
+    /// How close it is on each demonstration.
+    pub closeness: Vec<u32>,
 }
 
 impl Judge {
@@ -38,93 +40,66 @@ impl Judge {
 
     /// Runs a program on the demonstrations of a task. Test outputs are not looked at.
     pub fn try_on(&mut self, program: &Program, task: &Task) -> Trial {
-        let compiled = Compiled::new(program);
         let samples = samples(task);
-        let mut outcome = Outcome::default();
-        let (mut cost, mut failed) = (0, 0);
-        for sample in &samples {
-            match self.demo(&compiled, sample) {
-                Some(demo) => {
-                    outcome.solved += u32::from(demo.closeness == WHOLE);
-                    outcome.closeness.push(demo.closeness);
-                    outcome.outputs = combine(outcome.outputs, demo.hash);
-                    cost += demo.cost;
-                }
-                None => {
-                    failed += 1;
-                    outcome.closeness.push(0);
-                    outcome.outputs = combine(outcome.outputs, 0);
-                }
+        try_on(program, task, &samples, &self.differs, &mut self.workspace)
+    }
+}
+
+/// Runs a program on the demonstrations of a task, with the limits that everyone has. Nobody looks at test outputs.
+pub(crate) fn try_on(
+    program: &Program,
+    task: &Task,
+    samples: &[Sample<'_>],
+    differs: &Differs,
+    workspace: &mut Workspace,
+) -> Trial {
+    let compiled = Compiled::new(program);
+    let (mut cost, mut solved, mut failed, mut outputs) = (0, 0, 0, 0);
+    let mut close: Vec<u32> = Vec::with_capacity(samples.len());
+    for sample in samples {
+        match demo(&compiled, sample, differs, workspace) {
+            Some(demo) => {
+                solved += u32::from(demo.closeness == WHOLE);
+                close.push(demo.closeness);
+                outputs = combine(outputs, demo.hash);
+                cost += demo.cost;
+            }
+            None => {
+                failed += 1;
+                close.push(0);
+                outputs = combine(outputs, 0);
             }
         }
-        let score = Score {
-            solved: outcome.solved,
-            demos: samples.len() as u32,
-            closeness: outcome.mean(),
-            size: program.steps().len() as u32,
-            cost,
-        };
-        let outputs = match score.is_complete() {
-            true => self.answers(&compiled, task, outcome.outputs),
-            false => outcome.outputs,
-        };
-        Trial {
-            score,
-            outputs,
-            failed,
-        }
     }
-
-    /// One demonstration; none if the program fails on it.
-    fn demo(&mut self, compiled: &Compiled, sample: &Sample<'_>) -> Option<Demo> {
-        let expected = sample.expected?;
-        let input = batt_engine::input_grid(sample.input);
-        let (limits, dialect) = (Limits::default(), compiled.dialect());
-        let mut demo = self
-            .workspace
-            .run_on(&input, dialect, &limits, |run, input| {
-                let given = inputs(run, compiled, sample, input).ok()?;
-                let value = compiled.execute(run, &given).ok()?;
-                let cost = run.spent();
-                let verdict = judge(run, value, Some(expected));
-                let hash = run.hash(value);
-                run.check_limits().ok()?;
-                let mut close = closeness(&verdict, expected);
-                if !verdict.is_right() {
-                    let cells = run.view_grid(value).map(|grid| grid.cells.to_vec());
-                    close += cells.map_or(0, |cells| refinement(&cells, expected));
-                }
-                Some(Demo {
-                    closeness: close,
-                    hash,
-                    cost,
-                })
-            })?;
-        if demo.closeness != WHOLE {
-            demo.closeness += self
-                .differs
-                .refinement(compiled, sample, &mut self.workspace);
-        }
-        Some(demo)
-    }
-
-    /// The hash of the outputs of a solution, its answers to the tests included.
-    fn answers(&mut self, program: &Compiled, task: &Task, outputs: u64) -> u64 {
-        let mut all = outputs;
+    let sum: u64 = close.iter().map(|&c| u64::from(c)).sum();
+    let score = Score {
+        solved,
+        demos: samples.len() as u32,
+        closeness: (sum / close.len().max(1) as u64) as u32,
+        size: program.steps().len() as u32,
+        cost,
+    };
+    if score.is_complete() {
         for pair in &task.test {
             let sample = Sample {
                 demos: &task.train,
                 input: &pair.input,
                 expected: None,
             };
-            let score = score_job(
-                &mut self.workspace,
-                &Job { program, sample },
-                &Limits::default(),
-            );
-            all = combine(all, score.hash.unwrap_or_default());
+            let job = Job {
+                program: &compiled,
+                sample,
+            };
+            let answer = score_job(workspace, &job, &Limits::default());
+            failed += u32::from(answer.hash.is_none());
+            outputs = combine(outputs, answer.hash.unwrap_or_default());
         }
-        all
+    }
+    Trial {
+        score,
+        outputs,
+        failed,
+        closeness: close,
     }
 }
 
@@ -132,6 +107,40 @@ struct Demo {
     closeness: u32,
     hash: u64,
     cost: u64,
+}
+
+/// One demonstration; none if the program fails on it.
+fn demo(
+    compiled: &Compiled,
+    sample: &Sample<'_>,
+    differs: &Differs,
+    workspace: &mut Workspace,
+) -> Option<Demo> {
+    let expected = sample.expected?;
+    let input = batt_engine::input_grid(sample.input);
+    let (limits, dialect) = (Limits::default(), compiled.dialect());
+    let mut demo = workspace.run_on(&input, dialect, &limits, |run, input| {
+        let given = inputs(run, compiled, sample, input).ok()?;
+        let value = compiled.execute(run, &given).ok()?;
+        let cost = run.spent();
+        let verdict = judge(run, value, Some(expected));
+        let hash = run.hash(value);
+        run.check_limits().ok()?;
+        let mut close = closeness(&verdict, expected);
+        if !verdict.is_right() {
+            let cells = run.view_grid(value).map(|grid| grid.cells.to_vec());
+            close += cells.map_or(0, |cells| refinement(&cells, expected));
+        }
+        Some(Demo {
+            closeness: close,
+            hash,
+            cost,
+        })
+    })?;
+    if demo.closeness != WHOLE {
+        demo.closeness += differs.refinement(compiled, sample, workspace);
+    }
+    Some(demo)
 }
 
 #[cfg(test)]

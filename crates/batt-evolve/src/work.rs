@@ -4,9 +4,10 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use batt_dsl::Workspace;
-use batt_engine::device::{Card, Left, Prepared, Score, ScoreOptions, score_jobs};
+use batt_engine::device::{Card, Left, Prepared, Score, ScoreOptions, Times, score_jobs};
 use batt_engine::{Compiled, GraphWorker, Role, Sample};
 
 use crate::brood::{Brood, Outcome};
@@ -67,11 +68,13 @@ pub(crate) fn on_cores(
         .map(|c| Mutex::new((c, None)))
         .collect();
     in_parallel(settings.threads, colonies.len(), stop, |at, tools| {
+        let started = Instant::now();
         let mut guard = lock(&colonies[at]);
         let (colony, generation) = &mut *guard;
         let brood = colony.breed(shared, count, tools);
         let outcomes = colony.run(&brood, None, &mut tools.worker, &settings.limits);
         *generation = Some(colony.select(brood, &outcomes, shared, tools));
+        colony.took = started.elapsed();
     });
     let generation = |colony: Mutex<(_, Option<Generation>)>| {
         let inner = colony.into_inner();
@@ -96,7 +99,7 @@ pub(crate) fn on_cards(
     count: usize,
     shared: &Shared<'_>,
     stop: &AtomicBool,
-) -> Vec<Option<Generation>> {
+) -> (Vec<Option<Generation>>, OnCards) {
     let turns: Vec<Mutex<Turn<'_, '_>>> = colonies
         .into_iter()
         .map(|colony| {
@@ -110,6 +113,7 @@ pub(crate) fn on_cards(
         .collect();
     let at_once = (CARD_LOAD / count.max(1)).clamp(1, turns.len().div_ceil(2).max(1));
     let groups: Vec<&[Mutex<Turn<'_, '_>>]> = turns.chunks(at_once).collect();
+    let mut spent = OnCards::default();
     // Group by group: one is bred, the one before it is on the cards, and from the one before that is selected.
     for step in 0..groups.len() + 2 {
         let before = |steps: usize| step.checked_sub(steps).and_then(|at| groups.get(at));
@@ -118,8 +122,8 @@ pub(crate) fn on_cards(
         let selected: &[_] = selected.copied().unwrap_or_default();
         thread::scope(|scope| {
             if let Some(group) = run {
-                let cards = &mut *cards;
-                scope.spawn(move || run_group(cards, group, shared, stop));
+                let (cards, spent) = (&mut *cards, &mut spent);
+                scope.spawn(move || run_group(cards, group, shared, stop, spent));
             }
             let both = selected.len() + bred.len();
             in_parallel(
@@ -135,9 +139,32 @@ pub(crate) fn on_cards(
     }
     let generation = |turn: Mutex<Turn<'_, '_>>| {
         let inner = turn.into_inner();
-        inner.unwrap_or_else(PoisonError::into_inner).generation
+        let turn = inner.unwrap_or_else(PoisonError::into_inner);
+        // Nobody had the time to select from it.
+        if let Some((brood, _)) = turn.brood {
+            turn.colony.abandon(brood);
+        }
+        turn.generation
     };
-    turns.into_iter().map(generation).collect()
+    let generations = turns.into_iter().map(generation).collect();
+    (generations, spent)
+}
+
+/// What cards took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OnCards {
+    /// From handing programs over to having their scores.
+    pub time: Duration,
+    /// Launches and copies, of all cards together.
+    pub times: Times,
+}
+
+impl OnCards {
+    /// Adds what was taken elsewhere.
+    pub fn add(&mut self, other: &OnCards) {
+        self.time += other.time;
+        self.times.add(&other.times);
+    }
 }
 
 impl Turn<'_, '_> {
@@ -171,7 +198,9 @@ fn run_group(
     group: &[Mutex<Turn<'_, '_>>],
     shared: &Shared<'_>,
     stop: &AtomicBool,
+    spent: &mut OnCards,
 ) {
+    let started = Instant::now();
     let mut turns: Vec<MutexGuard<'_, Turn<'_, '_>>> = group.iter().map(lock).collect();
     let mut programs: Vec<Compiled> = Vec::new();
     let mut samples: Vec<Sample<'_>> = Vec::new();
@@ -199,7 +228,10 @@ fn run_group(
         left: Left::HandedBack,
         ..ScoreOptions::default()
     };
-    let (scores, _) = score_jobs(cards, &programs, &prepared, &runs, &options, stop);
+    let (scores, report) = score_jobs(cards, &programs, &prepared, &runs, &options, stop);
+    for card in report.device.iter().flat_map(|device| &device.cards) {
+        spent.times.add(&card.times);
+    }
     let mut scores = scores.iter();
     for turn in &mut turns {
         let Turn {
@@ -213,6 +245,7 @@ fn run_group(
         let outcome = |_| outcome(samples, scores.by_ref().take(samples.len()));
         *known = brood.offspring.iter().map(outcome).collect();
     }
+    spent.time += started.elapsed();
 }
 
 /// What the runs of a program came to; none if one of them was left.

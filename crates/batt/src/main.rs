@@ -25,6 +25,13 @@ mod ui;
 use std::process::ExitCode;
 use std::thread;
 
+use mimalloc::MiMalloc;
+
+/// Evolution makes and drops megabytes of graphs on every core at once, and the system's allocator hands them back to the
+/// system each time.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
+
 /// Values and calls of a program may nest a thousand deep, and so do printing and dropping them.
 /// The main thread's stack is small on some systems.
 const STACK: usize = 32 << 20;

@@ -234,6 +234,10 @@ impl Report<'_> {
                 "runs_per_second": progress.a_minute(tally.runs) / 60,
                 "cards": self.cards,
                 "on_cards": tally.on_cards,
+                "seconds_on_cards": tally.cards.time.as_secs_f64(),
+                "seconds_in_kernels": tally.cards.times.kernel.as_secs_f64(),
+                "seconds_copying": (tally.cards.times.upload + tally.cards.times.download).as_secs_f64(),
+                "launches": tally.cards.times.launches,
             },
         })
     }
