@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use batt_arc::Task;
-use batt_dsl::{Limits, Workspace};
-use batt_engine::{GraphWorker, Sample};
+use batt_dsl::Workspace;
+use batt_engine::Sample;
 use batt_lang::Program;
 use batt_lang::graph::{Graph, Importer, Ref};
 use batt_lang::types::TypeId;
@@ -216,31 +216,6 @@ impl<'t> Colony<'t> {
             tried,
             computed,
         }
-    }
-
-    /// Runs a brood on the demonstrations. Where a card has done so, `known` has its results.
-    pub fn run(
-        &self,
-        brood: &Brood,
-        known: Option<&[Option<Outcome>]>,
-        worker: &mut GraphWorker,
-        limits: &Limits,
-    ) -> Vec<Outcome> {
-        let Some(known) = known else {
-            let roots: Vec<Ref> = brood.offspring.iter().map(|o| o.root).collect();
-            return run_programs(&brood.typed, &roots, &self.samples, worker, limits);
-        };
-        let left: Vec<usize> = (0..known.len()).filter(|&at| known[at].is_none()).collect();
-        let roots: Vec<Ref> = left.iter().map(|&at| brood.offspring[at].root).collect();
-        let own = run_programs(&brood.typed, &roots, &self.samples, worker, limits);
-        let mut all: Vec<Outcome> = known
-            .iter()
-            .map(|o| o.clone().unwrap_or_default())
-            .collect();
-        for (at, outcome) in left.into_iter().zip(own) {
-            all[at] = outcome;
-        }
-        all
     }
 
     /// Takes the best of a brood and its new parts into the colony.
@@ -460,8 +435,9 @@ impl<'t> Colony<'t> {
             computed: 0,
         };
         let (started, stagnant) = (self.started, self.stagnant);
-        let limits = &shared.settings.limits;
-        let outcomes = self.run(&brood, None, &mut tools.worker, limits);
+        let roots: Vec<Ref> = brood.offspring.iter().map(|o| o.root).collect();
+        let (worker, limits) = (&mut tools.worker, &shared.settings.limits);
+        let outcomes = run_programs(&brood.typed, &roots, &self.samples, worker, limits);
         let generation = self.select(brood, &outcomes, shared, tools);
         self.started = started;
         if !generation.improved {

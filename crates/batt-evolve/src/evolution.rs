@@ -17,7 +17,7 @@ use crate::differ::Differs;
 use crate::donors::{Donor, Donors};
 use crate::mutate::Kind;
 use crate::score::Score;
-use crate::work::{OnCards, Tools, in_parallel, lock, on_cards, on_cores};
+use crate::work::{OnCards, Tools, generation, in_parallel, lock};
 
 /// Offspring of all colonies in a generation, if nobody says otherwise.
 const OFFSPRING: usize = 1 << 17;
@@ -298,10 +298,7 @@ impl<'t> Evolution<'t> {
             settings: &self.settings,
             generation: self.generation,
         };
-        let (generations, on_cards) = match cards.is_empty() {
-            true => (on_cores(active, count, &shared, stop), OnCards::default()),
-            false => on_cards(cards, active, count, &shared, stop),
-        };
+        let (generations, on_cards) = generation(cards, active, count, &shared, stop);
         let mut round = Round::default();
         round.tally.cards = on_cards;
         for generation in generations {
