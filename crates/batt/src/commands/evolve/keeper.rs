@@ -4,11 +4,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{Error, Result};
+use anyhow::Result;
 use batt_arc::Task;
-use batt_archive::{
-    Archive, ArchiveError, Checkpoint, Found, Retention, RunId, RunInfo, RunRecord, Score,
-};
+use batt_archive::{Archive, Checkpoint, Found, Retention, RunId, RunInfo, RunRecord, Score};
 use batt_evolve::{Donor, Evolution};
 use batt_lang::Program;
 use batt_lang::card::structural_hash;
@@ -18,7 +16,7 @@ use super::EvolveArgs;
 use super::material::Material;
 use super::progress::{DONOR, Event};
 use super::saver::{Batch, Reply, Saver};
-use crate::error::advised;
+use crate::error::{advised, bad_archive};
 use crate::ui::{Ui, counted};
 
 /// The least time between two checkpoints: with hundreds of tasks, one has megabytes.
@@ -392,8 +390,4 @@ fn stored(score: &batt_evolve::Score) -> Score {
         size: score.size,
         cost: score.cost,
     }
-}
-
-fn bad_archive(error: ArchiveError) -> Error {
-    advised(&error, error.hint())
 }
