@@ -209,6 +209,7 @@ fn the_archive_is_learnt_from() {
     assert_eq!(found["tasks"][1]["tests"], "unknown");
     assert_eq!(found["archive"]["saved"], 0);
     assert_ne!(found["tasks"][0]["best"]["found_by"], "donor");
+    assert_eq!(found["tasks"][0]["best"]["generation"], Value::Null);
 }
 
 #[test]
