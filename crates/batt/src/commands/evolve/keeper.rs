@@ -161,9 +161,12 @@ impl Keeper {
             if place.is_some() && material.held_out > 0 && !goes_on {
                 continue;
             }
-            let count = if place.is_some() { TAKEN } else { 1 };
-            let entries = archive.best(&summary.task, Some(&summary.task_hash), count);
-            for (rank, entry) in entries.map_err(bad_archive)?.into_iter().enumerate() {
+            let entries = archive.best(&summary.task, Some(&summary.task_hash), TAKEN);
+            let mut has_donor = false;
+            for entry in entries.map_err(bad_archive)? {
+                if has_donor && place.is_none() {
+                    break;
+                }
                 let Some(program) = entry.program().filter(|p| p.dialect() == material.dialect)
                 else {
                     foreign += 1;
@@ -172,7 +175,8 @@ impl Keeper {
                 if !seen.insert((entry.task.clone(), entry.hash.clone())) {
                     continue;
                 }
-                if rank == 0 && entry.score.is_solved() {
+                if !has_donor && entry.score.is_solved() {
+                    has_donor = true;
                     donors += 1;
                     material.donors.push(Donor {
                         task: entry.task,
