@@ -14,6 +14,7 @@ mod commands;
 mod corpus;
 mod device;
 mod draw;
+mod duration;
 mod error;
 mod files;
 mod interrupt;

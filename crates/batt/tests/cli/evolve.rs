@@ -84,15 +84,15 @@ fn a_small_task_is_solved_and_saved() {
     )
     .code(0)
     .err("note: 2 tasks, from 2 solvers")
-    .err("note: saving to evolve.sqlite")
+    .err("note: saving to batt.sqlite")
     .err("solved aa11: 1 step, ")
     .out(" aa11      2      1  ")
     .out("solved 2 of 2 tasks on the demonstrations\n")
     .out(" distinct offspring, ")
-    .out("next: batt archive top --archive evolve.sqlite\n")
-    .out("batt submit --tasks tasks --archive evolve.sqlite -o submission.json\n");
+    .out("next: batt archive top --archive batt.sqlite\n")
+    .out("batt submit --tasks tasks --archive batt.sqlite -o submission.json\n");
     assert!(!ended.stdout.contains("tests"), "{}", ended.stdout);
-    let archive = Archive::open_existing(&folder.path("evolve.sqlite")).unwrap();
+    let archive = Archive::open_existing(&folder.path("batt.sqlite")).unwrap();
     let best = archive.best("aa11", None, 1).unwrap();
     assert_eq!(
         best[0].source,
@@ -209,6 +209,7 @@ fn the_archive_is_learnt_from() {
     assert_eq!(found["tasks"][1]["tests"], "unknown");
     assert_eq!(found["archive"]["saved"], 0);
     assert_ne!(found["tasks"][0]["best"]["found_by"], "donor");
+    assert_eq!(found["tasks"][0]["best"]["generation"], Value::Null);
 }
 
 #[test]
@@ -268,9 +269,9 @@ fn what_cannot_be_done_is_said() {
     );
     with(&["--differs", "solvers.py"]).error("no differ in solvers.py", "a differ compares");
     for (option, value, why) in [
-        ("--time", "soon", "90s, 10m, 1h"),
-        ("--time", "10", "90s, 10m, 1h"),
-        ("--time", "0s", "above 0"),
+        ("--time", "soon", "write a time such as"),
+        ("--time", "1h30", "write a time such as"),
+        ("--time", "0s", "write a time such as"),
         ("--weights", "opp=1", "did you mean 'op'?"),
         ("--weights", "op=1,op=1", "twice"),
         ("--capacity", "0", "or original"),
@@ -281,7 +282,7 @@ fn what_cannot_be_done_is_said() {
     }
     batt(&["evolve", "--resume"]).error("there is no archive to go on with", "--archive FILE");
     // No archive was made on the way.
-    assert!(!folder.path("evolve.sqlite").exists());
+    assert!(!folder.path("batt.sqlite").exists());
 }
 
 #[test]
@@ -314,11 +315,8 @@ fn archives_that_are_none_are_left_alone() {
 fn a_folder_that_cannot_be_written() {
     let folder = folder();
     let args = ["--tasks", "tasks", "--generations", "1", "--archive"];
-    let ended = small(&folder, &[&args[..], &["/proc/evolve.sqlite"]].concat());
-    ended
-        .code(2)
-        .err("error: /proc/evolve.sqlite: ")
-        .err("hint: ");
+    let ended = small(&folder, &[&args[..], &["/proc/batt.sqlite"]].concat());
+    ended.code(2).err("/proc/batt.sqlite: ").err("hint: ");
 }
 
 /// Starts a run that takes a while and says what it saves.

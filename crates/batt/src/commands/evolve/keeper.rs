@@ -4,11 +4,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{Error, Result};
+use anyhow::Result;
 use batt_arc::Task;
-use batt_archive::{
-    Archive, ArchiveError, Checkpoint, Found, Retention, RunId, RunInfo, RunRecord, Score,
-};
+use batt_archive::{Archive, Checkpoint, Found, Retention, RunId, RunInfo, RunRecord, Score};
 use batt_evolve::{Donor, Evolution};
 use batt_lang::Program;
 use batt_lang::card::structural_hash;
@@ -18,7 +16,7 @@ use super::EvolveArgs;
 use super::material::Material;
 use super::progress::{DONOR, Event};
 use super::saver::{Batch, Reply, Saver};
-use crate::error::advised;
+use crate::error::{advised, bad_archive};
 use crate::ui::{Ui, counted};
 
 /// The least time between two checkpoints: with hundreds of tasks, one has megabytes.
@@ -163,9 +161,12 @@ impl Keeper {
             if place.is_some() && material.held_out > 0 && !goes_on {
                 continue;
             }
-            let count = if place.is_some() { TAKEN } else { 1 };
-            let entries = archive.best(&summary.task, Some(&summary.task_hash), count);
-            for (rank, entry) in entries.map_err(bad_archive)?.into_iter().enumerate() {
+            let entries = archive.best(&summary.task, Some(&summary.task_hash), TAKEN);
+            let mut has_donor = false;
+            for entry in entries.map_err(bad_archive)? {
+                if has_donor && place.is_none() {
+                    break;
+                }
                 let Some(program) = entry.program().filter(|p| p.dialect() == material.dialect)
                 else {
                     foreign += 1;
@@ -174,7 +175,8 @@ impl Keeper {
                 if !seen.insert((entry.task.clone(), entry.hash.clone())) {
                     continue;
                 }
-                if rank == 0 && entry.score.is_solved() {
+                if !has_donor && entry.score.is_solved() {
+                    has_donor = true;
                     donors += 1;
                     material.donors.push(Donor {
                         task: entry.task,
@@ -392,8 +394,4 @@ fn stored(score: &batt_evolve::Score) -> Score {
         size: score.size,
         cost: score.cost,
     }
-}
-
-fn bad_archive(error: ArchiveError) -> Error {
-    advised(&error, error.hint())
 }

@@ -37,6 +37,7 @@ use self::report::Report;
 use crate::calibration;
 use crate::cli::{DialectName, Exit};
 use crate::device::{Cards, Device, PER_CARD, VALUES};
+use crate::duration;
 use crate::interrupt;
 use crate::ui::{Ui, stdout};
 
@@ -69,7 +70,7 @@ pub struct EvolveArgs {
     #[arg(long, value_name = "FILE", num_args = 1..)]
     solvers: Vec<PathBuf>,
 
-    /// Where to save what is found [default: evolve.sqlite; for embedded tasks, nowhere]
+    /// Where to save what is found [default: batt.sqlite; for embedded tasks, nowhere]
     #[arg(long, value_name = "FILE")]
     archive: Option<PathBuf>,
 
@@ -78,7 +79,7 @@ pub struct EvolveArgs {
     resume: bool,
 
     /// How long to go on: 90s, 10m, 1h [default: 10m, or no end with --generations]
-    #[arg(long, value_name = "TIME", value_parser = options::time)]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     time: Option<Duration>,
 
     /// How many generations to go on for
@@ -151,7 +152,7 @@ pub struct EvolveArgs {
 const TIME: Duration = Duration::from_secs(600);
 
 /// The archive of tasks that the user names.
-const ARCHIVE: &str = "evolve.sqlite";
+const ARCHIVE: &str = "batt.sqlite";
 
 impl EvolveArgs {
     /// Does the user bring tasks?
@@ -227,7 +228,8 @@ pub fn main(args: &EvolveArgs, ui: &Ui) -> Result<Exit> {
     }
     evolution.settle(&known.programs);
 
-    let deadline = args.time().map(|time| started + time);
+    // A time beyond all clocks is no limit.
+    let deadline = args.time().and_then(|time| started.checked_add(time));
     let mut course = Course::new(args, evolution, &mut keeper, known.origins, ui);
     let ended = course.run(&mut cards, deadline);
     let progress = course.finish();

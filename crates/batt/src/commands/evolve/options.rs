@@ -1,42 +1,9 @@
 //! What the options of the command say.
 
-use std::time::Duration;
-
 use batt_archive::Retention;
 use batt_evolve::{Kind, Weights};
 
 use crate::solvers::nearest;
-
-/// The longest time that is not a slip of the hand: a year.
-const LONGEST: f64 = 366.0 * 86_400.0;
-
-/// `90s`, `10m`, `1h`, `1h30m`.
-pub fn time(text: &str) -> Result<Duration, String> {
-    let wrong = || "write a time such as 90s, 10m, 1h or 1h30m".to_owned();
-    let mut seconds = 0.0;
-    let mut rest = text.trim();
-    if rest.is_empty() {
-        return Err(wrong());
-    }
-    while !rest.is_empty() {
-        let digits = |c: char| c.is_ascii_digit() || c == '.';
-        let end = rest.find(|c| !digits(c)).ok_or_else(wrong)?;
-        let number: f64 = rest[..end].parse().map_err(|_| wrong())?;
-        let unit = match rest.as_bytes()[end] {
-            b's' => 1.0,
-            b'm' => 60.0,
-            b'h' => 3600.0,
-            b'd' => 86_400.0,
-            _ => return Err(wrong()),
-        };
-        seconds += number * unit;
-        rest = rest[end + 1..].trim_start();
-    }
-    if seconds > 0.0 && seconds <= LONGEST {
-        return Ok(Duration::from_secs_f64(seconds));
-    }
-    Err("write a time above 0 and below a year, such as 90s, 10m or 1h".to_owned())
-}
 
 /// `constant=2,op=1,others=0`. Kinds that are not named keep their first weight, or get that of `others`.
 pub fn weights(text: &str) -> Result<Weights, String> {
@@ -96,37 +63,6 @@ pub fn capacity(text: &str) -> Result<Retention, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times() {
-        for (text, seconds) in [
-            ("90s", 90.0),
-            ("10m", 600.0),
-            ("1h", 3600.0),
-            ("1h30m", 5400.0),
-            ("1h 5s", 3605.0),
-            ("0.5s", 0.5),
-            ("2d", 172_800.0),
-        ] {
-            assert_eq!(time(text), Ok(Duration::from_secs_f64(seconds)), "{text}");
-        }
-        for bad in [
-            "",
-            " ",
-            "10",
-            "m",
-            "-1s",
-            "1x",
-            "0s",
-            "1.2.3s",
-            "1000d",
-            "10 minutes",
-            "1h30",
-            "1é",
-        ] {
-            assert!(time(bad).is_err(), "{bad}");
-        }
-    }
 
     #[test]
     fn fixed_weights() {

@@ -40,8 +40,8 @@ pub struct Best {
     pub hash: String,
     /// How it was made, in a word.
     pub how: String,
-    /// The generation that made it, counted from 1.
-    pub generation: u64,
+    /// The generation that made it, counted from 1; `None` if it was in the archive before.
+    pub generation: Option<u64>,
 }
 
 /// What happened to a task.
@@ -102,7 +102,7 @@ impl<'t> Progress<'t> {
             let hash = structural_hash(&program);
             let best = Best {
                 how: self.how(&hash, task, score, &round.found),
-                generation: self.generation,
+                generation: (!self.origins.contains_key(&hash)).then_some(self.generation),
                 score,
                 program,
                 hash,
@@ -187,6 +187,9 @@ impl Best {
     }
 
     fn made(&self) -> String {
-        format!("{} in generation {}", self.how, self.generation)
+        match self.generation {
+            Some(generation) => format!("{} in generation {generation}", self.how),
+            None => format!("{}, from the archive", self.how),
+        }
     }
 }

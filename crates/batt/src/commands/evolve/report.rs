@@ -74,7 +74,10 @@ impl Report<'_> {
                 best.score.demos.to_string(),
                 best.score.size.to_string(),
                 best.how.clone(),
-                best.generation.to_string(),
+                match best.generation {
+                    Some(generation) => generation.to_string(),
+                    None => "earlier".to_owned(),
+                },
             ];
             if let Some(answers) = &self.answers {
                 let answer = answers.answer(at).unwrap_or(Answer::Unknown);

@@ -13,8 +13,9 @@ use clap::Args;
 use serde_json::{Value as Json, json};
 
 use super::binary::Needs;
-use super::{duration, notebook};
+use super::notebook;
 use crate::cli::Exit;
+use crate::duration;
 use crate::error::{advised, bad_file};
 use crate::files::replace;
 use crate::solvers;

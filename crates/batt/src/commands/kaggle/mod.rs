@@ -2,7 +2,6 @@
 
 mod binary;
 mod bundle;
-mod duration;
 mod notebook;
 
 use anyhow::Result;
