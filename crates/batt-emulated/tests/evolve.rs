@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 
 use batt_arc::{Task, corpus};
-use batt_dsl::{Dialect, Limits};
+use batt_dsl::Dialect;
 use batt_emulated::Emulated;
 use batt_engine::device::Card;
 use batt_evolve::{Donor, Evolution, Settings, Tally};
@@ -30,7 +30,6 @@ fn a_card_changes_nothing_but_who_does_the_work() {
         let settings = Settings {
             seed: 11,
             offspring: NonZeroUsize::new(250),
-            limits: Limits::default(),
             ..Settings::default()
         };
         let mut evolution = Evolution::new(&tasks, Dialect::ArcDsl, donors.clone(), &[], settings);

@@ -103,6 +103,8 @@ pub(crate) fn generation(
             work.feed(cards, &mut spent);
         }
     });
+    // What is left there, if all was stopped, holds broods.
+    lock(&work.queue).ready.clear();
     let finish = |turn: Turn<'_, '_>| {
         let colony = turn.colony.into_inner();
         let colony = colony.unwrap_or_else(PoisonError::into_inner);

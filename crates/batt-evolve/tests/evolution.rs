@@ -1,7 +1,9 @@
 //! Evolution on the embedded tasks.
 
 use std::num::NonZeroUsize;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use batt_arc::{Task, corpus};
 use batt_dsl::Dialect;
@@ -217,4 +219,35 @@ def solve_b(S, I, C):
     assert!(tally.offspring > 1000);
     assert!(tally.credit.tried[Kind::Mirror.index()] > 0);
     assert!(tally.credit.tried[Kind::Colour.index()] > 0);
+}
+
+/// Whoever stops in the middle of a generation loses nothing but what was under way.
+#[test]
+fn it_can_be_stopped_at_any_moment() {
+    let ids = [
+        "1b91133d", "33b64ef9", "8d3e25e2", "d66c1b89", "e73fc175", "db8712d1",
+    ];
+    let (tasks, donors) = held_out(&ids);
+    let mut evolution = Evolution::new(&tasks, Dialect::ArcDsl, donors, &[], settings(4, 1500));
+    let mut best = vec![None; tasks.len()];
+    let mut cut_short = 0;
+    for pause in (0..40).map(|n| Duration::from_millis(n * 7 % 120)) {
+        let stop = AtomicBool::new(false);
+        let round = thread::scope(|scope| {
+            scope.spawn(|| {
+                thread::sleep(pause);
+                stop.store(true, Ordering::Relaxed);
+            });
+            evolution.round(&mut [], &stop)
+        });
+        cut_short += usize::from(round.stopped);
+        for (at, before) in best.iter_mut().enumerate() {
+            let now = evolution.best(at);
+            assert!(now >= *before);
+            assert_eq!(now.is_some(), evolution.best_program(at).is_some());
+            *before = now;
+        }
+    }
+    assert!(cut_short > 0);
+    assert!(!rounds(&mut evolution, 1)[0].stopped);
 }
