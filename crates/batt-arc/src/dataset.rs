@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::Grid;
 use crate::task::{Pair, PairRef, Task};
 
 /// Tasks sorted by id, each id once.
@@ -123,21 +124,25 @@ impl Dataset {
     pub fn content_hash(&self) -> u64 {
         let mut hash = Fnv::new();
         for task in &self.tasks {
-            hash.length(task.id.len());
-            hash.bytes(task.id.as_bytes());
+            hash.id(&task.id);
             for list in [&task.train, &task.test] {
                 hash.length(list.len());
                 for pair in list {
-                    for grid in [Some(&pair.input), pair.output.as_ref()] {
-                        let Some(grid) = grid else {
-                            hash.bytes(&[0]);
-                            continue;
-                        };
-                        hash.bytes(&[grid.height() as u8, grid.width() as u8]);
-                        hash.bytes(grid.cells());
-                    }
+                    hash.grid(Some(&pair.input));
+                    hash.grid(pair.output.as_ref());
                 }
             }
+        }
+        hash.0
+    }
+
+    /// As [`content_hash`](Dataset::content_hash), of what the tasks show: the answers to the tests do not count, so a dataset
+    /// has the same number with its solutions and without.
+    pub fn shown_hash(&self) -> u64 {
+        let mut hash = Fnv::new();
+        for task in &self.tasks {
+            hash.id(&task.id);
+            hash.bytes(&task.content_hash().to_le_bytes());
         }
         hash.0
     }
@@ -170,10 +175,10 @@ pub(crate) fn merge(kept: &mut Task, other: Task) -> bool {
 }
 
 /// 64-bit FNV-1a: std's hasher may change between Rust versions, this one may not.
-struct Fnv(u64);
+pub(crate) struct Fnv(pub(crate) u64);
 
 impl Fnv {
-    fn new() -> Fnv {
+    pub(crate) fn new() -> Fnv {
         Fnv(0xcbf2_9ce4_8422_2325)
     }
 
@@ -183,15 +188,28 @@ impl Fnv {
         }
     }
 
-    fn length(&mut self, n: usize) {
+    pub(crate) fn length(&mut self, n: usize) {
         self.bytes(&(n as u64).to_le_bytes());
+    }
+
+    fn id(&mut self, id: &str) {
+        self.length(id.len());
+        self.bytes(id.as_bytes());
+    }
+
+    /// A grid that may be missing.
+    pub(crate) fn grid(&mut self, grid: Option<&Grid>) {
+        let Some(grid) = grid else {
+            return self.bytes(&[0]);
+        };
+        self.bytes(&[grid.height() as u8, grid.width() as u8]);
+        self.bytes(grid.cells());
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Grid;
 
     fn task(id: &str, output: Option<u8>) -> Task {
         let grid = |colour: u8| Grid::from_rows(&[[colour]]).unwrap();
@@ -248,5 +266,15 @@ mod tests {
         assert_ne!(hash(Some(1)), hash(None));
         // Pinned: results stored under this number must stay findable.
         assert_eq!(Dataset::default().content_hash(), 0xcbf2_9ce4_8422_2325);
+        let data = Dataset::new(vec![task("a", Some(1))]).unwrap();
+        assert_eq!(data.content_hash(), 0x59f5_a5f9_dc33_4963);
+    }
+
+    #[test]
+    fn what_is_shown_does_not_include_the_answers() {
+        let shown = |output| Dataset::new(vec![task("a", output)]).unwrap().shown_hash();
+        assert_eq!(shown(Some(1)), shown(Some(2)));
+        assert_eq!(shown(Some(1)), shown(None));
+        assert_ne!(shown(None), Dataset::default().shown_hash());
     }
 }

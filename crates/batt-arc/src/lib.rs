@@ -20,6 +20,7 @@
 //! - [`Dataset`]: many tasks. [`Dataset::load`] recognises the format by content.
 //! - [`Task`]: one puzzle, and [`Pair`]: one input with its output, named by a [`PairRef`].
 //! - [`Grid`]: a checked rectangle of colours; nothing here holds an invalid one.
+//! - [`submission`]: answers to tests, written, checked and scored.
 //! - [`LoadError`]: what is wrong with a file, where, and what to do about it.
 //!
 //! This crate knows nothing of programs; it hands out plain bytes.
@@ -56,6 +57,7 @@ mod error;
 mod grid;
 mod load;
 pub mod render;
+pub mod submission;
 mod task;
 
 pub use dataset::{Dataset, DuplicateTask, Skipped};

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::Grid;
+use crate::dataset::Fnv;
 
 /// One example: an input and, unless it is what a solver has to find, its output.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -80,6 +81,25 @@ impl Task {
         train.chain(test)
     }
 
+    /// A number that two tasks share when they show the same: the demonstrations and the inputs of the tests. The
+    /// id does not count, and the outputs of the tests never do, so that whoever looks for solvers need not know them.
+    ///
+    /// Published copies of a task differ now and then; a score is of one of them. The number is stable between versions and
+    /// machines; it is not cryptographic.
+    pub fn content_hash(&self) -> u64 {
+        let mut hash = Fnv::new();
+        hash.length(self.train.len());
+        for pair in &self.train {
+            hash.grid(Some(&pair.input));
+            hash.grid(pair.output.as_ref());
+        }
+        hash.length(self.test.len());
+        for pair in &self.test {
+            hash.grid(Some(&pair.input));
+        }
+        hash.0
+    }
+
     /// How many pairs there are in both lists.
     pub fn pair_count(&self) -> usize {
         self.train.len() + self.test.len()
@@ -153,6 +173,34 @@ mod tests {
             assert_eq!(task.pair(name), Some(pair));
         }
         assert_eq!(task.pair("test[1]".parse().unwrap()), None);
+    }
+
+    #[test]
+    fn the_hash_sees_all_that_is_shown() {
+        let base = Task {
+            id: "t".into(),
+            name: None,
+            description: None,
+            train: vec![Pair {
+                output: Some(pair(1).input),
+                ..pair(0)
+            }],
+            test: vec![pair(2)],
+        };
+        let changed = |change: &dyn Fn(&mut Task)| {
+            let mut task = base.clone();
+            change(&mut task);
+            task.content_hash() != base.content_hash()
+        };
+        assert!(changed(&|task| task.train[0].input = pair(5).input));
+        assert!(changed(&|task| task.train[0].output = Some(pair(5).input)));
+        assert!(changed(&|task| task.test[0].input = pair(5).input));
+        assert!(changed(&|task| task.test.push(pair(2))));
+        assert!(changed(&|task| task.train.extend(task.train.clone())));
+        assert!(!changed(&|task| task.test[0].output = Some(pair(5).input)));
+        assert!(!changed(&|task| task.id = "u".into()));
+        // Pinned: scores stored under this number must stay findable.
+        assert_eq!(base.content_hash(), 0xfa20_1b00_afc6_2502);
     }
 
     #[test]

@@ -59,7 +59,16 @@ impl MemoryBudget {
         }
     }
 
-    /// What all steps together could still allocate when the one under way began.
+    /// For a run with these limits whose steps may allocate any amount together: somebody else looks at the
+    /// [sum](MemoryBudget::left).
+    pub fn unlimited(limits: &Limits) -> MemoryBudget {
+        MemoryBudget {
+            left: usize::MAX,
+            granted: limits.memory,
+        }
+    }
+
+    /// What was left for all steps when the step under way began.
     pub fn left(&self) -> usize {
         self.left
     }

@@ -469,6 +469,11 @@ impl ConstId {
         CONSTANTS[self.0 as usize].0
     }
 
+    /// The number among the constants of all dialects.
+    pub fn index(self) -> usize {
+        self.0.into()
+    }
+
     /// The value.
     pub fn value(self) -> Literal {
         match CONSTANTS[self.0 as usize].1 {

@@ -98,7 +98,8 @@ impl Steps {
             .map(|step| match &step.kind {
                 StepKind::Call { callee, args } => {
                     let callee = source(callee);
-                    instruction(callee, args.iter().map(&mut source).collect())
+                    let args: Vec<Source> = args.iter().map(&mut source).collect();
+                    instruction(callee, &args)
                 }
                 StepKind::Tuple(items) => {
                     let items = items.iter().map(&mut source).collect();
@@ -305,7 +306,7 @@ const FEW: usize = 4;
 const SOME: usize = 24;
 
 /// The literal as a constant of one word, if it is one.
-fn constant(literal: &Literal) -> Option<Constant> {
+pub(crate) fn constant(literal: &Literal) -> Option<Constant> {
     Some(match literal {
         Literal::None => Constant::None,
         Literal::Bool(b) => Constant::Bool(*b),
@@ -318,35 +319,23 @@ fn constant(literal: &Literal) -> Option<Constant> {
 }
 
 /// The instruction of a call, and the primitive whose code it has at hand.
-fn instruction(callee: Source, args: Vec<Source>) -> (Instruction, Option<OpId>) {
+pub(crate) fn instruction(callee: Source, args: &[Source]) -> (Instruction, Option<OpId>) {
     let Constant::Op(id) = callee.constant else {
-        return (Instruction::Dynamic(callee, args), None);
+        return (Instruction::Dynamic(callee, args.to_vec()), None);
     };
-    // A count that does not fit falls through to the dynamic call, which fails as Python does.
-    let args = match (id.op().code, args.len()) {
-        (Code::One(code), 1) => match <[Source; 1]>::try_from(args) {
-            Ok(args) => return (Instruction::Call1(code, args), Some(id)),
-            Err(args) => args,
-        },
-        (Code::Two(code), 2) => match <[Source; 2]>::try_from(args) {
-            Ok(args) => return (Instruction::Call2(code, args), Some(id)),
-            Err(args) => args,
-        },
-        (Code::Three(code), 3) => match <[Source; 3]>::try_from(args) {
-            Ok(args) => return (Instruction::Call3(code, args), Some(id)),
-            Err(args) => args,
-        },
-        (Code::Four(code), 4) => match <[Source; 4]>::try_from(args) {
-            Ok(args) => return (Instruction::Call4(code, args), Some(id)),
-            Err(args) => args,
-        },
-        _ => args,
+    let known = match (id.op().code, args) {
+        (Code::One(code), &[a]) => Instruction::Call1(code, [a]),
+        (Code::Two(code), &[a, b]) => Instruction::Call2(code, [a, b]),
+        (Code::Three(code), &[a, b, c]) => Instruction::Call3(code, [a, b, c]),
+        (Code::Four(code), &[a, b, c, d]) => Instruction::Call4(code, [a, b, c, d]),
+        // A count that does not fit is left to the dynamic call, which fails as Python does.
+        _ => return (Instruction::Dynamic(callee, args.to_vec()), None),
     };
-    (Instruction::Dynamic(callee, args), None)
+    (known, Some(id))
 }
 
 impl Source {
-    fn slot(slot: u32) -> Source {
+    pub(crate) fn slot(slot: u32) -> Source {
         Source {
             slot,
             constant: Constant::None,

@@ -13,6 +13,7 @@
 //! - [`Job`]: one run to do; [`evaluate`] does many of them on all cores
 //! - [`JobResult`] and [`Verdict`]: what a run came to
 //! - [`Options`]: limits, threads
+//! - [`GraphWorker`]: values of programs that share what they have in common
 //! - [`conformance`]: checking against results that CPython computed
 //! - [`device`]: runs on a card
 //!
@@ -43,6 +44,7 @@ mod compile;
 pub mod conformance;
 pub mod device;
 mod evaluate;
+mod graph;
 mod mega;
 mod profile;
 mod sample;
@@ -54,6 +56,7 @@ pub use evaluate::{
     Job, JobResult, Options, Values, Verdict, evaluate, evaluate_on, input_grid, inputs, judge,
     run_job, score_job,
 };
+pub use graph::GraphWorker;
 pub use mega::{MegaOptions, MegaReport, MegaResult, mega, mega_on};
 pub use profile::{BattProfile, StepProfile, profile};
 pub use sample::{Role, Sample};

@@ -24,7 +24,9 @@
 //! - [`ProgramBuilder`]: makes programs without text.
 //! - [`BattFile`] and [`Batt`]: many solvers as one program, see [`batt`].
 //! - [`card::merge`]: makes many programs into one [`Batt`] and shares what they have in common.
+//! - [`graph::Graph`]: many programs that share what they have in common, to make new ones from.
 //! - [`check::Facts`]: what is certain about the values of a program before it runs.
+//! - [`types::Types`]: what the values of a program are meant to be.
 //!
 //! ```
 //! use batt_lang::{SolverFile, print_file};
@@ -63,11 +65,13 @@ pub mod batt;
 pub mod card;
 pub mod check;
 mod diagnostic;
+pub mod graph;
 mod parse;
 pub mod print;
 mod program;
 mod random;
 mod source;
+pub mod types;
 
 pub use batt::{Batt, BattFile, OnError, Output, Score};
 pub use diagnostic::{Code, Diagnostic, Severity};

@@ -8,8 +8,8 @@ use batt_dsl::{Dialect, Limits};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    bench, card, check, completions, conformance, demo, device, eval, extract, fmt, mega, ops,
-    profile, run,
+    archive, bench, card, check, completions, conformance, demo, device, eval, evolve, extract,
+    fmt, kaggle, mega, ops, profile, run, score, submit,
 };
 use crate::error;
 use crate::ui::{ColorWhen, Ui};
@@ -55,8 +55,13 @@ enum Command {
     Eval(eval::EvalArgs),
     Card(card::CardArgs),
     Mega(mega::MegaArgs),
+    Evolve(evolve::EvolveArgs),
     Extract(extract::ExtractArgs),
     Profile(profile::ProfileArgs),
+    Submit(submit::SubmitArgs),
+    Score(score::ScoreArgs),
+    Kaggle(kaggle::KaggleArgs),
+    Archive(archive::ArchiveArgs),
     Check(check::CheckArgs),
     Fmt(fmt::FmtArgs),
     Ops(ops::OpsArgs),
@@ -116,8 +121,13 @@ fn dispatch(command: Command, ui: &Ui) -> Result<Exit> {
         Command::Eval(args) => eval::main(&args, ui),
         Command::Card(args) => card::main(&args, ui),
         Command::Mega(args) => mega::main(&args, ui),
+        Command::Evolve(args) => evolve::main(&args, ui),
         Command::Extract(args) => extract::main(&args, ui),
         Command::Profile(args) => profile::main(&args, ui),
+        Command::Submit(args) => submit::main(&args, ui),
+        Command::Score(args) => score::main(&args, ui),
+        Command::Kaggle(args) => kaggle::main(&args, ui),
+        Command::Archive(args) => archive::main(&args, ui),
         Command::Check(args) => check::main(&args, ui),
         Command::Fmt(args) => fmt::main(&args, ui),
         Command::Ops(args) => ops::main(&args, ui),

@@ -19,10 +19,18 @@ mod files;
 mod interrupt;
 mod outcome;
 mod solvers;
+mod submissions;
 mod ui;
 
 use std::process::ExitCode;
 use std::thread;
+
+use mimalloc::MiMalloc;
+
+/// Evolution makes and drops megabytes of graphs on every core at once, and the system's allocator hands them back to the
+/// system each time.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Values and calls of a program may nest a thousand deep, and so do printing and dropping them.
 /// The main thread's stack is small on some systems.

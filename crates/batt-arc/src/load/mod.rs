@@ -10,11 +10,10 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use json::Node;
-use shape::{Fault, Shape};
+use shape::Fault;
 
-pub(crate) use json::TOO_MANY;
-pub(crate) use shape::SOLUTIONS;
+pub(crate) use json::{Node, TOO_MANY};
+pub(crate) use shape::{SOLUTIONS, Shape, grid};
 
 use crate::dataset::{Dataset, Skipped, merge};
 use crate::error::LoadError;
@@ -194,7 +193,8 @@ fn entries(node: &Node) -> &[(String, Node)] {
     }
 }
 
-fn read(path: &Path) -> Result<Node, LoadError> {
+/// The JSON of a file.
+pub(crate) fn read(path: &Path) -> Result<Node, LoadError> {
     let mut text = Vec::new();
     let file = fs::File::open(path).map_err(|source| io_error(path, source))?;
     // Not the size the system reports: for pipes and devices that is 0.
@@ -210,7 +210,8 @@ fn read(path: &Path) -> Result<Node, LoadError> {
     parse(path, &text)
 }
 
-fn parse(path: &Path, text: &[u8]) -> Result<Node, LoadError> {
+/// The JSON of a text; the path is for messages.
+pub(crate) fn parse(path: &Path, text: &[u8]) -> Result<Node, LoadError> {
     // Editors on Windows put a byte order mark in front, which JSON does not allow.
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     json::parse(text).map_err(|error| {

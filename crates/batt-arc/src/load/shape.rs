@@ -198,7 +198,7 @@ fn pair(node: &Node, need_output: bool, place: impl Fn() -> String) -> Result<Pa
 }
 
 /// Reads a list of rows.
-fn grid(node: &Node) -> Result<Grid, Problem> {
+pub(crate) fn grid(node: &Node) -> Result<Grid, Problem> {
     let rows = match node {
         Node::List(rows) => rows,
         Node::Row(cells) if cells.is_empty() => return Err(GridError::NoRows.into()),

@@ -67,6 +67,7 @@ pub use differs::differs;
 pub use extract::{ExtractError, canonical, extract, extract_value};
 pub use hash::structural_hash;
 pub use merge::{Merged, merge};
+pub(crate) use script::roles;
 pub use select::{SelectError, select};
 pub use stats::{OpCount, Stats, StepUse};
 

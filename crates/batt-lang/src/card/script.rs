@@ -14,7 +14,7 @@ pub(super) struct Script {
 }
 
 /// Which parameter of a batt each parameter of a program is: by its name, in any case; a lone one is the input.
-pub(super) fn roles(params: &[String]) -> Option<Vec<ParamId>> {
+pub(crate) fn roles(params: &[String]) -> Option<Vec<ParamId>> {
     const INPUT: ParamId = ParamId(1);
     if params.len() == 1 {
         // `def differ(C)` would be odd, but it says what it means.

@@ -1,5 +1,6 @@
 //! The commands, one module each: the arguments on top, then what it does with them.
 
+pub mod archive;
 pub mod bench;
 pub mod card;
 pub mod check;
@@ -8,9 +9,13 @@ pub mod conformance;
 pub mod demo;
 pub mod device;
 pub mod eval;
+pub mod evolve;
 pub mod extract;
 pub mod fmt;
+pub mod kaggle;
 pub mod mega;
 pub mod ops;
 pub mod profile;
 pub mod run;
+pub mod score;
+pub mod submit;

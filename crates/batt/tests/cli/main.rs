@@ -1,12 +1,17 @@
 //! The built command on real files: what it prints, and how it ends.
 
+mod archive;
 mod bad_input;
 mod bench;
 mod card;
 #[cfg(feature = "emulated")]
 mod emulated;
+mod evolve;
+mod kaggle;
 mod mega;
 mod profile;
 mod run;
+mod score;
+mod submit;
 mod support;
 mod tools;

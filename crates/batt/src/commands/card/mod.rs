@@ -1,6 +1,6 @@
 //! `batt card`: many solvers merged into one batt.
 
-mod differs;
+pub mod differs;
 mod donors;
 mod report;
 mod write;

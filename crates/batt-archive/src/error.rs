@@ -1,0 +1,208 @@
+//! What can go wrong with an archive, told so that its owner can mend it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::ErrorCode;
+use rusqlite::ffi;
+
+/// Why an archive did not do what it was asked to. Whatever the error, the file is as it was before.
+///
+/// The message names the file; [`hint`](ArchiveError::hint) says what to do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum ArchiveError {
+    /// There is no file of that name.
+    #[error("{}: there is no such archive", .path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file cannot be made, because its folder is not there.
+    #[error("{}: the folder of the archive is not there", .path.display())]
+    NoFolder {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is a folder, a device or a pipe.
+    #[error("{}: this is not a file", .path.display())]
+    NotAFile {
+        /// What is there.
+        path: PathBuf,
+    },
+    /// The file is something else.
+    #[error("{}: this is not an archive of solvers{}", .path.display(), found(.holds))]
+    NotAnArchive {
+        /// The file.
+        path: PathBuf,
+        /// What it is instead; empty if nobody knows.
+        holds: String,
+    },
+    /// The file is of a later version of this program.
+    #[error("{}: the archive has schema {found}, this program knows {known}", .path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its schema.
+        found: i64,
+        /// The newest we know.
+        known: i64,
+    },
+    /// The file is of an earlier version and cannot be brought up to date where it is.
+    #[error("{}: the archive has the old schema {found} and cannot be written", .path.display())]
+    OldAndReadOnly {
+        /// The file.
+        path: PathBuf,
+        /// Its schema.
+        found: i64,
+    },
+    /// The contents are damaged.
+    #[error("{}: the archive is damaged: {what}", .path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        what: String,
+    },
+    /// Another process did not let go of the file.
+    #[error("{}: another process has been writing for {} seconds", .path.display(), .waited.as_secs())]
+    Busy {
+        /// The file.
+        path: PathBuf,
+        /// How long we waited.
+        waited: Duration,
+    },
+    /// No room for what was to be written.
+    #[error("{}: the disk is full; nothing was changed", .path.display())]
+    DiskFull {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file may be read and not written.
+    #[error("{}: the archive cannot be written", .path.display())]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The operating system would not let us.
+    #[error("{}: {source}", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// SQLite says no for a reason of its own.
+    #[error("{}: {source}", .path.display())]
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+        /// What it says.
+        source: rusqlite::Error,
+    },
+    /// A program that is no solver: it cannot be stored.
+    #[error("a program cannot be stored: {why}")]
+    Program {
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A run that this archive does not know.
+    #[error("{}: the archive has no run {run}", .path.display())]
+    NoRun {
+        /// The file.
+        path: PathBuf,
+        /// The number asked for.
+        run: i64,
+    },
+}
+
+fn found(holds: &str) -> String {
+    match holds {
+        "" => String::new(),
+        holds => format!(" but {holds}"),
+    }
+}
+
+impl ArchiveError {
+    /// What to do about it, as a sentence.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            ArchiveError::Missing { .. } => {
+                "check the path; `batt evolve` and `batt archive import` make archives"
+            }
+            ArchiveError::NoFolder { .. } => "make the folder first, or check the path",
+            ArchiveError::NotAFile { .. } => "name a file; a new one is made where there is none",
+            ArchiveError::NotAnArchive { .. } => "name another file: this one is left as it is",
+            ArchiveError::Newer { .. } => "use the version of batt that wrote it, or a later one",
+            ArchiveError::OldAndReadOnly { .. } => {
+                "copy the file to a folder that can be written, and use the copy"
+            }
+            ArchiveError::Damaged { .. } => {
+                "go back to a copy, or save what can be read: sqlite3 OLD .recover | sqlite3 NEW"
+            }
+            ArchiveError::Busy { .. } => {
+                "wait until the other process is done, or give each process an archive of its own and \
+                 merge them: batt archive merge"
+            }
+            ArchiveError::DiskFull { .. } => {
+                "make room on the disk and go on; `batt archive gc` makes an archive smaller"
+            }
+            ArchiveError::ReadOnly { .. } => {
+                "check the permissions of the file and its folder, or copy it"
+            }
+            ArchiveError::Io { .. } | ArchiveError::Sqlite { .. } => {
+                "check that the file and its folder may be read and written, and that the disk is in order"
+            }
+            ArchiveError::Program { .. } => "a solver takes one grid, (I), or some of (S, I, C)",
+            ArchiveError::NoRun { .. } => "begin a run first",
+        }
+    }
+
+    /// Is it that another process has the file? Trying again later may help.
+    pub fn is_busy(&self) -> bool {
+        matches!(self, ArchiveError::Busy { .. })
+    }
+
+    /// What SQLite says about a file, in our words.
+    pub(crate) fn of(path: &Path, source: rusqlite::Error) -> ArchiveError {
+        ArchiveError::after(crate::connect::PATIENCE, path, source)
+    }
+
+    /// As [`of`](ArchiveError::of), where we would have waited for another process this long.
+    pub(crate) fn after(waited: Duration, path: &Path, source: rusqlite::Error) -> ArchiveError {
+        let path = path.to_owned();
+        let rusqlite::Error::SqliteFailure(failure, message) = &source else {
+            // A column that holds something else than we wrote.
+            return match source {
+                rusqlite::Error::InvalidColumnType(..)
+                | rusqlite::Error::FromSqlConversionFailure(..)
+                | rusqlite::Error::IntegralValueOutOfRange(..)
+                | rusqlite::Error::Utf8Error(..) => ArchiveError::Damaged {
+                    path,
+                    what: source.to_string(),
+                },
+                source => ArchiveError::Sqlite { path, source },
+            };
+        };
+        match failure.code {
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
+                ArchiveError::Busy { path, waited }
+            }
+            ErrorCode::DiskFull => ArchiveError::DiskFull { path },
+            // What the map of the log is grown with when the disk is full.
+            _ if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE => {
+                ArchiveError::DiskFull { path }
+            }
+            ErrorCode::ReadOnly => ArchiveError::ReadOnly { path },
+            ErrorCode::NotADatabase => ArchiveError::NotAnArchive {
+                path,
+                holds: "something that is not SQLite".into(),
+            },
+            ErrorCode::DatabaseCorrupt => ArchiveError::Damaged {
+                path,
+                what: message.clone().unwrap_or_else(|| failure.to_string()),
+            },
+            _ => ArchiveError::Sqlite { path, source },
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Removing what nobody needs any more.
+
+use std::collections::{HashMap, HashSet};
+
+use rusqlite::{Connection, params};
+
+use crate::archive::{Archive, score};
+use crate::error::ArchiveError;
+use crate::records::Score;
+use crate::retention::{Ranked, Retention};
+
+/// What to remove.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GcOptions {
+    /// Which solvers of each task stay; `None` for all that have a score.
+    pub retention: Option<Retention>,
+    /// How many generations of ancestors stay; `None` for all.
+    pub ancestors: Option<usize>,
+}
+
+/// What was removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Collected {
+    /// Scores that had no place.
+    pub scores: usize,
+    /// Solvers without a score that no solver with one descends from.
+    pub solvers: usize,
+    /// Bytes of the file before.
+    pub before: u64,
+    /// Bytes of the file after.
+    pub after: u64,
+    /// Was the file made as small as it can be? That takes room on the disk for a copy, and that nobody else is writing.
+    pub shrunk: bool,
+}
+
+impl Archive {
+    /// Removes solvers that have no score and that nothing with a score descends from, and makes the file smaller.
+    pub fn gc(&mut self, options: &GcOptions) -> Result<Collected, ArchiveError> {
+        let before = self.bytes()?;
+        let mut collected = self.change(|change| {
+            let scores = match &options.retention {
+                Some(retention) => remove_scores(change, retention)?,
+                None => 0,
+            };
+            let solvers = remove_solvers(change, options.ancestors)?;
+            Ok(Collected {
+                scores,
+                solvers,
+                ..Collected::default()
+            })
+        })?;
+        // What is removed is removed, whether or not the file can be made smaller now.
+        collected.shrunk = match self.db.execute_batch("VACUUM").map_err(|e| self.of(e)) {
+            Ok(()) => true,
+            Err(ArchiveError::Busy { .. } | ArchiveError::DiskFull { .. }) => false,
+            Err(error) => return Err(error),
+        };
+        self.rows("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        (collected.before, collected.after) = (before, self.bytes()?);
+        Ok(collected)
+    }
+
+    /// The size of the archive.
+    fn bytes(&self) -> Result<u64, ArchiveError> {
+        let query = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
+        let bytes = self.rows(query, [], |row| row.get::<_, i64>(0))?;
+        Ok(bytes.first().map_or(0, |&n| n as u64))
+    }
+}
+
+fn remove_scores(db: &Connection, retention: &Retention) -> rusqlite::Result<usize> {
+    let query = "
+        SELECT task, task_hash, solver, hash, demos_solved, demos, closeness, size, cost, outputs, ops
+        FROM scores JOIN solvers ON solvers.id = scores.solver
+        ORDER BY task, task_hash";
+    struct Row {
+        task: String,
+        task_hash: String,
+        solver: i64,
+        hash: String,
+        score: Score,
+        outputs: u64,
+        ops: String,
+    }
+    let rows: Vec<Row> = db
+        .prepare(query)?
+        .query_map([], |row| {
+            Ok(Row {
+                task: row.get(0)?,
+                task_hash: row.get(1)?,
+                solver: row.get(2)?,
+                hash: row.get(3)?,
+                score: score(row, 4)?,
+                outputs: row.get::<_, i64>(9)? as u64,
+                ops: row.get(10)?,
+            })
+        })?
+        .collect::<Result<_, _>>()?;
+    let mut removed = 0;
+    let same_task = |a: &Row, b: &Row| (&a.task, &a.task_hash) == (&b.task, &b.task_hash);
+    for task in rows.chunk_by(same_task) {
+        let ranked: Vec<Ranked<'_>> = task
+            .iter()
+            .map(|row| Ranked {
+                hash: &row.hash,
+                score: row.score,
+                outputs: row.outputs,
+                ops: &row.ops,
+            })
+            .collect();
+        let keep = retention.shrink(&ranked);
+        for (row, _) in task.iter().zip(keep).filter(|(_, keep)| !keep) {
+            db.execute(
+                "DELETE FROM scores WHERE task = ? AND task_hash = ? AND solver = ?",
+                params![row.task, row.task_hash, row.solver],
+            )?;
+            removed += 1;
+        }
+    }
+    Ok(removed)
+}
+
+fn remove_solvers(db: &Connection, ancestors: Option<usize>) -> rusqlite::Result<usize> {
+    let ids = |query: &str| -> rusqlite::Result<Vec<i64>> {
+        db.prepare(query)?
+            .query_map([], |row| row.get(0))?
+            .collect()
+    };
+    let mut parents: HashMap<i64, Vec<i64>> = HashMap::new();
+    let query = "SELECT child, solvers.id FROM parents JOIN solvers ON solvers.hash = parent";
+    let mut statement = db.prepare(query)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        parents.entry(row.get(0)?).or_default().push(row.get(1)?);
+    }
+    let mut generation = ids("SELECT DISTINCT solver FROM scores")?;
+    let mut needed: HashSet<i64> = generation.iter().copied().collect();
+    let mut left = ancestors.unwrap_or(usize::MAX);
+    while left > 0 && !generation.is_empty() {
+        let back = generation.iter().filter_map(|id| parents.get(id)).flatten();
+        generation = back.copied().filter(|&id| needed.insert(id)).collect();
+        left -= 1;
+    }
+    let mut removed = 0;
+    for id in ids("SELECT id FROM solvers")? {
+        if !needed.contains(&id) {
+            removed += db.execute("DELETE FROM solvers WHERE id = ?", [id])?;
+        }
+    }
+    Ok(removed)
+}

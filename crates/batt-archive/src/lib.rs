@@ -1,0 +1,72 @@
+//! The archive of solvers: what evolution has found, in one SQLite file.
+//!
+//! ```text
+//!   Found (program, parents, task, score) ---> Archive::save ---> one transaction:
+//!                                                |                  solvers, lineage, scores,
+//!                                            Retention              the checkpoint of the run
+//!                                                                        |
+//!       Entry, Solver, TaskSummary <--- best, solver, tasks <------------+
+//! ```
+//!
+//! The types to know:
+//!
+//! - [`Archive`]: the file
+//! - [`Found`]: a solver with its score on a task, to be saved; [`Entry`]: the same, as it comes out
+//! - [`Score`]: how well a solver does; the better one sorts first
+//! - [`Retention`]: which solvers of a task stay
+//! - [`RunInfo`] and [`Checkpoint`]: who found them, and where that run stands
+//!
+//! A solver is known by its [structural hash](batt_lang::card::structural_hash) and stored in canonical form as a function
+//! `solve`. It has a score for each task, and each version of a task, that it has been tried on.
+//!
+//! ```
+//! use batt_archive::{Archive, Found, Retention, RunInfo, Score};
+//! use batt_lang::SolverFile;
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("batt.sqlite");
+//! let mut archive = Archive::open(&path)?;
+//! let run = archive.begin_run(&RunInfo { seed: 1, ..RunInfo::default() })?;
+//!
+//! let file = SolverFile::parse("def solve_a(I):\n    x1 = hmirror(I)\n    return x1\n", "a.py");
+//! let found = Found {
+//!     program: file.programs[0].clone(),
+//!     parents: vec![],
+//!     mutation: "seed".into(),
+//!     task: "a".into(),
+//!     task_hash: "0123456789abcdef".into(),
+//!     score: Score { demos_solved: 2, demos: 2, closeness: 1_000_000, size: 1, cost: 4 },
+//!     outputs: 99,
+//! };
+//! let saved = archive.save(run, &[found], &Retention::default(), None)?;
+//! assert_eq!(saved.kept(), 1);
+//!
+//! let best = archive.best("a", None, 1)?;
+//! assert_eq!(best[0].source, "def solve(I):\n    O = hmirror(I)\n    return O\n");
+//! assert!(best[0].score.is_solved());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod archive;
+mod check;
+mod connect;
+mod error;
+mod gc;
+mod lineage;
+mod merge;
+mod records;
+mod retention;
+mod save;
+mod schema;
+mod text;
+
+pub use archive::Archive;
+pub use error::ArchiveError;
+pub use gc::{Collected, GcOptions};
+pub use lineage::Ancestor;
+pub use merge::Merged;
+pub use records::{
+    Checkpoint, Entry, Found, Kept, RunId, RunInfo, RunRecord, Saved, Score, Solver, Standing,
+    TaskSummary,
+};
+pub use retention::Retention;

@@ -1,0 +1,259 @@
+//! What goes into an archive and what comes out of it.
+
+use std::cmp::{Ordering, Reverse};
+use std::fmt;
+
+use batt_dsl::Dialect;
+use batt_lang::Program;
+
+/// How well a solver does on the demonstrations of a task.
+///
+/// Sorted, the better one comes first: more demonstrations solved, then closer, then smaller, then cheaper.
+///
+/// ```
+/// use batt_archive::Score;
+///
+/// let close = Score { demos_solved: 1, demos: 3, closeness: 900_000, size: 4, cost: 100 };
+/// let closer = Score { closeness: 950_000, size: 9, ..close };
+/// let right = Score { demos_solved: 3, closeness: 1_000_000, size: 20, ..close };
+/// let mut scores = vec![close, right, closer];
+/// scores.sort();
+/// assert_eq!(scores, [right, closer, close]);
+/// assert!(right.is_solved());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Score {
+    /// Demonstrations whose output it gives.
+    pub demos_solved: u32,
+    /// Demonstrations there are.
+    pub demos: u32,
+    /// How close the outputs are to the expected ones, in parts per million.
+    pub closeness: u32,
+    /// Steps of the program.
+    pub size: u32,
+    /// What running it takes.
+    pub cost: u64,
+}
+
+impl Score {
+    /// Does it give the output of every demonstration?
+    pub fn is_solved(&self) -> bool {
+        self.demos > 0 && self.demos_solved >= self.demos
+    }
+
+    /// What the outputs are worth, whatever program they come from; the better one sorts first.
+    pub(crate) fn grade(&self) -> impl Ord + use<> {
+        Reverse((self.demos_solved, self.closeness))
+    }
+}
+
+impl Ord for Score {
+    fn cmp(&self, other: &Score) -> Ordering {
+        let rank = |score: &Score| (score.size, score.cost, score.demos);
+        let grades = self.grade().cmp(&other.grade());
+        grades.then_with(|| rank(self).cmp(&rank(other)))
+    }
+}
+
+impl PartialOrd for Score {
+    fn partial_cmp(&self, other: &Score) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// A solver that has been found, to be saved.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The solver.
+    pub program: Program,
+    /// The structural hashes of the programs it was made from. They need not be in the archive.
+    pub parents: Vec<String>,
+    /// How it was made from them, in a word.
+    pub mutation: String,
+    /// The task it was tried on.
+    pub task: String,
+    /// Which version of the task that was: a hash of its contents.
+    pub task_hash: String,
+    /// How well it did.
+    pub score: Score,
+    /// A hash of what it gave for all demonstrations.
+    pub outputs: u64,
+}
+
+/// A solver and its score on one task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The structural hash of the solver.
+    pub hash: String,
+    /// Its canonical source, a function `solve`.
+    pub source: String,
+    /// The dialect of the source.
+    pub dialect: Dialect,
+    /// The task.
+    pub task: String,
+    /// Which version of the task.
+    pub task_hash: String,
+    /// How well the solver does on it.
+    pub score: Score,
+    /// A hash of what it gives for all demonstrations.
+    pub outputs: u64,
+    /// The structural hashes of the programs it was made from when it was first found.
+    pub parents: Vec<String>,
+    /// How it was made from them.
+    pub mutation: String,
+    /// The run that tried it on this task.
+    pub run: RunId,
+    /// When that was, in UTC: `2025-10-13T12:00:00Z`.
+    pub when: String,
+}
+
+impl Entry {
+    /// The program.
+    pub fn program(&self) -> Option<Program> {
+        crate::text::read(&self.source, self.dialect)
+    }
+}
+
+/// A solver, whatever the task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Solver {
+    /// The structural hash.
+    pub hash: String,
+    /// The canonical source, a function `solve`.
+    pub source: String,
+    /// The dialect of the source.
+    pub dialect: Dialect,
+    /// The structural hashes of the programs it was made from when it was first found.
+    pub parents: Vec<String>,
+    /// How it was made from them.
+    pub mutation: String,
+    /// The run that found it.
+    pub run: RunId,
+    /// When that was, in UTC.
+    pub when: String,
+}
+
+impl Solver {
+    /// The program.
+    pub fn program(&self) -> Option<Program> {
+        crate::text::read(&self.source, self.dialect)
+    }
+}
+
+/// The number of a run in its archive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RunId(pub(crate) i64);
+
+impl RunId {
+    /// The number.
+    pub fn number(self) -> i64 {
+        self.0
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// What a run was told.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunInfo {
+    /// Where its random numbers began.
+    pub seed: u64,
+    /// Its settings, as JSON.
+    pub settings: String,
+    /// The version of the program.
+    pub version: String,
+    /// A hash of the tasks.
+    pub dataset: String,
+}
+
+/// A run that has begun at some time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunRecord {
+    /// Its number.
+    pub id: RunId,
+    /// What it was told.
+    pub info: RunInfo,
+    /// When it began, in UTC.
+    pub started: String,
+    /// The generation of its checkpoint, if it has one.
+    pub generation: Option<u64>,
+}
+
+/// Where a run stands, so that it can go on from there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// Generations done.
+    pub generation: u64,
+    /// All else; the run knows what it means.
+    pub state: Vec<u8>,
+}
+
+/// What became of one [`Found`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kept {
+    /// It is new for its task.
+    New,
+    /// It was there, and has a better score now.
+    Better,
+    /// It was there, with a score as good.
+    Known,
+    /// There are better ones.
+    Refused,
+}
+
+/// What a save came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Saved {
+    /// The structural hash of each solver found and what became of it, in the order given.
+    pub found: Vec<(String, Kept)>,
+    /// Solvers that were not in the archive before.
+    pub solvers: usize,
+    /// Entries that had to make room.
+    pub evicted: usize,
+}
+
+impl Saved {
+    /// How many were new or better.
+    pub fn kept(&self) -> usize {
+        let gained = |kept: &Kept| matches!(kept, Kept::New | Kept::Better);
+        self.found.iter().filter(|(_, kept)| gained(kept)).count()
+    }
+}
+
+/// What an archive has for one version of a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskSummary {
+    /// The task.
+    pub task: String,
+    /// Which version of it.
+    pub task_hash: String,
+    /// How many solvers have a score.
+    pub entries: usize,
+    /// The best score.
+    pub best: Score,
+    /// The solver that has it.
+    pub hash: String,
+}
+
+/// What a solver is good for, over all tasks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// The structural hash of the solver.
+    pub hash: String,
+    /// Its dialect.
+    pub dialect: Dialect,
+    /// How it was made.
+    pub mutation: String,
+    /// Tasks it has a score for.
+    pub tasks: usize,
+    /// Tasks of which it solves all demonstrations.
+    pub solved: usize,
+    /// Demonstrations it solves, of all tasks.
+    pub demos_solved: usize,
+    /// Steps of the program.
+    pub size: u32,
+}

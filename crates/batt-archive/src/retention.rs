@@ -1,0 +1,240 @@
+//! Which solvers of a task stay, when there are more than there is room for.
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
+use crate::records::Score;
+
+/// How many solvers an archive keeps for a task, and which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retention {
+    /// The best ones. Solvers whose outputs are worth the same (as many demonstrations solved, as close) are equals; where not
+    /// all equals have room, those stay that differ: first in what they give, then in the primitives they
+    /// use; and after that the smaller and cheaper ones. The best of all always stays.
+    Best {
+        /// How many, at least one.
+        per_task: usize,
+    },
+    /// The rule of the original system. Before a solver is saved, and while there are *more* than `capacity`: the worst one (fewest
+    /// demonstrations solved, then highest cost) is removed, unless the new one solves fewer, which then is refused. So there can be
+    /// one more than the capacity, equals displace one another, and nothing is refused while there is room.
+    Original {
+        /// How many there may be before a save.
+        capacity: usize,
+    },
+}
+
+impl Default for Retention {
+    fn default() -> Retention {
+        Retention::Best { per_task: 32 }
+    }
+}
+
+/// What retention looks at.
+#[derive(Clone, Debug)]
+pub(crate) struct Ranked<'a> {
+    pub hash: &'a str,
+    pub score: Score,
+    pub outputs: u64,
+    pub ops: &'a str,
+}
+
+impl Retention {
+    /// Decides who stays. The first `old` are there already, in no particular order; the others are new, in the order
+    /// in which they come.
+    pub(crate) fn keep(&self, all: &[Ranked<'_>], old: usize) -> Vec<bool> {
+        match *self {
+            Retention::Best { per_task } => best(all, per_task.max(1)),
+            Retention::Original { capacity } => original(all, old, capacity),
+        }
+    }
+
+    /// Decides who stays of those that are there.
+    pub(crate) fn shrink(&self, all: &[Ranked<'_>]) -> Vec<bool> {
+        match *self {
+            Retention::Best { per_task } => best(all, per_task.max(1)),
+            Retention::Original { capacity } => {
+                let mut keep = vec![false; all.len()];
+                let mut order: Vec<usize> = (0..all.len()).collect();
+                order.sort_by_key(|&k| goodness(&all[k]));
+                for &k in order.iter().take(capacity.max(1)) {
+                    keep[k] = true;
+                }
+                keep
+            }
+        }
+    }
+}
+
+fn best(all: &[Ranked<'_>], room: usize) -> Vec<bool> {
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    order.sort_by_key(|&k| (all[k].score, all[k].hash));
+    let mut keep = vec![false; all.len()];
+    let mut left = room;
+    let mut outputs = HashSet::new();
+    let mut ops = HashSet::new();
+    for equals in order.chunk_by(|&a, &b| all[a].score.grade() == all[b].score.grade()) {
+        let mut waiting = equals.to_vec();
+        while left > 0 && !waiting.is_empty() {
+            // The first one of those that differ most; as long as all have room the order does not matter.
+            let rank =
+                |k: usize| match (outputs.contains(&all[k].outputs), ops.contains(all[k].ops)) {
+                    (false, _) => 0,
+                    (true, false) => 1,
+                    (true, true) => 2,
+                };
+            let next = match waiting.len() <= left {
+                true => 0,
+                false => (0..waiting.len())
+                    .min_by_key(|&at| rank(waiting[at]))
+                    .unwrap_or(0),
+            };
+            let chosen = waiting.remove(next);
+            keep[chosen] = true;
+            outputs.insert(all[chosen].outputs);
+            ops.insert(all[chosen].ops);
+            left -= 1;
+        }
+    }
+    keep
+}
+
+/// The original's order, the worst one last. It leaves ties to the file system.
+fn goodness<'a>(one: &Ranked<'a>) -> (Reverse<u32>, u64, u32, &'a str) {
+    let Score {
+        demos_solved,
+        cost,
+        size,
+        ..
+    } = one.score;
+    (Reverse(demos_solved), cost, size, one.hash)
+}
+
+fn original(all: &[Ranked<'_>], old: usize, capacity: usize) -> Vec<bool> {
+    let mut there: Vec<usize> = (0..old).collect();
+    there.sort_by_key(|&k| goodness(&all[k]));
+    for new in old..all.len() {
+        let mut refused = false;
+        while there.len() > capacity {
+            let Some(&worst) = there.last() else { break };
+            if all[new].score.demos_solved < all[worst].score.demos_solved {
+                refused = true;
+                break;
+            }
+            there.pop();
+        }
+        if !refused {
+            let at = there.partition_point(|&k| goodness(&all[k]) < goodness(&all[new]));
+            there.insert(at, new);
+        }
+    }
+    let mut keep = vec![false; all.len()];
+    for k in there {
+        keep[k] = true;
+    }
+    keep
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn score(solved: u32, closeness: u32, size: u32) -> Score {
+        Score {
+            demos_solved: solved,
+            demos: 4,
+            closeness,
+            size,
+            cost: u64::from(size) * 10,
+        }
+    }
+
+    fn ranked(
+        hash: &'static str,
+        score: Score,
+        outputs: u64,
+        ops: &'static str,
+    ) -> Ranked<'static> {
+        Ranked {
+            hash,
+            score,
+            outputs,
+            ops,
+        }
+    }
+
+    fn kept<'a>(retention: Retention, all: &[Ranked<'a>], old: usize) -> Vec<&'a str> {
+        let keep = retention.keep(all, old);
+        let both = all.iter().zip(keep);
+        both.filter(|(_, keep)| *keep)
+            .map(|(one, _)| one.hash)
+            .collect()
+    }
+
+    #[test]
+    fn the_best_stay() {
+        let all = [
+            ranked("bad", score(0, 5, 1), 1, "f"),
+            ranked("good", score(4, 1_000_000, 9), 2, "f"),
+            ranked("close", score(0, 900_000, 9), 3, "f"),
+            ranked("some", score(1, 100, 9), 4, "f"),
+        ];
+        let best = |per_task| kept(Retention::Best { per_task }, &all, 2);
+        assert_eq!(best(1), ["good"]);
+        assert_eq!(best(2), ["good", "some"]);
+        assert_eq!(best(3), ["good", "close", "some"]);
+        assert_eq!(best(9).len(), 4);
+        assert_eq!(best(0), ["good"], "the best one always stays");
+    }
+
+    #[test]
+    fn equals_that_differ_stay() {
+        let solved = score(4, 1_000_000, 3);
+        let longer = score(4, 1_000_000, 30);
+        let all = [
+            ranked("a", solved, 7, "f g"),
+            ranked("b", solved, 7, "f g"),
+            ranked("c", longer, 7, "f h"),
+            ranked("d", longer, 8, "f g"),
+            ranked("e", score(3, 0, 1), 9, "z"),
+        ];
+        let best = |per_task| kept(Retention::Best { per_task }, &all, 0);
+        assert_eq!(best(1), ["a"], "the smaller one");
+        assert_eq!(best(2), ["a", "d"], "other outputs");
+        assert_eq!(best(3), ["a", "c", "d"], "other primitives");
+        assert_eq!(best(4), ["a", "b", "c", "d"], "not by a worse one");
+    }
+
+    #[test]
+    fn the_original_rule() {
+        let of = |hash, solved, cost| {
+            let score = Score {
+                cost,
+                ..score(solved, 0, 1)
+            };
+            ranked(hash, score, 0, "")
+        };
+        let original = Retention::Original { capacity: 2 };
+        // Room for one more than the capacity, even for a score of 0.
+        let three = [of("a", 2, 5), of("b", 1, 5), of("c", 0, 5)];
+        assert_eq!(kept(original, &three, 2), ["a", "b", "c"]);
+        // The fourth: the worst goes first.
+        let four = [of("a", 2, 5), of("b", 1, 5), of("c", 0, 5), of("d", 0, 9)];
+        assert_eq!(kept(original, &four, 3), ["a", "b", "d"]);
+        // A tie in score goes by cost, and equals displace.
+        let ties = [of("a", 1, 5), of("b", 1, 7), of("c", 1, 6), of("d", 1, 9)];
+        assert_eq!(kept(original, &ties, 3), ["a", "c", "d"]);
+        // Strictly less is refused.
+        let less = [of("a", 2, 5), of("b", 2, 5), of("c", 1, 5), of("d", 0, 1)];
+        assert_eq!(kept(original, &less, 3), ["a", "b", "c"]);
+        // An archive that holds far more is cut down on the way.
+        let many = [
+            of("a", 1, 5),
+            of("b", 1, 6),
+            of("c", 1, 7),
+            of("d", 1, 8),
+            of("e", 2, 1),
+        ];
+        assert_eq!(kept(original, &many, 4), ["a", "b", "e"]);
+    }
+}

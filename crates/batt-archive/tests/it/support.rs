@@ -1,0 +1,84 @@
+//! A folder with an archive in it, and solvers to fill it with.
+
+use std::path::PathBuf;
+
+use batt_archive::{Archive, Found, RunId, RunInfo, Score};
+use batt_lang::card::structural_hash;
+use batt_lang::{Program, SolverFile};
+use tempfile::TempDir;
+
+/// A temporary folder.
+pub struct Folder(TempDir);
+
+impl Folder {
+    pub fn new() -> Folder {
+        Folder(TempDir::new().unwrap())
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// The archive of the folder, with a run.
+    pub fn archive(&self) -> (Archive, RunId) {
+        let mut archive = Archive::open(&self.path("batt.sqlite")).unwrap();
+        let run = archive.begin_run(&info(1)).unwrap();
+        (archive, run)
+    }
+}
+
+pub fn info(seed: u64) -> RunInfo {
+    RunInfo {
+        seed,
+        settings: "{}".into(),
+        version: "0.1.0".into(),
+        dataset: "d".into(),
+    }
+}
+
+pub fn program(text: &str) -> Program {
+    let file = SolverFile::parse(text, "test.py");
+    assert!(file.is_clean(), "{:?}", file.diagnostics);
+    file.programs[0].clone()
+}
+
+/// A solver of its own for every number.
+pub fn numbered(n: u64) -> Program {
+    program(&format!("def f(I):\n    return replace(I, 0, {n})\n"))
+}
+
+pub fn hash(n: u64) -> String {
+    structural_hash(&numbered(n))
+}
+
+pub fn score(solved: u32, closeness: u32, size: u32) -> Score {
+    Score {
+        demos_solved: solved,
+        demos: 4,
+        closeness,
+        size,
+        cost: 100,
+    }
+}
+
+/// Solver `n`, tried on a task.
+pub fn found(n: u64, task: &str, score: Score) -> Found {
+    Found {
+        program: numbered(n),
+        parents: vec![],
+        mutation: "seed".into(),
+        task: task.into(),
+        task_hash: "v1".into(),
+        score,
+        outputs: n,
+    }
+}
+
+/// Solver `n`, a child of others.
+pub fn child(n: u64, parents: &[u64], task: &str, score: Score) -> Found {
+    Found {
+        parents: parents.iter().map(|&n| hash(n)).collect(),
+        mutation: "constant".into(),
+        ..found(n, task, score)
+    }
+}

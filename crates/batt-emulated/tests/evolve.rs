@@ -1,0 +1,61 @@
+//! Evolution with the help of a card is the same as without.
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::AtomicBool;
+
+use batt_arc::{Task, corpus};
+use batt_dsl::{Dialect, Limits};
+use batt_emulated::Emulated;
+use batt_engine::device::Card;
+use batt_evolve::{Donor, Evolution, Settings, Tally};
+use batt_lang::SolverFile;
+use batt_lang::card::structural_hash;
+
+#[test]
+fn a_card_changes_nothing_but_who_does_the_work() {
+    let ids = ["1b91133d", "33b64ef9", "8d3e25e2", "d66c1b89", "e73fc175"];
+    let all = corpus::tasks();
+    let tasks: Vec<Task> = ids.iter().filter_map(|id| all.get(id).cloned()).collect();
+    let file = SolverFile::parse(corpus::SOLVERS, "solvers.py");
+    let donors: Vec<Donor> = file
+        .programs
+        .iter()
+        .map(|program| Donor {
+            task: program.name().trim_start_matches("solve_").to_owned(),
+            program: program.clone(),
+        })
+        .filter(|donor| !ids.contains(&donor.task.as_str()))
+        .collect();
+    let run = |cards: &mut [Box<dyn Card>]| {
+        let settings = Settings {
+            seed: 11,
+            offspring: NonZeroUsize::new(250),
+            limits: Limits::default(),
+            ..Settings::default()
+        };
+        let mut evolution = Evolution::new(&tasks, Dialect::ArcDsl, donors.clone(), &[], settings);
+        let mut found = Vec::new();
+        let mut tally = Tally::default();
+        for _ in 0..3 {
+            let round = evolution.round(cards, &AtomicBool::new(false));
+            tally.add(&round.tally);
+            for f in round.found {
+                found.push((f.task, structural_hash(&f.program), f.outputs, f.score));
+            }
+        }
+        (found, evolution.state(), tally)
+    };
+    let (found, state, tally) = run(&mut []);
+    assert!(found.len() > 100);
+    assert_eq!(tally.on_cards, 0);
+    let (on_card, card_state, card_tally) = run(&mut [Box::new(Emulated::default())]);
+    assert_eq!(found, on_card);
+    assert_eq!(state, card_state);
+    assert_eq!(tally.offspring, card_tally.offspring);
+    assert_eq!(tally.failed, card_tally.failed);
+    let share = card_tally.on_cards as f64 / card_tally.offspring as f64;
+    assert!(
+        share > 0.5,
+        "{share:.2} of the offspring were run on the card"
+    );
+}

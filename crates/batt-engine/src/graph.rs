@@ -1,0 +1,384 @@
+//! Values of a [`Graph`]: what many programs have in common is computed once.
+//!
+//! A search makes programs by the thousand, and most of what one computes others compute as well. Here some values of a
+//! graph are computed on a sample in one go. Each node has the limits of a step of a batt: what becomes of one value
+//! does not depend on which others are computed with it, so results are the same however the work is cut up.
+
+use batt_dsl::{Fault, Limits, MemoryBudget, Outcome, Run, Value, Workspace};
+use batt_lang::graph::{Graph, Node, Ref, Target};
+
+use crate::compile::{CONSTANT, Constant, Instruction, Source, constant, instruction};
+use crate::sample::{Sample, demos, grid};
+
+/// When values take more memory than this, the rest is computed in another run. Sharing is lost between the two.
+const MEMORY_OF_RUN: usize = 8 << 20;
+
+/// Slots of the parameters `S`, `I` and `C`.
+const PARAMS: usize = 3;
+
+/// What a thread needs to compute values of graphs, reused from one to the next.
+#[derive(Default)]
+pub struct GraphWorker {
+    workspace: Workspace,
+    plan: Plan,
+    failed: Vec<Option<Fault>>,
+}
+
+/// What to compute, in order.
+#[derive(Default)]
+struct Plan {
+    /// The instructions of the nodes, each after those it refers to.
+    instructions: Vec<Instruction>,
+    /// Literals that are no constants of one word, by their number in the graph.
+    literals: Vec<u32>,
+    /// The place of each node of the graph in this plan, if `stamp` is the current one.
+    places: Vec<(u32, u32)>,
+    stamp: u32,
+    /// Where each root is, and how many instructions come before it is complete.
+    roots: Vec<(Source, u32)>,
+    uses_samples: bool,
+    waiting: Vec<u32>,
+}
+
+impl Plan {
+    /// Plans the computation of some values, one after the other, each with what is still missing for it.
+    fn make(&mut self, graph: &Graph, roots: &[Ref]) {
+        self.instructions.clear();
+        self.literals.clear();
+        self.roots.clear();
+        self.uses_samples = false;
+        self.stamp += 1;
+        self.places.resize(graph.len(), (0, 0));
+        for &root in roots {
+            if let Some(node) = root.as_node() {
+                self.add(graph, node);
+            }
+            let source = self.source(graph, root);
+            self.roots.push((source, self.instructions.len() as u32));
+        }
+        // Slots of nodes come after those of literals, whose number is known now.
+        let shift = self.literals.len() as u32;
+        for instruction in &mut self.instructions {
+            instruction.sources_mut(|source| source.shift(shift));
+        }
+        for (source, _) in &mut self.roots {
+            source.shift(shift);
+        }
+    }
+
+    fn add(&mut self, graph: &Graph, root: u32) {
+        self.waiting.push(root);
+        while let Some(&node) = self.waiting.last() {
+            if self.is_there(node) {
+                self.waiting.pop();
+                continue;
+            }
+            let before = self.waiting.len();
+            for operand in graph.operands(node) {
+                if let Some(id) = operand.as_node()
+                    && !self.is_there(id)
+                {
+                    self.waiting.push(id);
+                }
+            }
+            if self.waiting.len() > before {
+                continue;
+            }
+            self.waiting.pop();
+            let instruction = self.instruction(graph, node);
+            self.places[node as usize] = (self.stamp, self.instructions.len() as u32);
+            self.instructions.push(instruction);
+        }
+    }
+
+    fn is_there(&self, node: u32) -> bool {
+        self.places[node as usize].0 == self.stamp
+    }
+
+    fn instruction(&mut self, graph: &Graph, node: u32) -> Instruction {
+        let sources = |plan: &mut Plan, refs: &[Ref]| -> Vec<Source> {
+            refs.iter().map(|&r| plan.source(graph, r)).collect()
+        };
+        match graph.node(node) {
+            Node::Tuple(items) => Instruction::Tuple(sources(self, items)),
+            Node::Call { callee, args } => {
+                let callee = self.source(graph, callee);
+                // Most have no more, and need no memory then.
+                let mut few = [Source::slot(CONSTANT); 4];
+                match few.get_mut(..args.len()) {
+                    Some(places) => {
+                        for (place, &arg) in places.iter_mut().zip(args) {
+                            *place = self.source(graph, arg);
+                        }
+                        instruction(callee, places).0
+                    }
+                    None => instruction(callee, &sources(self, args)).0,
+                }
+            }
+        }
+    }
+
+    fn source(&mut self, graph: &Graph, value: Ref) -> Source {
+        let known = |constant| Source {
+            slot: CONSTANT,
+            constant,
+        };
+        match value.target() {
+            // Nodes are numbered from the parameters on until the literals are known.
+            Target::Node(node) => {
+                Source::slot(PARAMS as u32 + NODES + self.places[node as usize].1)
+            }
+            Target::Op(op) => known(Constant::Op(op)),
+            Target::Param(param) => {
+                self.uses_samples |= param == 0;
+                Source::slot(param)
+            }
+            Target::Const(_) | Target::Literal(_) => {
+                let literal = graph.literal_value(value);
+                match literal.as_ref().and_then(constant) {
+                    Some(constant) => known(constant),
+                    None => {
+                        let Target::Literal(at) = value.target() else {
+                            return known(Constant::None); // every named constant is one word
+                        };
+                        let place = self.literals.iter().position(|&known| known == at);
+                        let place = place.unwrap_or_else(|| {
+                            self.literals.push(at);
+                            self.literals.len() - 1
+                        });
+                        Source::slot((PARAMS + place) as u32)
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Added to the slot of a node as long as the number of literals is not known.
+const NODES: u32 = 1 << 30;
+
+impl Source {
+    fn shift(&mut self, literals: u32) {
+        if self.slot != CONSTANT && self.slot >= NODES {
+            self.slot = self.slot - NODES + literals;
+        }
+    }
+}
+
+impl Instruction {
+    fn sources_mut(&mut self, mut change: impl FnMut(&mut Source)) {
+        match self {
+            Instruction::Call1(_, args) => args.iter_mut().for_each(change),
+            Instruction::Call2(_, args) => args.iter_mut().for_each(change),
+            Instruction::Call3(_, args) => args.iter_mut().for_each(change),
+            Instruction::Call4(_, args) => args.iter_mut().for_each(change),
+            Instruction::Dynamic(callee, args) => {
+                change(callee);
+                args.iter_mut().for_each(change);
+            }
+            Instruction::Tuple(items) => items.iter_mut().for_each(change),
+        }
+    }
+}
+
+impl GraphWorker {
+    /// A new worker.
+    pub fn new() -> GraphWorker {
+        GraphWorker::default()
+    }
+
+    /// Computes values of a graph on a sample and shows each of them, or why there is none, in order. `limits` are those
+    /// of one node. What `look` does with a value is done on a budget of its own.
+    pub fn run(
+        &mut self,
+        graph: &Graph,
+        roots: &[Ref],
+        sample: &Sample<'_>,
+        limits: &Limits,
+        mut look: impl for<'r> FnMut(&mut Run<'r>, usize, Result<Value<'r>, Fault>),
+    ) {
+        let mut done = 0;
+        while done < roots.len() {
+            self.plan.make(graph, &roots[done..]);
+            done += self.run_plan(graph, sample, limits, |run, at, value| {
+                look(run, done + at, value);
+            });
+        }
+    }
+
+    /// Runs the plan until it is done or takes too much memory. Gives how many roots were shown.
+    fn run_plan(
+        &mut self,
+        graph: &Graph,
+        sample: &Sample<'_>,
+        limits: &Limits,
+        mut look: impl for<'r> FnMut(&mut Run<'r>, usize, Result<Value<'r>, Fault>),
+    ) -> usize {
+        let GraphWorker {
+            workspace,
+            plan,
+            failed,
+        } = self;
+        failed.clear();
+        failed.resize(plan.instructions.len(), None);
+        workspace.run(graph.dialect(), limits, |run| {
+            let mut memory = MemoryBudget::unlimited(limits);
+            let first = PARAMS + plan.literals.len();
+            let slots = match prepare(run, graph, plan, sample) {
+                Ok(slots) => slots,
+                // Nothing can be computed where the inputs have no room.
+                Err(fault) => {
+                    (0..plan.roots.len()).for_each(|at| look(run, at, Err(fault)));
+                    return plan.roots.len();
+                }
+            };
+            let mut next = 0;
+            for (at, (source, end)) in plan.roots.iter().enumerate() {
+                for k in next..*end as usize {
+                    let instruction = &plan.instructions[k];
+                    match instruction.first_failed(first, failed) {
+                        Some(fault) => failed[k] = Some(fault),
+                        None => {
+                            run.begin_step(&mut memory);
+                            let outcome = instruction.execute(run, slots).outcome();
+                            match outcome.and_then(|value| run.check_limits().map(|()| value)) {
+                                Ok(value) => slots[first + k] = value,
+                                Err(fault) => failed[k] = Some(fault),
+                            }
+                        }
+                    }
+                }
+                next = *end as usize;
+                run.begin_step(&mut memory);
+                let value = match failed_at(*source, first, failed) {
+                    Some(fault) => Err(fault),
+                    None => Ok(source.get(slots)),
+                };
+                look(run, at, value);
+                if usize::MAX - memory.left() > MEMORY_OF_RUN {
+                    return at + 1;
+                }
+            }
+            plan.roots.len()
+        })
+    }
+}
+
+/// The slots, with parameters and literals in place.
+fn prepare<'r>(
+    run: &mut Run<'r>,
+    graph: &Graph,
+    plan: &Plan,
+    sample: &Sample<'_>,
+) -> Outcome<&'r mut [Value<'r>]> {
+    let count = PARAMS + plan.literals.len() + plan.instructions.len();
+    let slots = run.slots(count)?;
+    if plan.uses_samples {
+        slots[0] = demos(run, sample.demos)?;
+    }
+    slots[1] = grid(run, sample.input)?;
+    for (slot, &at) in slots[PARAMS..].iter_mut().zip(&plan.literals) {
+        if let Some(literal) = graph.literal_at(at) {
+            *slot = run.literal(literal)?;
+        }
+    }
+    Ok(slots)
+}
+
+fn failed_at(source: Source, first: usize, failed: &[Option<Fault>]) -> Option<Fault> {
+    let node = (source.slot as usize).checked_sub(first)?;
+    failed.get(node).copied().flatten()
+}
+
+impl Instruction {
+    /// Why one of the operands has no value, if so.
+    #[inline]
+    fn first_failed(&self, first: usize, failed: &[Option<Fault>]) -> Option<Fault> {
+        let callee = match self {
+            Instruction::Dynamic(callee, _) => failed_at(*callee, first, failed),
+            _ => None,
+        };
+        callee.or_else(|| {
+            let mut args = self.args().iter();
+            args.find_map(|source| failed_at(*source, first, failed))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Compiled, Job, score_job};
+    use batt_arc::corpus;
+    use batt_lang::SolverFile;
+
+    /// Values of a graph are those of the programs one by one, in one go or in many.
+    #[test]
+    fn the_same_as_one_by_one() {
+        let file = SolverFile::parse(corpus::SOLVERS, "solvers.py");
+        let tasks = corpus::tasks();
+        let mut graph = Graph::new(file.programs[0].dialect());
+        let roots: Vec<Ref> = file
+            .programs
+            .iter()
+            .filter_map(|program| graph.add_program(program))
+            .collect();
+        assert_eq!(roots.len(), file.programs.len());
+        let compiled: Vec<Compiled> = file.programs.iter().map(Compiled::new).collect();
+        let (mut worker, mut workspace) = (GraphWorker::new(), Workspace::new());
+        let limits = Limits::default();
+        let mut failed = 0;
+        for task in tasks.iter().take(12) {
+            let sample = Sample::new(task, &task.train[0]);
+            let mut seen = Vec::new();
+            worker.run(&graph, &roots, &sample, &limits, |run, at, value| {
+                assert_eq!(at, seen.len());
+                seen.push(value.ok().map(|value| run.hash(value)));
+            });
+            for (program, seen) in compiled.iter().zip(seen) {
+                let job = Job { program, sample };
+                let score = score_job(&mut workspace, &job, &limits);
+                assert_eq!(seen, score.hash);
+                failed += usize::from(seen.is_none());
+            }
+        }
+        assert!(failed > 0, "foreign solvers fail somewhere");
+    }
+
+    #[test]
+    fn much_memory_is_cut_up() {
+        let text = "def solve(I):\n    x1 = upscale(I, TEN)\n    return hconcat(x1, x1)\n";
+        let file = SolverFile::parse(text, "large.py");
+        let mut graph = Graph::new(file.programs[0].dialect());
+        let mut roots = vec![graph.add_program(&file.programs[0]).expect("takes I")];
+        let op = |name| Ref::op(batt_dsl::OpId::named(name).expect("a primitive"));
+        for _ in 0..400 {
+            let next = graph.call(op("hmirror"), &[roots[roots.len() - 1]]);
+            let next = graph.call(op("asobject"), &[next]);
+            roots.push(next);
+            let next = graph.call(op("vmirror"), &[roots[roots.len() - 2]]);
+            roots.push(next);
+        }
+        let tasks = corpus::tasks();
+        let task = &tasks.tasks()[0];
+        let sample = Sample::new(task, &task.train[0]);
+        let mut worker = GraphWorker::new();
+        let mut together = Vec::new();
+        let limits = Limits::default();
+        worker.run(&graph, &roots, &sample, &limits, |run, _, value| {
+            together.push(value.map(|value| run.hash(value)));
+        });
+        assert_eq!(together.len(), roots.len());
+        for at in [0, 1, 2, 17, roots.len() - 1] {
+            worker.run(
+                &graph,
+                &roots[at..=at],
+                &sample,
+                &limits,
+                |run, _, value| {
+                    assert_eq!(value.map(|value| run.hash(value)), together[at]);
+                },
+            );
+        }
+    }
+}

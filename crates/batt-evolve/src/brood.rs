@@ -1,0 +1,154 @@
+//! The offspring of one generation, and what becomes of them.
+
+use batt_arc::Task;
+use batt_dsl::{Limits, Run, Value};
+use batt_engine::{GraphWorker, Sample, Verdict, judge};
+use batt_lang::graph::Ref;
+
+use crate::mutate::Kind;
+use crate::parts::Parts;
+use crate::score::{WHOLE, closeness};
+use crate::typed::Typed;
+
+/// New programs of a task that have not been run.
+pub(crate) struct Brood {
+    pub typed: Typed,
+    pub offspring: Vec<Offspring>,
+    /// Parts, those included that have just been made, in this graph.
+    pub parts: Parts,
+    /// The programs of the population, in this graph.
+    pub population: Vec<Ref>,
+    /// Programs that were made again and not run again.
+    pub repeated: u64,
+    pub tried: [u64; Kind::ALL.len()],
+    /// Parts that were computed.
+    pub computed: usize,
+}
+
+/// A new program.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Offspring {
+    pub root: Ref,
+    /// How it was made; none for a donor's own program.
+    pub kind: Option<Kind>,
+    /// The place of its parent in the population.
+    pub parent: Option<usize>,
+    /// What it costs as a part, if it was assembled from parts.
+    pub cost: Option<u32>,
+}
+
+impl Offspring {
+    /// A program that nobody has changed.
+    pub fn as_it_is(root: Ref) -> Offspring {
+        Offspring {
+            root,
+            kind: None,
+            parent: None,
+            cost: None,
+        }
+    }
+}
+
+/// What a program came to on all demonstrations.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outcome {
+    pub failed: bool,
+    pub solved: u32,
+    /// Closeness on each demonstration.
+    pub closeness: Vec<u32>,
+    /// A hash of all outputs.
+    pub outputs: u64,
+}
+
+impl Outcome {
+    /// Adds what the next demonstration came to.
+    pub fn add(&mut self, verdict: &Verdict, hash: Option<u64>, close: u32) {
+        match hash {
+            Some(hash) if !matches!(verdict, Verdict::Failed(_)) => {
+                self.solved += u32::from(verdict.is_right());
+                self.closeness.push(close);
+                self.outputs = combine(self.outputs, hash);
+            }
+            _ => self.failed = true,
+        }
+    }
+
+    /// The average closeness, in parts of a million.
+    pub fn mean(&self) -> u32 {
+        let sum: u64 = self.closeness.iter().map(|&c| u64::from(c)).sum();
+        (sum / self.closeness.len().max(1) as u64) as u32
+    }
+}
+
+/// One hash from two.
+pub(crate) fn combine(a: u64, b: u64) -> u64 {
+    let mixed = (a.rotate_left(27) ^ b).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    mixed ^ (mixed >> 29)
+}
+
+/// Demonstrations that have an output, as samples.
+pub(crate) fn samples(task: &Task) -> Vec<Sample<'_>> {
+    let known = task.train.iter().filter(|pair| pair.output.is_some());
+    known.map(|pair| Sample::new(task, pair)).collect()
+}
+
+/// The score of one output, and its hash; none if looking at it went beyond a limit.
+fn look<'r>(run: &mut Run<'r>, value: Value<'r>, sample: &Sample<'_>) -> (Verdict, Option<u64>) {
+    let verdict = judge(run, value, sample.expected);
+    let hash = run.hash(value);
+    (verdict, run.check_limits().is_ok().then_some(hash))
+}
+
+/// Runs programs on all demonstrations. One that fails on a demonstration is not run on the next.
+pub(crate) fn run_programs(
+    typed: &Typed,
+    roots: &[Ref],
+    samples: &[Sample<'_>],
+    worker: &mut GraphWorker,
+    limits: &Limits,
+) -> Vec<Outcome> {
+    let mut outcomes = vec![Outcome::default(); roots.len()];
+    let mut alive: Vec<usize> = (0..roots.len()).collect();
+    for sample in samples {
+        let wanted: Vec<Ref> = alive.iter().map(|&at| roots[at]).collect();
+        worker.run(&typed.graph, &wanted, sample, limits, |run, at, value| {
+            let outcome = &mut outcomes[alive[at]];
+            match value {
+                Ok(value) => {
+                    let (verdict, hash) = look(run, value, sample);
+                    let close = sample.expected.map_or(0, |e| closeness(&verdict, e));
+                    outcome.add(&verdict, hash, close.min(WHOLE));
+                }
+                Err(_) => outcome.failed = true,
+            }
+        });
+        alive.retain(|&at| !outcomes[at].failed);
+    }
+    outcomes
+}
+
+/// Hashes of values on all demonstrations; none of those that fail somewhere.
+pub(crate) fn run_parts(
+    typed: &Typed,
+    values: &[Ref],
+    samples: &[Sample<'_>],
+    worker: &mut GraphWorker,
+    limits: &Limits,
+) -> Vec<Option<u64>> {
+    let mut hashes: Vec<Option<u64>> = vec![Some(0); values.len()];
+    for sample in samples {
+        let alive: Vec<usize> = (0..values.len())
+            .filter(|&at| hashes[at].is_some())
+            .collect();
+        let wanted: Vec<Ref> = alive.iter().map(|&at| values[at]).collect();
+        worker.run(&typed.graph, &wanted, sample, limits, |run, at, value| {
+            let place = &mut hashes[alive[at]];
+            let hash = value.ok().and_then(|value| {
+                let hash = run.hash(value);
+                run.check_limits().is_ok().then_some(hash)
+            });
+            *place = hash.and_then(|hash| place.map(|before| combine(before, hash)));
+        });
+    }
+    hashes
+}

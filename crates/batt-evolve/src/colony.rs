@@ -1,0 +1,597 @@
+//! The population of one task on one island.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use batt_arc::Task;
+use batt_dsl::{Limits, Workspace};
+use batt_engine::{GraphWorker, Sample};
+use batt_lang::Program;
+use batt_lang::graph::{Graph, Importer, Ref};
+use batt_lang::types::TypeId;
+
+use crate::brood::{Brood, Offspring, Outcome, run_programs, samples};
+use crate::credit::{Credit, Weights};
+use crate::differ::Differs;
+use crate::donors::Donors;
+use crate::evolution::Settings;
+use crate::mutate::{Assembly, Breeder, Kind};
+use crate::parts::{OFFSPRING_A_PART, PartIndex, Parts};
+use crate::random::Chance;
+use crate::score::{Score, WHOLE};
+use crate::trial::try_on;
+use crate::typed::Typed;
+use crate::work::Tools;
+
+/// What a part costs that a donor computes, and what each further call in it adds: somebody found it useful.
+const DONATED: (u32, u32) = (4, 1);
+
+/// Hashes of programs that are remembered, so that they are not run again.
+const REMEMBERED: usize = 1 << 20;
+
+/// Generations without progress after which a colony is shaken up.
+const PATIENCE: u32 = 24;
+
+/// A program of a population.
+#[derive(Clone, Debug)]
+pub(crate) struct Individual {
+    pub root: Ref,
+    pub outputs: u64,
+    pub score: Score,
+    /// Closeness on each demonstration.
+    pub closeness: Vec<u32>,
+    /// How it was made, and from which programs.
+    pub kind: Option<Kind>,
+    pub parent: Option<Program>,
+    /// Has nobody been told of it yet?
+    pub is_new: bool,
+}
+
+/// What a generation of a colony came to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Generation {
+    pub evaluated: u64,
+    pub runs: u64,
+    pub failed: u64,
+    /// Offspring with the same outputs as another program.
+    pub equal: u64,
+    pub repeated: u64,
+    pub on_cards: u64,
+    pub parts: u64,
+    pub credit: Credit,
+    pub improved: bool,
+}
+
+/// The population of one task on one island.
+pub(crate) struct Colony<'t> {
+    pub task: &'t Task,
+    pub island: usize,
+    samples: Vec<Sample<'t>>,
+    colours: Vec<u8>,
+    /// Programs and parts, and nothing else.
+    pub kept: Graph,
+    pub population: Vec<Individual>,
+    parts: Parts,
+    seen: HashSet<u64>,
+    /// Generations since the last progress.
+    pub stagnant: u32,
+    started: bool,
+    /// How long the last generation took: whoever takes long begins first. Nothing else depends on it.
+    pub took: Duration,
+}
+
+/// What every colony needs.
+pub(crate) struct Shared<'a> {
+    pub donors: &'a Donors,
+    pub differs: &'a Differs,
+    pub weights: &'a Weights,
+    pub settings: &'a Settings,
+    pub generation: u64,
+}
+
+impl<'t> Colony<'t> {
+    pub fn new(task: &'t Task, island: usize, dialect: batt_dsl::Dialect) -> Colony<'t> {
+        let samples = samples(task);
+        let mut colours: Vec<u8> = Vec::new();
+        let grids = samples
+            .iter()
+            .flat_map(|s| [Some(s.input), s.expected, s.expected]);
+        let mut counts = [0usize; 10];
+        for grid in grids.flatten() {
+            let mut here = [0usize; 10];
+            for &cell in grid.cells() {
+                here[usize::from(cell.min(9))] = 1;
+            }
+            (0..10).for_each(|c| counts[c] += here[c]);
+        }
+        for (colour, count) in counts.into_iter().enumerate() {
+            colours.extend(std::iter::repeat_n(colour as u8, count));
+        }
+        Colony {
+            task,
+            island,
+            samples,
+            colours,
+            kept: Graph::new(dialect),
+            population: Vec::new(),
+            parts: Parts::default(),
+            seen: HashSet::new(),
+            stagnant: 0,
+            started: false,
+            took: Duration::ZERO,
+        }
+    }
+
+    /// The demonstrations.
+    pub fn samples(&self) -> &[Sample<'t>] {
+        &self.samples
+    }
+
+    /// The best score so far.
+    pub fn best(&self) -> Option<&Individual> {
+        self.population.first()
+    }
+
+    /// Is nothing left to do? After the first solution simpler ones are looked for, the longer the larger it is: a large
+    /// program that fits a few demonstrations is seldom right about anything else.
+    pub fn is_done(&self) -> bool {
+        let patience = |best: &Individual| (best.score.size * best.score.size / 2).clamp(2, 400);
+        let complete = |best: &Individual| best.score.is_complete();
+        let mut best = self.best().into_iter();
+        self.samples.is_empty() || best.any(|b| complete(b) && self.stagnant >= patience(b))
+    }
+
+    /// Makes the offspring of a generation. The first are the donors' programs as they are.
+    pub fn breed(&mut self, shared: &Shared<'_>, count: usize, tools: &mut Tools) -> Brood {
+        let mut typed = shared.donors.typed.clone();
+        let (population, mut parts) = self.unpack(&mut typed);
+        if !self.started {
+            parts.wait([(Ref::INPUT, 0)]);
+            let (first, further) = DONATED;
+            for value in shared.donors.all_values() {
+                let size = typed.graph.reach(value).len() as u32;
+                parts.wait([(value, first + further * size)]);
+            }
+        }
+        let computed = parts.compute(
+            count / OFFSPRING_A_PART,
+            &typed,
+            &self.samples,
+            &mut tools.worker,
+            &shared.settings.limits,
+        );
+        let purpose = [
+            shared.settings.seed,
+            name_hash(&self.task.id),
+            self.island as u64,
+            shared.generation,
+        ];
+        let mut breeder = Breeder {
+            parts: PartIndex::new(&mut typed, &parts.ready),
+            typed,
+            chance: Chance::new(&purpose),
+            donors: shared.donors,
+            assembly: Assembly::new(parts.ready.clone(), shared.donors),
+            population,
+            colours: self.colours.clone(),
+            functions: HashMap::new(),
+        };
+        let mut made = Made {
+            seen: &mut self.seen,
+            offspring: Vec::with_capacity(count),
+            repeated: 0,
+            tried: [0; Kind::ALL.len()],
+        };
+        if !self.started {
+            let programs = shared.donors.programs.iter().map(|(_, root)| *root);
+            let grids = shared.donors.values(TypeId::GRID);
+            let roots = programs.chain(grids.iter().copied()).chain([Ref::INPUT]);
+            for root in roots {
+                made.add(&breeder, Offspring::as_it_is(root));
+            }
+        }
+        made.breed(&mut breeder, shared.weights, count, self.stagnant);
+        for &(at, groups) in &breeder.assembly.expanded {
+            parts.ready[at].expanded = groups;
+        }
+        let values = std::mem::take(&mut breeder.assembly.values);
+        let graph = &breeder.typed.graph;
+        parts.wait(
+            values
+                .into_iter()
+                .filter(|(value, _)| made.is_new(graph.hash(*value))),
+        );
+        let Made {
+            offspring,
+            repeated,
+            tried,
+            ..
+        } = made;
+        Brood {
+            typed: breeder.typed,
+            offspring,
+            parts,
+            population: breeder.population,
+            repeated,
+            tried,
+            computed,
+        }
+    }
+
+    /// Runs a brood on the demonstrations. Where a card has done so, `known` has its results.
+    pub fn run(
+        &self,
+        brood: &Brood,
+        known: Option<&[Option<Outcome>]>,
+        worker: &mut GraphWorker,
+        limits: &Limits,
+    ) -> Vec<Outcome> {
+        let Some(known) = known else {
+            let roots: Vec<Ref> = brood.offspring.iter().map(|o| o.root).collect();
+            return run_programs(&brood.typed, &roots, &self.samples, worker, limits);
+        };
+        let left: Vec<usize> = (0..known.len()).filter(|&at| known[at].is_none()).collect();
+        let roots: Vec<Ref> = left.iter().map(|&at| brood.offspring[at].root).collect();
+        let own = run_programs(&brood.typed, &roots, &self.samples, worker, limits);
+        let mut all: Vec<Outcome> = known
+            .iter()
+            .map(|o| o.clone().unwrap_or_default())
+            .collect();
+        for (at, outcome) in left.into_iter().zip(own) {
+            all[at] = outcome;
+        }
+        all
+    }
+
+    /// Takes the best of a brood and its new parts into the colony.
+    pub fn select(
+        &mut self,
+        mut brood: Brood,
+        outcomes: &[Outcome],
+        shared: &Shared<'_>,
+        tools: &mut Tools,
+    ) -> Generation {
+        let mut generation = Generation {
+            evaluated: outcomes.len() as u64,
+            repeated: brood.repeated,
+            ..Generation::default()
+        };
+        generation.credit.tried = brood.tried;
+        for outcome in outcomes {
+            generation.failed += u64::from(outcome.failed);
+            generation.runs += outcome.closeness.len() as u64 + u64::from(outcome.failed);
+        }
+        let chosen = self.choose(
+            &brood,
+            outcomes,
+            shared.settings.population.max(1),
+            &mut generation,
+        );
+        let refined: Vec<Individual> = chosen
+            .into_iter()
+            .filter_map(|at| self.refine(&brood, at, shared, &mut tools.workspace))
+            .collect();
+        let before = self.best().map(|best| best.score);
+        for individual in &refined {
+            self.credit(individual, before, &mut generation);
+        }
+        self.is_improved(&refined, before, &mut generation);
+        generation.parts = brood.computed as u64;
+        for (offspring, outcome) in brood.offspring.iter().zip(outcomes) {
+            if let Some(cost) = offspring.cost.filter(|_| !outcome.failed) {
+                brood.parts.admit(offspring.root, cost, outcome.outputs);
+            }
+        }
+        self.keep(brood, refined, shared.settings.population.max(1));
+        self.started = true;
+        generation
+    }
+
+    /// The offspring worth a closer look: those that would be among the best, one for each set of outputs.
+    fn choose(
+        &self,
+        brood: &Brood,
+        outcomes: &[Outcome],
+        population: usize,
+        generation: &mut Generation,
+    ) -> Vec<usize> {
+        let sizes = |at: usize| brood.typed.graph.reach(brood.offspring[at].root).len() as u32;
+        let mut known: HashMap<u64, u32> = self
+            .population
+            .iter()
+            .map(|individual| (individual.outputs, individual.score.size))
+            .collect();
+        let mut best: HashMap<u64, usize> = HashMap::new();
+        let worst = match self.population.len() >= population {
+            true => self.population.last().map(|individual| individual.score),
+            false => None,
+        };
+        for (at, outcome) in outcomes.iter().enumerate() {
+            if outcome.failed {
+                continue;
+            }
+            let hopeless = worst.is_some_and(|worst| {
+                outcome.solved < worst.solved
+                    || outcome.solved == worst.solved
+                        && outcome.mean().saturating_add(WHOLE / 10) < worst.closeness
+            });
+            match known.get_mut(&outcome.outputs) {
+                Some(size) => {
+                    generation.equal += 1;
+                    let own = sizes(at);
+                    if own < *size {
+                        *size = own;
+                        best.insert(outcome.outputs, at);
+                    }
+                }
+                None if hopeless => {}
+                None => {
+                    known.insert(outcome.outputs, sizes(at));
+                    best.insert(outcome.outputs, at);
+                }
+            }
+        }
+        let mut chosen: Vec<usize> = best.into_values().collect();
+        let rank = |&at: &usize| {
+            let outcome = &outcomes[at];
+            (std::cmp::Reverse((outcome.solved, outcome.mean())), at)
+        };
+        chosen.sort_by_key(rank);
+        chosen.truncate(population * 2);
+        chosen
+    }
+
+    /// A closer look at an offspring: size, cost, colours and what differs say. None if alone it fails.
+    fn refine(
+        &self,
+        brood: &Brood,
+        at: usize,
+        shared: &Shared<'_>,
+        workspace: &mut Workspace,
+    ) -> Option<Individual> {
+        let offspring = brood.offspring[at];
+        let program = brood.typed.graph.program(offspring.root, "solve");
+        let trial = try_on(
+            &program,
+            self.task,
+            &self.samples,
+            shared.differs,
+            workspace,
+        );
+        // A solution without an answer is none.
+        if trial.failed > 0 {
+            return None;
+        }
+        let parent = offspring.parent.map(|parent| {
+            let root = brood.population[parent];
+            brood.typed.graph.program(root, "solve")
+        });
+        Some(Individual {
+            root: offspring.root,
+            outputs: trial.outputs,
+            score: trial.score,
+            closeness: trial.closeness,
+            kind: offspring.kind,
+            parent,
+            is_new: true,
+        })
+    }
+
+    /// Credits the kind of change that made a program better than the median of the population, or the best of all.
+    fn credit(&self, new: &Individual, best: Option<Score>, generation: &mut Generation) {
+        let Some(kind) = new.kind else { return };
+        let median = self.population.get(self.population.len() / 2);
+        let better = median.is_none_or(|median| new.score > median.score);
+        let credit = match best {
+            Some(best) if is_progress(&new.score, &best) => 10,
+            _ => u64::from(better),
+        };
+        generation.credit.paid[kind.index()] += credit;
+    }
+
+    fn is_improved(
+        &mut self,
+        refined: &[Individual],
+        before: Option<Score>,
+        generation: &mut Generation,
+    ) {
+        let best = refined.iter().map(|individual| individual.score).max();
+        generation.improved = match (best, before) {
+            (Some(best), Some(before)) => best > before,
+            (best, None) => best.is_some(),
+            (None, _) => false,
+        };
+        self.stagnant = match generation.improved {
+            true => 0,
+            false => self.stagnant + 1,
+        };
+    }
+
+    /// Takes back what a brood holds of the colony, as if it had not been bred.
+    pub fn abandon(&mut self, brood: Brood) {
+        let population = self.population.len();
+        self.keep(brood, Vec::new(), population);
+    }
+
+    /// Makes the next population and its parts, in a graph that has nothing else.
+    fn keep(&mut self, brood: Brood, refined: Vec<Individual>, population: usize) {
+        let old = std::mem::take(&mut self.population);
+        let old = old.into_iter().zip(&brood.population);
+        let old = old.map(|(individual, &root)| Individual { root, ..individual });
+        let mut all: Vec<Individual> = old.chain(refined).collect();
+        all.sort_by(|a, b| b.score.cmp(&a.score).then(a.root.cmp(&b.root)));
+        let mut outputs = HashSet::new();
+        all.retain(|individual| outputs.insert(individual.outputs));
+        let shaken = self.stagnant > 0 && self.stagnant.is_multiple_of(PATIENCE);
+        let mut next = survivors(all, population);
+        if shaken {
+            // The best stay; the others make room for what is less good but different.
+            next.truncate((population / 4).max(1));
+        }
+        let graph = &brood.typed.graph;
+        let mut kept = Graph::new(graph.dialect());
+        let mut importer = Importer::new(graph);
+        for individual in &mut next {
+            individual.root = importer.import(&mut kept, individual.root);
+        }
+        self.parts = brood.parts.moved(|value| importer.import(&mut kept, value));
+        self.population = next;
+        self.kept = kept;
+    }
+
+    /// A program of the population.
+    pub fn program(&self, individual: &Individual) -> Program {
+        self.kept.program(individual.root, "solve")
+    }
+
+    /// Takes programs in as they are, to be run in the next generation.
+    pub fn settle(&mut self, programs: &[Program], shared: &Shared<'_>, tools: &mut Tools) {
+        let mut typed = shared.donors.typed.clone();
+        let (population, parts) = self.unpack(&mut typed);
+        let roots = programs.iter().filter_map(|p| typed.add_program(p));
+        let offspring: Vec<Offspring> = roots.map(Offspring::as_it_is).collect();
+        let brood = Brood {
+            typed,
+            offspring,
+            parts,
+            population,
+            repeated: 0,
+            tried: [0; Kind::ALL.len()],
+            computed: 0,
+        };
+        let (started, stagnant) = (self.started, self.stagnant);
+        let limits = &shared.settings.limits;
+        let outcomes = self.run(&brood, None, &mut tools.worker, limits);
+        let generation = self.select(brood, &outcomes, shared, tools);
+        self.started = started;
+        if !generation.improved {
+            self.stagnant = stagnant;
+        }
+    }
+
+    /// Puts the programs and parts into a graph of the moment.
+    fn unpack(&mut self, typed: &mut Typed) -> (Vec<Ref>, Parts) {
+        let kept = std::mem::replace(&mut self.kept, Graph::new(typed.graph.dialect()));
+        let mut importer = Importer::new(&kept);
+        let mut import = |value: Ref| typed.import(&mut importer, value);
+        let population = self.population.iter().map(|i| import(i.root)).collect();
+        let parts = std::mem::take(&mut self.parts).moved(import);
+        (population, parts)
+    }
+}
+
+/// Is a score better by more than size and cost?
+fn is_progress(new: &Score, old: &Score) -> bool {
+    (new.solved, new.closeness) > (old.solved, old.closeness)
+}
+
+/// Who lives on: the best, and for each demonstration the one that is closest to it.
+fn survivors(sorted: Vec<Individual>, population: usize) -> Vec<Individual> {
+    if sorted.len() <= population {
+        return sorted;
+    }
+    let demos = sorted[0].closeness.len();
+    let by_score = population - (population / 4).min(demos);
+    let mut stays = vec![false; sorted.len()];
+    stays[..by_score].fill(true);
+    for demo in 0..demos.min(population / 4) {
+        let close = |at: &usize| sorted[*at].closeness.get(demo).copied().unwrap_or_default();
+        let rest = (0..sorted.len()).filter(|&at| !stays[at]);
+        if let Some(at) = rest.max_by_key(|at| (close(at), std::cmp::Reverse(*at))) {
+            stays[at] = true;
+        }
+    }
+    let mut at = 0;
+    let mut sorted = sorted;
+    sorted.retain(|_| {
+        at += 1;
+        stays[at - 1]
+    });
+    sorted.truncate(population);
+    sorted
+}
+
+/// Offspring in the making.
+struct Made<'s> {
+    seen: &'s mut HashSet<u64>,
+    offspring: Vec<Offspring>,
+    repeated: u64,
+    tried: [u64; Kind::ALL.len()],
+}
+
+impl Made<'_> {
+    fn add(&mut self, breeder: &Breeder<'_>, offspring: Offspring) -> bool {
+        let new = self.is_new(breeder.typed.graph.hash(offspring.root));
+        match new {
+            true => self.offspring.push(offspring),
+            false => self.repeated += 1,
+        }
+        new
+    }
+
+    /// Has nothing with this hash been made before, as far as is remembered?
+    fn is_new(&mut self, hash: u64) -> bool {
+        if self.seen.len() >= REMEMBERED {
+            self.seen.clear();
+        }
+        self.seen.insert(hash)
+    }
+
+    fn breed(&mut self, breeder: &mut Breeder<'_>, weights: &Weights, count: usize, stagnant: u32) {
+        let sums = weights.sums();
+        let goal = self.offspring.len() + count;
+        // A colony that does not get on takes larger steps.
+        let again = if stagnant > PATIENCE / 2 { 0.45 } else { 0.25 };
+        for _ in 0..count * 4 {
+            if self.offspring.len() >= goal {
+                return;
+            }
+            let kind = Weights::choose(&sums, &mut breeder.chance);
+            let offspring = match kind {
+                Kind::Assemble => breeder.assemble().map(|(root, cost)| Offspring {
+                    root,
+                    kind: Some(kind),
+                    parent: None,
+                    cost: Some(cost),
+                }),
+                _ => changed(breeder, kind, &sums, again),
+            };
+            if let Some(offspring) = offspring
+                && self.add(breeder, offspring)
+            {
+                self.tried[kind.index()] += 1;
+            }
+        }
+    }
+}
+
+/// A program changed once or a few times.
+fn changed(breeder: &mut Breeder<'_>, kind: Kind, sums: &[f64], again: f64) -> Option<Offspring> {
+    let at = breeder.chance.low(breeder.population.len());
+    let parent = breeder.population.get(at).copied();
+    let has_parent = kind != Kind::Adopt;
+    let root = match has_parent {
+        true => parent?,
+        false => Ref::INPUT,
+    };
+    let mut child = breeder.mutate(kind, root)?;
+    while breeder.chance.is(again) {
+        let more = Weights::choose(sums, &mut breeder.chance);
+        if !matches!(more, Kind::Assemble | Kind::Adopt) {
+            child = breeder.mutate(more, child).unwrap_or(child);
+        }
+    }
+    Some(Offspring {
+        root: child,
+        kind: Some(kind),
+        parent: has_parent.then_some(at),
+        cost: None,
+    })
+}
+
+/// A number for a name, the same every time.
+fn name_hash(name: &str) -> u64 {
+    name.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+    })
+}

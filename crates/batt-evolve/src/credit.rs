@@ -1,0 +1,151 @@
+//! Which kinds of change pay, and so how often each is tried.
+
+use serde::{Deserialize, Serialize};
+
+use crate::mutate::Kind;
+use crate::random::Chance;
+
+/// How often each kind is tried, and what came of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Weights {
+    weights: Vec<f64>,
+    /// Offspring and credit of the recent past.
+    tried: Vec<f64>,
+    paid: Vec<f64>,
+    /// Do the weights stay as they are?
+    fixed: bool,
+}
+
+/// What kinds of change did in some time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Credit {
+    /// Offspring made, by kind.
+    pub tried: [u64; Kind::ALL.len()],
+    /// Offspring that were better than their parent, by kind; a new best of a task counts ten times.
+    pub paid: [u64; Kind::ALL.len()],
+}
+
+impl Credit {
+    /// Adds what was seen elsewhere.
+    pub fn add(&mut self, other: &Credit) {
+        for k in 0..Kind::ALL.len() {
+            self.tried[k] += other.tried[k];
+            self.paid[k] += other.paid[k];
+        }
+    }
+}
+
+/// How much of the past counts after one more generation.
+const MEMORY: f64 = 0.9;
+
+/// The share of all tries that goes by the first weights, whatever pays.
+const CURIOSITY: f64 = 0.4;
+
+impl Default for Weights {
+    fn default() -> Weights {
+        Weights::new(Kind::ALL.map(Kind::first_weight), false)
+    }
+}
+
+impl Weights {
+    /// These weights, by kind; fixed ones stay.
+    pub fn new(weights: [f64; Kind::ALL.len()], fixed: bool) -> Weights {
+        let total: f64 = weights.iter().sum();
+        Weights {
+            weights: weights.map(|w| w / total.max(f64::MIN_POSITIVE)).to_vec(),
+            tried: vec![0.0; Kind::ALL.len()],
+            paid: vec![0.0; Kind::ALL.len()],
+            fixed,
+        }
+    }
+
+    /// The share of tries of a kind.
+    pub fn share(&self, kind: Kind) -> f64 {
+        self.weights.get(kind.index()).copied().unwrap_or_default()
+    }
+
+    /// Sums of the weights, to choose by.
+    pub(crate) fn sums(&self) -> Vec<f64> {
+        let mut sum = 0.0;
+        let add = |weight: &f64| {
+            sum += weight;
+            sum
+        };
+        self.weights.iter().map(add).collect()
+    }
+
+    /// A kind, as likely as its weight.
+    pub(crate) fn choose(sums: &[f64], chance: &mut Chance) -> Kind {
+        let at = chance.weighted(sums).unwrap_or_default();
+        Kind::ALL[at.min(Kind::ALL.len() - 1)]
+    }
+
+    /// Learns from a generation.
+    pub fn learn(&mut self, credit: &Credit) {
+        let count = Kind::ALL.len();
+        for k in 0..count {
+            self.tried[k] = self.tried[k] * MEMORY + credit.tried[k] as f64;
+            self.paid[k] = self.paid[k] * MEMORY + credit.paid[k] as f64;
+        }
+        if self.fixed {
+            return;
+        }
+        let all_tried: f64 = self.tried.iter().sum();
+        let all_paid: f64 = self.paid.iter().sum();
+        if all_tried == 0.0 || all_paid == 0.0 {
+            return;
+        }
+        // A kind that was hardly tried is taken to pay as the average does.
+        let average = all_paid / all_tried;
+        let caution = 10.0 / average;
+        let rates: Vec<f64> = (0..count)
+            .map(|k| (self.paid[k] + 10.0) / (self.tried[k] + caution))
+            .collect();
+        let total: f64 = rates.iter().sum();
+        let first = Weights::default_shares();
+        for k in 0..count {
+            self.weights[k] = CURIOSITY * first[k] + (1.0 - CURIOSITY) * rates[k] / total;
+        }
+    }
+
+    fn default_shares() -> [f64; Kind::ALL.len()] {
+        let weights = Kind::ALL.map(Kind::first_weight);
+        let total: f64 = weights.iter().sum();
+        weights.map(|weight| weight / total)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_pays_is_tried_more() {
+        let mut weights = Weights::default();
+        let before = weights.share(Kind::Rewire);
+        let mut credit = Credit::default();
+        credit.tried = [1_000; Kind::ALL.len()];
+        credit.paid[Kind::Rewire.index()] = 100;
+        weights.learn(&credit);
+        assert!(weights.share(Kind::Rewire) > 2.0 * before);
+        for kind in Kind::ALL {
+            assert!(weights.share(kind) > 0.0, "{kind:?}");
+        }
+        let total: f64 = Kind::ALL.into_iter().map(|kind| weights.share(kind)).sum();
+        assert!((total - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn fixed_weights_stay() {
+        let mut only = [0.0; Kind::ALL.len()];
+        only[Kind::Op.index()] = 3.0;
+        let mut weights = Weights::new(only, true);
+        let mut credit = Credit::default();
+        credit.tried = [10; Kind::ALL.len()];
+        credit.paid = [5; Kind::ALL.len()];
+        weights.learn(&credit);
+        assert_eq!(weights.share(Kind::Op), 1.0);
+        let mut chance = Chance::new(&[1]);
+        assert_eq!(Weights::choose(&weights.sums(), &mut chance), Kind::Op);
+    }
+}

@@ -1,0 +1,207 @@
+//! What new programs are made from: solvers that are there already.
+
+use std::collections::HashMap;
+
+use batt_dsl::{Dialect, OpId};
+use batt_lang::Program;
+use batt_lang::graph::{Node, Ref};
+use batt_lang::types::TypeId;
+
+use crate::typed::Typed;
+
+/// A solver that others learn from.
+#[derive(Clone, Debug)]
+pub struct Donor {
+    /// The task it was written for or found for.
+    pub task: String,
+    /// The solver.
+    pub program: Program,
+}
+
+/// All donors in one graph, and what can be learnt from them: which primitives matter, and which values and functions
+/// people compute.
+pub(crate) struct Donors {
+    pub typed: Typed,
+    /// The results of the programs, with their tasks.
+    pub programs: Vec<(String, Ref)>,
+    /// Values that are no functions, by type.
+    values: HashMap<TypeId, Vec<Ref>>,
+    /// Functions by type, primitives included.
+    functions: Vec<(TypeId, Vec<Ref>)>,
+    /// Primitives that give a value that is no function, and all, each with the sums of their weights.
+    pub value_ops: Weighted,
+    pub all_ops: Weighted,
+    of_op: HashMap<OpId, OpFacts>,
+    /// Primitives that give a value, in groups of about the same cost, the cheapest first.
+    pub op_groups: Vec<OpGroup>,
+}
+
+/// Primitives that are about equally common.
+pub(crate) struct OpGroup {
+    pub ops: Vec<OpId>,
+    /// What the cheapest costs.
+    pub cost: u32,
+}
+
+/// Groups of primitives: with more, what is likely comes before what is not; with fewer, a part is looked at less often.
+const GROUPS: usize = 4;
+
+/// What is asked of a primitive again and again.
+struct OpFacts {
+    params: Vec<TypeId>,
+    cost: u32,
+}
+
+/// Primitives, each as likely as it is among the donors.
+pub(crate) struct Weighted {
+    pub ops: Vec<OpId>,
+    pub sums: Vec<f64>,
+}
+
+impl Weighted {
+    fn new(weights: impl Iterator<Item = (OpId, f64)>) -> Weighted {
+        let mut sum = 0.0;
+        let (ops, sums) = weights
+            .map(|(op, weight)| {
+                sum += weight;
+                (op, sum)
+            })
+            .unzip();
+        Weighted { ops, sums }
+    }
+}
+
+/// What a primitive counts that no donor uses.
+const UNSEEN: f64 = 0.5;
+
+impl Donors {
+    pub fn new(dialect: Dialect, donors: &[Donor]) -> Donors {
+        let mut typed = Typed::new(dialect);
+        let mut programs = Vec::new();
+        for donor in donors {
+            if let Some(root) = typed.add_program(&donor.program) {
+                programs.push((donor.task.clone(), root));
+            }
+        }
+        let mut counts: HashMap<OpId, f64> = HashMap::new();
+        let mut values: HashMap<TypeId, Vec<Ref>> = HashMap::new();
+        let mut functions: HashMap<TypeId, Vec<Ref>> = HashMap::new();
+        for node in 0..typed.graph.len() as u32 {
+            if let Node::Call { callee, .. } = typed.graph.node(node)
+                && let Some(op) = callee.as_op()
+            {
+                *counts.entry(op).or_default() += 1.0;
+            }
+            if let Some(ty) = typed.type_of(Ref::node(node)) {
+                let list = match typed.types.is_function(ty) {
+                    true => &mut functions,
+                    false => &mut values,
+                };
+                list.entry(ty).or_default().push(Ref::node(node));
+            }
+        }
+        let ops: Vec<OpId> = dialect
+            .ops()
+            .iter()
+            .filter_map(|op| dialect.op(op.name))
+            .collect();
+        for &op in &ops {
+            let ty = typed.types.op(op);
+            functions.entry(ty).or_default().push(Ref::op(op));
+        }
+        // The popular ones first. A map has no order of its own, and choices are to be the same every time.
+        let uses = uses(&typed);
+        let popularity =
+            |function: &Ref| std::cmp::Reverse(uses.get(function).copied().unwrap_or(0));
+        let mut functions: Vec<_> = functions.into_iter().collect();
+        for (_, list) in &mut functions {
+            list.sort_by_key(|function| (popularity(function), *function));
+        }
+        functions.sort_by_key(|(_, list)| (popularity(&list[0]), list[0]));
+        let weight = |op: OpId| counts.get(&op).copied().unwrap_or_default() + UNSEEN;
+        let gives = |typed: &mut Typed, op: OpId| {
+            let ty = typed.types.op(op);
+            typed.types.result_of(ty)
+        };
+        let of_value = |typed: &mut Typed, op: OpId| {
+            let result = gives(typed, op)?;
+            (!typed.types.is_function(result)).then(|| (op, weight(op)))
+        };
+        let value_ops = Weighted::new(ops.iter().filter_map(|&op| of_value(&mut typed, op)));
+        let all_ops = Weighted::new(ops.iter().map(|&op| (op, weight(op))));
+        let most = counts.values().copied().fold(1.0, f64::max);
+        let mut of_op = HashMap::new();
+        for &op in &ops {
+            let ty = typed.types.op(op);
+            let rarity = (most / weight(op)).log2().max(0.0);
+            let about = OpFacts {
+                params: typed.types.params_of(ty),
+                cost: 4 + rarity.round() as u32,
+            };
+            of_op.insert(op, about);
+        }
+        let op_groups = groups(&value_ops.ops, |op| {
+            of_op.get(&op).map_or(0, |about| about.cost)
+        });
+        Donors {
+            typed,
+            programs,
+            values,
+            functions,
+            value_ops,
+            all_ops,
+            of_op,
+            op_groups,
+        }
+    }
+
+    /// Values of exactly this type.
+    pub fn values(&self, ty: TypeId) -> &[Ref] {
+        self.values.get(&ty).map_or(&[], Vec::as_slice)
+    }
+
+    /// All values that are no functions.
+    pub fn all_values(&self) -> Vec<Ref> {
+        let mut all: Vec<Ref> = self.values.values().flatten().copied().collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// What a primitive takes.
+    pub fn params_of(&self, op: OpId) -> &[TypeId] {
+        self.of_op.get(&op).map_or(&[], |about| &about.params)
+    }
+
+    /// What a call of a primitive costs: a rare one more than a common one.
+    pub fn cost_of(&self, op: OpId) -> u32 {
+        self.of_op.get(&op).map_or(10, |about| about.cost)
+    }
+
+    /// Functions by type.
+    pub fn functions(&self) -> &[(TypeId, Vec<Ref>)] {
+        &self.functions
+    }
+}
+
+/// How often each value is an argument.
+fn uses(typed: &Typed) -> HashMap<Ref, usize> {
+    let mut uses = HashMap::new();
+    for node in 0..typed.graph.len() as u32 {
+        for &operand in &typed.graph.operands(node)[1..] {
+            *uses.entry(operand).or_default() += 1;
+        }
+    }
+    uses
+}
+
+/// Primitives in groups of about the same cost.
+fn groups(ops: &[OpId], cost: impl Fn(OpId) -> u32) -> Vec<OpGroup> {
+    let mut ops = ops.to_vec();
+    ops.sort_by_key(|&op| (cost(op), op.op().name));
+    let size = ops.len().div_ceil(GROUPS).max(1);
+    let group = |ops: &[OpId]| OpGroup {
+        ops: ops.to_vec(),
+        cost: cost(ops[0]),
+    };
+    ops.chunks(size).map(group).collect()
+}

@@ -1,0 +1,43 @@
+//! Evolution: solvers are mutated, run and scored, and the best are kept.
+//!
+//! ```text
+//!             +--- Donors: solvers that are there -----+
+//!             v                                        |
+//!  Colony: breed --> Brood --> run --> select --> Colony (one for each task and island)
+//!            ^         all new programs of a             |
+//!         Weights      generation in one graph        Found
+//!            ^                                           v
+//!            +---------------- Credit ------------- whoever keeps an archive
+//! ```
+//!
+//! - [`Evolution`]: the populations of all tasks; [`Evolution::round`] is one generation of each
+//! - [`Settings`]: seed, islands, sizes, limits
+//! - [`Kind`]: the ways to make a program from others; [`Weights`] say how often each is tried, and adapt
+//! - [`Score`]: demonstrations solved, then closeness, then size, then cost
+//! - [`Donor`]: a solver to learn from
+//!
+//! Test outputs are never looked at.
+
+mod brood;
+mod colony;
+mod credit;
+mod differ;
+mod donors;
+mod evolution;
+mod mutate;
+mod parts;
+mod random;
+pub mod score;
+mod state;
+mod trial;
+mod typed;
+mod work;
+
+pub use credit::{Credit, Weights};
+pub use donors::Donor;
+pub use evolution::{Evolution, Found, Round, Settings, Tally};
+pub use mutate::Kind;
+pub use score::Score;
+pub use state::StateError;
+pub use trial::{Judge, Trial};
+pub use work::OnCards;

@@ -1,0 +1,201 @@
+//! New values from parts, the cheap ones first.
+//!
+//! Parts wait to be *expanded*: every primitive that takes a part is called with it, together with the input, constants of
+//! the right role, functions of the right type and a few other cheap parts. Grids that come out are programs; whatever
+//! comes out and was not there before becomes a part itself. What would be cheap comes first: a cheap part with the
+//! common primitives before the same part with rare ones. So programs are found in the order of how far-fetched they
+//! are, and none is made twice.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+use batt_dsl::OpId;
+use batt_lang::graph::Ref;
+use batt_lang::types::{Role, TypeId};
+
+use super::Breeder;
+use crate::donors::Donors;
+use crate::parts::Part;
+
+/// Calls of one primitive with one part at most; a choice of them if there are more.
+const CALLS: usize = 96;
+
+/// Other parts that a part is tried with.
+const OTHERS: usize = 6;
+
+/// Parts that wait to be expanded, and what came of those that were.
+pub(crate) struct Assembly {
+    /// What can be expanded next: what would come of it costs at least so much; the part, and the group of primitives.
+    waiting: BinaryHeap<Reverse<(u32, u32, u8)>>,
+    parts: Vec<Part>,
+    costs: HashMap<Ref, u32>,
+    /// Grids that nobody has taken yet.
+    grids: Vec<(Ref, u32)>,
+    /// Values that are no grids.
+    pub values: Vec<(Ref, u32)>,
+    /// The numbers of the parts that were expanded, and with how many groups so far.
+    pub expanded: Vec<(usize, u8)>,
+}
+
+impl Assembly {
+    /// With these parts.
+    pub fn new(parts: Vec<Part>, donors: &Donors) -> Assembly {
+        let numbered = parts.iter().enumerate();
+        let waiting = numbered.filter_map(|(at, part)| {
+            let group = donors.op_groups.get(usize::from(part.expanded))?;
+            Some(Reverse((part.cost + group.cost, at as u32, part.expanded)))
+        });
+        Assembly {
+            waiting: waiting.collect(),
+            costs: parts.iter().map(|part| (part.value, part.cost)).collect(),
+            parts,
+            grids: Vec::new(),
+            values: Vec::new(),
+            expanded: Vec::new(),
+        }
+    }
+
+    /// What a value costs: of a part that is known, of the input nothing, of anything else a little.
+    fn cost(&self, value: Ref) -> u32 {
+        match self.costs.get(&value) {
+            Some(&cost) => cost,
+            None if value == Ref::INPUT => 0,
+            None if value.is_constant() => 2,
+            None => 3,
+        }
+    }
+}
+
+/// The next grid, and what it costs.
+pub(super) fn assemble(b: &mut Breeder<'_>) -> Option<(Ref, u32)> {
+    loop {
+        if let Some(grid) = b.assembly.grids.pop() {
+            return Some(grid);
+        }
+        let Reverse((_, at, group)) = b.assembly.waiting.pop()?;
+        let part = b.assembly.parts[at as usize];
+        b.assembly.expanded.push((at as usize, group + 1));
+        if let Some(next) = b.donors.op_groups.get(usize::from(group) + 1) {
+            let later = Reverse((part.cost + next.cost, at, group + 1));
+            b.assembly.waiting.push(later);
+        }
+        expand(b, part.value, group);
+    }
+}
+
+/// Calls every primitive of a group that takes a part.
+fn expand(b: &mut Breeder<'_>, part: Ref, group: u8) {
+    let Some(ty) = b.typed.type_of(part) else {
+        return;
+    };
+    // Its own parts are the likeliest to go with it.
+    let mut near: Vec<Ref> = b
+        .typed
+        .graph
+        .reach(part)
+        .into_iter()
+        .map(Ref::node)
+        .collect();
+    near.reverse();
+    near.truncate(8);
+    near.push(Ref::INPUT);
+    for &op in &b.donors.op_groups[usize::from(group)].ops {
+        for (position, &param) in b.donors.params_of(op).iter().enumerate() {
+            if !b.typed.types.is_function(param) && b.typed.types.fits(ty, param) {
+                call_with(b, op, position, (part, ty), &near);
+            }
+        }
+    }
+}
+
+/// Calls a primitive with a part in one position and all that fits in the others.
+fn call_with(b: &mut Breeder<'_>, op: OpId, position: usize, part: (Ref, TypeId), near: &[Ref]) {
+    let (part, ty) = part;
+    let arity = op.op().arity();
+    let own = b.typed.types.op(op);
+    let mut types = vec![TypeId::ANY; arity];
+    types[position] = ty;
+    let mut options: Vec<Vec<Ref>> = Vec::with_capacity(arity);
+    for k in 0..arity {
+        if k == position {
+            options.push(vec![part]);
+            continue;
+        }
+        let wanted = b.typed.types.wanted_in(own, &types, k, None);
+        let list = choices(b, op, k, wanted, near);
+        if list.is_empty() {
+            return;
+        }
+        options.push(list);
+    }
+    let all: usize = options.iter().map(Vec::len).product();
+    let mut args = vec![part; arity];
+    for number in 0..all.min(CALLS) {
+        let mut number = number;
+        for (arg, list) in args.iter_mut().zip(&options) {
+            // All of them, or that many by chance, mostly what is common.
+            *arg = match all > CALLS {
+                true => list[b.chance.low(list.len())],
+                false => list[number % list.len()],
+            };
+            number /= list.len();
+        }
+        let Some(made) = b.typed.call(Ref::op(op), &args) else {
+            continue;
+        };
+        let Some(made_type) = b.typed.type_of(made) else {
+            continue;
+        };
+        if b.typed.types.is_function(made_type) || b.assembly.costs.contains_key(&made) {
+            continue;
+        }
+        let costs = args.iter().map(|&arg| b.assembly.cost(arg));
+        let cost = costs.sum::<u32>() + b.donors.cost_of(op);
+        let is_grid = b.typed.types.fits(made_type, TypeId::GRID);
+        match is_grid {
+            true => b.assembly.grids.push((made, cost)),
+            false => b.assembly.values.push((made, cost)),
+        }
+    }
+}
+
+/// What to try in a position.
+fn choices(
+    b: &mut Breeder<'_>,
+    op: OpId,
+    position: usize,
+    wanted: TypeId,
+    near: &[Ref],
+) -> Vec<Ref> {
+    if b.typed.types.is_function(wanted) {
+        return b.functions_for(wanted).to_vec();
+    }
+    let mut list: Vec<Ref> = Vec::new();
+    if let Some(role) = Role::of_param(op, position) {
+        let dialect = b.typed.graph.dialect();
+        let constants = role.choices(dialect).iter().enumerate();
+        for (at, &constant) in constants {
+            // Other colours are not in the outputs.
+            if role != Role::Colour || b.colours.contains(&(at as u8)) {
+                list.push(Ref::constant(constant));
+            }
+        }
+        if role == Role::Flag {
+            return list;
+        }
+    }
+    for &value in near {
+        if let Some(ty) = b.typed.type_of(value)
+            && b.typed.types.fits(ty, wanted)
+        {
+            list.push(value);
+        }
+    }
+    let parts = b.parts.fitting(&mut b.typed, wanted);
+    for &part in parts.iter().take(OTHERS) {
+        if !list.contains(&part) {
+            list.push(part);
+        }
+    }
+    list
+}

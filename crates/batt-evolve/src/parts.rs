@@ -1,0 +1,142 @@
+//! Parts: values on the way to an output that differ from each other on some demonstration.
+
+use std::collections::{HashMap, HashSet};
+
+use batt_dsl::Limits;
+use batt_engine::{GraphWorker, Sample};
+use batt_lang::graph::Ref;
+use batt_lang::types::TypeId;
+
+use crate::brood::run_parts;
+use crate::typed::Typed;
+
+/// Parts that a colony keeps.
+const PARTS: usize = 6_000;
+
+/// Values that wait to be computed.
+const WAITING: usize = 20_000;
+
+/// Values that are computed in a generation, for each so many offspring one: only the cheapest are needed soon.
+pub(crate) const OFFSPRING_A_PART: usize = 6;
+
+/// A value that programs of a task can be made from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub value: Ref,
+    /// How far-fetched it is: the sum of what its calls cost, those of rare primitives more.
+    pub cost: u32,
+    /// How many groups of primitives it has been tried with, the common ones first.
+    pub expanded: u8,
+}
+
+/// The parts of a colony.
+#[derive(Clone, Default)]
+pub(crate) struct Parts {
+    /// The cheapest first.
+    pub ready: Vec<Part>,
+    /// Values that have not been computed, and what they cost.
+    waiting: Vec<(Ref, u32)>,
+    /// Hashes of what parts are on all demonstrations.
+    known: HashSet<u64>,
+}
+
+impl Parts {
+    /// Adds values to be computed later, if they are cheap.
+    pub fn wait(&mut self, values: impl IntoIterator<Item = (Ref, u32)>) {
+        self.waiting.extend(values);
+    }
+
+    /// Adds a value that has been computed, if it is a new one.
+    pub fn admit(&mut self, value: Ref, cost: u32, outputs: u64) {
+        if self.known.insert(outputs) {
+            self.ready.push(Part {
+                value,
+                cost,
+                expanded: 0,
+            });
+        }
+    }
+
+    /// Computes the cheapest values that wait. Gives how many.
+    pub fn compute(
+        &mut self,
+        count: usize,
+        typed: &Typed,
+        samples: &[Sample<'_>],
+        worker: &mut GraphWorker,
+        limits: &Limits,
+    ) -> usize {
+        self.waiting.sort_by_key(|(_, cost)| *cost);
+        let later = self.waiting.split_off(count.min(self.waiting.len()));
+        let now = std::mem::replace(&mut self.waiting, later);
+        self.waiting.truncate(WAITING);
+        let values: Vec<Ref> = now.iter().map(|(value, _)| *value).collect();
+        let hashes = run_parts(typed, &values, samples, worker, limits);
+        for (&(value, cost), hash) in now.iter().zip(hashes) {
+            if let Some(outputs) = hash {
+                self.admit(value, cost, outputs);
+            }
+        }
+        self.tidy();
+        now.len()
+    }
+
+    /// Drops the dearest if there are too many.
+    fn tidy(&mut self) {
+        self.ready.sort_by_key(|part| part.cost);
+        self.ready.truncate(PARTS);
+        if self.known.len() > 64 * PARTS {
+            self.known.clear();
+        }
+    }
+
+    /// The same in another graph.
+    pub fn moved(mut self, mut to: impl FnMut(Ref) -> Ref) -> Parts {
+        self.tidy();
+        for part in &mut self.ready {
+            part.value = to(part.value);
+        }
+        for (value, _) in &mut self.waiting {
+            *value = to(*value);
+        }
+        self
+    }
+}
+
+/// Parts by type, in a graph of the moment.
+pub(crate) struct PartIndex {
+    by_type: Vec<(TypeId, Vec<Ref>)>,
+    fitting: HashMap<TypeId, Vec<Ref>>,
+}
+
+impl PartIndex {
+    /// Sorts parts by type; they keep their order.
+    pub fn new(typed: &mut Typed, parts: &[Part]) -> PartIndex {
+        let mut at: HashMap<TypeId, usize> = HashMap::new();
+        let mut by_type: Vec<(TypeId, Vec<Ref>)> = Vec::new();
+        for part in parts {
+            let Some(ty) = typed.type_of(part.value) else {
+                continue;
+            };
+            let place = *at.entry(ty).or_insert_with(|| {
+                by_type.push((ty, Vec::new()));
+                by_type.len() - 1
+            });
+            by_type[place].1.push(part.value);
+        }
+        PartIndex {
+            by_type,
+            fitting: HashMap::new(),
+        }
+    }
+
+    /// Parts that can stand where this type is wanted.
+    pub fn fitting(&mut self, typed: &mut Typed, wanted: TypeId) -> &[Ref] {
+        let by_type = &self.by_type;
+        self.fitting.entry(wanted).or_insert_with(|| {
+            let fits = |(ty, _): &&(TypeId, Vec<Ref>)| typed.types.fits(*ty, wanted);
+            let lists = by_type.iter().filter(fits);
+            lists.flat_map(|(_, list)| list).copied().collect()
+        })
+    }
+}

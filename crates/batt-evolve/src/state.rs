@@ -1,0 +1,98 @@
+//! The state of an evolution, to go on from later.
+
+use std::collections::HashMap;
+
+use batt_lang::SolverFile;
+use batt_lang::print_file;
+use serde::{Deserialize, Serialize};
+
+use crate::credit::Weights;
+use crate::evolution::Evolution;
+
+/// The version of what is written here.
+const FORMAT: u32 = 1;
+
+/// Programs of each population that are written: the best.
+const BEST: usize = 24;
+
+/// Why a state cannot be gone on from.
+#[derive(Debug, thiserror::Error)]
+pub enum StateError {
+    /// It is no state.
+    #[error("the stored state cannot be read: {0}")]
+    Unreadable(#[from] serde_json::Error),
+    /// It is of another version.
+    #[error("the stored state is of version {found}, this program knows version {FORMAT}")]
+    Version {
+        /// Its version.
+        found: u32,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+struct State {
+    format: u32,
+    generation: u64,
+    weights: Weights,
+    tasks: Vec<Population>,
+}
+
+/// The best programs of a task on all islands.
+#[derive(Serialize, Deserialize)]
+struct Population {
+    task: String,
+    programs: String,
+}
+
+impl Evolution<'_> {
+    /// What is needed to go on from here: the best programs, what is known about changes, and the generation. Parts and
+    /// what was tried before are not kept, so an evolution that was interrupted goes on a little differently.
+    pub fn state(&self) -> Vec<u8> {
+        let population = |at: usize| {
+            let programs = self.best_programs(at, BEST);
+            let programs = programs.into_iter().enumerate();
+            let named: Vec<_> = programs
+                .map(|(k, program)| program.renamed(format!("solve_{k}")))
+                .collect();
+            Population {
+                task: self.tasks()[at].id.clone(),
+                programs: print_file(&named),
+            }
+        };
+        let state = State {
+            format: FORMAT,
+            generation: self.generation(),
+            weights: self.weights().clone(),
+            tasks: (0..self.tasks().len()).map(population).collect(),
+        };
+        // Strings and numbers: there is nothing that could fail.
+        serde_json::to_vec(&state).unwrap_or_default()
+    }
+
+    /// Goes on from a state. Tasks that are not in it start anew, and those that are only in it are left out.
+    pub fn restore(&mut self, state: &[u8]) -> Result<(), StateError> {
+        let state: State = serde_json::from_slice(state)?;
+        if state.format != FORMAT {
+            return Err(StateError::Version {
+                found: state.format,
+            });
+        }
+        let at: HashMap<&str, usize> = self
+            .tasks()
+            .iter()
+            .enumerate()
+            .map(|(at, task)| (task.id.as_str(), at))
+            .collect();
+        let mut programs = HashMap::new();
+        for population in state.tasks {
+            if let Some(&at) = at.get(population.task.as_str()) {
+                let dialect = Some(self.dialect());
+                let file = SolverFile::parse_in(&population.programs, "state", dialect);
+                programs.insert(at, file.programs);
+            }
+        }
+        self.settle(&programs);
+        self.go_on(state.generation, state.weights);
+        Ok(())
+    }
+}

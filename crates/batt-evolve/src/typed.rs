@@ -1,0 +1,161 @@
+//! A graph whose nodes have types, so that nothing is made that cannot be meant.
+
+use batt_dsl::Dialect;
+use batt_lang::Program;
+use batt_lang::graph::{Graph, Importer, Node, Ref, Target};
+use batt_lang::types::{TypeId, Types};
+
+/// A [`Graph`] with the type of every node.
+#[derive(Clone)]
+pub(crate) struct Typed {
+    pub graph: Graph,
+    pub types: Types,
+    /// The type of each node; none for one that was written so but cannot be meant.
+    of_node: Vec<Option<TypeId>>,
+    of_constant: Vec<TypeId>,
+}
+
+impl Typed {
+    pub fn new(dialect: Dialect) -> Typed {
+        let mut types = Types::new(dialect);
+        let constants = Dialect::Tokpidjin.constants();
+        let of_constant = constants.map(|c| types.constant(c)).collect();
+        Typed {
+            graph: Graph::new(dialect),
+            types,
+            of_node: Vec::new(),
+            of_constant,
+        }
+    }
+
+    /// The type of a value, if it has one.
+    #[inline]
+    pub fn type_of(&mut self, value: Ref) -> Option<TypeId> {
+        match value.target() {
+            Target::Node(node) => self.of_node[node as usize],
+            Target::Op(op) => Some(self.types.op(op)),
+            Target::Const(constant) => Some(self.of_constant[constant.index()]),
+            Target::Literal(at) => {
+                let literal = self.graph.literal_at(at)?.clone();
+                Some(self.types.literal(&literal))
+            }
+            Target::Param(0) => Some(TypeId::SAMPLES),
+            Target::Param(_) => Some(TypeId::GRID),
+        }
+    }
+
+    /// A call that can be meant, made if it is not there yet; `None` if it cannot.
+    pub fn call(&mut self, callee: Ref, args: &[Ref]) -> Option<Ref> {
+        let ty = self.type_of_call(callee, args)?;
+        let made = self.graph.call(callee, args);
+        self.record(Some(ty));
+        Some(made)
+    }
+
+    /// The type that a call would have.
+    pub fn type_of_call(&mut self, callee: Ref, args: &[Ref]) -> Option<TypeId> {
+        let mut types = [TypeId::ANY; 8];
+        let types = types.get_mut(..args.len())?;
+        for (ty, &arg) in types.iter_mut().zip(args) {
+            *ty = self.type_of(arg)?;
+        }
+        let callee = self.type_of(callee)?;
+        self.types.call(callee, types)
+    }
+
+    /// The node of another with other operands. What could not be meant before may not be meant now.
+    pub fn again(&mut self, old: u32, operands: &[Ref]) -> Option<Ref> {
+        let ty = match (self.graph.node(old), operands) {
+            (Node::Call { .. }, [callee, args @ ..]) => self.type_of_call(*callee, args),
+            _ => self.of_node[old as usize],
+        };
+        if ty.is_none() && self.of_node[old as usize].is_some() {
+            return None;
+        }
+        let made = self.graph.intern(operands);
+        self.record(ty);
+        Some(made)
+    }
+
+    /// Notes the type of the last node if it is new.
+    fn record(&mut self, ty: Option<TypeId>) {
+        if self.graph.len() > self.of_node.len() {
+            self.of_node.push(ty);
+        }
+    }
+
+    /// Adds a program as it is written, whatever its types.
+    pub fn add_program(&mut self, program: &Program) -> Option<Ref> {
+        let root = self.graph.add_program(program);
+        self.catch_up();
+        root
+    }
+
+    /// Copies a value out of another graph.
+    pub fn import(&mut self, importer: &mut Importer<'_>, value: Ref) -> Ref {
+        let there = importer.import(&mut self.graph, value);
+        self.catch_up();
+        there
+    }
+
+    /// Finds the types of nodes that were added to the graph itself.
+    fn catch_up(&mut self) {
+        for node in self.of_node.len()..self.graph.len() {
+            let operands = self.graph.operands(node as u32).to_vec();
+            let ty = match self.graph.node(node as u32) {
+                Node::Call { .. } => self.type_of_call(operands[0], &operands[1..]),
+                Node::Tuple(_) => {
+                    let items = operands[1..].iter().map(|&item| self.type_of(item));
+                    let items: Option<Vec<TypeId>> = items.collect();
+                    items.map(|items| self.types.tuple(&items))
+                }
+            };
+            self.of_node.push(ty);
+        }
+    }
+
+    /// A program with one node replaced, wherever it is used; `None` if that cannot be meant.
+    pub fn replace(&mut self, root: Ref, old: u32, new: Ref) -> Option<Ref> {
+        if root == Ref::node(old) {
+            return Some(new);
+        }
+        let nodes = self.graph.reach(root);
+        // Nodes above the replaced one, and what became of them; few of all, so a list does.
+        let mut moved: Vec<(u32, Ref)> = vec![(old, new)];
+        let mut operands: Vec<Ref> = Vec::new();
+        for &node in nodes.iter().filter(|&&node| node > old) {
+            let mut changed = false;
+            operands.clear();
+            for &operand in self.graph.operands(node) {
+                let to = operand.as_node().and_then(|id| {
+                    let known = moved.iter().find(|(from, _)| *from == id);
+                    known.map(|(_, to)| *to)
+                });
+                changed |= to.is_some();
+                operands.push(to.unwrap_or(operand));
+            }
+            if changed {
+                let made = self.again(node, &operands)?;
+                moved.push((node, made));
+            }
+        }
+        moved.last().map(|(_, to)| *to)
+    }
+
+    /// A program with one operand of one node replaced.
+    pub fn replace_operand(
+        &mut self,
+        root: Ref,
+        node: u32,
+        position: usize,
+        new: Ref,
+    ) -> Option<Ref> {
+        let mut operands = self.graph.operands(node).to_vec();
+        if operands[position] == new {
+            return None;
+        }
+        operands[position] = new;
+        let made = self.again(node, &operands)?;
+        self.replace(root, node, made)
+    }
+}

@@ -1,0 +1,220 @@
+//! Evolution on the embedded tasks.
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::AtomicBool;
+
+use batt_arc::{Task, corpus};
+use batt_dsl::Dialect;
+use batt_engine::{Compiled, Job, Options, Sample, evaluate};
+use batt_evolve::{Donor, Evolution, Kind, Round, Settings, Tally, Weights};
+use batt_lang::card::structural_hash;
+use batt_lang::{Program, SolverFile};
+
+/// Some tasks, and all solvers but theirs.
+fn held_out(ids: &[&str]) -> (Vec<Task>, Vec<Donor>) {
+    let tasks = corpus::tasks();
+    let file = SolverFile::parse(corpus::SOLVERS, "solvers.py");
+    let task = |program: &Program| program.name().trim_start_matches("solve_").to_owned();
+    let donors = file.programs.iter().map(|program| Donor {
+        task: task(program),
+        program: program.clone(),
+    });
+    let donors = donors.filter(|donor| !ids.contains(&donor.task.as_str()));
+    let tasks = ids.iter().filter_map(|id| tasks.get(id).cloned()).collect();
+    (tasks, donors.collect())
+}
+
+fn settings(seed: u64, offspring: usize) -> Settings {
+    Settings {
+        seed,
+        offspring: NonZeroUsize::new(offspring),
+        ..Settings::default()
+    }
+}
+
+fn rounds(evolution: &mut Evolution<'_>, count: usize) -> Vec<Round> {
+    let stop = AtomicBool::new(false);
+    (0..count)
+        .map(|_| evolution.round(&mut [], &stop))
+        .collect()
+}
+
+fn found(rounds: &[Round]) -> Vec<(usize, String, u64)> {
+    let all = rounds.iter().flat_map(|round| &round.found);
+    all.map(|f| (f.task, structural_hash(&f.program), f.outputs))
+        .collect()
+}
+
+#[test]
+fn a_solver_is_found_again() {
+    let (tasks, donors) = held_out(&["1b91133d", "f92937ab", "46efe71b"]);
+    let mut evolution = Evolution::new(&tasks, Dialect::ArcDsl, donors, &[], settings(1, 1000));
+    let stop = AtomicBool::new(false);
+    for _ in 0..40 {
+        if evolution.is_done() {
+            break;
+        }
+        evolution.round(&mut [], &stop);
+    }
+    let solved = (0..tasks.len()).filter(|&at| evolution.best(at).is_some_and(|b| b.is_complete()));
+    assert!(solved.count() >= 2);
+    // What is said to be solved is solved, by the program as it is printed.
+    for (at, task) in tasks.iter().enumerate() {
+        let Some(best) = evolution.best(at) else {
+            continue;
+        };
+        let program = evolution.best_program(at).expect("there is a score");
+        let text = program.to_string();
+        let file = SolverFile::parse_in(&text, "found.py", Some(Dialect::ArcDsl));
+        let compiled = Compiled::new(&file.programs[0]);
+        let jobs: Vec<Job<'_>> = task
+            .train
+            .iter()
+            .map(|pair| Job {
+                program: &compiled,
+                sample: Sample::new(task, pair),
+            })
+            .collect();
+        let mut right = 0;
+        evaluate(&jobs, &Options::default(), &stop, |_, result| {
+            right += u32::from(result.verdict.is_right());
+        });
+        assert_eq!(right, best.solved, "{text}");
+    }
+}
+
+#[test]
+fn threads_make_no_difference() {
+    let ids = ["1b91133d", "33b64ef9", "8d3e25e2", "d66c1b89", "e73fc175"];
+    let (tasks, donors) = held_out(&ids);
+    let run = |threads: usize, islands: usize| {
+        let settings = Settings {
+            threads: NonZeroUsize::new(threads),
+            islands: NonZeroUsize::new(islands).expect("not zero"),
+            ..settings(7, 150)
+        };
+        let mut evolution = Evolution::new(&tasks, Dialect::ArcDsl, donors.clone(), &[], settings);
+        let rounds = rounds(&mut evolution, 9);
+        (found(&rounds), evolution.state())
+    };
+    let one = run(1, 2);
+    assert!(one.0.len() > 100);
+    assert_eq!(one, run(3, 2));
+    assert_ne!(one.0, run(1, 1).0);
+}
+
+#[test]
+fn most_offspring_run_and_every_kind_is_tried() {
+    let ids = [
+        "0f995f90", "2498803a", "3470f492", "516c26bb", "a5eecb84", "cdd75e46", "b803c0b9",
+    ];
+    let (tasks, donors) = held_out(&ids);
+    let mut evolution = Evolution::new(&tasks, Dialect::ArcDsl, donors, &[], settings(3, 400));
+    let mut tally = Tally::default();
+    for round in rounds(&mut evolution, 6) {
+        tally.add(&round.tally);
+    }
+    let fine = 1.0 - tally.failed as f64 / tally.offspring as f64;
+    assert!(fine >= 0.7, "{:.1} % run without error", 100.0 * fine);
+    for kind in Kind::ALL {
+        assert!(tally.credit.tried[kind.index()] > 0, "{}", kind.name());
+    }
+}
+
+#[test]
+fn weights_can_be_fixed() {
+    let (tasks, donors) = held_out(&["46efe71b"]);
+    let mut only = [0.0; Kind::ALL.len()];
+    only[Kind::Constant.index()] = 1.0;
+    let settings = Settings {
+        weights: Weights::new(only, true),
+        ..settings(3, 50)
+    };
+    let mut evolution = Evolution::new(&tasks, Dialect::ArcDsl, donors, &[], settings);
+    for round in rounds(&mut evolution, 3) {
+        let tried = round.tally.credit.tried;
+        let constants = tried[Kind::Constant.index()];
+        assert_eq!(constants, tried.iter().sum::<u64>());
+    }
+}
+
+#[test]
+fn it_goes_on_from_a_state() {
+    let (tasks, donors) = held_out(&["1b91133d", "d66c1b89"]);
+    let new = || {
+        Evolution::new(
+            &tasks,
+            Dialect::ArcDsl,
+            donors.clone(),
+            &[],
+            settings(5, 300),
+        )
+    };
+    let mut first = new();
+    rounds(&mut first, 4);
+    let state = first.state();
+    let mut second = new();
+    second.restore(&state).expect("our own state");
+    assert_eq!(second.generation(), 4);
+    for at in 0..tasks.len() {
+        assert_eq!(second.best(at), first.best(at));
+    }
+    rounds(&mut second, 1);
+    assert!(second.best(0) >= first.best(0));
+    assert!(new().restore(b"{}").is_err());
+    assert!(new().restore(b"not a state").is_err());
+}
+
+#[test]
+fn no_donors_and_no_demonstrations() {
+    let (mut tasks, _) = held_out(&["f92937ab", "46efe71b"]);
+    tasks[1].train.clear();
+    let mut evolution = Evolution::new(&tasks, Dialect::ArcDsl, Vec::new(), &[], settings(1, 200));
+    let rounds = rounds(&mut evolution, 3);
+    assert!(
+        rounds
+            .iter()
+            .map(|round| round.tally.offspring)
+            .sum::<u64>()
+            > 100
+    );
+    assert!(evolution.best(0).is_some());
+    assert_eq!(evolution.best(1), None);
+}
+
+#[test]
+fn the_fork_made_for_search() {
+    let (tasks, _) = held_out(&["f92937ab", "2120d3af"]);
+    let text = "
+def solve_a(S, I, C):
+    x1 = mir_rot_t(I, R2)
+    O = hconcat(I, x1)
+    return O
+
+def solve_b(S, I, C):
+    x1 = o_g(I, R5)
+    x2 = merge_f(x1)
+    O = fill(I, RED, x2)
+    return O
+";
+    let file = SolverFile::parse_in(text, "tok.py", Some(Dialect::Tokpidjin));
+    assert!(file.is_clean(), "{:?}", file.diagnostics);
+    let donors = file.programs.iter().map(|program| Donor {
+        task: program.name().to_owned(),
+        program: program.clone(),
+    });
+    let donors = donors.collect();
+    let mut evolution = Evolution::new(&tasks, Dialect::Tokpidjin, donors, &[], settings(2, 300));
+    let mut tally = Tally::default();
+    for round in rounds(&mut evolution, 4) {
+        tally.add(&round.tally);
+        for found in round.found {
+            let text = found.program.to_string();
+            let again = SolverFile::parse_in(&text, "found.py", Some(Dialect::Tokpidjin));
+            assert_eq!(again.programs[0], found.program);
+        }
+    }
+    assert!(tally.offspring > 1000);
+    assert!(tally.credit.tried[Kind::Mirror.index()] > 0);
+    assert!(tally.credit.tried[Kind::Colour.index()] > 0);
+}

@@ -1,0 +1,580 @@
+//! Many programs as one graph, for whoever makes programs by the thousand.
+//!
+//! A [`Program`] is good to read, print and check; it is slow to change. In a [`Graph`] every distinct call is one
+//! *node*, made once: a program is the node of its result, and a changed program shares all that was not changed with
+//! the one it came from. Two programs that compute the same thing in the same way have the same node.
+//!
+//! Steps that the result does not need have no place here, so a program that comes out of a graph has none.
+//!
+//! ```
+//! use batt_lang::SolverFile;
+//! use batt_lang::graph::Graph;
+//!
+//! let file = SolverFile::parse("
+//! def solve_a(I):
+//!     x1 = vmirror(I)
+//!     return hconcat(I, x1)
+//!
+//! def solve_b(I):
+//!     return hconcat(I, vmirror(I))
+//! ", "two.py");
+//! let mut graph = Graph::new(file.programs[0].dialect());
+//! let a = graph.add_program(&file.programs[0]);
+//! assert_eq!(a, graph.add_program(&file.programs[1]));
+//! assert_eq!(graph.len(), 2);
+//! assert_eq!(graph.program(a.unwrap(), "solve").to_string(), "\
+//! def solve(I):
+//!     x1 = vmirror(I)
+//!     O = hconcat(I, x1)
+//!     return O
+//! ");
+//! ```
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use batt_dsl::{ConstId, Dialect, Literal, OpId};
+use hashbrown::HashTable;
+
+use crate::program::{Operand, ParamId, Program, ProgramBuilder, StepKind};
+
+/// What a node can refer to: another node, a primitive, a constant, a literal or a parameter.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Ref(u32);
+
+const TAG: u32 = 29;
+const NODE: u32 = 0;
+const OP: u32 = 1;
+const CONST: u32 = 2;
+const LITERAL: u32 = 3;
+const PARAM: u32 = 4;
+
+/// A [`Ref`] taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A node, by number: those it refers to have lower ones.
+    Node(u32),
+    /// A primitive.
+    Op(OpId),
+    /// A named constant.
+    Const(ConstId),
+    /// A literal, by its number in the graph.
+    Literal(u32),
+    /// A parameter: `S`, `I` or `C`.
+    Param(u32),
+}
+
+impl Ref {
+    /// The demonstrations of the task.
+    pub const SAMPLES: Ref = Ref::new(PARAM, 0);
+    /// The input grid.
+    pub const INPUT: Ref = Ref::new(PARAM, 1);
+    /// The grid to compare with.
+    pub const COMPARISON: Ref = Ref::new(PARAM, 2);
+    /// In the place of a callee: the node is a tuple of its arguments.
+    const TUPLE: Ref = Ref::new(PARAM, 3);
+
+    const fn new(tag: u32, payload: u32) -> Ref {
+        Ref(tag << TAG | payload)
+    }
+
+    /// A node.
+    pub const fn node(number: u32) -> Ref {
+        assert!(number < 1 << TAG);
+        Ref::new(NODE, number)
+    }
+
+    /// A primitive.
+    pub fn op(op: OpId) -> Ref {
+        Ref::new(OP, op.index() as u32)
+    }
+
+    /// A named constant.
+    pub fn constant(constant: ConstId) -> Ref {
+        Ref::new(CONST, constant.index() as u32)
+    }
+
+    const fn payload(self) -> u32 {
+        self.0 & ((1 << TAG) - 1)
+    }
+
+    /// The node, if it is one.
+    #[inline]
+    pub fn as_node(self) -> Option<u32> {
+        (self.0 >> TAG == NODE).then_some(self.0)
+    }
+
+    /// The primitive, if it is one.
+    pub fn as_op(self) -> Option<OpId> {
+        (self.0 >> TAG == OP).then(|| every_op()[self.payload() as usize])
+    }
+
+    /// Is it a constant or a literal?
+    pub fn is_constant(self) -> bool {
+        matches!(self.0 >> TAG, CONST | LITERAL)
+    }
+
+    /// What it refers to.
+    pub fn target(self) -> Target {
+        let payload = self.payload();
+        match self.0 >> TAG {
+            NODE => Target::Node(payload),
+            OP => Target::Op(every_op()[payload as usize]),
+            CONST => Target::Const(every_constant()[payload as usize]),
+            LITERAL => Target::Literal(payload),
+            _ => Target::Param(payload),
+        }
+    }
+}
+
+impl fmt::Debug for Ref {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.target() {
+            Target::Node(node) => write!(f, "#{node}"),
+            Target::Op(op) => write!(f, "{op:?}"),
+            Target::Const(constant) => f.write_str(constant.name()),
+            Target::Literal(literal) => write!(f, "literal {literal}"),
+            Target::Param(param) => f.write_str(PARAMS.get(param as usize).unwrap_or(&"tuple")),
+        }
+    }
+}
+
+const PARAMS: [&str; 3] = crate::batt::PARAMS;
+
+fn every_op() -> &'static [OpId] {
+    static ALL: OnceLock<Vec<OpId>> = OnceLock::new();
+    ALL.get_or_init(|| OpId::every().collect())
+}
+
+/// Tokpidjin has the constants of all dialects.
+fn every_constant() -> &'static [ConstId] {
+    static ALL: OnceLock<Vec<ConstId>> = OnceLock::new();
+    ALL.get_or_init(|| Dialect::Tokpidjin.constants().collect())
+}
+
+/// What a node does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Node<'g> {
+    /// `callee(args...)`
+    Call {
+        /// What is called.
+        callee: Ref,
+        /// The arguments.
+        args: &'g [Ref],
+    },
+    /// `(items...)`
+    Tuple(&'g [Ref]),
+}
+
+/// Programs that share what they have in common; see the [module](self).
+#[derive(Clone)]
+pub struct Graph {
+    dialect: Dialect,
+    /// Where each node starts in `refs`: the callee, then the arguments.
+    starts: Vec<u32>,
+    refs: Vec<Ref>,
+    hashes: Vec<u64>,
+    index: HashTable<u32>,
+    literals: Vec<Literal>,
+}
+
+impl Graph {
+    /// An empty graph for programs of a dialect.
+    pub fn new(dialect: Dialect) -> Graph {
+        Graph {
+            dialect,
+            starts: vec![0],
+            refs: Vec::new(),
+            hashes: Vec::new(),
+            index: HashTable::new(),
+            literals: Vec::new(),
+        }
+    }
+
+    /// The dialect of the programs.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// Number of nodes.
+    pub fn len(&self) -> usize {
+        self.hashes.len()
+    }
+
+    /// Is there no node?
+    pub fn is_empty(&self) -> bool {
+        self.hashes.is_empty()
+    }
+
+    /// A node taken apart.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such node.
+    #[inline]
+    pub fn node(&self, node: u32) -> Node<'_> {
+        match self.operands(node) {
+            [Ref::TUPLE, items @ ..] => Node::Tuple(items),
+            [callee, args @ ..] => Node::Call {
+                callee: *callee,
+                args,
+            },
+            [] => unreachable!("a node has a callee"),
+        }
+    }
+
+    /// The callee of a node and its arguments. That of a tuple is none of the graph's.
+    #[inline]
+    pub fn operands(&self, node: u32) -> &[Ref] {
+        let node = node as usize;
+        &self.refs[self.starts[node] as usize..self.starts[node + 1] as usize]
+    }
+
+    /// A call, made if it is not there yet.
+    ///
+    /// # Panics
+    ///
+    /// If an operand is a node that is not there, or there are 2^29 nodes.
+    pub fn call(&mut self, callee: Ref, args: &[Ref]) -> Ref {
+        let mut operands = [Ref::TUPLE; 9];
+        match args.len() {
+            0..=8 => {
+                operands[0] = callee;
+                operands[1..=args.len()].copy_from_slice(args);
+                self.intern(&operands[..=args.len()])
+            }
+            _ => self.intern(&[&[callee], args].concat()),
+        }
+    }
+
+    /// A node with the operands of another, the callee first, as [`operands`](Graph::operands) gives them.
+    ///
+    /// # Panics
+    ///
+    /// As [`call`](Graph::call).
+    pub fn intern(&mut self, operands: &[Ref]) -> Ref {
+        let hash = self.hash_of(operands);
+        let Graph {
+            index,
+            starts,
+            refs,
+            hashes,
+            ..
+        } = self;
+        let same = |&node: &u32| {
+            let node = node as usize;
+            hashes[node] == hash
+                && refs[starts[node] as usize..starts[node + 1] as usize] == *operands
+        };
+        if let Some(&node) = index.find(hash, same) {
+            return Ref::node(node);
+        }
+        let node = hashes.len() as u32;
+        for operand in operands {
+            assert!(operand.as_node().is_none_or(|id| id < node), "not there");
+        }
+        refs.extend_from_slice(operands);
+        starts.push(refs.len() as u32);
+        hashes.push(hash);
+        index.insert_unique(hash, node, |&node| hashes[node as usize]);
+        Ref::node(node)
+    }
+
+    /// A hash of what a value is computed from, the same in every graph.
+    #[inline]
+    pub fn hash(&self, value: Ref) -> u64 {
+        match value.target() {
+            Target::Node(node) => self.hashes[node as usize],
+            Target::Literal(literal) => literal_hash(&self.literals[literal as usize]),
+            _ => mix(u64::from(value.0)),
+        }
+    }
+
+    fn hash_of(&self, operands: &[Ref]) -> u64 {
+        let combine = |hash: u64, operand: &Ref| mix(hash ^ self.hash(*operand)).rotate_left(23);
+        operands.iter().fold(operands.len() as u64, combine)
+    }
+
+    /// A literal, or the constant that has its value.
+    pub fn literal(&mut self, literal: Literal) -> Ref {
+        let named = self.dialect.constants().find(|c| c.value() == literal);
+        if let Some(constant) = named {
+            return Ref::constant(constant);
+        }
+        let known = self.literals.iter().position(|known| *known == literal);
+        let at = known.unwrap_or_else(|| {
+            self.literals.push(literal);
+            self.literals.len() - 1
+        });
+        Ref::new(LITERAL, at as u32)
+    }
+
+    /// The value of a constant or literal.
+    pub fn literal_value(&self, value: Ref) -> Option<Literal> {
+        match value.target() {
+            Target::Const(constant) => Some(constant.value()),
+            Target::Literal(at) => self.literals.get(at as usize).cloned(),
+            _ => None,
+        }
+    }
+
+    /// A literal, by its number.
+    pub fn literal_at(&self, number: u32) -> Option<&Literal> {
+        self.literals.get(number as usize)
+    }
+
+    /// Adds a program and gives its result; `None` if it takes other parameters than `I`, or some of `S`, `I` and `C`,
+    /// or is of another dialect.
+    pub fn add_program(&mut self, program: &Program) -> Option<Ref> {
+        if program.dialect() != self.dialect {
+            return None;
+        }
+        let roles = crate::card::roles(program.params())?;
+        let params: Vec<Ref> = roles.iter().map(|id| Ref::new(PARAM, id.0)).collect();
+        let mut values: Vec<Ref> = Vec::with_capacity(program.steps().len());
+        let mut operands = Vec::new();
+        for step in program.steps() {
+            operands.clear();
+            if matches!(step.kind, StepKind::Tuple(_)) {
+                operands.push(Ref::TUPLE);
+            }
+            for operand in step.kind.operands() {
+                operands.push(self.place(operand, &params, &values));
+            }
+            values.push(self.intern(&operands));
+        }
+        Some(self.place(program.result(), &params, &values))
+    }
+
+    fn place(&mut self, operand: &Operand, params: &[Ref], values: &[Ref]) -> Ref {
+        match operand {
+            Operand::Param(id) => params[id.index()],
+            Operand::Step(id) => values[id.index()],
+            Operand::Op(op) => Ref::op(*op),
+            Operand::Const(constant) => Ref::constant(*constant),
+            Operand::Literal(literal) => self.literal(literal.clone()),
+        }
+    }
+
+    /// Copies a value, with all it is computed from, out of another graph of the same dialect.
+    pub fn import(&mut self, other: &Graph, value: Ref) -> Ref {
+        Importer::new(other).import(self, value)
+    }
+
+    /// The nodes that a value is computed from, itself included, each after those it refers to.
+    pub fn reach(&self, value: Ref) -> Vec<u32> {
+        // Programs are short: looking through the list is faster than any set.
+        let mut nodes: Vec<u32> = Vec::with_capacity(32);
+        nodes.extend(value.as_node());
+        let mut at = 0;
+        while let Some(&node) = nodes.get(at) {
+            at += 1;
+            for id in self.operands(node).iter().filter_map(|r| r.as_node()) {
+                if !nodes.contains(&id) {
+                    nodes.push(id);
+                }
+            }
+        }
+        // Whoever refers to a node has a higher number.
+        nodes.sort_unstable();
+        nodes
+    }
+
+    /// A value as a program: what it is computed from, and nothing else.
+    pub fn program(&self, value: Ref, name: &str) -> Program {
+        let nodes = self.reach(value);
+        let used = |param: Ref| {
+            let operands = nodes.iter().flat_map(|&node| self.operands(node));
+            value == param || operands.into_iter().any(|operand| *operand == param)
+        };
+        // Solvers of the original library take the input alone.
+        let params: Vec<u32> = match self.dialect {
+            Dialect::Tokpidjin => vec![0, 1, 2],
+            _ if used(Ref::COMPARISON) => vec![0, 1, 2],
+            _ if used(Ref::SAMPLES) => vec![0, 1],
+            _ => vec![1],
+        };
+        let names = params.iter().map(|&param| PARAMS[param as usize]);
+        let mut builder = ProgramBuilder::new(name, names).in_dialect(self.dialect);
+        let mut steps: Vec<Operand> = Vec::with_capacity(nodes.len());
+        let operand = |value: Ref, steps: &[Operand]| match value.target() {
+            Target::Node(node) => match nodes.binary_search(&node) {
+                Ok(at) => steps[at].clone(),
+                Err(_) => unreachable!("all nodes are reached"),
+            },
+            Target::Op(op) => Operand::Op(op),
+            Target::Const(constant) => Operand::Const(constant),
+            Target::Literal(at) => Operand::Literal(self.literals[at as usize].clone()),
+            Target::Param(param) => {
+                let at = params.iter().position(|&known| known == param);
+                Operand::Param(ParamId(at.unwrap_or_default() as u32))
+            }
+        };
+        for &node in &nodes {
+            let placed = |refs: &[Ref]| refs.iter().map(|&r| operand(r, &steps)).collect();
+            let step = match self.node(node) {
+                Node::Call { callee, args } => {
+                    let (callee, args) = (operand(callee, &steps), placed(args));
+                    builder.call(callee, args)
+                }
+                Node::Tuple(items) => {
+                    let items = placed(items);
+                    builder.tuple(items)
+                }
+            };
+            steps.push(step);
+        }
+        let result = operand(value, &steps);
+        builder.finish(result)
+    }
+}
+
+/// Copies values out of a graph, each once.
+pub struct Importer<'g> {
+    from: &'g Graph,
+    /// Where each node is now.
+    copied: Vec<Option<Ref>>,
+}
+
+impl<'g> Importer<'g> {
+    /// Nothing has been copied yet.
+    pub fn new(from: &'g Graph) -> Importer<'g> {
+        Importer {
+            from,
+            copied: Vec::new(),
+        }
+    }
+
+    /// Copies a value with all it is computed from. It has to be the same graph every time.
+    pub fn import(&mut self, to: &mut Graph, value: Ref) -> Ref {
+        match value.target() {
+            Target::Literal(at) => to.literal(self.from.literals[at as usize].clone()),
+            Target::Node(node) => {
+                if self.copied.is_empty() {
+                    self.copied.resize(self.from.len(), None);
+                }
+                self.import_node(to, node)
+            }
+            _ => value,
+        }
+    }
+
+    fn import_node(&mut self, to: &mut Graph, root: u32) -> Ref {
+        if let Some(there) = self.copied[root as usize] {
+            return there;
+        }
+        let mut operands = Vec::new();
+        for node in self.from.reach(Ref::node(root)) {
+            if self.copied[node as usize].is_some() {
+                continue;
+            }
+            operands.clear();
+            for &operand in self.from.operands(node) {
+                operands.push(match operand.target() {
+                    // Lower numbers come first, so it has been copied.
+                    Target::Node(id) => self.copied[id as usize].unwrap_or(Ref::INPUT),
+                    Target::Literal(at) => to.literal(self.from.literals[at as usize].clone()),
+                    _ => operand,
+                });
+            }
+            self.copied[node as usize] = Some(to.intern(&operands));
+        }
+        self.copied[root as usize].unwrap_or(Ref::INPUT)
+    }
+}
+
+/// A bijection that spreads bits (the finalizer of SplitMix64).
+fn mix(n: u64) -> u64 {
+    let mut z = n.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+fn literal_hash(literal: &Literal) -> u64 {
+    let bytes = literal.to_string();
+    bytes
+        .bytes()
+        .fold(LITERAL.into(), |hash, byte| mix(hash ^ u64::from(byte)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SolverFile;
+    use crate::card::structural_hash;
+
+    fn programs(text: &str) -> Vec<Program> {
+        let file = SolverFile::parse(text, "test.py");
+        assert!(file.diagnostics.is_empty(), "{:?}", file.diagnostics);
+        file.programs
+    }
+
+    #[test]
+    fn programs_come_out_as_they_went_in() {
+        let text = "\
+def solve(I):
+    x1 = objects(I, T, F, T)
+    x2 = lbind(shift, (3, 4, 5))
+    x3 = apply(x2, x1)
+    x4 = (x3, I, 70)
+    x5 = last(x4)
+    O = fill(I, x5, x3)
+    return O
+";
+        let [program] = &programs(text)[..] else {
+            panic!("one program")
+        };
+        let mut graph = Graph::new(program.dialect());
+        let root = graph.add_program(program).expect("takes I");
+        assert_eq!(graph.program(root, "solve"), *program);
+        let mut other = Graph::new(program.dialect());
+        other.literal(Literal::Int(77));
+        let copy = other.import(&graph, root);
+        assert_eq!(other.program(copy, "solve"), *program);
+        assert_eq!(other.hash(copy), graph.hash(root));
+    }
+
+    #[test]
+    fn unused_steps_are_left_behind() {
+        let both = programs(
+            "def a(I):\n    x = hmirror(I)\n    y = vmirror(I)\n    return y\n\ndef b(I):\n    return vmirror(I)\n",
+        );
+        let mut graph = Graph::new(Dialect::ArcDsl);
+        let roots: Vec<_> = both.iter().map(|p| graph.add_program(p)).collect();
+        assert_eq!(roots[0], roots[1]);
+        let out = graph.program(roots[0].expect("takes I"), "b");
+        assert_eq!(structural_hash(&out), structural_hash(&both[1]));
+    }
+
+    #[test]
+    fn a_program_without_steps() {
+        let [program] = &programs("def a(S, I):\n    return S\n")[..] else {
+            panic!("one program")
+        };
+        let mut graph = Graph::new(program.dialect());
+        let root = graph.add_program(program).expect("takes S and I");
+        assert_eq!(root, Ref::SAMPLES);
+        let out = graph.program(root, "a");
+        assert_eq!(structural_hash(&out), structural_hash(program));
+    }
+
+    #[test]
+    fn hashes_tell_programs_apart() {
+        let mut graph = Graph::new(Dialect::ArcDsl);
+        let op = |name| Ref::op(OpId::named(name).expect("a primitive"));
+        let mut seen = std::collections::HashSet::new();
+        for name in ["hmirror", "vmirror", "dmirror", "cmirror", "rot90"] {
+            let once = graph.call(op(name), &[Ref::INPUT]);
+            for next in ["hmirror", "vmirror", "trim", "rot90"] {
+                let twice = graph.call(op(next), &[once]);
+                assert!(seen.insert(graph.hash(twice)));
+                let joined = graph.call(op("hconcat"), &[once, twice]);
+                assert!(seen.insert(graph.hash(joined)));
+                let joined = graph.call(op("hconcat"), &[twice, once]);
+                assert!(seen.insert(graph.hash(joined)));
+            }
+        }
+        assert_eq!(graph.len(), 5 + 5 * 4 * 3);
+    }
+}

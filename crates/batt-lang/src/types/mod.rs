@@ -1,0 +1,373 @@
+//! What the values of a program are meant to be.
+//!
+//! [`check`](crate::check) says what is certain; this says what is *meant*, so that a search makes
+//! sensible programs: `fill` takes a grid, a colour and a patch, and `apply(f, objects)` wants a function of
+//! an object. It is a heuristic. A program that does not type may run, and one that types may fail.
+//!
+//! - [`TypeId`] is a type: a small number, equal for equal types. [`Types`] has the table, and remembers
+//!   every answer, so that asking again costs next to nothing.
+//! - The types of primitives come from the hints of the op table, and where those say too little, such as for
+//!   `apply`, from rows of text like `apply: (a -> b), C<a> -> C<b>`.
+//! - [`Role`] says what a constant is for: a colour, a count, a direction.
+//!
+//! ```
+//! use batt_dsl::Dialect;
+//! use batt_lang::SolverFile;
+//! use batt_lang::types::{Role, Types};
+//!
+//! let file = SolverFile::parse("
+//! def solve(I):
+//!     objs = objects(I, T, F, T)
+//!     big = sfilter(objs, compose(rbind(greater, THREE), size))
+//!     return fill(I, TWO, merge(big))
+//! ", "solve.py");
+//! let program = &file.programs[0];
+//!
+//! let mut types = Types::new(Dialect::ArcDsl);
+//! let steps = types.of_program(program);
+//! let shown: Vec<_> = steps.iter().map(|ty| types.show(ty.unwrap()).to_string()).collect();
+//! assert_eq!(shown, ["Objects", "(Int -> Bool)", "(A<b> -> Bool)", "Objects", "Object", "Grid"]);
+//!
+//! // What can stand for `sfilter`'s condition: a function from objects to truth values.
+//! let wanted = types.wanted(program, &steps, 3, 2);
+//! assert_eq!(types.show(wanted).to_string(), "(Object -> Bool)");
+//! // What TWO is for.
+//! assert_eq!(Role::of(program, 5, 2), Some(Role::Colour));
+//! ```
+
+mod program;
+mod role;
+mod signature;
+mod solve;
+mod table;
+
+use std::fmt;
+
+use batt_dsl::{ConstId, Dialect, Literal, Op, OpId};
+use rustc_hash::FxHashMap;
+
+pub use role::Role;
+pub use table::{Kind, List, Ty, TypeId};
+
+use solve::{Call, Solver};
+use table::{Shown, Table};
+
+/// How well a value suits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fit {
+    /// It is not what is meant.
+    No,
+    /// It may: too little is known of it.
+    Perhaps,
+    /// It does.
+    Yes,
+}
+
+/// The types of one dialect, and all that was found out about them.
+///
+/// It grows with what it is asked. Every thread of a search can have its own: it is cheap to clone when
+/// new, and the numbers that one gives out mean nothing to another that was not cloned from it.
+#[derive(Clone, Debug)]
+pub struct Types {
+    dialect: Dialect,
+    table: Table,
+    /// By the address of the table entry: a search asks all the time.
+    ops: FxHashMap<usize, TypeId>,
+    power_and_compose: Option<(TypeId, TypeId)>,
+    calls: FxHashMap<CallKey, Option<TypeId>>,
+    holes: FxHashMap<(CallKey, u8, Option<TypeId>), TypeId>,
+    fits: FxHashMap<(TypeId, TypeId), Fit>,
+}
+
+/// Callee and arguments of a call of at most four.
+type CallKey = [u32; 5];
+
+/// An argument that is not there.
+const ABSENT: u32 = u32::MAX;
+
+/// Answers that are remembered at most: then all are forgotten, since a search moves on.
+const MEMORY: usize = 1 << 20;
+
+impl Types {
+    /// The types of a dialect's primitives.
+    pub fn new(dialect: Dialect) -> Types {
+        let mut table = Table::new(dialect.cells_are_triples());
+        let mut ops = FxHashMap::default();
+        for op in dialect.ops() {
+            ops.insert(address(op), signature::of(&mut table, op));
+        }
+        let known = |name| {
+            dialect
+                .op(name)
+                .and_then(|op| ops.get(&address(op.op())).copied())
+        };
+        let power_and_compose = known("power").zip(known("compose"));
+        Types {
+            dialect,
+            table,
+            ops,
+            power_and_compose,
+            calls: FxHashMap::default(),
+            holes: FxHashMap::default(),
+            fits: FxHashMap::default(),
+        }
+    }
+
+    /// The dialect they are of.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// How many types there are so far.
+    pub fn len(&self) -> usize {
+        self.table.len()
+    }
+
+    /// There are always some.
+    pub fn is_empty(&self) -> bool {
+        self.table.len() == 0
+    }
+
+    /// How a type is made up.
+    pub fn get(&self, id: TypeId) -> Ty {
+        self.table.get(id)
+    }
+
+    /// The members of a list in a [`Ty`].
+    pub fn list(&self, list: List) -> &[TypeId] {
+        self.table.list(list)
+    }
+
+    /// The type as text, with the DSL's own names.
+    pub fn show(&self, id: TypeId) -> impl fmt::Display + '_ {
+        Shown(&self.table, id)
+    }
+
+    /// The function that a primitive is; of one of another dialect nothing is known.
+    pub fn op(&self, op: OpId) -> TypeId {
+        let known = self.ops.get(&address(op.op())).copied();
+        known.unwrap_or(TypeId::ANY)
+    }
+
+    /// A constant.
+    pub fn constant(&mut self, constant: ConstId) -> TypeId {
+        self.literal(&constant.value())
+    }
+
+    /// A value written out.
+    pub fn literal(&mut self, literal: &Literal) -> TypeId {
+        match literal {
+            Literal::None => TypeId::ANY,
+            Literal::Bool(_) => TypeId::BOOL,
+            Literal::Int(_) => TypeId::INT,
+            Literal::Tuple(items) => {
+                let items: Vec<_> = items.iter().map(|item| self.literal(item)).collect();
+                self.tuple(&items)
+            }
+        }
+    }
+
+    /// A tuple of these.
+    pub fn tuple(&mut self, items: &[TypeId]) -> TypeId {
+        if let [a, b] = *items {
+            return self.table.two(a, b);
+        }
+        let mut all = TypeId::ANY;
+        for &item in items {
+            match Solver::new(&mut self.table).join(all, item) {
+                Some(joined) => all = joined,
+                None => {
+                    all = TypeId::ANY;
+                    break;
+                }
+            }
+        }
+        self.table.of(Kind::Tuple, all)
+    }
+
+    /// A container of these.
+    pub fn container(&mut self, kind: Kind, item: TypeId) -> TypeId {
+        self.table.of(kind, item)
+    }
+
+    /// A function of these.
+    pub fn function(&mut self, params: &[TypeId], result: TypeId) -> TypeId {
+        self.table.fun(params, result)
+    }
+
+    /// What a program gets in a parameter of that name.
+    pub fn param(&self, name: &str) -> TypeId {
+        match name {
+            "I" | "i" | "C" | "c" => TypeId::GRID,
+            "S" | "s" => TypeId::SAMPLES,
+            _ => TypeId::ANY,
+        }
+    }
+
+    /// What a call gives, `None` if it cannot be meant.
+    pub fn call(&mut self, callee: TypeId, args: &[TypeId]) -> Option<TypeId> {
+        let Some(key) = key(callee, args) else {
+            return self.work_out(callee, args);
+        };
+        if let Some(&known) = self.calls.get(&key) {
+            return known;
+        }
+        let result = self.work_out(callee, args);
+        remember(&mut self.calls, key, result);
+        result
+    }
+
+    fn work_out(&mut self, callee: TypeId, args: &[TypeId]) -> Option<TypeId> {
+        let mut solve = |callee, args| {
+            Solver::new(&mut self.table).call(Call {
+                callee,
+                args,
+                hole: None,
+                result: None,
+            })
+        };
+        let result = solve(callee, args);
+        // `power(first, TWO)` makes no endless sense, but twice it does.
+        match (result, self.power_and_compose) {
+            (None, Some((power, compose))) if callee == power && args.len() == 2 => {
+                solve(compose, &[args[0], args[0]])
+            }
+            _ => result,
+        }
+    }
+
+    /// What is wanted as argument `hole` of a call, given the others and, where it matters, what is to come out.
+    /// The argument that stands there now is not looked at.
+    pub fn wanted_in(
+        &mut self,
+        callee: TypeId,
+        args: &[TypeId],
+        hole: usize,
+        result: Option<TypeId>,
+    ) -> TypeId {
+        let mut others = args.to_vec();
+        if let Some(open) = others.get_mut(hole) {
+            *open = TypeId::ANY;
+        }
+        let key = key(callee, &others).map(|key| (key, hole as u8, result));
+        if let Some(&known) = key.as_ref().and_then(|key| self.holes.get(key)) {
+            return known;
+        }
+        let mut solve = |result| {
+            Solver::new(&mut self.table).call(Call {
+                callee,
+                args: &others,
+                hole: Some(hole),
+                result,
+            })
+        };
+        let wanted = solve(result).or_else(|| result.and_then(|_| solve(None)));
+        // Where the others make no sense, what the function takes in any case.
+        let wanted = wanted.unwrap_or_else(|| {
+            let params = self.params_of(callee);
+            params.get(hole).copied().unwrap_or(TypeId::ANY)
+        });
+        if let Some(key) = key {
+            remember(&mut self.holes, key, wanted);
+        }
+        wanted
+    }
+
+    /// Can a value of this type stand where that one is wanted?
+    #[inline]
+    pub fn fits(&mut self, value: TypeId, wanted: TypeId) -> bool {
+        self.fit(value, wanted) != Fit::No
+    }
+
+    /// As [`fits`](Types::fits), and whether that is certain.
+    pub fn fit(&mut self, value: TypeId, wanted: TypeId) -> Fit {
+        if let Some(&known) = self.fits.get(&(value, wanted)) {
+            return known;
+        }
+        let fit = match Solver::new(&mut self.table).fit(value, wanted) {
+            None => Fit::No,
+            Some(false) => Fit::Perhaps,
+            Some(true) => Fit::Yes,
+        };
+        remember(&mut self.fits, (value, wanted), fit);
+        fit
+    }
+
+    /// Is it a function, of one type or several?
+    pub fn is_function(&self, id: TypeId) -> bool {
+        matches!(self.table.get(id), Ty::Fun(..) | Ty::Over(_))
+    }
+
+    /// The number of parameters of a function; the least, if it can do with fewer.
+    pub fn arity(&self, fun: TypeId) -> Option<usize> {
+        self.functions(fun)
+            .iter()
+            .map(|(params, _)| params.len())
+            .min()
+    }
+
+    /// What a function takes, by position. Of one that has several types, all that it takes.
+    pub fn params_of(&mut self, fun: TypeId) -> Vec<TypeId> {
+        let functions = self.functions(fun);
+        let most = functions.iter().map(|(params, _)| params.len()).max();
+        (0..most.unwrap_or(0))
+            .map(|k| {
+                let taken: Vec<_> = functions
+                    .iter()
+                    .filter_map(|(p, _)| p.get(k).copied())
+                    .collect();
+                self.union_outside(&taken)
+            })
+            .collect()
+    }
+
+    /// What a function gives, `None` for what is no function.
+    pub fn result_of(&mut self, fun: TypeId) -> Option<TypeId> {
+        let results: Vec<_> = self.functions(fun).into_iter().map(|(_, r)| r).collect();
+        (!results.is_empty()).then(|| self.union_outside(&results))
+    }
+
+    /// The union of types that are parts of different functions: a variable is anything there.
+    fn union_outside(&mut self, types: &[TypeId]) -> TypeId {
+        let mut solver = Solver::new(&mut self.table);
+        let types: Vec<_> = types.iter().map(|&ty| solver.outside(ty)).collect();
+        self.table.union(&types)
+    }
+
+    fn functions(&self, fun: TypeId) -> Vec<(Vec<TypeId>, TypeId)> {
+        let one = [fun];
+        let all = match self.table.get(fun) {
+            Ty::Over(list) => self.table.list(list),
+            _ => &one,
+        };
+        let function = |&id: &TypeId| match self.table.get(id) {
+            Ty::Fun(params, result) => Some((self.table.list(params).to_vec(), result)),
+            _ => None,
+        };
+        all.iter().filter_map(function).collect()
+    }
+}
+
+fn address(op: &'static Op) -> usize {
+    std::ptr::from_ref(op).addr()
+}
+
+#[inline]
+fn key(callee: TypeId, args: &[TypeId]) -> Option<CallKey> {
+    let mut key = [ABSENT; 5];
+    key[0] = callee.0;
+    for (k, arg) in args.iter().enumerate() {
+        *key.get_mut(k + 1)? = arg.0;
+    }
+    Some(key)
+}
+
+fn remember<K: std::hash::Hash + Eq, V>(answers: &mut FxHashMap<K, V>, key: K, value: V) {
+    if answers.len() >= MEMORY {
+        answers.clear();
+    }
+    answers.insert(key, value);
+}
+
+#[cfg(test)]
+mod tests;

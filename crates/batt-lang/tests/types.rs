@@ -1,0 +1,128 @@
+//! Types of real programs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use batt_dsl::Dialect;
+use batt_lang::types::{Role, Types};
+use batt_lang::{Operand, Program, SolverFile};
+
+/// The solvers of the embedded puzzles; the crate that embeds them is none of ours.
+const SOLVERS: &str = include_str!("../../batt-arc/corpus/solvers.py");
+
+fn programs(text: &str, dialect: Dialect) -> Vec<Program> {
+    SolverFile::parse_in(text, "test.py", Some(dialect)).programs
+}
+
+/// Steps, and how many of them can be meant.
+fn typed(types: &mut Types, programs: &[Program]) -> (usize, usize) {
+    let (mut all, mut good) = (0, 0);
+    for program in programs {
+        let steps = types.of_program(program);
+        all += steps.len();
+        good += steps.iter().flatten().count();
+    }
+    (all, good)
+}
+
+#[test]
+fn solvers_are_meant() {
+    for dialect in [Dialect::ArcDsl, Dialect::ReArc] {
+        let mut types = Types::new(dialect);
+        let (all, good) = typed(&mut types, &programs(SOLVERS, dialect));
+        assert!(all > 300);
+        assert!(good * 100 >= all * 97, "{good} of {all}");
+    }
+}
+
+#[test]
+fn what_solvers_do_is_what_is_wanted() {
+    let mut types = Types::new(Dialect::ArcDsl);
+    let (mut all, mut good) = (0, 0);
+    for program in programs(SOLVERS, Dialect::ArcDsl) {
+        let steps = types.of_program(&program);
+        for (k, step) in program.steps().iter().enumerate() {
+            for (j, operand) in step.kind.operands().enumerate() {
+                let is = types.of_operand(&program, &steps, operand);
+                let wanted = types.wanted(&program, &steps, k, j);
+                all += 1;
+                if types.fits(is, wanted) {
+                    good += 1;
+                } else {
+                    println!(
+                        "{}: {}: operand {j} is {}, wanted {}",
+                        program.name(),
+                        program.call_text(batt_lang::StepId(k as u32)),
+                        types.show(is),
+                        types.show(wanted)
+                    );
+                }
+            }
+        }
+    }
+    assert!(good * 100 >= all * 99, "{good} of {all}");
+}
+
+#[test]
+fn constants_of_solvers_have_roles_and_are_among_their_choices() {
+    let (mut all, mut with_role, mut among) = (0, 0, 0);
+    for program in programs(SOLVERS, Dialect::ArcDsl) {
+        for (k, step) in program.steps().iter().enumerate() {
+            for (j, operand) in step.kind.operands().enumerate() {
+                let Operand::Const(constant) = operand else {
+                    continue;
+                };
+                all += 1;
+                if let Some(role) = Role::of(&program, k, j) {
+                    with_role += 1;
+                    if role.choices(Dialect::ArcDsl).contains(constant) {
+                        among += 1;
+                    } else {
+                        let call = program.call_text(batt_lang::StepId(k as u32));
+                        println!("{call}: {constant:?} as {role:?}");
+                    }
+                }
+            }
+        }
+    }
+    println!("{all} constants, {with_role} with a role, {among} among its choices");
+    assert!(with_role * 100 >= all * 85, "{with_role} of {all}");
+    assert!(among * 100 >= with_role * 90, "{among} of {with_role}");
+}
+
+/// The directory of vectors, if there is one; see `docs/testing.md`.
+fn shared_vectors() -> Option<PathBuf> {
+    let shared = match std::env::var_os("BATT_SHARED") {
+        Some(dir) => PathBuf::from(dir),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
+    };
+    Some(shared.join("vectors")).filter(|dir| dir.is_dir())
+}
+
+/// The programs of the vectors are random and now and then absurd on purpose, so fewer of their steps are meant.
+#[test]
+fn most_steps_of_random_programs_are_meant() {
+    let Some(vectors) = shared_vectors() else {
+        println!("skipped: no vectors directory (set BATT_SHARED)");
+        return;
+    };
+    for (dialect, folder) in [
+        (Dialect::ArcDsl, "programs"),
+        (Dialect::Tokpidjin, "tokpidjin/programs"),
+    ] {
+        let mut types = Types::new(dialect);
+        let (mut all, mut good) = (0, 0);
+        for entry in fs::read_dir(vectors.join(folder)).expect("a folder of programs") {
+            let path = entry.expect("a file").path();
+            if path.extension().is_some_and(|ext| ext == "py") {
+                let text = fs::read_to_string(&path).expect("a readable file");
+                let (a, g) = typed(&mut types, &programs(&text, dialect));
+                (all, good) = (all + a, good + g);
+            }
+        }
+        assert!(all > 10_000, "{all} steps in {folder}");
+        assert!(good * 100 >= all * 95, "{good} of {all} in {folder}");
+        // The table must not grow with the programs it sees.
+        assert!(types.len() < all / 5, "{} types", types.len());
+    }
+}

@@ -1,0 +1,97 @@
+//! `batt archive merge`: other archives into this one.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use batt_archive::{Archive, Merged};
+use clap::Args;
+use serde_json::json;
+
+use super::{Keep, existing};
+use crate::cli::Exit;
+use crate::error::{advised, bad_archive};
+use crate::ui::{Ui, counted, grouped, stdout};
+
+/// Add what other archives have
+#[derive(Args)]
+#[command(after_help = "\
+Solvers, scores, lineage and runs are added; of each task the best are kept. The archive is made if it is not there.
+Merging again changes nothing. Each of the others is added as a whole, or not at all.
+
+Examples:
+  batt archive merge other.sqlite
+  batt archive merge runs/*.sqlite --archive all.sqlite
+  batt archive merge kaggle.sqlite --archive all.sqlite --keep 64")]
+pub struct MergeArgs {
+    /// The other archives
+    #[arg(required = true, value_name = "OTHER")]
+    others: Vec<PathBuf>,
+
+    #[command(flatten)]
+    keep: Keep,
+
+    /// Print one JSON object per archive
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn main(args: &MergeArgs, path: &Path, ui: &Ui) -> Result<Exit> {
+    let place = fs::canonicalize(path).ok();
+    for other in &args.others {
+        if place.is_some() && fs::canonicalize(other).ok() == place {
+            return Err(advised(
+                format_args!("{} cannot be merged into itself", other.display()),
+                "name another archive, or the one to write with --archive",
+            ));
+        }
+    }
+    // All are looked at before anything is written.
+    let others: Vec<Archive> = args
+        .others
+        .iter()
+        .map(|other| existing(other))
+        .collect::<Result<_>>()?;
+    let mut archive = Archive::open(path).map_err(bad_archive)?;
+    let mut out = stdout();
+    let mut refused = 0;
+    for other in &others {
+        let merged = archive
+            .merge(other, &args.keep.retention())
+            .map_err(bad_archive)?;
+        let Merged {
+            scores,
+            kept,
+            solvers,
+            evicted,
+        } = merged;
+        refused += scores - kept;
+        let name = other.path().display();
+        if args.json {
+            let line = json!({
+                "archive": name.to_string(),
+                "scores": scores,
+                "kept": kept,
+                "solvers": solvers,
+                "evicted": evicted,
+            });
+            writeln!(out, "{line}")?;
+        } else {
+            writeln!(
+                out,
+                "{name}: {} of {} kept, {} new, {} made room",
+                grouped(kept),
+                counted(scores, "score"),
+                counted(solvers, "solver"),
+                grouped(evicted)
+            )?;
+        }
+        out.flush()?;
+    }
+    if refused > 0 {
+        ui.note("scores that were not kept are there already, or there are better ones");
+    }
+    Ok(Exit::Good)
+}

@@ -1,0 +1,172 @@
+//! `batt archive`: what evolution has kept, looked at and moved about.
+
+mod export;
+mod gc;
+mod import;
+mod lineage;
+mod ls;
+mod merge;
+mod pictures;
+mod report;
+mod show;
+mod top;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use batt_archive::{Archive, Entry, Retention};
+use clap::{Args, Subcommand, ValueEnum};
+
+use crate::cli::Exit;
+use crate::error::{advised, bad_archive};
+use crate::solvers::nearest;
+use crate::ui::Ui;
+
+/// Look at archived solvers, and move them in and out
+#[derive(Args)]
+#[command(after_help = "\
+An archive is one SQLite file with solvers, where they come from, and how well they do on which task.
+Several processes can use one at the same time. Beside an open archive FILE lie FILE-wal and FILE-shm,
+which belong to it.
+
+Examples:
+  batt archive import solvers.py --tasks data/training     fill an archive
+  batt archive ls                                          what there is for which task
+  batt archive show 1673c3ec --tasks data/training         the best solver of a task, with pictures
+  batt archive export --best -o best.py                    solvers that Python can run
+  batt archive merge other.sqlite --archive all.sqlite")]
+pub struct ArchiveArgs {
+    /// The archive
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "batt.sqlite",
+        global = true
+    )]
+    archive: PathBuf,
+
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    Ls(ls::LsArgs),
+    Show(show::ShowArgs),
+    Top(top::TopArgs),
+    Export(export::ExportArgs),
+    Import(import::ImportArgs),
+    Merge(merge::MergeArgs),
+    Gc(gc::GcArgs),
+    Lineage(lineage::LineageArgs),
+}
+
+/// Runs the command.
+pub fn main(args: &ArchiveArgs, ui: &Ui) -> Result<Exit> {
+    let path = args.archive.as_path();
+    match &args.action {
+        Action::Ls(args) => ls::main(args, &existing(path)?, ui),
+        Action::Show(args) => show::main(args, &existing(path)?, ui),
+        Action::Top(args) => top::main(args, &existing(path)?, ui),
+        Action::Export(args) => export::main(args, &existing(path)?, ui),
+        Action::Import(args) => import::main(args, path, ui),
+        Action::Merge(args) => merge::main(args, path, ui),
+        Action::Gc(args) => gc::main(args, &mut existing(path)?, ui),
+        Action::Lineage(args) => lineage::main(args, &existing(path)?),
+    }
+}
+
+fn existing(path: &Path) -> Result<Archive> {
+    Archive::open_existing(path).map_err(bad_archive)
+}
+
+/// Which solvers of a task stay.
+#[derive(Args, Clone, Debug)]
+struct Keep {
+    /// Solvers to keep for each task
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = at_least_one)]
+    keep: usize,
+
+    /// Which of them: the best, or by the rule of the original system
+    #[arg(long, value_name = "RULE", default_value = "best")]
+    retention: Rule,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Rule {
+    /// By score, and among equals those that differ
+    Best,
+    /// Room for one more than N; the worst makes room for what solves as many demonstrations
+    Original,
+}
+
+impl Keep {
+    fn retention(&self) -> Retention {
+        match self.retention {
+            Rule::Best => Retention::Best {
+                per_task: self.keep,
+            },
+            Rule::Original => Retention::Original {
+                capacity: self.keep,
+            },
+        }
+    }
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("write a number, 1 or more".to_owned()),
+        Ok(n) => Ok(n),
+    }
+}
+
+/// What a word on the command line means.
+enum Named {
+    /// A task, with its entries, the best one first.
+    Task(Vec<Entry>),
+    /// The hash of a solver.
+    Solver(String),
+}
+
+/// Digits of a hash that are taken for one.
+const SHORTEST: usize = 4;
+
+/// Finds what is meant by the id of a task, or by the first digits of a hash.
+fn find(archive: &Archive, name: &str) -> Result<Named> {
+    let entries = archive.best(name, None, usize::MAX).map_err(bad_archive)?;
+    if !entries.is_empty() {
+        return Ok(Named::Task(entries));
+    }
+    find_solver(archive, name).map(Named::Solver)
+}
+
+/// Finds the one solver whose hash begins this way.
+fn find_solver(archive: &Archive, name: &str) -> Result<String> {
+    let digits = name.to_ascii_lowercase();
+    let found = match digits.len() < SHORTEST {
+        true => Vec::new(),
+        false => archive.find(&digits, 4).map_err(bad_archive)?,
+    };
+    match found.as_slice() {
+        [only] => Ok(only.clone()),
+        [] => {
+            let tasks = archive.tasks().map_err(bad_archive)?;
+            let hint = match nearest(name, tasks.iter().map(|task| task.task.as_str())) {
+                Some(near) => format!("did you mean the task {near}?"),
+                None => format!(
+                    "name a task, or a solver by the first {SHORTEST} or more digits of its hash; \
+                     `batt archive ls` lists the tasks"
+                ),
+            };
+            let path = archive.path().display();
+            Err(advised(
+                format_args!("{path} has neither a task nor a solver '{name}'"),
+                hint,
+            ))
+        }
+        several => Err(advised(
+            format_args!("'{name}' is the beginning of several hashes"),
+            format!("write more digits: {}", several.join(", ")),
+        )),
+    }
+}

@@ -1,0 +1,81 @@
+//! Scores and solvers, in words and in JSON.
+
+use batt_archive::{Entry, Score, Solver};
+use serde_json::{Value as Json, json};
+
+/// Digits of a hash that are shown where the whole is not needed.
+const SHOWN: usize = 12;
+
+/// The first digits of a hash.
+pub fn short(hash: &str) -> &str {
+    hash.get(..SHOWN).unwrap_or(hash)
+}
+
+/// `3/4`: demonstrations solved.
+pub fn demos(score: &Score) -> String {
+    format!("{}/{}", score.demos_solved, score.demos)
+}
+
+/// Parts per million as people read them. What is not all is not shown as all.
+pub fn percent(parts: u32) -> String {
+    let shown = match parts {
+        1_000_000.. => 100.0,
+        parts => (f64::from(parts) / 10_000.0).min(99.99),
+    };
+    format!("{shown:.2}%")
+}
+
+/// A score, for JSON.
+pub fn score_json(score: &Score) -> Json {
+    json!({
+        "demos_solved": score.demos_solved,
+        "demos": score.demos,
+        "solved": score.is_solved(),
+        "closeness": score.closeness,
+        "size": score.size,
+        "cost": score.cost,
+    })
+}
+
+/// An entry, for JSON. The hash of the outputs is a text: not every reader of JSON knows numbers of 64 bits.
+pub fn entry_json(entry: &Entry) -> Json {
+    json!({
+        "hash": entry.hash,
+        "task": entry.task,
+        "task_hash": entry.task_hash,
+        "score": score_json(&entry.score),
+        "outputs": format!("{:016x}", entry.outputs),
+        "dialect": entry.dialect.name(),
+        "mutation": entry.mutation,
+        "parents": entry.parents,
+        "run": entry.run.number(),
+        "when": entry.when,
+        "source": entry.source,
+    })
+}
+
+/// A solver, for JSON.
+pub fn solver_json(solver: &Solver) -> Json {
+    json!({
+        "hash": solver.hash,
+        "dialect": solver.dialect.name(),
+        "mutation": solver.mutation,
+        "parents": solver.parents,
+        "run": solver.run.number(),
+        "when": solver.when,
+        "source": solver.source,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_all_is_all() {
+        assert_eq!(percent(1_000_000), "100.00%");
+        assert_eq!(percent(999_999), "99.99%");
+        assert_eq!(percent(0), "0.00%");
+        assert_eq!(percent(123_456), "12.35%");
+    }
+}

@@ -1,0 +1,166 @@
+//! `batt archive show`: one solver, and everything about it.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use batt_arc::{Dataset, Task};
+use batt_archive::{Archive, Entry, Solver};
+use clap::Args;
+use serde_json::json;
+
+use super::pictures::pictures;
+use super::report::{demos, entry_json, percent, short, solver_json};
+use super::{Named, find};
+use crate::cli::Exit;
+use crate::error::{advised, bad_archive};
+use crate::solvers::load_tasks;
+use crate::ui::{STRONG, Ui, counted, grouped, stdout, table, table_text};
+
+/// Show a solver: source, scores, where it comes from, and what it does
+#[derive(Args)]
+#[command(after_help = "\
+A task stands for its best solver. With --tasks the solver is run on the demonstrations: input, expected
+output, what it gives, and where that is wrong.
+
+Examples:
+  batt archive show 1673c3ec
+  batt archive show 1673c3ec --tasks data/training
+  batt archive show 4f1a09c2 --tasks data/training --tests
+  batt archive show 1673c3ec --json | jq -r .source")]
+pub struct ShowArgs {
+    /// A task, or the first digits of the hash of a solver
+    #[arg(value_name = "HASH|TASK")]
+    name: String,
+
+    /// A folder of tasks, a task file, or a Kaggle challenges file: draw what the solver does
+    #[arg(long, value_name = "PATH", conflicts_with = "json")]
+    tasks: Option<PathBuf>,
+
+    /// Also draw what it gives for the tests
+    #[arg(long, requires = "tasks")]
+    tests: bool,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Tasks that are drawn of a solver that has many.
+const DRAWN: usize = 3;
+
+/// Runs the command.
+pub fn main(args: &ShowArgs, archive: &Archive, ui: &Ui) -> Result<Exit> {
+    let (hash, task) = match find(archive, &args.name)? {
+        Named::Task(entries) => (entries[0].hash.clone(), Some(args.name.as_str())),
+        Named::Solver(hash) => (hash, None),
+    };
+    let Some(solver) = archive.solver(&hash).map_err(bad_archive)? else {
+        return Err(advised(
+            format_args!("solver {hash} has just been removed"),
+            "another process is at work on the archive: try again",
+        ));
+    };
+    let mut entries = archive.entries_of(&hash).map_err(bad_archive)?;
+    entries.retain(|entry| task.is_none_or(|task| entry.task == task));
+    let mut out = stdout();
+    if args.json {
+        let mut json = solver_json(&solver);
+        let scores: Vec<_> = entries.iter().map(entry_json).collect();
+        json["entries"] = json!(scores);
+        writeln!(out, "{json}")?;
+        out.flush()?;
+        return Ok(Exit::Good);
+    }
+    write_solver(&mut out, &solver, ui)?;
+    write_scores(&mut out, &entries)?;
+    write!(out, "\n{}", solver.source)?;
+    if let Some(path) = &args.tasks {
+        let data = load_tasks(path, ui)?;
+        draw(&mut out, &solver, &entries, &data, args.tests, ui)?;
+    }
+    out.flush()?;
+    Ok(Exit::Good)
+}
+
+fn write_solver(out: &mut impl Write, solver: &Solver, ui: &Ui) -> Result<()> {
+    writeln!(out, "{}", ui.out(STRONG, &solver.hash))?;
+    let parents: Vec<&str> = solver.parents.iter().map(|hash| short(hash)).collect();
+    let made_from = match parents.is_empty() {
+        true => String::new(),
+        false => format!(" from {}", parents.join(", ")),
+    };
+    writeln!(
+        out,
+        "{}, made by {}{made_from} in run {}, {}\n",
+        solver.dialect.name(),
+        solver.mutation,
+        solver.run,
+        solver.when
+    )?;
+    Ok(())
+}
+
+fn write_scores(out: &mut impl Write, entries: &[Entry]) -> Result<()> {
+    if entries.is_empty() {
+        writeln!(out, "no score: it is kept because others descend from it")?;
+        return Ok(());
+    }
+    let mut rows = table(
+        &["task", "demos", "closeness", "size", "cost"],
+        &[1, 2, 3, 4],
+    );
+    for entry in entries {
+        rows.add_row([
+            entry.task.clone(),
+            demos(&entry.score),
+            percent(entry.score.closeness),
+            entry.score.size.to_string(),
+            grouped(entry.score.cost as usize),
+        ]);
+    }
+    write!(out, "{}", table_text(&rows))?;
+    Ok(())
+}
+
+/// Draws what the solver does with the tasks it has scores for.
+fn draw(
+    out: &mut impl Write,
+    solver: &Solver,
+    entries: &[Entry],
+    data: &Dataset,
+    tests: bool,
+    ui: &Ui,
+) -> Result<()> {
+    let Some(program) = solver.program() else {
+        return Err(advised(
+            format_args!("solver {} cannot be read", solver.hash),
+            "the archive is damaged, or of another version of batt",
+        ));
+    };
+    let mut tasks: Vec<&Task> = entries.iter().filter_map(|e| data.get(&e.task)).collect();
+    tasks.dedup_by_key(|task| &task.id);
+    if tasks.is_empty() {
+        ui.note("none of its tasks is there to draw");
+    }
+    for task in tasks.iter().take(DRAWN) {
+        let hash = format!("{:016x}", task.content_hash());
+        let mut versions = entries.iter().filter(|entry| entry.task == task.id);
+        if versions.all(|entry| entry.task_hash != hash) {
+            ui.note(format_args!(
+                "task {} has changed since the solver was tried on it",
+                task.id
+            ));
+        }
+        writeln!(out, "\n{}", ui.out(STRONG, &task.id))?;
+        write!(out, "{}", pictures(&program, task, tests, ui.out_color()))?;
+    }
+    if tasks.len() > DRAWN {
+        let rest = counted(tasks.len() - DRAWN, "more task");
+        writeln!(
+            out,
+            "\n... and {rest}; name one with its file: --tasks FILE"
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,165 @@
+//! What the options of the command say.
+
+use std::time::Duration;
+
+use batt_archive::Retention;
+use batt_evolve::{Kind, Weights};
+
+use crate::solvers::nearest;
+
+/// The longest time that is not a slip of the hand: a year.
+const LONGEST: f64 = 366.0 * 86_400.0;
+
+/// `90s`, `10m`, `1h`, `1h30m`.
+pub fn time(text: &str) -> Result<Duration, String> {
+    let wrong = || "write a time such as 90s, 10m, 1h or 1h30m".to_owned();
+    let mut seconds = 0.0;
+    let mut rest = text.trim();
+    if rest.is_empty() {
+        return Err(wrong());
+    }
+    while !rest.is_empty() {
+        let digits = |c: char| c.is_ascii_digit() || c == '.';
+        let end = rest.find(|c| !digits(c)).ok_or_else(wrong)?;
+        let number: f64 = rest[..end].parse().map_err(|_| wrong())?;
+        let unit = match rest.as_bytes()[end] {
+            b's' => 1.0,
+            b'm' => 60.0,
+            b'h' => 3600.0,
+            b'd' => 86_400.0,
+            _ => return Err(wrong()),
+        };
+        seconds += number * unit;
+        rest = rest[end + 1..].trim_start();
+    }
+    if seconds > 0.0 && seconds <= LONGEST {
+        return Ok(Duration::from_secs_f64(seconds));
+    }
+    Err("write a time above 0 and below a year, such as 90s, 10m or 1h".to_owned())
+}
+
+/// `constant=2,op=1,others=0`. Kinds that are not named keep their first weight, or get that of `others`.
+pub fn weights(text: &str) -> Result<Weights, String> {
+    const OTHERS: &str = "others";
+    let mut given: [Option<f64>; Kind::ALL.len()] = [None; Kind::ALL.len()];
+    let mut others = None;
+    for part in text.split(',').map(str::trim) {
+        let (name, weight) = part
+            .split_once('=')
+            .ok_or("write kinds with their weights, such as constant=2,op=1,others=0.5")?;
+        let (name, weight) = (name.trim(), weight.trim());
+        let weight: f64 = match weight.parse() {
+            Ok(weight) if (0.0..=1e6).contains(&weight) => weight,
+            _ => return Err(format!("{name}={weight}: write a weight from 0 up")),
+        };
+        let place = match Kind::named(name) {
+            Some(kind) => &mut given[kind.index()],
+            None if name == OTHERS => &mut others,
+            None => return Err(unknown_kind(name)),
+        };
+        if place.replace(weight).is_some() {
+            return Err(format!("{name} is there twice"));
+        }
+    }
+    let weights = Kind::ALL.map(|kind| {
+        let given = given[kind.index()].or(others);
+        given.unwrap_or_else(|| kind.first_weight())
+    });
+    if weights.iter().all(|weight| *weight == 0.0) {
+        return Err("at least one kind needs a weight above 0".to_owned());
+    }
+    Ok(Weights::new(weights, true))
+}
+
+fn unknown_kind(name: &str) -> String {
+    let kinds = Kind::ALL.map(Kind::name);
+    match nearest(name, kinds.into_iter()) {
+        Some(near) => format!("no kind of change is called '{name}'; did you mean '{near}'?"),
+        None => format!(
+            "no kind of change is called '{name}'; there are {} and others",
+            kinds.join(", ")
+        ),
+    }
+}
+
+/// `32`, `original`.
+pub fn capacity(text: &str) -> Result<Retention, String> {
+    // The original keeps at most so many files of a task before a save.
+    const ORIGINAL: usize = 32;
+    match (text, text.parse()) {
+        ("original", _) => Ok(Retention::Original { capacity: ORIGINAL }),
+        (_, Ok(per_task @ 1..)) => Ok(Retention::Best { per_task }),
+        _ => Err("write how many solvers of a task to keep, such as 32, or original".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times() {
+        for (text, seconds) in [
+            ("90s", 90.0),
+            ("10m", 600.0),
+            ("1h", 3600.0),
+            ("1h30m", 5400.0),
+            ("1h 5s", 3605.0),
+            ("0.5s", 0.5),
+            ("2d", 172_800.0),
+        ] {
+            assert_eq!(time(text), Ok(Duration::from_secs_f64(seconds)), "{text}");
+        }
+        for bad in [
+            "",
+            " ",
+            "10",
+            "m",
+            "-1s",
+            "1x",
+            "0s",
+            "1.2.3s",
+            "1000d",
+            "10 minutes",
+            "1h30",
+            "1é",
+        ] {
+            assert!(time(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn fixed_weights() {
+        let only = weights("op=1,rewire=3,others=0").unwrap();
+        assert_eq!(only.share(Kind::Op), 0.25);
+        assert_eq!(only.share(Kind::Rewire), 0.75);
+        assert_eq!(only.share(Kind::Mate), 0.0);
+        let less = weights("assemble=0").unwrap();
+        assert_eq!(less.share(Kind::Assemble), 0.0);
+        assert!(less.share(Kind::Mate) > 0.0);
+        for (bad, why) in [
+            ("opp=1", "did you mean 'op'?"),
+            ("anything=1", "there are constant, op"),
+            ("op", "write kinds"),
+            ("op=-1", "from 0 up"),
+            ("op=nan", "from 0 up"),
+            ("op=1,op=2", "twice"),
+            ("others=0", "above 0"),
+        ] {
+            let error = weights(bad).unwrap_err();
+            assert!(error.contains(why), "{bad}: {error}");
+        }
+    }
+
+    #[test]
+    fn capacities() {
+        assert_eq!(capacity("7"), Ok(Retention::Best { per_task: 7 }));
+        assert_eq!(
+            capacity("original"),
+            Ok(Retention::Original { capacity: 32 })
+        );
+        for bad in ["0", "-1", "all", ""] {
+            assert!(capacity(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! A demonstration and what the best program makes of it.
+
+use batt_arc::render::{Color, Panel, layout};
+use batt_arc::{Grid, Pair, PairRef, Split, Task};
+use batt_dsl::Workspace;
+use batt_engine::{Compiled, Job, Options, Sample, Values, run_job};
+use batt_lang::Program;
+
+/// Blanks between two pictures.
+const GAP: usize = 2;
+
+/// Draws `input -> expected, got` for the smallest demonstration that the program gets wrong, or for the smallest of all if
+/// it gets all right. None if that does not fit into so many columns and lines.
+pub fn draw(
+    task: &Task,
+    program: &Program,
+    (width, height): (usize, usize),
+    color: Color,
+) -> Option<(PairRef, String)> {
+    let compiled = Compiled::new(program);
+    let mut workspace = Workspace::new();
+    let options = Options {
+        values: Values::All,
+        ..Options::default()
+    };
+    let mut fitting = Vec::new();
+    for (index, pair) in task.train.iter().enumerate() {
+        let Some(expected) = &pair.output else {
+            continue;
+        };
+        if !fits(pair, expected, width, height, color) {
+            continue;
+        }
+        let job = Job {
+            program: &compiled,
+            sample: Sample::new(task, pair),
+        };
+        let result = run_job(&mut workspace, &job, &options);
+        let got = result.value.and_then(|value| value.as_grid());
+        let got = got.and_then(|rows| Grid::from_rows(&rows).ok());
+        let cells = pair.input.cells().len() + expected.cells().len();
+        fitting.push((result.verdict.is_right(), cells, index, pair, expected, got));
+    }
+    let (right, _, index, pair, expected, got) = fitting
+        .into_iter()
+        .min_by_key(|(right, cells, index, ..)| (*right, *cells, *index))?;
+    let mut panels = vec![
+        Panel::grid("input", &pair.input),
+        Panel::arrow(),
+        Panel::grid("expected", expected),
+    ];
+    panels.push(match &got {
+        Some(got) => Panel::grid("best", got),
+        None => Panel::note("best", "no grid"),
+    });
+    if let (Some(got), false) = (&got, right) {
+        panels.push(Panel::diff(expected, got));
+    }
+    let name = PairRef {
+        split: Split::Train,
+        index,
+    };
+    let text = layout(&panels, color);
+    let widest = text.lines().map(console::measure_text_width).max();
+    let fits = text.lines().count() <= height && widest.unwrap_or(0) <= width;
+    fits.then_some((name, text))
+}
+
+/// Might the picture fit? What the program gives is taken to be as large as what is expected.
+fn fits(pair: &Pair, expected: &Grid, width: usize, height: usize, color: Color) -> bool {
+    let cell = if color == Color::Always { 2 } else { 1 };
+    let columns = pair.input.width() + 2 * expected.width();
+    let lines = pair.input.height().max(expected.height()) + 1;
+    columns * cell + 4 * GAP <= width && lines <= height
+}

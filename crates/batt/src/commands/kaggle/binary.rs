@@ -1,0 +1,141 @@
+//! Will a program start on a Kaggle machine? Its file says which processor and which C library it needs.
+
+use std::fmt;
+
+use object::Endianness;
+use object::elf::{EM_X86_64, FileHeader64, VER_FLG_WEAK};
+use object::read::elf::{FileHeader, VerneedIterator};
+
+/// The C library of Kaggle's image (Ubuntu 22.04).
+pub const KAGGLE_GLIBC: Glibc = Glibc(2, 35);
+
+/// A version of the GNU C library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Glibc(pub u32, pub u32);
+
+impl fmt::Display for Glibc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.0, self.1)
+    }
+}
+
+/// What a program needs of the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Something else than Linux on x86-64.
+    OtherMachine,
+    /// Linux on x86-64 and this C library; `None` if it brings its own.
+    Linux(Option<Glibc>),
+}
+
+impl Needs {
+    /// What the bytes of a program say.
+    pub fn of(program: &[u8]) -> Needs {
+        match read(program) {
+            Ok(Some(glibc)) => Needs::Linux(glibc),
+            _ => Needs::OtherMachine,
+        }
+    }
+
+    /// Why a Kaggle machine cannot run it, and what to do about it.
+    pub fn problem(self) -> Option<(String, &'static str)> {
+        match self {
+            Needs::OtherMachine => Some((
+                "the program is not for Linux on x86-64, which Kaggle has".to_owned(),
+                "build batt on such a machine or in a container, and name it with --binary",
+            )),
+            Needs::Linux(Some(glibc)) if glibc > KAGGLE_GLIBC => Some((
+                format!(
+                    "the program needs version {glibc} of the C library, Kaggle has {KAGGLE_GLIBC}"
+                ),
+                "build batt in an older container (rust:1-bullseye), or with cargo zigbuild --target \
+                 x86_64-unknown-linux-gnu.2.28, and name it with --binary; docs/kaggle.md has the commands",
+            )),
+            Needs::Linux(_) => None,
+        }
+    }
+}
+
+/// `None` if it is for another machine.
+fn read(program: &[u8]) -> object::Result<Option<Option<Glibc>>> {
+    let header = FileHeader64::<Endianness>::parse(program)?;
+    let endian = header.endian()?;
+    if header.e_machine(endian) != EM_X86_64 {
+        return Ok(None);
+    }
+    let sections = header.sections(endian, program)?;
+    let Some((needs, strings)) = sections.gnu_verneed(endian, program)? else {
+        return Ok(Some(None));
+    };
+    let strings = sections.strings(endian, program, strings)?;
+    let mut needs: VerneedIterator<'_, FileHeader64<Endianness>> = needs;
+    let mut newest = None;
+    while let Some((_, mut versions)) = needs.next()? {
+        while let Some(version) = versions.next()? {
+            // What is needed weakly may be missing.
+            if version.vna_flags.get(endian) & VER_FLG_WEAK == 0 {
+                newest = newest.max(glibc(version.name(endian, strings)?));
+            }
+        }
+    }
+    Ok(Some(newest))
+}
+
+/// `GLIBC_2.34`.
+fn glibc(name: &[u8]) -> Option<Glibc> {
+    let version = std::str::from_utf8(name).ok()?.strip_prefix("GLIBC_")?;
+    // Relative relocations, packed: a way of linking that the library knows since 2.36.
+    if version == "ABI_DT_RELR" {
+        return Some(Glibc(2, 36));
+    }
+    let mut numbers = version.split('.').map(str::parse);
+    Some(Glibc(numbers.next()?.ok()?, numbers.next()?.ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_versions() {
+        assert_eq!(glibc(b"GLIBC_2.34"), Some(Glibc(2, 34)));
+        assert_eq!(glibc(b"GLIBC_2.2.5"), Some(Glibc(2, 2)));
+        assert_eq!(glibc(b"GLIBC_ABI_DT_RELR"), Some(Glibc(2, 36)));
+        assert_eq!(glibc(b"GLIBC_PRIVATE"), None);
+        assert_eq!(glibc(b"GCC_3.0"), None);
+        assert!(Glibc(2, 4) < Glibc(2, 35));
+    }
+
+    #[test]
+    fn what_is_no_program_runs_nowhere() {
+        for bytes in [b"".as_slice(), b"#!/bin/sh\n", b"\x7fELF", &[0x7f; 100]] {
+            assert_eq!(Needs::of(bytes), Needs::OtherMachine);
+        }
+        assert!(Needs::OtherMachine.problem().is_some());
+        assert!(Needs::Linux(None).problem().is_none());
+        assert!(Needs::Linux(Some(KAGGLE_GLIBC)).problem().is_none());
+    }
+
+    /// The program of this test, and the same with a C library of the future.
+    #[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
+    #[test]
+    fn the_newest_need_is_found() {
+        let mut program = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+        let Needs::Linux(Some(Glibc(2, minor))) = Needs::of(&program) else {
+            panic!("{:?}", Needs::of(&program));
+        };
+        let (old, new) = (format!("GLIBC_2.{minor}\0"), b"GLIBC_2.99");
+        assert_eq!(old.len(), new.len() + 1, "{old}");
+        let places: Vec<usize> = (0..program.len() - old.len())
+            .filter(|&at| program[at..].starts_with(old.as_bytes()))
+            .collect();
+        assert!(!places.is_empty());
+        for at in places {
+            program[at..at + new.len()].copy_from_slice(new);
+        }
+        let needs = Needs::of(&program);
+        assert_eq!(needs, Needs::Linux(Some(Glibc(2, 99))));
+        let (problem, hint) = needs.problem().unwrap();
+        assert!(problem.contains("needs version 2.99") && hint.contains("zigbuild"));
+    }
+}
