@@ -13,9 +13,6 @@ const u32 LEAVE_FROM = 16;
 /// What stands in the place of an entry's fault: it is left to the CPU; nobody wants it.
 const u32 LEFT = 254, UNWANTED = 255;
 
-/// Steps that may be left because of their size. On the CPU each may take a quarter of what all have together.
-const u32 MOST_LARGE = 2;
-
 enum Header : u32 {
   H_WORDS, H_DIALECT, H_PARAMS, H_LITERALS, H_STEPS, H_OUTPUTS, H_SCORES, H_ON_ERROR, H_LITERALS_AT, H_ORDER,
   H_ORDER_AT, H_CODE_AT, H_SOURCES_AT, H_STEP_ENTRIES, H_STEP_ENTRIES_AT, H_ENTRY_STEPS, H_ENTRY_STEPS_AT,
@@ -56,7 +53,6 @@ struct Progress {
   u32 *judged;  // for each entry three words: the verdict, low and high word of the hash
   u8 *marks;    // for each step, what it did
   u32 leave;    // a bit for each Reason for which a step may be left
-  u32 large;    // how many were left because of their size
 };
 
 /// Executes one instruction.
@@ -112,11 +108,7 @@ OUTLINE void fail_entries(const u32 *program, Progress &p, u32 step, u32 fault, 
 }
 
 /// Can the run go on without what has just stopped it?
-INLINE bool may_leave(Ctx &c, Progress &p) {
-  if (!(p.leave >> c.stop & 1)) return false;
-  if ((c.stop == ARENA || c.stop == SIZE) && p.large++ == MOST_LARGE) return false;
-  return true;
-}
+INLINE bool may_leave(const Ctx &c, const Progress &p) { return p.leave >> c.stop & 1; }
 
 /// Runs one step; the run may be stopped afterwards.
 OUTLINE void run_step(Ctx &c, const u32 *program, Progress &p, u32 step, u32 wanted_from) {
@@ -227,7 +219,6 @@ OUTLINE void begin_job(Ctx &c, const Launch &launch, u32 number, Job &job) {
   p.marks = room_for<u8>(c, 4 * words_of_marks(steps));
   // Without the only entry nothing is left to do.
   p.leave = entries == 1 ? 0 : launch.flags >> LEAVE_FROM;
-  p.large = 0;
   if (c.stop) return;
   const u32 *users = program + program[job.wanted_from ? H_SCORE_USERS : H_USERS];
   copy(p.live, users, steps);

@@ -153,7 +153,6 @@ impl Workspace {
             reached: None,
             depth: 0,
             closures: 0,
-            by_address: false,
             fallbacks: 0,
             dialect,
         };
@@ -187,8 +186,6 @@ pub struct Run<'r> {
     pub(crate) depth: u32,
     /// Closures (and nans) made so far: a stable stand-in for their addresses.
     pub(crate) closures: u32,
-    /// Has a closure been hashed?
-    pub(crate) by_address: bool,
     /// How often a primitive has fallen back to its default.
     pub(crate) fallbacks: u32,
     pub(crate) dialect: Dialect,
@@ -271,10 +268,11 @@ impl<'r> Run<'r> {
         self.fallbacks
     }
 
-    /// Has a closure been hashed? In CPython it is by its address, here by how many were made before it: the order of
-    /// a set with several of them follows from everything that the run has done.
-    pub fn is_by_address(&self) -> bool {
-        self.by_address
+    /// Gives the closures (and nans) that a step of a batt makes numbers of its own, so that the order of a set of
+    /// closures does not follow from which other steps were executed. A step that makes more than a quarter of a million
+    /// of them goes on with the numbers of the next one: then hashes may be equal, which does no harm.
+    pub fn begin_closures(&mut self, step: u32) {
+        self.closures = step << 18;
     }
 
     /// Units of work spent so far.

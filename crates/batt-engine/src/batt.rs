@@ -84,6 +84,8 @@ pub struct BattRun<'a, 'r> {
     batt: &'a CompiledBatt,
     values: Values<'a, 'r>,
     failed: &'a [Option<RunError>],
+    /// Bytes that all steps together have allocated.
+    pub(crate) allocated: usize,
 }
 
 /// Where the values of a run are.
@@ -374,6 +376,7 @@ impl CompiledBatt {
                 batt: self,
                 values: Values::Slots(slots),
                 failed: state.failed,
+                allocated: limits.memory.saturating_mul(MEMORY_OF_ALL) - state.memory.left(),
             };
             finish(run, &done)
         })
@@ -525,6 +528,7 @@ impl State<'_> {
             }
             let instruction = &self.batt.steps.instructions[k];
             run.begin_step(&mut self.memory);
+            run.begin_closures(k as u32);
             watch.before(k);
             let outcome = instruction.execute(run, slots).outcome();
             watch.after(k);
@@ -598,6 +602,7 @@ impl<'a, 'r> BattRun<'a, 'r> {
             batt,
             values: Values::Entries(entries),
             failed,
+            allocated: 0,
         }
     }
 

@@ -3,12 +3,15 @@
 //!     BATT_SOLVERS=solvers.py cargo test --profile fast -p batt-engine --test compile_time -- --ignored --nocapture
 
 use std::hint::black_box;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use batt_arc::corpus;
 use batt_dsl::Dialect;
-use batt_engine::Compiled;
-use batt_engine::device::Programs;
+use batt_engine::device::{
+    Batch, Card, CardError, Launched, Left, Prepared, Programs, ScoreOptions, score_jobs,
+};
+use batt_engine::{Compiled, Sample};
 use batt_lang::{Program, SolverFile};
 
 /// What one item takes, at best of several times.
@@ -21,25 +24,75 @@ fn best(items: usize, mut work: impl FnMut()) -> Duration {
     times.min().unwrap_or_default() / items.max(1) as u32
 }
 
-#[test]
-#[ignore = "it measures"]
-fn time_of_a_program() {
+/// Ten thousand solvers of five to fifteen steps, of which some are the same.
+fn typical() -> Vec<Program> {
     let text = match std::env::var("BATT_SOLVERS") {
         Ok(path) => std::fs::read_to_string(path).expect("a file of solvers"),
         Err(_) => corpus::SOLVERS.to_owned(),
     };
     let file = SolverFile::parse_in(&text, "solvers.py", Some(Dialect::ArcDsl));
     let typical = |program: &&Program| (5..=15).contains(&program.steps().len());
-    let one: Vec<&Program> = file.programs.iter().filter(typical).collect();
-    let programs: Vec<&Program> = one.iter().cycle().take(10_000).copied().collect();
+    let some: Vec<&Program> = file.programs.iter().filter(typical).collect();
+    some.into_iter().cycle().take(10_000).cloned().collect()
+}
+
+/// A card that takes no time.
+struct NoTime;
+
+impl Card for NoTime {
+    fn name(&self) -> String {
+        "no time".to_owned()
+    }
+
+    fn memory(&self) -> u64 {
+        0
+    }
+
+    fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, CardError> {
+        let jobs = batch.jobs.len() / 4;
+        Ok(Launched {
+            results: (0..jobs as u32).flat_map(|k| [0, 4 * k, 4, 1]).collect(),
+            output: (0..jobs as u32).flat_map(|k| [0, 7, k, 0]).collect(),
+            ..Launched::default()
+        })
+    }
+}
+
+/// What the host does around launches, for each run.
+#[test]
+#[ignore = "it measures"]
+fn time_of_a_score() {
+    let programs: Vec<Compiled> = typical().iter().map(Compiled::new).collect();
+    let tasks = corpus::tasks();
+    let pairs = tasks.pairs().take(100);
+    let samples: Vec<Sample<'_>> = pairs
+        .map(|(task, _, pair)| Sample::new(task, pair))
+        .collect();
+    let samples = Prepared::of(&samples, &programs);
+    let run = |k: u32| (k / 4, (k / 4 + k % 4) % 100);
+    let runs: Vec<(u32, u32)> = (0..4 * programs.len() as u32).map(run).collect();
+    let options = ScoreOptions {
+        left: Left::HandedBack,
+        ..ScoreOptions::default()
+    };
+    let time = best(runs.len(), || {
+        let mut cards: Vec<Box<dyn Card>> = vec![Box::new(NoTime)];
+        let stop = AtomicBool::new(false);
+        let scores = score_jobs(&mut cards, &programs, &samples, &runs, &options, &stop);
+        assert_eq!(scores.1.scores, runs.len());
+        black_box(scores);
+    });
+    println!("score_jobs    {time:?} a run, programs included");
+}
+
+#[test]
+#[ignore = "it measures"]
+fn time_of_a_program() {
+    let programs = typical();
     let steps: usize = programs.iter().map(|program| program.steps().len()).sum();
-    println!(
-        "{} solvers of {:.1} steps",
-        one.len(),
-        steps as f64 / programs.len() as f64
-    );
+    println!("steps         {:.1}", steps as f64 / programs.len() as f64);
     let count = programs.len();
-    let all = || -> Vec<Compiled> { programs.iter().copied().map(Compiled::new).collect() };
+    let all = || -> Vec<Compiled> { programs.iter().map(Compiled::new).collect() };
     println!("Compiled::new {:?}", best(count, || drop(black_box(all()))));
     let compiled = all();
     let mut words = 0;
