@@ -312,7 +312,7 @@ impl<'t> Colony<'t> {
             (std::cmp::Reverse((outcome.solved, outcome.mean())), at)
         };
         chosen.sort_by_key(rank);
-        chosen.truncate(population * 2);
+        chosen.truncate(population);
         chosen
     }
 

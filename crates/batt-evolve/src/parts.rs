@@ -71,7 +71,12 @@ impl Parts {
         let now = std::mem::replace(&mut self.waiting, later);
         self.waiting.truncate(WAITING);
         let values: Vec<Ref> = now.iter().map(|(value, _)| *value).collect();
-        let hashes = run_parts(typed, &values, samples, worker, limits);
+        // What is dear to compute makes everything dear that is made from it.
+        let limits = Limits {
+            steps: limits.steps / 20,
+            ..*limits
+        };
+        let hashes = run_parts(typed, &values, samples, worker, &limits);
         for (&(value, cost), hash) in now.iter().zip(hashes) {
             if let Some(outputs) = hash {
                 self.admit(value, cost, outputs);

@@ -27,7 +27,7 @@ use crate::score::closeness;
 const CARD_LOAD: usize = 1 << 16;
 
 /// Offspring that a core runs at a time. They share what they have in common; those of other portions do not.
-const PORTION: usize = 256;
+const PORTION: usize = 128;
 
 /// What a thread works with.
 #[derive(Default)]
