@@ -82,7 +82,7 @@ pub(crate) fn generation(
     // Broods are large, so not all colonies may have one at a time.
     let at_once = match cards.is_empty() {
         true => 4 * threads,
-        false => 4 * threads + 3 * CARD_LOAD.div_ceil(count.max(1)),
+        false => 4 * threads + (cards.len() + 1) * CARD_LOAD.div_ceil(count.max(1)),
     };
     let work = Work {
         turns,
@@ -94,15 +94,18 @@ pub(crate) fn generation(
         queue: Mutex::default(),
         changed: Condvar::new(),
     };
-    let mut spent = OnCards::default();
+    let spent = Mutex::new(OnCards::default());
     thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| work.work());
         }
-        if !cards.is_empty() {
-            work.feed(cards, &mut spent);
+        // While one card computes, programs for the next one are made ready.
+        for card in cards.chunks_mut(1) {
+            let (work, spent) = (&work, &spent);
+            scope.spawn(move || work.feed(card, spent));
         }
     });
+    let spent = spent.into_inner().unwrap_or_else(PoisonError::into_inner);
     // What is left there, if all was stopped, holds broods.
     lock(&work.queue).ready.clear();
     let finish = |turn: Turn<'_, '_>| {
@@ -336,11 +339,13 @@ impl Work<'_, '_, '_> {
     }
 
     /// Gives cards what has been bred, as much as possible at a time.
-    fn feed(&self, cards: &mut [Box<dyn Card>], spent: &mut OnCards) {
+    fn feed(&self, card: &mut [Box<dyn Card>], spent: &Mutex<OnCards>) {
         while let Some(group) = self.next_group() {
             let started = Instant::now();
-            self.run_on_cards(cards, &group, spent);
+            let times = self.run_on_card(card, &group);
+            let mut spent = lock(spent);
             spent.time += started.elapsed();
+            spent.times.add(&times);
         }
     }
 
@@ -364,7 +369,7 @@ impl Work<'_, '_, '_> {
         }
     }
 
-    fn run_on_cards(&self, cards: &mut [Box<dyn Card>], group: &[usize], spent: &mut OnCards) {
+    fn run_on_card(&self, card: &mut [Box<dyn Card>], group: &[usize]) -> Times {
         let mut programs: Vec<Compiled> = Vec::new();
         let mut samples: Vec<Sample<'_>> = Vec::new();
         let mut runs: Vec<(u32, u32)> = Vec::new();
@@ -390,9 +395,10 @@ impl Work<'_, '_, '_> {
             left: Left::HandedBack,
             ..ScoreOptions::default()
         };
-        let (scores, report) = score_jobs(cards, &programs, &prepared, &runs, &options, self.stop);
+        let (scores, report) = score_jobs(card, &programs, &prepared, &runs, &options, self.stop);
+        let mut times = Times::default();
         for card in report.device.iter().flat_map(|device| &device.cards) {
-            spent.times.add(&card.times);
+            times.add(&card.times);
         }
         let mut scores = scores.iter();
         for &at in group {
@@ -413,13 +419,14 @@ impl Work<'_, '_, '_> {
             drop(state);
             self.hand_out(at, brood, &left);
         }
+        times
     }
 }
 
 /// What cards took.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OnCards {
-    /// From handing programs over to having their scores.
+    /// From handing programs over to having their scores, of all cards together.
     pub time: Duration,
     /// Launches and copies, of all cards together.
     pub times: Times,

@@ -111,8 +111,8 @@ impl Kind {
     }
 }
 
-/// Nodes a program may have. Longer ones are rare among solvers, and slow.
-const LARGEST: usize = 80;
+/// Nodes a program may have. A longer one takes long, and fits the demonstrations rather than the rule behind them.
+const LARGEST: usize = 40;
 
 /// What strategies work with: one task, one moment.
 pub(crate) struct Breeder<'a> {
