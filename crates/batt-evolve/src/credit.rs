@@ -123,8 +123,10 @@ mod tests {
     fn what_pays_is_tried_more() {
         let mut weights = Weights::default();
         let before = weights.share(Kind::Rewire);
-        let mut credit = Credit::default();
-        credit.tried = [1_000; Kind::ALL.len()];
+        let mut credit = Credit {
+            tried: [1_000; Kind::ALL.len()],
+            ..Credit::default()
+        };
         credit.paid[Kind::Rewire.index()] = 100;
         weights.learn(&credit);
         assert!(weights.share(Kind::Rewire) > 2.0 * before);
@@ -140,9 +142,10 @@ mod tests {
         let mut only = [0.0; Kind::ALL.len()];
         only[Kind::Op.index()] = 3.0;
         let mut weights = Weights::new(only, true);
-        let mut credit = Credit::default();
-        credit.tried = [10; Kind::ALL.len()];
-        credit.paid = [5; Kind::ALL.len()];
+        let credit = Credit {
+            tried: [10; Kind::ALL.len()],
+            paid: [5; Kind::ALL.len()],
+        };
         weights.learn(&credit);
         assert_eq!(weights.share(Kind::Op), 1.0);
         let mut chance = Chance::new(&[1]);

@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use anyhow::{Error, Result};
+use anyhow::Result;
 use batt_arc::{Dataset, Task};
-use batt_archive::{Archive, ArchiveError, Entry, Score};
+use batt_archive::{Archive, Entry, Score};
 use batt_engine::Compiled;
 
-use crate::error::advised;
+use crate::error::bad_archive;
 
 /// Solvers of one task that are asked: more than an archive keeps by default.
 const ASKED: usize = 256;
@@ -63,9 +63,4 @@ impl<'d> Entrant<'d> {
         }
         entrant
     }
-}
-
-/// An archive that does not do what it is asked to.
-pub fn bad_archive(error: ArchiveError) -> Error {
-    advised(&error, error.hint())
 }

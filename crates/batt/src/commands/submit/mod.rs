@@ -23,14 +23,14 @@ use clap::Args;
 use serde_json::json;
 
 use crate::cli::Exit;
-use crate::error::advised;
+use crate::error::{advised, bad_archive};
 use crate::files::check_not_read;
 use crate::interrupt;
 use crate::solvers::load_tasks;
 use crate::submissions;
 use crate::ui::{Ui, counted, stdout};
 use answer::{Tally, answer};
-use candidates::{Entrant, bad_archive, candidates};
+use candidates::{Entrant, candidates};
 use file::SubmissionFile;
 
 /// Write or check a submission
