@@ -26,6 +26,9 @@ use crate::work::Tools;
 /// What a part costs that a donor computes, and what each further call in it adds: somebody found it useful.
 const DONATED: (u32, u32) = (4, 1);
 
+/// What a program may cost on all demonstrations together to be in a population. Solvers take some ten thousand.
+const DEAR: u64 = 200_000;
+
 /// Hashes of programs that are remembered, so that they are not run again.
 const REMEMBERED: usize = 1 << 20;
 
@@ -333,8 +336,9 @@ impl<'t> Colony<'t> {
             shared.differs,
             workspace,
         );
-        // A solution without an answer is none.
-        if trial.failed > 0 {
+        // A solution without an answer is none, and what is dear and no solution would have dear offspring.
+        let dear = trial.score.cost > DEAR && !trial.score.is_complete();
+        if trial.failed > 0 || dear {
             return None;
         }
         let parent = offspring.parent.map(|parent| {
