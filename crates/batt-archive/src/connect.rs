@@ -196,10 +196,12 @@ fn patiently<T>(mut act: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Resul
 fn identify(db: &Connection, path: &Path, absent: Absent) -> Result<i64, ArchiveError> {
     let of = |error| ArchiveError::of(path, error);
     let (id, found, used) = patiently(|| {
+        // One look at all three: another process may be making the archive just now.
+        let moment = db.unchecked_transaction()?;
         Ok((
-            schema::application_id(db)?,
-            schema::version(db)?,
-            schema::has_tables(db)?,
+            schema::application_id(&moment)?,
+            schema::version(&moment)?,
+            schema::has_tables(&moment)?,
         ))
     })
     .map_err(of)?;
