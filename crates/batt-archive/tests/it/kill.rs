@@ -25,7 +25,12 @@ fn child_process() {
     // A task of its own, on which every solver is better than the last: none is refused.
     let task = format!("task-{first}");
     for n in first.. {
-        let found = [child(n, &[n.saturating_sub(1)], &task, score(0, n as u32, 1))];
+        let found = [child(
+            n,
+            &[n.saturating_sub(1)],
+            &task,
+            score(0, n as u32, 1),
+        )];
         let checkpoint = Checkpoint {
             generation: n,
             state: n.to_le_bytes().repeat(2000),
