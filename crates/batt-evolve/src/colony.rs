@@ -84,11 +84,12 @@ pub(crate) struct Colony<'t> {
 }
 
 /// What every colony needs.
-pub(crate) struct Shared<'a> {
-    pub donors: &'a Donors,
-    pub differs: &'a Differs,
-    pub weights: &'a Weights,
-    pub settings: &'a Settings,
+pub(crate) struct Shared {
+    pub donors: Donors,
+    pub differs: Differs,
+    pub weights: Weights,
+    pub settings: Settings,
+    /// The generation that comes next.
     pub generation: u64,
 }
 
@@ -145,7 +146,7 @@ impl<'t> Colony<'t> {
     }
 
     /// Makes the offspring of a generation. The first are the donors' programs as they are.
-    pub fn breed(&mut self, shared: &Shared<'_>, count: usize, tools: &mut Tools) -> Brood {
+    pub fn breed(&mut self, shared: &Shared, count: usize, tools: &mut Tools) -> Brood {
         let mut typed = shared.donors.typed.clone();
         let (population, mut parts) = self.unpack(&mut typed);
         if !self.started {
@@ -173,8 +174,8 @@ impl<'t> Colony<'t> {
             parts: PartIndex::new(&mut typed, &parts.ready),
             typed,
             chance: Chance::new(&purpose),
-            donors: shared.donors,
-            assembly: Assembly::new(parts.ready.clone(), shared.donors),
+            donors: &shared.donors,
+            assembly: Assembly::new(parts.ready.clone(), &shared.donors),
             population,
             colours: self.colours.clone(),
             functions: HashMap::new(),
@@ -193,7 +194,7 @@ impl<'t> Colony<'t> {
                 made.add(&breeder, Offspring::as_it_is(root));
             }
         }
-        made.breed(&mut breeder, shared.weights, count, self.stagnant);
+        made.breed(&mut breeder, &shared.weights, count, self.stagnant);
         for &(at, groups) in &breeder.assembly.expanded {
             parts.ready[at].expanded = groups;
         }
@@ -226,7 +227,7 @@ impl<'t> Colony<'t> {
         &mut self,
         mut brood: Brood,
         outcomes: &[Outcome],
-        shared: &Shared<'_>,
+        shared: &Shared,
         tools: &mut Tools,
     ) -> Generation {
         let mut generation = Generation {
@@ -265,7 +266,8 @@ impl<'t> Colony<'t> {
         generation
     }
 
-    /// The offspring worth a closer look: those that would be among the best, one for each set of outputs.
+    /// The offspring worth a closer look: those that would be among the best, one for each set of outputs. Solutions have
+    /// the same outputs all, and may still answer the tests differently: each of them is worth it.
     fn choose(
         &self,
         brood: &Brood,
@@ -293,28 +295,33 @@ impl<'t> Colony<'t> {
                     || outcome.solved == worst.solved
                         && outcome.mean().saturating_add(WHOLE / 10) < worst.closeness
             });
-            match known.get_mut(&outcome.outputs) {
+            let outputs = match outcome.solved as usize == self.samples.len() {
+                true => brood.typed.graph.hash(brood.offspring[at].root),
+                false => outcome.outputs,
+            };
+            match known.get_mut(&outputs) {
                 Some(size) => {
                     generation.equal += 1;
                     let own = sizes(at);
                     if own < *size {
                         *size = own;
-                        best.insert(outcome.outputs, at);
+                        best.insert(outputs, at);
                     }
                 }
                 None if hopeless => {}
                 None => {
-                    known.insert(outcome.outputs, sizes(at));
-                    best.insert(outcome.outputs, at);
+                    known.insert(outputs, sizes(at));
+                    best.insert(outputs, at);
                 }
             }
         }
         let mut chosen: Vec<usize> = best.into_values().collect();
         let rank = |&at: &usize| {
             let outcome = &outcomes[at];
-            (std::cmp::Reverse((outcome.solved, outcome.mean())), at)
+            let worth = std::cmp::Reverse((outcome.solved, outcome.mean()));
+            (worth, sizes(at), at)
         };
-        chosen.sort_by_key(rank);
+        chosen.sort_by_cached_key(rank);
         chosen.truncate(population);
         chosen
     }
@@ -324,7 +331,7 @@ impl<'t> Colony<'t> {
         &self,
         brood: &Brood,
         at: usize,
-        shared: &Shared<'_>,
+        shared: &Shared,
         workspace: &mut Workspace,
     ) -> Option<Individual> {
         let offspring = brood.offspring[at];
@@ -333,7 +340,7 @@ impl<'t> Colony<'t> {
             &program,
             self.task,
             &self.samples,
-            shared.differs,
+            &shared.differs,
             workspace,
         );
         // A solution without an answer is none, and what is dear and no solution would have dear offspring.
@@ -424,7 +431,7 @@ impl<'t> Colony<'t> {
     }
 
     /// Takes programs in as they are, to be run in the next generation.
-    pub fn settle(&mut self, programs: &[Program], shared: &Shared<'_>, tools: &mut Tools) {
+    pub fn settle(&mut self, programs: &[Program], shared: &Shared, tools: &mut Tools) {
         let mut typed = shared.donors.typed.clone();
         let (population, parts) = self.unpack(&mut typed);
         let roots = programs.iter().filter_map(|p| typed.add_program(p));

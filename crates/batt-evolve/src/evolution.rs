@@ -151,14 +151,10 @@ pub struct Round {
 pub struct Evolution<'t> {
     tasks: &'t [Task],
     dialect: Dialect,
-    settings: Settings,
-    /// The donors that were given, and solutions found since.
+    /// The donors that were given; solutions join them.
     given: Vec<Donor>,
-    donors: Donors,
-    differs: Differs,
-    weights: Weights,
+    shared: Shared,
     colonies: Vec<Colony<'t>>,
-    generation: u64,
 }
 
 impl<'t> Evolution<'t> {
@@ -175,29 +171,31 @@ impl<'t> Evolution<'t> {
         Evolution {
             tasks,
             dialect,
-            donors: Donors::new(dialect, &donors),
-            differs: Differs::new(dialect, differs),
-            weights: settings.weights.clone(),
             colonies: tasks.iter().flat_map(colony).collect(),
+            shared: Shared {
+                donors: Donors::new(dialect, &donors),
+                differs: Differs::new(dialect, differs),
+                weights: settings.weights.clone(),
+                settings,
+                generation: 0,
+            },
             given: donors,
-            settings,
-            generation: 0,
         }
     }
 
     /// The generation that comes next.
     pub fn generation(&self) -> u64 {
-        self.generation
+        self.shared.generation
     }
 
     /// How often each kind of change is tried now.
     pub fn weights(&self) -> &Weights {
-        &self.weights
+        &self.shared.weights
     }
 
     /// From now on each kind of change is tried so often, whatever was learnt before.
     pub fn set_weights(&mut self, weights: Weights) {
-        self.weights = weights;
+        self.shared.weights = weights;
     }
 
     /// The best score of a task so far, by its position.
@@ -230,8 +228,8 @@ impl<'t> Evolution<'t> {
 
     /// Goes on at a generation.
     pub(crate) fn go_on(&mut self, generation: u64, weights: Weights) {
-        self.generation = generation;
-        self.weights = weights;
+        self.shared.generation = generation;
+        self.shared.weights = weights;
         self.share_solutions();
     }
 
@@ -243,7 +241,7 @@ impl<'t> Evolution<'t> {
     }
 
     fn of_task(&self, task: usize) -> impl Iterator<Item = &Colony<'t>> {
-        let islands = self.settings.islands.get();
+        let islands = self.shared.settings.islands.get();
         self.colonies.iter().skip(task * islands).take(islands)
     }
 
@@ -254,23 +252,16 @@ impl<'t> Evolution<'t> {
 
     /// Takes programs into the populations of tasks, which are given by their positions.
     pub fn settle(&mut self, programs: &HashMap<usize, Vec<Program>>) {
-        let islands = self.settings.islands.get();
-        let shared = Shared {
-            donors: &self.donors,
-            differs: &self.differs,
-            weights: &self.weights,
-            settings: &self.settings,
-            generation: self.generation,
-        };
+        let islands = self.shared.settings.islands.get();
         let colonies: Vec<Mutex<&mut Colony<'t>>> =
             self.colonies.iter_mut().map(Mutex::new).collect();
         in_parallel(
-            self.settings.threads,
+            self.shared.settings.threads,
             colonies.len(),
             &AtomicBool::new(false),
             |at, tools| {
                 if let Some(programs) = programs.get(&(at / islands)) {
-                    lock(&colonies[at]).settle(programs, &shared, tools);
+                    lock(&colonies[at]).settle(programs, &self.shared, tools);
                 }
             },
         );
@@ -287,18 +278,11 @@ impl<'t> Evolution<'t> {
             .collect();
         // Whoever takes long begins first, so that the others do not wait for it in the end.
         active.sort_by_key(|colony| std::cmp::Reverse(colony.took));
-        let count = self.settings.offspring.map_or_else(
+        let count = self.shared.settings.offspring.map_or_else(
             || (OFFSPRING / active.len().max(1)).clamp(1024, 8192),
             NonZeroUsize::get,
         );
-        let shared = Shared {
-            donors: &self.donors,
-            differs: &self.differs,
-            weights: &self.weights,
-            settings: &self.settings,
-            generation: self.generation,
-        };
-        let (generations, on_cards) = generation(cards, active, count, &shared, stop);
+        let (generations, on_cards) = generation(cards, active, count, &self.shared, stop);
         let mut round = Round::default();
         round.tally.cards = on_cards;
         for generation in generations {
@@ -315,7 +299,7 @@ impl<'t> Evolution<'t> {
 
     /// Collects what was found, learns what paid, and lets islands and tasks learn from each other.
     fn finish(&mut self, round: &mut Round) {
-        let islands = self.settings.islands.get();
+        let islands = self.shared.settings.islands.get();
         for (at, colony) in self.colonies.iter_mut().enumerate() {
             let worth_telling = |(k, individual): (usize, &Individual)| {
                 let told = individual.is_new && (k < TOLD || individual.score.is_complete());
@@ -336,9 +320,9 @@ impl<'t> Evolution<'t> {
                 });
             }
         }
-        self.weights.learn(&round.tally.credit);
-        self.generation += 1;
-        if self.generation.is_multiple_of(EXCHANGE) {
+        self.shared.weights.learn(&round.tally.credit);
+        self.shared.generation += 1;
+        if self.shared.generation.is_multiple_of(EXCHANGE) {
             self.migrate();
             self.share_solutions();
         }
@@ -346,7 +330,7 @@ impl<'t> Evolution<'t> {
 
     /// The best of each island go to the next one.
     fn migrate(&mut self) {
-        let islands = self.settings.islands.get();
+        let islands = self.shared.settings.islands.get();
         if islands < 2 {
             return;
         }
@@ -358,17 +342,10 @@ impl<'t> Evolution<'t> {
                     best.map(|individual| colony.program(individual)).collect()
                 })
                 .collect();
-            let shared = Shared {
-                donors: &self.donors,
-                differs: &self.differs,
-                weights: &self.weights,
-                settings: &self.settings,
-                generation: self.generation,
-            };
             let mut tools = Tools::default();
             for (island, programs) in best.iter().enumerate() {
                 let next = task * islands + (island + 1) % islands;
-                self.colonies[next].settle(programs, &shared, &mut tools);
+                self.colonies[next].settle(programs, &self.shared, &mut tools);
             }
         }
     }
@@ -385,6 +362,6 @@ impl<'t> Evolution<'t> {
                 });
             }
         }
-        self.donors = Donors::new(self.dialect, &all);
+        self.shared.donors = Donors::new(self.dialect, &all);
     }
 }

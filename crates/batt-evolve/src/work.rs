@@ -73,7 +73,7 @@ pub(crate) fn generation(
     cards: &mut [Box<dyn Card>],
     colonies: Vec<&mut Colony<'_>>,
     count: usize,
-    shared: &Shared<'_>,
+    shared: &Shared,
     stop: &AtomicBool,
 ) -> (Vec<Option<Generation>>, OnCards) {
     let cores = thread::available_parallelism().map_or(1, usize::from);
@@ -179,7 +179,7 @@ struct Queue {
 struct Work<'w, 'c, 't> {
     turns: Vec<Turn<'c, 't>>,
     count: usize,
-    shared: &'w Shared<'w>,
+    shared: &'w Shared,
     stop: &'w AtomicBool,
     at_once: usize,
     has_cards: bool,
