@@ -54,6 +54,10 @@ def one(what, patterns, folders, hint):
     raise FileNotFoundError(f"no {what} under {places}: {hint}")
 
 
+# Whoever starts this in the background may have made it ignore interrupts, and evolution with it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def batt(*args, timeout=None):
     """Runs batt, shows what it says, and gives its exit code."""
     command = [str(PROGRAM), *map(str, args)]
