@@ -187,10 +187,10 @@ impl<'t> Colony<'t> {
             tried: [0; Kind::ALL.len()],
         };
         if !self.started {
-            let programs = shared.donors.programs.iter().map(|(_, root)| *root);
+            let programs = shared.donors.programs.iter();
             let grids = shared.donors.values(TypeId::GRID);
-            let roots = programs.chain(grids.iter().copied()).chain([Ref::INPUT]);
-            for root in roots {
+            let roots = programs.chain(grids).chain([&Ref::INPUT]);
+            for &root in roots {
                 made.add(&breeder, Offspring::as_it_is(root));
             }
         }

@@ -7,6 +7,7 @@ use batt_lang::Program;
 use batt_lang::graph::{Node, Ref};
 use batt_lang::types::TypeId;
 
+use crate::random::Chance;
 use crate::typed::Typed;
 
 /// A solver that others learn from.
@@ -22,8 +23,8 @@ pub struct Donor {
 /// people compute.
 pub(crate) struct Donors {
     pub typed: Typed,
-    /// The results of the programs, with their tasks.
-    pub programs: Vec<(String, Ref)>,
+    /// The results of the programs.
+    pub programs: Vec<Ref>,
     /// Values that are no functions, by type.
     values: HashMap<TypeId, Vec<Ref>>,
     /// Functions by type, primitives included.
@@ -54,11 +55,17 @@ struct OpFacts {
 
 /// Primitives, each as likely as it is among the donors.
 pub(crate) struct Weighted {
-    pub ops: Vec<OpId>,
-    pub sums: Vec<f64>,
+    ops: Vec<OpId>,
+    sums: Vec<f64>,
 }
 
 impl Weighted {
+    /// One of them.
+    pub fn choose(&self, chance: &mut Chance) -> Option<OpId> {
+        let at = chance.weighted(&self.sums)?;
+        self.ops.get(at).copied()
+    }
+
     fn new(weights: impl Iterator<Item = (OpId, f64)>) -> Weighted {
         let mut sum = 0.0;
         let (ops, sums) = weights
@@ -77,12 +84,9 @@ const UNSEEN: f64 = 0.5;
 impl Donors {
     pub fn new(dialect: Dialect, donors: &[Donor]) -> Donors {
         let mut typed = Typed::new(dialect);
-        let mut programs = Vec::new();
-        for donor in donors {
-            if let Some(root) = typed.add_program(&donor.program) {
-                programs.push((donor.task.clone(), root));
-            }
-        }
+        let programs = donors.iter();
+        let programs = programs.filter_map(|donor| typed.add_program(&donor.program));
+        let programs: Vec<Ref> = programs.collect();
         let mut counts: HashMap<OpId, f64> = HashMap::new();
         let mut values: HashMap<TypeId, Vec<Ref>> = HashMap::new();
         let mut functions: HashMap<TypeId, Vec<Ref>> = HashMap::new();

@@ -13,7 +13,7 @@ pub(super) fn constant(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
 }
 
 /// Where a program has constants.
-fn places(graph: &Graph, program: Ref) -> Vec<(u32, usize)> {
+pub(super) fn places(graph: &Graph, program: Ref) -> Vec<(u32, usize)> {
     let nodes = graph.reach(program);
     let of_node = |node: u32| {
         let operands = graph.operands(node).iter().enumerate();

@@ -78,8 +78,7 @@ pub(super) fn compose(b: &mut Breeder<'_>, wanted: TypeId) -> Option<Ref> {
         let compose = Ref::op(dialect.op("compose")?);
         b.typed.call(compose, &[outer, inner])?
     } else {
-        let at = b.chance.weighted(&b.donors.value_ops.sums)?;
-        let op = b.donors.value_ops.ops[at];
+        let op = b.donors.value_ops.choose(&mut b.chance)?;
         if op.op().arity() != 2 {
             return None;
         }

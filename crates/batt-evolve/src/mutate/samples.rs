@@ -4,19 +4,11 @@ use batt_dsl::Dialect;
 use batt_lang::graph::{Node, Ref};
 use batt_lang::types::Role;
 
-use super::Breeder;
+use super::{Breeder, constant};
 
 /// A literal colour becomes a colour that is in the inputs but in no output, or the other way round.
 pub(super) fn colour(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
-    let mut places = Vec::new();
-    for node in b.typed.graph.reach(parent) {
-        for (position, operand) in b.typed.graph.operands(node).iter().enumerate() {
-            if operand.is_constant() && b.role(node, position) == Some(Role::Colour) {
-                places.push((node, position));
-            }
-        }
-    }
-    let &(node, position) = b.chance.one(&places)?;
+    let (node, position) = literal(b, parent, |role| role == Role::Colour)?;
     let inputs_less_outputs = b.chance.is(0.5);
     let rank = b.chance.low(3);
     let colour = match b.typed.graph.dialect() {
@@ -24,6 +16,17 @@ pub(super) fn colour(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
         _ => sorted(b, inputs_less_outputs, rank),
     }?;
     b.typed.replace_operand(parent, node, position, colour)
+}
+
+/// Some constant of a program that is for something.
+fn literal(
+    b: &mut Breeder<'_>,
+    program: Ref,
+    wanted: impl Fn(Role) -> bool,
+) -> Option<(u32, usize)> {
+    let mut places = constant::places(&b.typed.graph, program);
+    places.retain(|&(node, position)| b.role(node, position).is_some_and(&wanted));
+    b.chance.one(&places).copied()
 }
 
 fn op(b: &Breeder<'_>, name: &str) -> Option<Ref> {
@@ -85,16 +88,8 @@ pub(super) fn mirror(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
 
 /// `R0` to `R7` becomes `a_mr(S)`.
 fn coded_mirror(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
-    let mut places = Vec::new();
-    for node in b.typed.graph.reach(parent) {
-        for (position, operand) in b.typed.graph.operands(node).iter().enumerate() {
-            let role = b.role(node, position);
-            if operand.is_constant() && matches!(role, Some(Role::Mirror8 | Role::Mirror4)) {
-                places.push((node, position));
-            }
-        }
-    }
-    let &(node, position) = b.chance.one(&places)?;
+    let is_mirror = |role| matches!(role, Role::Mirror8 | Role::Mirror4);
+    let (node, position) = literal(b, parent, is_mirror)?;
     let inferred = b.typed.call(op(b, "a_mr")?, &[Ref::SAMPLES])?;
     b.typed.replace_operand(parent, node, position, inferred)
 }

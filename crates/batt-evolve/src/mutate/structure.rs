@@ -18,8 +18,7 @@ pub(super) fn op(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
     let args = args.to_vec();
     let wanted = b.typed.type_of(Ref::node(node))?;
     for _ in 0..TRIES {
-        let at = b.chance.weighted(&b.donors.all_ops.sums)?;
-        let op = b.donors.all_ops.ops[at];
+        let op = b.donors.all_ops.choose(&mut b.chance)?;
         if op.op().arity() != args.len() || Ref::op(op) == callee {
             continue;
         }
@@ -74,8 +73,7 @@ pub(super) fn insert(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
 /// A call of some primitive that takes a value and gives one of its type.
 fn wrap(b: &mut Breeder<'_>, value: Ref, ty: TypeId) -> Option<Ref> {
     for _ in 0..TRIES {
-        let at = b.chance.weighted(&b.donors.value_ops.sums)?;
-        let op = b.donors.value_ops.ops[at];
+        let op = b.donors.value_ops.choose(&mut b.chance)?;
         let own = b.typed.types.op(op);
         let gives = b.typed.types.result_of(own)?;
         if !b.typed.types.fits(gives, ty) && !b.typed.types.fits(ty, gives) {

@@ -43,7 +43,7 @@ pub(super) fn mate(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
 /// Takes a donor's program, or a grid it computes on the way, with other constants.
 pub(super) fn adopt(b: &mut Breeder<'_>) -> Option<Ref> {
     let program = match b.chance.is(0.7) {
-        true => b.chance.one(&b.donors.programs)?.1,
+        true => *b.chance.one(&b.donors.programs)?,
         false => *b.chance.one(b.donors.values(TypeId::GRID))?,
     };
     constant::several(b, program, 0.5)

@@ -386,7 +386,7 @@ fn choice(args: &EvolveArgs, material: &Material) -> Json {
 }
 
 /// A score, as it is stored.
-fn stored(score: &batt_evolve::Score) -> Score {
+pub fn stored(score: &batt_evolve::Score) -> Score {
     Score {
         demos_solved: score.solved,
         demos: score.demos,

@@ -32,6 +32,7 @@ use clap::Args;
 use self::answers::Answers;
 use self::course::Course;
 use self::keeper::Keeper;
+pub use self::keeper::stored;
 use self::material::Material;
 use self::report::Report;
 use crate::calibration;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use batt_arc::{Dataset, Task};
-use batt_archive::{Archive, Found, Kept, RunInfo, Score};
+use batt_archive::{Archive, Found, Kept, RunInfo};
 use batt_engine::Role;
 use batt_evolve::Trial;
 use batt_lang::card::canonical;
@@ -20,6 +20,7 @@ use serde_json::json;
 use self::trials::try_all;
 use super::Keep;
 use crate::cli::{DialectName, Exit};
+use crate::commands::evolve::stored;
 use crate::error::{advised, bad_archive};
 use crate::interrupt;
 use crate::solvers::{load_all, load_tasks, task_of};
@@ -250,20 +251,14 @@ impl Counts {
 }
 
 fn found(candidate: &Candidate<'_>, trial: &Trial) -> Found {
-    let Trial { score, outputs, .. } = *trial;
+    let Trial { score, outputs, .. } = trial;
     Found {
         program: candidate.program.clone(),
         parents: Vec::new(),
         mutation: candidate.origin.clone(),
         task: candidate.task.id.clone(),
         task_hash: format!("{:016x}", candidate.task.content_hash()),
-        score: Score {
-            demos_solved: score.solved,
-            demos: score.demos,
-            closeness: score.closeness,
-            size: score.size,
-            cost: score.cost,
-        },
-        outputs,
+        score: stored(score),
+        outputs: *outputs,
     }
 }
