@@ -239,7 +239,7 @@ INLINE bool same_bits(V a, V b) {
 // ---- Memory ----------------------------------------------------------------------------------------------
 
 /// Room in the arena, aligned to 16 bytes; null when it is full, and then the run is stopped.
-INLINE u8 *room(Ctx &c, u64 bytes) {
+OUTLINE u8 *room(Ctx &c, u64 bytes) {
   if (c.stop || bytes > c.limit - c.top) {
     stop(c, ARENA);
     return nullptr;

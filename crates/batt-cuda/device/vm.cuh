@@ -24,7 +24,9 @@ enum Header : u32 {
 const i64 MOST_BYTES = 1 << 20;
 
 #ifdef __CUDACC__
-const u32 WARPS_PER_BLOCK = 4;
+// WARPS_PER_BLOCK is the most that a block has: the host says, since it depends on the card.
+/// Warps of this block.
+INLINE u32 warps_of_block() { return blockDim.x / 32; }
 /// Where the warps of a block wait for one another.
 INLINE void meet() { __syncthreads(); }
 /// The largest of the numbers that the warps of a block hold.
@@ -34,7 +36,7 @@ INLINE u32 most_in_block(u32 n) {
   if (lane() == 0) numbers[threadIdx.x / 32] = n;
   meet();
   u32 most = 0;
-  for (u32 k = 0; k < WARPS_PER_BLOCK; k++) most = max_of(most, numbers[k]);
+  for (u32 k = 0; k < warps_of_block(); k++) most = max_of(most, numbers[k]);
   return most;
 }
 #else
@@ -360,15 +362,15 @@ INLINE void start(Ctx &c, const Launch &launch, u8 *arena, u8 *scratch) {
 
 #ifdef __CUDACC__
 
-extern "C" __global__ void __launch_bounds__(WARPS_PER_BLOCK * 32, 7) batt_vm(const Launch launch) {
-  __shared__ __align__(16) u8 scratch[WARPS_PER_BLOCK][SCRATCH];
+extern "C" __global__ void __launch_bounds__(WARPS_PER_BLOCK * 32, 1) batt_vm(const Launch launch) {
+  extern __shared__ __align__(16) u8 scratch[]; // SCRATCH bytes for each warp
   __shared__ u64 first;
   u32 in_block = threadIdx.x / 32;
-  u64 warp = (u64)blockIdx.x * WARPS_PER_BLOCK + in_block;
+  u64 warp = (u64)blockIdx.x * warps_of_block() + in_block;
   Ctx c;
-  start(c, launch, (u8 *)launch.arenas + warp * launch.arena_bytes, scratch[in_block]);
+  start(c, launch, (u8 *)launch.arenas + warp * launch.arena_bytes, scratch + in_block * SCRATCH);
   for (;;) {
-    if (threadIdx.x == 0) first = atomic_take((u64 *)launch.cursor, WARPS_PER_BLOCK);
+    if (threadIdx.x == 0) first = atomic_take((u64 *)launch.cursor, warps_of_block());
     meet();
     u64 job = first + in_block;
     bool any_left = first < launch.job_count;

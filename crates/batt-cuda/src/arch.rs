@@ -3,6 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+/// Shared memory of a warp in bytes: `SCRATCH` in `base.cuh`.
+pub(crate) const SCRATCH: u32 = 4096;
+
 /// The architecture of a card: ten times the major compute capability, plus the minor one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Arch(pub u32);
@@ -18,6 +21,21 @@ impl Arch {
         Arch(90),
         Arch(120),
     ];
+
+    /// Warps of the largest block. The larger the better, since the warps of a block share what they fetch of the code; 28 is
+    /// what the registers of a multiprocessor allow, and each takes 4 KiB of shared memory, which older and smaller cards
+    /// have less of.
+    pub fn warps_per_block(self) -> u32 {
+        let shared_kib = match self.0 {
+            80 | 87 | 90..120 => 160,
+            86 | 89 | 120.. => 99,
+            70..75 => 96,
+            75 => 64,
+            _ => 48,
+        };
+        // One KiB of a block is the driver's, and some is the kernel's own.
+        ((shared_kib - 2) * 1024 / SCRATCH).min(28)
+    }
 
     /// The compute capability, `9.0`.
     pub fn capability(self) -> String {
@@ -72,6 +90,17 @@ impl fmt::Display for Version {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn blocks_fit_the_shared_memory_of_their_cards() {
+        let warps = Arch::NAMED.map(|arch| arch.warps_per_block());
+        assert_eq!(warps, [11, 15, 28, 24, 24, 28, 24]);
+        let base = crate::source::VM
+            .iter()
+            .find(|file| file.name.ends_with("base.cuh"));
+        let line = format!("const u32 SCRATCH = {SCRATCH};");
+        assert!(base.is_some_and(|file| file.text.contains(&line)));
+    }
 
     #[test]
     fn names_and_numbers() {

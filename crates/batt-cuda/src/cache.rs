@@ -52,8 +52,8 @@ impl Key {
             part(file.name);
             part(file.text);
         }
-        for word in options.words() {
-            part(word);
+        for word in options.words(arch) {
+            part(&word);
         }
         part(&arch.to_string());
         Key {

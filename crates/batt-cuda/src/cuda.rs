@@ -17,18 +17,16 @@ use cudarc::driver::sys::{
     CUfunction_attribute, CUlimit, CUmodule, CUresult, CUstream,
 };
 
-use crate::arch::{Arch, Version};
+use crate::arch::{Arch, SCRATCH, Version};
 use crate::budget::Budget;
 use crate::driver::{CardFacts, Driver, describe, device, is_sticky};
 use crate::kernel::{Kernel, Maker, Origin};
-use crate::memory::{Buffer, Pinned, WARPS_PER_BLOCK, roomy, warps_for};
+use crate::memory::{Buffer, Layout, Pinned, roomy};
 use crate::nvrtc::Image;
 use crate::source::{Source, VM};
 
 /// The name of the kernel.
 const KERNEL: &str = "batt_vm";
-/// Threads of a block.
-const THREADS: u32 = 128;
 /// Arenas are laid out in multiples of this.
 const ARENA_UNIT: usize = 256;
 /// The status of a job that no warp has come to.
@@ -72,8 +70,10 @@ pub struct KernelFacts {
     pub registers: u32,
     /// Local memory of a thread in bytes, without what calls need.
     pub local: u32,
-    /// Shared memory of a block in bytes.
+    /// Shared memory of the largest block in bytes.
     pub shared: u32,
+    /// Warps of the largest block, of which a multiprocessor runs one at a time.
+    pub warps_per_block: u32,
     /// Warps that the card runs at a time.
     pub warps: u64,
 }
@@ -292,8 +292,8 @@ impl Cuda {
         self.quota.saturating_sub(own).min(self.budget.left())
     }
 
-    /// Sees to it that everything has its place, and gives the number of warps.
-    fn make_room(&mut self, batch: &Batch<'_>, arena: u64) -> Result<u64, CardError> {
+    /// Sees to it that everything has its place, and says how the warps are laid out.
+    fn make_room(&mut self, batch: &Batch<'_>, arena: u64) -> Result<Layout, CardError> {
         match self.place(batch, arena, roomy) {
             Err(CardError::Memory { .. }) => {}
             other => return other,
@@ -313,7 +313,7 @@ impl Cuda {
         batch: &Batch<'_>,
         arena: u64,
         size: fn(u64) -> u64,
-    ) -> Result<u64, CardError> {
+    ) -> Result<Layout, CardError> {
         let jobs = batch.jobs.len() as u64 / 4;
         let words = |count: usize| (count as u64).saturating_mul(4);
         let wanted = [
@@ -355,25 +355,26 @@ impl Cuda {
         self.make_arenas(jobs, arena)
     }
 
-    fn make_arenas(&mut self, jobs: u64, arena: u64) -> Result<u64, CardError> {
+    fn make_arenas(&mut self, jobs: u64, arena: u64) -> Result<Layout, CardError> {
         let have = self.buffers.arenas.bytes();
         let mut room = self.room().saturating_add(have);
         loop {
-            let Some(warps) = warps_for(jobs, self.kernel.warps, room, arena) else {
+            let (processors, most) = (self.facts.multiprocessors, self.kernel.warps_per_block);
+            let Some(layout) = Layout::of(jobs, processors, most, room / arena.max(1)) else {
                 return Err(CardError::Memory {
-                    wanted: arena.saturating_mul(WARPS_PER_BLOCK),
+                    wanted: arena,
                     free: room,
                 });
             };
-            let bytes = warps * arena;
+            let bytes = layout.warps() * arena;
             if bytes <= self.buffers.arenas.bytes() {
-                return Ok(warps);
+                return Ok(layout);
             }
             // Twice as many as before, so that growing batches do not grow them each time.
             let ahead = bytes.max(have.saturating_mul(2)).min(room);
             for size in [ahead, bytes] {
                 if self.buffers.arenas.allocate(size, &self.budget)? {
-                    return Ok(warps);
+                    return Ok(layout);
                 }
             }
             // Within the budget, but somebody else has taken it meanwhile.
@@ -383,7 +384,7 @@ impl Cuda {
 
     fn launch(&mut self, batch: &Batch<'_>) -> Result<Launched, CardError> {
         let arena = batch.arena_bytes.max(1).next_multiple_of(ARENA_UNIT);
-        let warps = self.make_room(batch, arena as u64)?;
+        let layout = self.make_room(batch, arena as u64)?;
         let mut times = Times {
             launches: 1,
             ..Times::default()
@@ -391,7 +392,7 @@ impl Cuda {
         self.record(self.events.begun)?;
         times.bytes_up = self.upload(batch)?;
         self.record(self.events.uploaded)?;
-        self.start(batch, arena as u64, warps)?;
+        self.start(batch, arena as u64, layout)?;
         // From here on an error is one of the kernel.
         let lost = |error| match error {
             CardError::Launch(why) => CardError::Lost(why),
@@ -461,7 +462,7 @@ impl Cuda {
     }
 
     /// Starts the kernel.
-    fn start(&mut self, batch: &Batch<'_>, arena: u64, warps: u64) -> Result<(), CardError> {
+    fn start(&mut self, batch: &Batch<'_>, arena: u64, layout: Layout) -> Result<(), CardError> {
         let jobs = batch.jobs.len() / 4;
         self.fill(self.buffers.cursor.address(), 0, 4)?;
         self.fill(self.buffers.results.address(), NOT_REACHED, jobs * 4)?;
@@ -483,19 +484,18 @@ impl Cuda {
             arena_bytes: arena,
             fuel: batch.fuel,
             flags: batch.flags,
-            warps: u32::try_from(warps).unwrap_or(u32::MAX),
+            warps: u32::try_from(layout.warps()).unwrap_or(u32::MAX),
             op_counters: batch.op_counters as u64,
         };
-        let blocks = u32::try_from(warps / WARPS_PER_BLOCK).unwrap_or(u32::MAX);
         let mut parameters = [(&raw mut launch).cast::<c_void>()];
         // SAFETY: the kernel has one parameter of this layout, and all its addresses are of buffers that hold what the
         // contract says; they live until the kernel has ended, or for ever if it does not.
         unsafe {
             result::launch_kernel(
                 self.function,
-                (blocks, 1, 1),
-                (THREADS, 1, 1),
-                0,
+                (layout.blocks, 1, 1),
+                (32 * layout.warps_per_block, 1, 1),
+                SCRATCH * layout.warps_per_block,
                 self.stream,
                 &mut parameters,
             )
@@ -748,18 +748,18 @@ fn kernel_facts(
         let value = unsafe { result::function::get_function_attribute(function, which) }?;
         Ok(u32::try_from(value).unwrap_or(0))
     };
+    let warps_per_block = facts.arch.warps_per_block();
+    let scratch = warps_per_block * SCRATCH;
+    let most = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
     // SAFETY: the function is of a module that is loaded.
-    let blocks = unsafe {
-        result::occupancy::max_active_block_per_multiprocessor(function, THREADS as i32, 0)
-    }?;
-    // At least one block, even if the driver says none: the launch then says why.
-    let blocks = u64::try_from(blocks).unwrap_or(0).max(1);
+    unsafe { result::function::set_function_attribute(function, most, scratch as i32) }?;
     Ok(KernelFacts {
         origin: kernel.origin.clone(),
         bytes: kernel.image.bytes().len(),
         registers: attribute(CUfunction_attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
         local: attribute(CUfunction_attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
-        shared: attribute(CUfunction_attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
-        warps: blocks * WARPS_PER_BLOCK * u64::from(facts.multiprocessors),
+        shared: scratch + attribute(CUfunction_attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
+        warps_per_block,
+        warps: u64::from(warps_per_block) * u64::from(facts.multiprocessors),
     })
 }

@@ -19,16 +19,39 @@ pub(crate) fn roomy(bytes: u64) -> u64 {
     (bytes + bytes / 4).next_multiple_of(64 << 10)
 }
 
-/// Warps for a launch: as many as there are jobs, as the card runs at a time, and as have room for their arenas; whole
-/// blocks. None if not even one block has room.
-pub(crate) fn warps_for(jobs: u64, resident: u64, room: u64, arena: u64) -> Option<u64> {
-    let wanted = jobs.min(resident).next_multiple_of(WARPS_PER_BLOCK);
-    let fitting = room / arena.max(1) / WARPS_PER_BLOCK * WARPS_PER_BLOCK;
-    Some(wanted.min(fitting)).filter(|&warps| warps > 0)
+/// How the warps of a launch are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    pub blocks: u32,
+    pub warps_per_block: u32,
 }
 
-/// Warps in a block of 128 threads.
-pub(crate) const WARPS_PER_BLOCK: u64 = 4;
+impl Layout {
+    /// As many warps as there are jobs, as the card runs at a time, and as have room for their arenas. Few jobs are spread
+    /// over all multiprocessors. None if not even one warp has room.
+    pub fn of(jobs: u64, processors: u32, most_per_block: u32, fitting: u64) -> Option<Layout> {
+        let processors = u64::from(processors.max(1));
+        let warps = jobs.min(fitting);
+        if warps == 0 {
+            return None;
+        }
+        let spread = match warps < jobs {
+            true => warps / processors,
+            false => warps.div_ceil(processors),
+        };
+        let per_block = spread.clamp(1, u64::from(most_per_block.max(1)));
+        let blocks = (jobs.div_ceil(per_block)).min(fitting / per_block);
+        Some(Layout {
+            // Both are small: there are some hundred processors.
+            blocks: blocks.min(processors) as u32,
+            warps_per_block: per_block as u32,
+        })
+    }
+
+    pub fn warps(self) -> u64 {
+        u64::from(self.blocks) * u64::from(self.warps_per_block)
+    }
+}
 
 /// A piece of the card's memory. It is given back by [`Buffer::release`], not when it is dropped: that could wait for a
 /// kernel that never ends.
@@ -192,16 +215,19 @@ mod tests {
 
     #[test]
     fn warps_by_what_is_scarce() {
-        let mib = 1 << 20;
-        // Jobs, in whole blocks.
-        assert_eq!(warps_for(1, 1000, 64 * mib, mib), Some(4));
-        assert_eq!(warps_for(5, 1000, 64 * mib, mib), Some(8));
+        let layout = |jobs, fitting| {
+            let layout = Layout::of(jobs, 10, 28, fitting)?;
+            Some((layout.blocks, layout.warps_per_block))
+        };
+        // Jobs, spread out.
+        assert_eq!(layout(1, 1000), Some((1, 1)));
+        assert_eq!(layout(10, 1000), Some((10, 1)));
+        assert_eq!(layout(11, 1000), Some((6, 2)));
         // What the card runs at a time.
-        assert_eq!(warps_for(1 << 40, 40, 64 * mib, mib), Some(40));
+        assert_eq!(layout(1 << 40, 1000), Some((10, 28)));
         // Memory.
-        assert_eq!(warps_for(1000, 1000, 64 * mib, mib), Some(64));
-        assert_eq!(warps_for(1000, 1000, 7 * mib, mib), Some(4));
-        assert_eq!(warps_for(1000, 1000, 3 * mib, mib), None);
-        assert_eq!(warps_for(1000, 1000, 0, mib), None);
+        assert_eq!(layout(1000, 64), Some((10, 6)));
+        assert_eq!(layout(1000, 7), Some((7, 1)));
+        assert_eq!(layout(1000, 0), None);
     }
 }

@@ -33,7 +33,7 @@ __noinline__ __device__ u32 deep(u32 n, u32 salt) {
     return n == 0 ? frame[0] - salt : deep(n - 1, frame[n & 7] - n) + 1;
 }
 
-extern "C" __global__ void __launch_bounds__(128) batt_vm(const Launch launch) {
+extern "C" __global__ void __launch_bounds__(1024) batt_vm(const Launch launch) {
     const u32 warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
     const u32 lane = threadIdx.x % 32;
     if (warp >= launch.warps) return;

@@ -35,8 +35,8 @@ pub struct Options {
 }
 
 impl Options {
-    /// As the compiler has them.
-    pub fn words(self) -> Vec<&'static str> {
+    /// As the compiler has them, for a card.
+    pub fn words(self, arch: Arch) -> Vec<String> {
         // The source has no CUDA headers, which the wheels come without, and marks nothing as device code.
         // The name is for the cache: see `rolled`.
         let mut words = vec!["-std=c++17", "-default-device", "-DBATT_ROLLED"];
@@ -46,6 +46,8 @@ impl Options {
         if self.verbose {
             words.push("--ptxas-options=-v");
         }
+        let mut words: Vec<String> = words.into_iter().map(str::to_owned).collect();
+        words.push(format!("-DWARPS_PER_BLOCK={}", arch.warps_per_block()));
         words
     }
 }
@@ -196,8 +198,9 @@ impl Nvrtc {
         let start = Instant::now();
         let program = self.create(main, headers)?;
         let words: Vec<CString> = options
-            .words()
-            .into_iter()
+            .words(arch)
+            .iter()
+            .map(String::as_str)
             .chain(self.parallel().iter().copied())
             .chain([target.as_str()])
             .map(c_string)

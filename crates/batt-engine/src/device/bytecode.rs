@@ -16,6 +16,18 @@ use crate::compile::{CONSTANT, Compiled, Constant, Instruction, Source, Steps};
 /// Words before the literals.
 const HEADER: usize = 24;
 
+/// What stands where in a header.
+mod header {
+    pub const PARAMS: u32 = 2;
+    pub const ORDER: u32 = 9;
+    pub const ORDER_AT: u32 = 10;
+    pub const CODE_AT: u32 = 11;
+}
+
+/// How many calls of a program are looked at to see what it is like, and the bits of one.
+const CALLS_COMPARED: u32 = 14;
+const CALL_BITS: u32 = 9;
+
 /// Programs begin at, and their literals are, so many words: sixteen bytes, which are read at once.
 const ALIGN: usize = 4;
 
@@ -100,6 +112,37 @@ impl Programs {
     /// All words.
     pub fn words(&self) -> &[u32] {
         &self.words
+    }
+
+    /// What a program calls first, in numbers that are the same for programs that call the same; 0 for no program.
+    pub(super) fn calls_at(&self, offset: u32) -> u128 {
+        self.calls(offset).unwrap_or(0)
+    }
+
+    fn calls(&self, offset: u32) -> Option<u128> {
+        let program = self.words.get(offset as usize..)?;
+        let at = |k: u32| program.get(k as usize).copied();
+        let (count, order, code) = (at(header::ORDER)?, at(header::ORDER_AT)?, at(header::CODE_AT)?);
+        let mut calls = 0;
+        for k in 0..CALLS_COMPARED {
+            let mut call = 0;
+            if k < count {
+                let instruction = at(code + at(order + k)?)?;
+                // Values that are called, and tuples, are all alike.
+                call = match at(instruction)? & 0xff {
+                    0 => 2 + at(instruction + 1)?,
+                    _ => 1,
+                };
+            }
+            calls = calls << CALL_BITS | u128::from(call);
+        }
+        Some(calls)
+    }
+
+    /// How many parameters a program has; 0 for no program.
+    pub(super) fn params_at(&self, offset: u32) -> usize {
+        let params = self.words.get((offset + header::PARAMS) as usize);
+        params.map_or(0, |params| *params as usize)
     }
 
     /// A number that no other words of programs have.

@@ -1,11 +1,13 @@
 //! Jobs in a few launches: one in which sets have no order, an exact one for those to which order matters, and one with more
 //! room for those that need it.
 
+use std::cmp::Reverse;
+
 use super::bytecode::{ProgramAt, Programs};
 use super::card::{Batch, Card, CardError, Launched, Times};
 use super::inputs::Inputs;
 use super::results::Reason;
-use super::wire::NOTHING;
+use super::wire::{NOTHING, kind};
 
 /// The flags of a launch.
 const FULL_VALUES: u32 = 1;
@@ -367,12 +369,14 @@ impl Launcher {
         ] {
             flags |= if wanted { flag } else { 0 };
         }
+        let order = alike_together(sending, jobs);
+        let sorted: Vec<[u32; 4]> = order.iter().map(|&k| jobs[k as usize]).collect();
         let batch = Batch {
             programs: sending.programs.words(),
             programs_id: sending.programs.id(),
             inputs: sending.inputs.words(),
             inputs_id: sending.inputs.id(),
-            jobs: jobs.as_flattened(),
+            jobs: sorted.as_flattened(),
             output_words: output_words.clamp(LEAST_OUTPUT, MOST_OUTPUT),
             flags,
             fuel: settings.fuel,
@@ -380,7 +384,7 @@ impl Launcher {
             counters,
             op_counters: if ops { steps } else { 0 },
         };
-        let launched = card.run(&batch)?;
+        let mut launched = card.run(&batch)?;
         if launched.results.len() != 4 * jobs.len() || launched.counters.len() != batch.counters {
             return Err(CardError::Launch(
                 "it gave back another number of results".into(),
@@ -393,8 +397,42 @@ impl Launcher {
                 "it counted more steps than there are".into(),
             ));
         }
+        let mut results = vec![0; launched.results.len()];
+        for (result, &k) in launched.results.chunks_exact(4).zip(&order) {
+            results[4 * k as usize..][..4].copy_from_slice(result);
+        }
+        launched.results = results;
         Ok(launched)
     }
+}
+
+/// The numbers of the jobs, those that do alike next to one another: the warps of a block take their steps together, so a
+/// block is fastest if all do the same for about as long. Programs are alike that call the same primitives one after
+/// the other, inputs that are of one size; large ones come first, so that a launch does not end with the longest.
+fn alike_together(sending: &Sending<'_>, jobs: &[[u32; 4]]) -> Vec<u32> {
+    let inputs = sending.inputs.words();
+    let mut last = (u32::MAX, 0);
+    let mut keys: Vec<(u128, Reverse<u32>, u32)> = Vec::with_capacity(jobs.len());
+    for (k, &[program, params, ..]) in jobs.iter().enumerate() {
+        if program != last.0 {
+            last = (program, sending.programs.calls_at(program));
+        }
+        let size = sending.programs.params_at(program);
+        let size = input_size(inputs, params, size);
+        keys.push((last.1, Reverse(size), k as u32));
+    }
+    keys.sort_unstable();
+    keys.into_iter().map(|(_, _, k)| k).collect()
+}
+
+/// Cells of the largest grid among the parameters of a job.
+fn input_size(inputs: &[u32], params: u32, count: usize) -> u32 {
+    let list = inputs.iter().skip(params as usize).take(count);
+    let cells = |at: &u32| match *inputs.get(*at as usize..)? {
+        [head, height, width, ..] if head & 0xff == kind::GRID => Some(height * width),
+        _ => None,
+    };
+    list.filter_map(cells).max().unwrap_or(0)
 }
 
 /// What all launches of a batch have in common.
