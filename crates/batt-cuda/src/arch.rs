@@ -37,6 +37,12 @@ impl Arch {
         ((shared_kib - 2) * 1024 / SCRATCH).min(28)
     }
 
+    /// Registers that a thread may have if the largest block is to fit a multiprocessor.
+    pub fn registers(self) -> u32 {
+        let of_a_thread = (64 << 10) / (32 * self.warps_per_block());
+        (of_a_thread / 8 * 8).min(255)
+    }
+
     /// The compute capability, `9.0`.
     pub fn capability(self) -> String {
         format!("{}.{}", self.0 / 10, self.0 % 10)
@@ -95,6 +101,8 @@ mod tests {
     fn blocks_fit_the_shared_memory_of_their_cards() {
         let warps = Arch::NAMED.map(|arch| arch.warps_per_block());
         assert_eq!(warps, [11, 15, 28, 24, 24, 28, 24]);
+        let registers = Arch::NAMED.map(|arch| arch.registers());
+        assert_eq!(registers, [184, 136, 72, 80, 80, 72, 80]);
         let base = crate::source::VM
             .iter()
             .find(|file| file.name.ends_with("base.cuh"));

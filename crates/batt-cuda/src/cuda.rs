@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ffi::{CString, c_void};
 use std::mem::{self, ManuallyDrop};
+use std::ptr;
 use std::slice;
 use std::sync::Arc;
 use std::thread;
@@ -52,7 +53,10 @@ impl Settings {
     /// Another kernel than the VM.
     pub fn with_source(files: &'static [Source]) -> Settings {
         Settings {
-            maker: Maker::from_env(files),
+            maker: Maker {
+                link: Some(link),
+                ..Maker::from_env(files)
+            },
             timeout: Duration::from_secs(60),
             stack: 16 << 10,
         }
@@ -217,6 +221,8 @@ impl Cuda {
         let mut cards = Vec::with_capacity(ordinals.len());
         for &ordinal in ordinals {
             let facts = CardFacts::of(&driver, ordinal)?;
+            // The linker wants a context.
+            let context = Primary::retain(device(&driver, ordinal)?)?;
             let sharing = ordinals.iter().filter(|&&other| other == ordinal).count() as u64;
             let kernel = match kernels.entry(facts.arch) {
                 Entry::Occupied(entry) => entry.into_mut(),
@@ -227,21 +233,22 @@ impl Cuda {
                 )?),
             };
             cards.push(Cuda::open_one(
-                &driver, facts, kernel, sharing, settings, &mut notes,
+                &driver, context, facts, kernel, sharing, settings, &mut notes,
             )?);
         }
         Ok(Opened { cards, notes })
     }
 
+    #[allow(clippy::too_many_arguments)]
     fn open_one(
         driver: &Driver,
+        context: Primary,
         facts: CardFacts,
         kernel: &mut Kernel,
         sharing: u64,
         settings: &Settings,
         notes: &mut Vec<String>,
     ) -> Result<Cuda, CardError> {
-        let context = Primary::retain(device(driver, facts.ordinal)?)?;
         grow_stack(settings.stack)?;
         let budget = Budget::of(facts.ordinal, free_here)?;
         if let Some(why) = budget.lost() {
@@ -728,6 +735,40 @@ fn load(
             load_image(&kernel.image).map_err(refused)
         }
     }
+}
+
+/// Links relocatable machine code for the card whose context is current.
+fn link(parts: &[u8]) -> Result<Vec<u8>, CardError> {
+    let why = |error| CardError::Compile(describe("the driver does not link the kernel", error));
+    let mut state = ptr::null_mut();
+    // SAFETY: without options there are no lists of them; the state is valid from here on, and is destroyed once.
+    unsafe { sys::cuLinkCreate_v2(0, ptr::null_mut(), ptr::null_mut(), &raw mut state) }
+        .result()
+        .map_err(why)?;
+    let (mut linked, mut bytes) = (ptr::null_mut(), 0);
+    // SAFETY: the driver only reads the parts, and only during this call. What it makes of them belongs to the state,
+    // and is copied before that is destroyed.
+    let made = unsafe {
+        let input = sys::CUjitInputType::CU_JIT_INPUT_CUBIN;
+        let (data, none) = (parts.as_ptr().cast_mut().cast(), ptr::null_mut());
+        let name = name();
+        sys::cuLinkAddData_v2(
+            state,
+            input,
+            data,
+            parts.len(),
+            name.as_ptr(),
+            0,
+            none,
+            none.cast(),
+        )
+        .result()
+        .and_then(|()| sys::cuLinkComplete(state, &raw mut linked, &raw mut bytes).result())
+        .map(|()| slice::from_raw_parts(linked.cast::<u8>(), bytes).to_vec())
+    };
+    // SAFETY: created above, destroyed once. An error changes nothing any more.
+    let _ = unsafe { sys::cuLinkDestroy(state) };
+    made.map_err(why)
 }
 
 fn load_image(image: &Image) -> Result<CUmodule, DriverError> {

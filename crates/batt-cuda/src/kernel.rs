@@ -2,7 +2,7 @@
 
 use std::env;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use batt_engine::device::CardError;
 
@@ -22,7 +22,12 @@ pub struct Maker {
     pub cache: Cache,
     /// Where the compiler may be.
     pub places: Places,
+    /// What links machine code that was compiled function by function; none if there is no driver to do it.
+    pub link: Option<Link>,
 }
+
+/// Makes a whole of relocatable machine code.
+pub type Link = fn(&[u8]) -> Result<Vec<u8>, CardError>;
 
 /// A kernel, ready for the driver.
 #[derive(Clone, Debug)]
@@ -53,6 +58,7 @@ impl Maker {
             },
             cache: Cache::from_env(),
             places: Places::from_env(),
+            link: None,
         }
     }
 
@@ -63,7 +69,11 @@ impl Maker {
         driver: Option<Version>,
         notes: &mut Vec<String>,
     ) -> Result<Kernel, CardError> {
-        let key = Key::new(self.files, self.options, arch);
+        let options = Options {
+            whole: self.options.whole || self.link.is_none(),
+            ..self.options
+        };
+        let key = Key::new(self.files, options, arch);
         let nvrtc = Nvrtc::find(&self.places, driver);
         let compiler = nvrtc.as_ref().ok().map(Nvrtc::version);
         if let Some((image, path)) = self.cache.find(key, compiler, notes) {
@@ -73,7 +83,7 @@ impl Maker {
             });
         }
         let nvrtc = nvrtc?;
-        let made = nvrtc.compile(self.files, arch, self.options)?;
+        let made = self.compile(&nvrtc, arch, options, notes)?;
         if let Some(driver) = driver.filter(|driver| driver.major < nvrtc.version().major) {
             notes.push(format!(
                 "the driver is for CUDA {driver} and may refuse what NVRTC {} makes; better: {}",
@@ -86,6 +96,41 @@ impl Maker {
             image: made.image,
             origin: Origin::Compiler(nvrtc.version(), made.time),
         })
+    }
+}
+
+impl Maker {
+    /// Compiles function by function and links, or all at once where that does not work.
+    fn compile(
+        &self,
+        nvrtc: &Nvrtc,
+        arch: Arch,
+        options: Options,
+        notes: &mut Vec<String>,
+    ) -> Result<Compilation, CardError> {
+        let start = Instant::now();
+        let mut made = nvrtc.compile(self.files, arch, options)?;
+        let (Some(link), Image::Cubin(parts)) = (self.link, &made.image) else {
+            return Ok(made);
+        };
+        if options.whole {
+            return Ok(made);
+        }
+        match link(parts) {
+            Ok(linked) => made.image = Image::Cubin(linked),
+            Err(error) => {
+                notes.push(format!(
+                    "{error}; compiling all at once, which takes longer"
+                ));
+                let options = Options {
+                    whole: true,
+                    ..options
+                };
+                made = nvrtc.compile(self.files, arch, options)?;
+            }
+        }
+        made.time = start.elapsed();
+        Ok(made)
     }
 }
 
@@ -112,6 +157,7 @@ mod tests {
             options: Options::default(),
             cache,
             places: Places::default(),
+            link: None,
         }
     }
 
@@ -123,7 +169,11 @@ mod tests {
         let missing = maker.kernel(Arch(90), None, &mut notes).unwrap_err();
         assert!(matches!(missing, CardError::Compile(_)), "{missing}");
 
-        let key = Key::new(PROBE, Options::default(), Arch(90));
+        let options = Options {
+            whole: true,
+            ..Options::default()
+        };
+        let key = Key::new(PROBE, options, Arch(90));
         let image = Image::Cubin(vec![1, 2, 3]);
         maker.cache.store(key, COMPILER, &image, &mut notes);
         let kernel = maker.kernel(Arch(90), None, &mut notes).unwrap();
@@ -172,6 +222,29 @@ mod tests {
     }
 
     #[test]
+    fn parts_are_linked_and_all_is_compiled_at_once_where_they_cannot_be() {
+        if nvrtc().is_none() {
+            return;
+        }
+        let with = |link: Link| Maker {
+            places: Places::from_env(),
+            link: Some(link),
+            ..maker(Cache::none())
+        };
+        let mut notes = Vec::new();
+        let linked = with(|parts| Ok(parts[..4].to_vec()));
+        let kernel = linked.kernel(Arch(90), None, &mut notes).unwrap();
+        assert_eq!(kernel.image.bytes(), b"\x7fELF");
+        let unlinked = with(|_| Err(CardError::Compile("no linker".to_owned())));
+        let kernel = unlinked.kernel(Arch(90), None, &mut notes).unwrap();
+        assert!(kernel.image.bytes().len() > 4);
+        assert!(
+            notes.iter().any(|note| note.contains("no linker")),
+            "{notes:?}"
+        );
+    }
+
+    #[test]
     fn a_card_newer_than_the_compiler_gets_the_intermediate_form() {
         let Some(nvrtc) = nvrtc() else { return };
         let made = nvrtc.compile(PROBE, Arch(999), Options::default()).unwrap();
@@ -189,6 +262,7 @@ mod tests {
             line_info: true,
             verbose: true,
             intermediate: false,
+            whole: true,
         };
         let made = nvrtc.compile(PROBE, Arch(90), options).unwrap();
         assert!(matches!(made.image, Image::Cubin(_)));

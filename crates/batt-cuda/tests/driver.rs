@@ -87,7 +87,11 @@ fn settings(folder: &TempDir) -> Settings {
         major: 12,
         minor: 9,
     };
-    let key = Key::new(PROBE, Options::default(), Arch(90));
+    let options = Options {
+        whole: true,
+        ..Options::default()
+    };
+    let key = Key::new(PROBE, options, Arch(90));
     let mut notes = Vec::new();
     cache.store(key, compiler, &Image::Cubin(vec![1]), &mut notes);
     assert_eq!(notes, Vec::<String>::new());
@@ -97,6 +101,7 @@ fn settings(folder: &TempDir) -> Settings {
             options: Options::default(),
             cache,
             places: Places::default(),
+            link: None,
         },
         timeout: Duration::from_secs(20),
         stack: 8 << 10,

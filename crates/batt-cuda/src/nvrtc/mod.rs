@@ -32,6 +32,8 @@ pub struct Options {
     pub verbose: bool,
     /// Only the intermediate form: nine tenths of the time go into machine code.
     pub intermediate: bool,
+    /// All functions as one piece, which nobody has to link. It takes five times as long.
+    pub whole: bool,
 }
 
 impl Options {
@@ -48,6 +50,10 @@ impl Options {
         }
         let mut words: Vec<String> = words.into_iter().map(str::to_owned).collect();
         words.push(format!("-DWARPS_PER_BLOCK={}", arch.warps_per_block()));
+        if !self.whole {
+            words.push("-rdc=true".to_owned());
+            words.push(format!("--maxrregcount={}", arch.registers()));
+        }
         words
     }
 }

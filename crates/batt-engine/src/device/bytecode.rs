@@ -122,7 +122,11 @@ impl Programs {
     fn calls(&self, offset: u32) -> Option<u128> {
         let program = self.words.get(offset as usize..)?;
         let at = |k: u32| program.get(k as usize).copied();
-        let (count, order, code) = (at(header::ORDER)?, at(header::ORDER_AT)?, at(header::CODE_AT)?);
+        let (count, order, code) = (
+            at(header::ORDER)?,
+            at(header::ORDER_AT)?,
+            at(header::CODE_AT)?,
+        );
         let mut calls = 0;
         for k in 0..CALLS_COMPARED {
             let mut call = 0;

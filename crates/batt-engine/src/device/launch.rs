@@ -410,19 +410,27 @@ impl Launcher {
 /// block is fastest if all do the same for about as long. Programs are alike that call the same primitives one after
 /// the other, inputs that are of one size; large ones come first, so that a launch does not end with the longest.
 fn alike_together(sending: &Sending<'_>, jobs: &[[u32; 4]]) -> Vec<u32> {
-    let inputs = sending.inputs.words();
-    let mut last = (u32::MAX, 0);
-    let mut keys: Vec<(u128, Reverse<u32>, u32)> = Vec::with_capacity(jobs.len());
-    for (k, &[program, params, ..]) in jobs.iter().enumerate() {
-        if program != last.0 {
-            last = (program, sending.programs.calls_at(program));
-        }
-        let size = sending.programs.params_at(program);
-        let size = input_size(inputs, params, size);
-        keys.push((last.1, Reverse(size), k as u32));
+    let (programs, inputs) = (sending.programs, sending.inputs.words());
+    // Jobs of one program stand together as they come, and there are fewer programs than jobs.
+    let mut groups = Vec::new();
+    let mut from = 0;
+    for group in jobs.chunk_by(|a, b| a[0] == b[0]) {
+        groups.push((programs.calls_at(group[0][0]), from, from + group.len()));
+        from += group.len();
     }
-    keys.sort_unstable();
-    keys.into_iter().map(|(_, _, k)| k).collect()
+    groups.sort_unstable();
+    let mut order = Vec::with_capacity(jobs.len());
+    let mut alike = Vec::new();
+    for groups in groups.chunk_by(|a, b| a.0 == b.0) {
+        for k in groups.iter().flat_map(|(_, from, to)| *from..*to) {
+            let [program, params, ..] = jobs[k];
+            let size = input_size(inputs, params, programs.params_at(program));
+            alike.push((Reverse(size), k as u32));
+        }
+        alike.sort_unstable();
+        order.extend(alike.drain(..).map(|(_, k)| k));
+    }
+    order
 }
 
 /// Cells of the largest grid among the parameters of a job.
