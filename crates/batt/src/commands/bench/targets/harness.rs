@@ -69,6 +69,8 @@ pub struct Work<'a> {
     pub samples: Vec<Sample<'a>>,
     /// Runs in a batch, for batts; `None` to leave it to the engine.
     pub batch: Option<NonZeroUsize>,
+    /// How many samples cores and cards are given at a time, one after the other; `None` for all of them.
+    pub at_a_time: Option<NonZeroUsize>,
 }
 
 /// What was measured.
@@ -76,6 +78,8 @@ pub struct Work<'a> {
 pub struct Timings {
     pub samples: usize,
     pub runs: usize,
+    /// In how many parts the samples were handed over.
+    pub calls: usize,
     /// Steps on each sample.
     pub steps: usize,
     pub rounds: usize,
@@ -188,6 +192,9 @@ impl<'h> Harness<'h> {
         Some(Timings {
             samples: work.samples.len(),
             runs: work.samples.len() * work.subject.per_sample(),
+            calls: work
+                .at_a_time
+                .map_or(1, |n| work.samples.len().div_ceil(n.get())),
             steps: work.steps,
             rounds,
             one,
@@ -267,32 +274,49 @@ impl<'h> Harness<'h> {
 
     /// All runs once, on cards or on all cores.
     fn pass(&mut self, work: &Work<'_>, on_cards: bool) -> (Duration, Parts) {
+        let all = work.samples.len().max(1);
+        let at_a_time = work.at_a_time.map_or(all, NonZeroUsize::get);
+        let mut whole = (Duration::ZERO, Parts::default());
+        for samples in work.samples.chunks(at_a_time) {
+            let (elapsed, parts) = self.batch(work, samples, on_cards);
+            whole.0 += elapsed;
+            whole.1.add(&parts);
+        }
+        whole
+    }
+
+    /// Some samples at a time.
+    fn batch(
+        &mut self,
+        work: &Work<'_>,
+        samples: &[Sample<'_>],
+        on_cards: bool,
+    ) -> (Duration, Parts) {
         let none: &mut [Box<dyn Card>] = &mut [];
-        let stop = interrupt::stop();
         match work.subject {
             Subject::Programs(programs) => {
                 let options = self.score_options(Settings::default());
                 let cards = if on_cards { &mut self.cards[..] } else { none };
                 let started = Instant::now();
-                let (scores, report) = score_table(cards, programs, &work.samples, &options, stop);
+                let (scores, report) =
+                    score_table(cards, programs, samples, &options, interrupt::stop());
                 let elapsed = started.elapsed();
                 black_box(scores);
-                let parts = Parts::of(report.device.as_ref(), elapsed);
-                (elapsed, parts)
+                (elapsed, Parts::of(report.device.as_ref(), elapsed))
             }
             Subject::Batt { batt, values } => {
                 let options = self.mega_options(*values, work.batch, Settings::default());
                 let cards = if on_cards { &mut self.cards[..] } else { none };
                 let started = Instant::now();
-                let report = values_unseen(cards, batt, &work.samples, &options);
+                let report = values_unseen(cards, batt, samples, &options);
                 let elapsed = started.elapsed();
                 let mut parts = Parts::of(report.device.as_ref(), elapsed);
-                // What the CPU did, cards or not, it did on all cores.
                 let left = report.device.as_ref().is_some_and(|device| {
                     device.runs.finished() < device.runs.total()
                         || device.entries.finished() < device.entries.total()
                 });
                 if left {
+                    // What the CPU did it did on all cores.
                     parts.leftovers = micros(report.busy) / self.threads as f64;
                 }
                 (elapsed, parts)

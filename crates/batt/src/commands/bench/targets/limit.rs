@@ -5,7 +5,7 @@ use std::time::Duration;
 use batt_engine::device::{Counts, DeviceReport, Times};
 
 use super::harness::{Timings, micros};
-use crate::ui::grouped;
+use crate::ui::{counted, grouped};
 
 /// A pass on cards, in microseconds. Cards work side by side, so times are those of the one that was busy longest.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -43,6 +43,18 @@ impl Parts {
         }
     }
 
+    /// Adds what came after it.
+    pub fn add(&mut self, other: &Parts) {
+        self.elapsed += other.elapsed;
+        self.kernel += other.kernel;
+        self.upload += other.upload;
+        self.download += other.download;
+        self.leftovers += other.leftovers;
+        self.bytes_up += other.bytes_up;
+        self.bytes_down += other.bytes_down;
+        self.launches += other.launches;
+    }
+
     /// Those of the pass that took the median time: parts of several do not add up to any.
     pub fn median(mut all: Vec<Parts>) -> Parts {
         all.sort_by(|a, b| a.elapsed.total_cmp(&b.elapsed));
@@ -68,14 +80,14 @@ pub fn limit(timings: &Timings, warps: Option<u64>) -> String {
         .into_iter()
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map_or(3, |(_, which)| which);
-    let runs = timings.runs;
+    let runs = timings.runs / timings.calls.max(1);
     match dominant {
         0 => {
             let share = percent(parts.kernel);
             match warps {
                 Some(warps) if (runs as u64) < warps => format!(
                     "occupancy: kernel {share:.0} %, {} where {} fit",
-                    crate::ui::counted(runs, "run"),
+                    counted(runs, "run"),
                     grouped(warps as usize)
                 ),
                 _ => format!("kernel {share:.0} %: instructions and divergence"),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::num::NonZeroUsize;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use batt_arc::Pair;
@@ -40,6 +40,9 @@ const SIZES: [usize; 10] = [1, 3, 10, 30, 100, 200, 500, 1_000, 3_000, 10_000];
 
 /// Grids that one operation is run on.
 const GRIDS: [usize; 6] = [1, 10, 100, 1_000, 10_000, 100_000];
+
+/// Samples that are divided into batches.
+const POOL: usize = 1_000;
 
 /// Solvers of that batt.
 const SOLVERS: usize = 32;
@@ -95,7 +98,7 @@ impl<'m, 'h> Stages<'m, 'h> {
             What::Pattern(demos) => self.pattern(1, demos, time)?,
             What::FivePatterns(demos) => self.pattern(5, demos, time)?,
             What::BattOnce => self.batt_once(time),
-            What::Batt => self.whole_batt(time * 3, ui)?,
+            What::Batt => self.whole_batt(time * 8, ui)?,
             What::Tasks(tasks, batch) => {
                 let samples = self.material.samples_of(tasks);
                 self.on_batt(samples, NonZeroUsize::new(batch), time)
@@ -161,6 +164,7 @@ impl<'m, 'h> Stages<'m, 'h> {
             steps: self.batt.program.steps().len(),
             samples,
             batch,
+            at_a_time: None,
         };
         let wanted = work.samples.len();
         let timings = self.fitting(work, time)?;
@@ -194,7 +198,7 @@ impl<'m, 'h> Stages<'m, 'h> {
                 count: 0,
                 seed: self.wanted.seed,
                 limits: self.wanted.limits,
-                time: time * 2,
+                time,
             };
             let outputs = self.batt.outputs.iter();
             let solvers = outputs.map(|output| output.donor.clone()).collect();
@@ -226,7 +230,7 @@ impl<'m, 'h> Stages<'m, 'h> {
             .take(CANDIDATES)
             .enumerate()
             .map(|(at, sample)| {
-                let started = std::time::Instant::now();
+                let started = Instant::now();
                 core.run(sample);
                 (micros(started.elapsed()), at)
             })
@@ -238,6 +242,7 @@ impl<'m, 'h> Stages<'m, 'h> {
             steps: self.batt.program.steps().len(),
             samples: vec![self.samples[at]],
             batch: None,
+            at_a_time: None,
         };
         let timings = self.harness.measure(&work, time)?;
         let note = format!("{}; {}", about(&timings), transfers(&timings));
@@ -262,6 +267,7 @@ impl<'m, 'h> Stages<'m, 'h> {
             steps: batt.program.steps().len(),
             samples: vec![sample; count],
             batch: None,
+            at_a_time: None,
         };
         let Some(once) = self.harness.measure(&work(1), time / 2) else {
             return Ok(None);
@@ -288,6 +294,7 @@ impl<'m, 'h> Stages<'m, 'h> {
             steps: programs.steps,
             samples: self.cycled(count),
             batch: None,
+            at_a_time: None,
         };
         let timings = self.harness.measure(&work, time)?;
         let note = transfers(&timings);
@@ -301,6 +308,7 @@ impl<'m, 'h> Stages<'m, 'h> {
             steps: programs.steps,
             samples: self.cycled(MANY),
             batch: None,
+            at_a_time: None,
         };
         let timings = self.fitting(work, time)?;
         let note = about(&timings);
@@ -332,6 +340,7 @@ impl<'m, 'h> Stages<'m, 'h> {
             steps: alone.steps,
             samples: self.cycled(samples),
             batch: None,
+            at_a_time: None,
         };
         let Some(apart) = self.harness.measure(&work, time / 2) else {
             return Ok(None);
@@ -369,7 +378,9 @@ impl<'m, 'h> Stages<'m, 'h> {
         Ok(self.series(&op.subject, op.steps, &GRIDS, time, "grid"))
     }
 
-    /// The same work in several sizes, the smallest first, as long as there is time.
+    /// The same samples in parts of several sizes, the smallest first, as long as there is time. Sizes are compared on
+    /// all of the samples, since some take far longer than others; where a size is larger than that, samples are
+    /// repeated.
     fn series(
         &mut self,
         subject: &Subject,
@@ -378,44 +389,51 @@ impl<'m, 'h> Stages<'m, 'h> {
         time: Duration,
         noun: &str,
     ) -> Option<Finding> {
-        let started = std::time::Instant::now();
+        let started = Instant::now();
         let share = time / sizes.len() as u32;
-        let mut all: Vec<Timings> = Vec::new();
+        let mut work = Work {
+            subject,
+            steps,
+            samples: self.cycled(POOL),
+            batch: None,
+            at_a_time: None,
+        };
+        self.harness.fit(&mut work, share);
+        let pool = work.samples.clone();
+        let mut all: Vec<(usize, Timings)> = Vec::new();
         for &size in sizes {
-            let enough = all.last().is_some_and(|last| {
-                let grown = size as f64 / last.samples as f64;
+            let enough = all.last().is_some_and(|(_, last)| {
+                let grown = size.max(pool.len()) as f64 / last.samples as f64;
                 let next = (2.0 * last.one + 3.0 * last.device + 3.0 * last.all) * grown;
                 micros(started.elapsed()) + next > micros(time)
             });
             if enough || interrupt::happened() {
                 break;
             }
-            let work = Work {
-                subject,
-                steps,
-                samples: self.cycled(size),
-                batch: None,
-            };
-            all.push(self.harness.measure(&work, share)?);
+            // Whole parts alone, so that each is of the size.
+            let count = (pool.len() / size).max(1) * size;
+            work.samples = pool.iter().copied().cycle().take(count).collect();
+            work.at_a_time = NonZeroUsize::new(size);
+            all.push((size, self.harness.measure(&work, share)?));
         }
         let each = |timings: &Timings| timings.device / timings.samples as f64;
-        let best = all
+        let (size, best) = all
             .iter()
-            .min_by(|a, b| each(a).total_cmp(&each(b)))?
+            .min_by(|a, b| each(&a.1).total_cmp(&each(&b.1)))?
             .clone();
-        let largest = all.last()?.samples;
         let times: Vec<String> = all
             .iter()
-            .map(|t| format!("{}: {}", grouped(t.samples), duration(each(t))))
+            .map(|(size, t)| format!("{}: {}", grouped(*size), duration(each(t))))
             .collect();
         let note = format!(
-            "{}; on the card the time of a {noun} is {}; the card is faster than all cores {}, than one core {}; best \
-             batch {}, shown here",
+            "{}; on the card the time of a {noun} in a batch of {}; the card is faster than all cores {}, than one core \
+             {}; best batch {}, shown here for {}",
             counted(steps, "step"),
             times.join(", "),
-            crossover(&all, largest, |t| t.all),
-            crossover(&all, largest, |t| t.one),
-            grouped(best.samples),
+            crossover(&all, |t| t.all),
+            crossover(&all, |t| t.one),
+            grouped(size),
+            counted(best.samples, noun),
         );
         Some(timed(best, note))
     }
@@ -429,6 +447,7 @@ impl<'m, 'h> Stages<'m, 'h> {
             steps: self.batt.program.steps().len(),
             samples: self.cycled(SAMPLES),
             batch: None,
+            at_a_time: None,
         };
         self.harness.fit(&mut work, time / 2);
         let limits = &self.harness.limits;
@@ -511,16 +530,19 @@ fn transfers(timings: &Timings) -> String {
 }
 
 /// From which size on the card is faster than something else.
-fn crossover(all: &[Timings], largest: usize, other: impl Fn(&Timings) -> f64) -> String {
-    let time = |micros: f64| Duration::from_secs_f64(micros / 1e6);
+fn crossover(all: &[(usize, Timings)], other: impl Fn(&Timings) -> f64) -> String {
     let measured: Vec<Measured> = all
         .iter()
-        .map(|timings| Measured {
-            runs: timings.samples,
-            cards: time(timings.device),
-            cores: time(other(timings)),
+        .map(|(size, timings)| {
+            let batch = |whole: f64| Duration::from_secs_f64(whole / timings.calls as f64 / 1e6);
+            Measured {
+                runs: *size,
+                cards: batch(timings.device),
+                cores: batch(other(timings)),
+            }
         })
         .collect();
+    let largest = all.last().map_or(0, |(size, _)| *size);
     match Outcome::of(&measured) {
         Outcome::From(size) if size > largest => format!(
             "from about {} on if it goes on as up to {}",
@@ -547,6 +569,7 @@ pub fn two_devices(
         steps: programs.len(),
         samples: work.samples.clone(),
         batch: None,
+        at_a_time: None,
     };
     let mut found = Vec::new();
     for count in [1, 2] {
@@ -648,15 +671,19 @@ mod tests {
 
     #[test]
     fn where_a_card_begins_to_win() {
-        let timings = |samples: usize, all: f64, device: f64| Timings {
-            samples,
-            all,
-            device,
-            ..Timings::default()
+        let timings = |size: usize, all: f64, device: f64| {
+            let timings = Timings {
+                samples: size,
+                calls: 1,
+                all,
+                device,
+                ..Timings::default()
+            };
+            (size, timings)
         };
         let series = [timings(1, 10.0, 100.0), timings(100, 1000.0, 200.0)];
-        assert_eq!(crossover(&series, 100, |t| t.all), "from 100 on");
+        assert_eq!(crossover(&series, |t| t.all), "from 100 on");
         let never = [timings(1, 10.0, 100.0), timings(100, 1000.0, 20_000.0)];
-        assert_eq!(crossover(&never, 100, |t| t.all), "never up to 100");
+        assert_eq!(crossover(&never, |t| t.all), "never up to 100");
     }
 }
