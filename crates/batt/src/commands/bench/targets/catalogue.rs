@@ -57,6 +57,26 @@ pub enum What {
     Setting,
 }
 
+impl What {
+    /// How much of the time it gets: most are one measurement, some are several, some need none.
+    pub fn weight(self) -> u32 {
+        match self {
+            What::Batt | What::Sizes => 8,
+            What::OpSizes => 3,
+            What::TwoDevices => 4,
+            What::Opening
+            | What::Memory
+            | What::Coverage
+            | What::Compared
+            | What::Calls
+            | What::Card
+            | What::Soak
+            | What::Setting => 0,
+            _ => 1,
+        }
+    }
+}
+
 /// How a measurement is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum View {

@@ -37,7 +37,7 @@ pub enum Subject {
     /// A batt.
     Batt {
         /// Just one, in the form the engine takes them.
-        batt: [CompiledBatt; 1],
+        batt: Vec<CompiledBatt>,
         /// Are the values wanted, or verdicts alone?
         values: bool,
     },
@@ -47,7 +47,7 @@ impl Subject {
     /// A batt whose values are wanted, or not.
     pub fn batt(batt: &Batt, values: bool) -> Subject {
         Subject::Batt {
-            batt: [CompiledBatt::new(batt)],
+            batt: vec![CompiledBatt::new(batt)],
             values,
         }
     }
@@ -105,6 +105,14 @@ pub struct Agreement {
 }
 
 impl Agreement {
+    /// Adds what others came to.
+    pub fn add(&mut self, other: Agreement) {
+        self.compared += other.compared;
+        self.differing += other.differing;
+        self.differences.extend(other.differences);
+        self.differences.truncate(LISTED);
+    }
+
     fn compare<T: PartialEq + std::fmt::Debug>(&mut self, cores: &[T], cards: &[T]) {
         self.compared += cores.len().max(cards.len());
         for at in 0..cores.len().max(cards.len()) {
@@ -484,5 +492,11 @@ mod tests {
         assert_eq!((agreement.compared, agreement.differing), (6, 2));
         assert_eq!(agreement.differences.len(), 2);
         assert!(agreement.differences[0].contains("run 1: Some(4) on the card"));
+        let mut all = Agreement::default();
+        all.add(agreement);
+        assert_eq!(
+            (all.compared, all.differing, all.differences.len()),
+            (6, 2, 2)
+        );
     }
 }

@@ -112,26 +112,28 @@ pub fn measure(wanted: &Wanted<'_>, ui: &Ui) -> Result<Table> {
     let bar = ui.progress(all.len(), "measuring");
     let harness = Harness::new(&mut cards, wanted.limits);
     let mut stages = Stages::new(&material, harness, wanted, python)?;
-    let share = wanted.time / all.len() as u32;
+    let weights: u32 = all.iter().map(|what| what.weight()).sum();
+    let share = |what: What| wanted.time * what.weight() / weights;
     let mut findings = HashMap::new();
     for what in all {
         if interrupt::happened() {
             break;
         }
-        if let Some(finding) = stages.measure(what, share, ui)? {
+        if let Some(finding) = stages.measure(what, share(what), ui)? {
             findings.insert(what, finding);
         }
         bar.inc(1);
     }
     let (work, harness) = stages.finish();
-    let (agreement, counts) = (harness.agreement, harness.finished);
+    let (mut agreement, counts) = (harness.agreement, harness.finished);
     let (errors, threads) = (harness.errors, harness.threads);
     let seen = watch.finish();
     // The card is to have room for others.
     drop(cards);
     if !interrupt::happened() {
-        let finding = two_devices(&work, wanted, share, ui)?;
-        findings.insert(What::TwoDevices, finding);
+        let share = share(What::TwoDevices);
+        let finding = two_devices(&work, wanted, share, &mut agreement, ui)?;
+        findings.extend(finding.map(|finding| (What::TwoDevices, finding)));
     }
     bar.finish_and_clear();
     findings.insert(What::Opening, stages::opening(&opened));

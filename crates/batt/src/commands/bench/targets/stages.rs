@@ -41,8 +41,9 @@ const SIZES: [usize; 10] = [1, 3, 10, 30, 100, 200, 500, 1_000, 3_000, 10_000];
 /// Grids that one operation is run on.
 const GRIDS: [usize; 6] = [1, 10, 100, 1_000, 10_000, 100_000];
 
-/// Samples that are divided into batches.
+/// Samples that are divided into batches, and how many batches of a size are enough.
 const POOL: usize = 1_000;
+const BATCHES: usize = 64;
 
 /// Solvers of that batt.
 const SOLVERS: usize = 32;
@@ -66,6 +67,7 @@ pub struct Stages<'m, 'h> {
 /// What two logical devices are measured with.
 pub struct ForTwo<'m> {
     programs: Subject,
+    steps: usize,
     samples: Vec<Sample<'m>>,
 }
 
@@ -98,14 +100,14 @@ impl<'m, 'h> Stages<'m, 'h> {
             What::Pattern(demos) => self.pattern(1, demos, time)?,
             What::FivePatterns(demos) => self.pattern(5, demos, time)?,
             What::BattOnce => self.batt_once(time),
-            What::Batt => self.whole_batt(time * 8, ui)?,
+            What::Batt => self.whole_batt(time, ui)?,
             What::Tasks(tasks, batch) => {
                 let samples = self.material.samples_of(tasks);
                 self.on_batt(samples, NonZeroUsize::new(batch), time)
             }
             What::Few(count) => self.on_batt(self.cycled(count), None, time),
-            What::Sizes => self.sizes(time * 4)?,
-            What::OpSizes => self.op_sizes(time * 2)?,
+            What::Sizes => self.sizes(time)?,
+            What::OpSizes => self.op_sizes(time)?,
             What::Op(name) => self.op(name, time)?,
             What::Ops(category) => self.many(&category.program()?, time),
             What::Codes => self.codes(time)?,
@@ -134,7 +136,9 @@ impl<'m, 'h> Stages<'m, 'h> {
     /// Ends measuring with these cards.
     pub fn finish(self) -> (ForTwo<'m>, Harness<'h>) {
         let programs = self.donors.iter().map(|d| Compiled::new(d.program));
+        let steps = self.donors.iter().map(|d| d.program.steps().len());
         let work = ForTwo {
+            steps: steps.sum(),
             programs: Subject::Programs(programs.collect()),
             samples: self.samples,
         };
@@ -378,9 +382,8 @@ impl<'m, 'h> Stages<'m, 'h> {
         Ok(self.series(&op.subject, op.steps, &GRIDS, time, "grid"))
     }
 
-    /// The same samples in parts of several sizes, the smallest first, as long as there is time. Sizes are compared on
-    /// all of the samples, since some take far longer than others; where a size is larger than that, samples are
-    /// repeated.
+    /// The same work in batches of several sizes, the smallest first, as long as there is time. Some samples take far
+    /// longer than others, so a size is judged by what one core takes for the same samples.
     fn series(
         &mut self,
         subject: &Subject,
@@ -402,34 +405,34 @@ impl<'m, 'h> Stages<'m, 'h> {
         let pool = work.samples.clone();
         let mut all: Vec<(usize, Timings)> = Vec::new();
         for &size in sizes {
+            // Whole batches alone; one that is larger than the pool has samples several times.
+            let count = size * (pool.len() / size).clamp(1, BATCHES);
             let enough = all.last().is_some_and(|(_, last)| {
-                let grown = size.max(pool.len()) as f64 / last.samples as f64;
-                let next = (2.0 * last.one + 3.0 * last.device + 3.0 * last.all) * grown;
+                let once = last.one + last.device + last.all;
+                let next = 2.0 * once * count as f64 / last.samples as f64;
                 micros(started.elapsed()) + next > micros(time)
             });
             if enough || interrupt::happened() {
                 break;
             }
-            // Whole parts alone, so that each is of the size.
-            let count = (pool.len() / size).max(1) * size;
             work.samples = pool.iter().copied().cycle().take(count).collect();
             work.at_a_time = NonZeroUsize::new(size);
             all.push((size, self.harness.measure(&work, share)?));
         }
-        let each = |timings: &Timings| timings.device / timings.samples as f64;
+        let ratio = |timings: &Timings| timings.one / timings.device.max(1e-6);
         let (size, best) = all
             .iter()
-            .min_by(|a, b| each(&a.1).total_cmp(&each(&b.1)))?
+            .max_by(|a, b| ratio(&a.1).total_cmp(&ratio(&b.1)))?
             .clone();
-        let times: Vec<String> = all
+        let ratios: Vec<String> = all
             .iter()
-            .map(|(size, t)| format!("{}: {}", grouped(*size), duration(each(t))))
+            .map(|(size, t)| format!("{}: {:.3}", grouped(*size), ratio(t)))
             .collect();
         let note = format!(
-            "{}; on the card the time of a {noun} in a batch of {}; the card is faster than all cores {}, than one core \
-             {}; best batch {}, shown here for {}",
+            "{}; times as fast as one core in a batch of {}; the card is faster than all cores {}, than one core {}; \
+             best batch {}, shown here for {}",
             counted(steps, "step"),
-            times.join(", "),
+            ratios.join(", "),
             crossover(&all, |t| t.all),
             crossover(&all, |t| t.one),
             grouped(size),
@@ -554,37 +557,33 @@ fn crossover(all: &[(usize, Timings)], other: impl Fn(&Timings) -> f64) -> Strin
     }
 }
 
-/// What one and two logical devices on a card take for the same.
+/// What one and two logical devices on a card take for the same. `None` if somebody has had enough.
 pub fn two_devices(
     work: &ForTwo<'_>,
     wanted: &Wanted<'_>,
     time: Duration,
+    agreement: &mut Agreement,
     ui: &Ui,
-) -> Result<Finding> {
-    let Subject::Programs(programs) = &work.programs else {
-        return Ok(Finding::default());
-    };
+) -> Result<Option<Finding>> {
     let mut work = Work {
         subject: &work.programs,
-        steps: programs.len(),
+        steps: work.steps,
         samples: work.samples.clone(),
         batch: None,
         at_a_time: None,
     };
-    let mut found = Vec::new();
-    for count in [1, 2] {
+    let mut measure = |count: usize| {
         let mut cards = logical(wanted.device, count, ui)?;
         let mut harness = Harness::new(&mut cards, wanted.limits);
         if count == 1 {
-            harness.fit(&mut work, time * 2);
+            harness.fit(&mut work, time);
         }
-        match harness.measure(&work, time) {
-            Some(timings) => found.push(timings),
-            None => return Ok(Finding::default()),
-        }
-    }
-    let [one, two] = &found[..] else {
-        return Ok(Finding::default());
+        let timings = harness.measure(&work, time / 2);
+        agreement.add(harness.agreement);
+        anyhow::Ok(timings)
+    };
+    let (Some(one), Some(two)) = (measure(1)?, measure(2)?) else {
+        return Ok(None);
     };
     let note = format!(
         "every solver on {}, {}; two logical devices, one takes {}: two are {:.2} times as fast",
@@ -593,7 +592,7 @@ pub fn two_devices(
         duration(one.device),
         one.device / two.device.max(1e-6),
     );
-    Ok(timed(two.clone(), note))
+    Ok(Some(timed(two, note)))
 }
 
 /// So many logical devices on each card.
