@@ -17,8 +17,8 @@ const LEAST: usize = 25;
 const TOLERANCE: f64 = 0.02;
 
 impl Growth {
-    /// Of what was seen one after the other. `None` if it is not known.
-    pub fn of(seen: impl Iterator<Item = Option<u64>>) -> Option<Growth> {
+    /// Of what was seen one after the other, while something was done so many times. `None` if it is not known.
+    pub fn of(seen: impl Iterator<Item = Option<u64>>, rounds: usize) -> Option<Growth> {
         let seen: Vec<u64> = seen.flatten().collect();
         let (first, last) = (*seen.first()?, *seen.last()?);
         let fifth = |k: usize| {
@@ -29,8 +29,9 @@ impl Growth {
             first,
             last,
             largest: seen.iter().copied().max()?,
-            // By then everything has its size; means, since single runs may need much for a moment.
-            fifths: (seen.len() >= LEAST).then(|| (fifth(1), fifth(4))),
+            // In the second everything has its size already; means, since single runs may need much for a moment. The
+            // same has to be done in both.
+            fifths: (seen.len() >= LEAST && rounds >= 5).then(|| (fifth(1), fifth(4))),
         })
     }
 
@@ -50,7 +51,7 @@ mod tests {
     use super::*;
 
     fn growth(seen: impl Iterator<Item = u64>) -> Growth {
-        Growth::of(seen.map(Some)).unwrap()
+        Growth::of(seen.map(Some), 5).unwrap()
     }
 
     #[test]
@@ -71,9 +72,12 @@ mod tests {
 
     #[test]
     fn what_is_not_known() {
-        assert_eq!(Growth::of([None, None].into_iter()), None);
+        assert_eq!(Growth::of([None, None].into_iter(), 5), None);
         let short = growth([100, 200, 300].into_iter());
         assert_eq!(short.share(), None);
         assert!(!short.is_too_much());
+        // The last fifth may be of other work than the second.
+        let one_round = Growth::of((0..100).map(Some), 4).unwrap();
+        assert_eq!(one_round.share(), None);
     }
 }

@@ -60,6 +60,8 @@ pub struct Soak {
     /// Different batts.
     pub batts: usize,
     pub elapsed: Duration,
+    /// Times that every solver was run on every input, in a batt and alone.
+    pub rounds: usize,
     /// Mega-batches, of batts and of programs.
     pub batches: usize,
     /// Runs of batts and of programs.
@@ -111,6 +113,7 @@ pub fn run(wanted: &Wanted<'_>, ui: &Ui) -> Result<Soak> {
         samples: samples.len(),
         batts: batts.len(),
         elapsed: Duration::ZERO,
+        rounds: 0,
         batches: 0,
         batt_runs: 0,
         program_runs: 0,
@@ -145,17 +148,15 @@ pub fn run(wanted: &Wanted<'_>, ui: &Ui) -> Result<Soak> {
         wanted,
         stop: &stop,
     };
-    for round in 0.. {
-        if stop.load(Ordering::SeqCst) {
-            break;
-        }
-        work.round(round, &mut cards, &mut soak);
+    while work.round(soak.rounds, &mut cards, &mut soak) {
+        soak.rounds += 1;
     }
     soak.elapsed = started.elapsed();
     soak.memory = watch.finish();
     bar.finish_and_clear();
-    soak.process = Growth::of(soak.memory.iter().map(|used| used.process));
-    soak.card = Growth::of(soak.memory.iter().map(|used| used.cards));
+    let rounds = soak.rounds;
+    let growth = |of: fn(&Used) -> Option<u64>| Growth::of(soak.memory.iter().map(of), rounds);
+    (soak.process, soak.card) = (growth(|used| used.process), growth(|used| used.cards));
     soak.interrupted = interrupt::happened();
     Ok(soak)
 }
@@ -179,6 +180,12 @@ fn batts(donors: &[Donor<'_>], seed: u64) -> Result<Vec<CompiledBatt>> {
     Ok(found)
 }
 
+/// One mega-batch.
+enum Turn<'a> {
+    Batts(&'a [CompiledBatt]),
+    Programs(&'a [Compiled]),
+}
+
 /// What is done over and over.
 struct Work<'a> {
     batts: &'a [CompiledBatt],
@@ -189,47 +196,63 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// As many batts as have every solver once, then every solver by itself; all on all inputs. The next round has other
-    /// batts.
-    fn round(&self, round: usize, cards: &mut Cards, soak: &mut Soak) {
-        let options = MegaOptions {
-            limits: self.wanted.limits,
-            values: false,
-            device: self.device(),
-            ..MegaOptions::default()
-        };
+    /// As many batts as have every solver once, and every solver by itself; all on all inputs. The next round has other
+    /// batts. Is it whole?
+    fn round(&self, round: usize, cards: &mut Cards, soak: &mut Soak) -> bool {
         let rounds: Vec<&[CompiledBatt]> = self
             .batts
             .chunks(self.programs.len().div_ceil(SOLVERS))
             .collect();
-        for batts in rounds[round % rounds.len()].chunks(TOGETHER) {
-            if self.stop.load(Ordering::SeqCst) {
-                return;
+        let batts = rounds[round % rounds.len()].chunks(TOGETHER);
+        // In small parts by turns, so that memory is about the same at all times.
+        let part = self.programs.len().div_ceil(batts.len());
+        for (batts, programs) in batts.zip(self.programs.chunks(part)) {
+            for turn in [Turn::Batts(batts), Turn::Programs(programs)] {
+                if self.stop.load(Ordering::SeqCst) {
+                    return false;
+                }
+                self.turn(&turn, cards, soak);
             }
-            let report = mega_on(
-                cards,
-                batts,
-                self.samples,
-                0,
-                &options,
-                self.stop,
-                |_, _, _, _| (),
-                |_, _| (),
-            );
-            soak.batt_runs += report.runs;
-            soak.count("batts", report.device);
         }
-        if self.stop.load(Ordering::SeqCst) {
-            return;
+        !self.stop.load(Ordering::SeqCst)
+    }
+
+    fn turn(&self, turn: &Turn<'_>, cards: &mut Cards, soak: &mut Soak) {
+        match turn {
+            Turn::Batts(batts) => {
+                let options = MegaOptions {
+                    limits: self.wanted.limits,
+                    values: false,
+                    device: self.device(),
+                    ..MegaOptions::default()
+                };
+                let report = mega_on(
+                    cards,
+                    batts,
+                    self.samples,
+                    0,
+                    &options,
+                    self.stop,
+                    |_, _, _, _| (),
+                    |_, _| (),
+                );
+                soak.batt_runs += report.runs;
+                soak.count("batts", report.device);
+            }
+            Turn::Programs(programs) => {
+                let options = ScoreOptions {
+                    limits: self.wanted.limits,
+                    device: self.device(),
+                    ..ScoreOptions::default()
+                };
+                let (scores, report) =
+                    score_table(cards, programs, self.samples, &options, self.stop);
+                // Runs that were done after one that was not, when it was stopped, have no score but count.
+                let done = report.device.as_ref().map(|device| device.runs.total());
+                soak.program_runs += done.map_or(scores.len(), |done| done as usize);
+                soak.count("programs", report.device);
+            }
         }
-        let options = ScoreOptions {
-            limits: self.wanted.limits,
-            device: self.device(),
-            ..ScoreOptions::default()
-        };
-        let (scores, report) = score_table(cards, self.programs, self.samples, &options, self.stop);
-        soak.program_runs += scores.len();
-        soak.count("programs", report.device);
     }
 
     fn device(&self) -> DeviceOptions {

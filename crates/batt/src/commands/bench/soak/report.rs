@@ -13,7 +13,7 @@ use crate::ui::{BAD, GOOD, Ui, counted, grouped};
 pub fn write(out: &mut impl Write, soak: &Soak, ui: &Ui) -> io::Result<()> {
     writeln!(
         out,
-        "{:.1} s{} on {}: {} mega-batches of {}, in {} and alone, on {}",
+        "{:.1} s{} on {}: {} in {} mega-batches of {}, in {} and alone, on {}",
         soak.elapsed.as_secs_f64(),
         if soak.interrupted {
             " (interrupted)"
@@ -21,6 +21,7 @@ pub fn write(out: &mut impl Write, soak: &Soak, ui: &Ui) -> io::Result<()> {
             ""
         },
         soak.cards.join(", "),
+        counted(soak.rounds, "whole round"),
         grouped(soak.batches),
         counted(soak.solvers, "solver"),
         counted(soak.batts, "batt"),
@@ -78,7 +79,10 @@ fn write_growth(
         mib(growth.largest),
     )?;
     match growth.share() {
-        None => writeln!(out, "too short a time to say whether it grows"),
+        None => writeln!(
+            out,
+            "fewer than 5 rounds or 25 s do not say whether it grows"
+        ),
         Some(share) => {
             let words = format!("{:+.2} % from the second fifth to the last", share * 100.0);
             let style = if growth.is_too_much() { BAD } else { GOOD };
@@ -116,6 +120,7 @@ pub fn to_json(soak: &Soak) -> Json {
         "solvers": soak.solvers,
         "inputs": soak.samples,
         "batts": soak.batts,
+        "rounds": soak.rounds,
         "mega_batches": soak.batches,
         "batt_runs": soak.batt_runs,
         "program_runs": soak.program_runs,
