@@ -76,7 +76,7 @@ pub struct DeviceChoice {
 }
 
 /// `0.1`, `1`.
-fn fraction(text: &str) -> Result<f64, String> {
+pub fn fraction(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(fraction) if (0.0..=1.0).contains(&fraction) => Ok(fraction),
         _ => Err("write a fraction from 0 to 1, such as 0.01".to_owned()),

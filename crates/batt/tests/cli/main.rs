@@ -3,6 +3,8 @@
 mod archive;
 mod bad_input;
 mod bench;
+#[cfg(feature = "emulated")]
+mod bench_device;
 mod card;
 #[cfg(feature = "emulated")]
 mod emulated;

@@ -4,8 +4,11 @@ mod against;
 mod checkout;
 mod device;
 mod mega;
+mod memory;
 mod python;
 mod report;
+mod soak;
+mod targets;
 mod tokpidjin;
 mod turns;
 
@@ -24,7 +27,9 @@ use self::against::compare;
 use self::checkout::Kind;
 use crate::cli::{Exit, RunOptions};
 use crate::corpus::{Corpus, Puzzle, measure};
-use crate::device::{Device, VALUES};
+use crate::device::{Cards, Device, VALUES, fraction};
+use crate::duration;
+use crate::error::advised;
 use crate::interrupt;
 use crate::ui::{Ui, grouped, stdout};
 
@@ -48,8 +53,19 @@ of both sides are compared.
 With --device, every solver runs on every input, several times: on the cards, on all cores without them, and with
 --against some runs chosen at random by Python for --seconds. All scores and hashes are compared.
 
+With --targets, every target of the original's documents is measured on one core, on all and on the device, in
+turns, with what limits the device. All results are compared. With --against a tokpidjin checkout, Python runs the
+batt of 650 steps as well.
+
+With --soak, mega-batches run on the device over and over, some of the results are verified, and memory is looked at
+every second. It is a finding if a result differs, if a card is lost, or if memory grows by more than 2 % from the
+second fifth of the time to the last.
+
 Examples:
   batt bench
+  batt bench --device cuda --targets --solvers solvers.py --tasks data --json
+  batt bench --device cuda --targets --against ../tokpidjin --tasks data --markdown
+  batt bench --device cuda --soak 5m --solvers solvers.py --tasks data
   batt bench --device cuda --against ../arc-dsl --tasks data
   batt bench --against ../tokpidjin --tasks data/training --python venv/bin/python --count 32
   batt bench --mega
@@ -68,6 +84,18 @@ pub struct BenchArgs {
     /// Measure every solver on every input on this device, on all cores and, with --against, by Python
     #[arg(long, value_name = VALUES, conflicts_with = "mega")]
     device: Option<Device>,
+
+    /// Measure the targets of the original's documents, one by one
+    #[arg(long, requires = "device", conflicts_with_all = ["mega", "soak"])]
+    targets: bool,
+
+    /// Run mega-batches on the device for so long, such as 5m, and see whether memory grows or a result differs
+    #[arg(long, value_name = "TIME", requires = "device", conflicts_with = "mega", value_parser = duration::parse)]
+    soak: Option<Duration>,
+
+    /// With --soak, the fraction of runs that the processor does again to compare
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.05, requires = "soak", value_parser = fraction)]
+    verify: f64,
 
     /// The Python to compare with [default: /usr/bin/python3, or the first on the PATH]
     #[arg(long, value_name = "PATH", requires = "against")]
@@ -89,25 +117,40 @@ pub struct BenchArgs {
     #[arg(long, value_name = "N", default_value_t = 0, requires = "against")]
     seed: u64,
 
-    /// About how long to measure
-    #[arg(long, value_name = "S", default_value_t = 60.0, value_parser = seconds)]
-    seconds: f64,
+    /// About how long to measure [default: 60; with --targets 120]
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    seconds: Option<f64>,
 
     /// Print the results as one JSON object
     #[arg(long)]
     json: bool,
+
+    /// With --targets, print the table as Markdown, as in docs/performance.md
+    #[arg(long, requires = "targets", conflicts_with = "json")]
+    markdown: bool,
 
     #[command(flatten)]
     options: RunOptions,
 }
 
 /// A figure for the corpus is steady after this.
-const CORPUS: f64 = 2.0;
+const CORPUS: Duration = Duration::from_secs(2);
 
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(seconds) if (0.01..=86_400.0).contains(&seconds) => Ok(seconds),
         _ => Err("write a number of seconds, such as 10 or 0.5".to_owned()),
+    }
+}
+
+impl BenchArgs {
+    /// About how long to measure.
+    fn time(&self) -> Duration {
+        let default = match self.targets {
+            true => 120.0,
+            false => 60.0,
+        };
+        Duration::from_secs_f64(self.seconds.unwrap_or(default))
     }
 }
 
@@ -118,7 +161,11 @@ pub fn main(args: &BenchArgs, ui: &Ui) -> Result<Exit> {
         return measure_mega(args, ui);
     }
     if let Some(device) = &args.device {
-        return measure_device(device, args, ui);
+        return match args.soak {
+            Some(time) => soak_device(device, time, args, ui),
+            None if args.targets => measure_targets(device, args, ui),
+            None => measure_device(device, args, ui),
+        };
     }
     if let Some(checkout) = &args.against
         && Kind::of(checkout, !args.solvers.is_empty())? == Kind::Tokpidjin
@@ -127,7 +174,7 @@ pub fn main(args: &BenchArgs, ui: &Ui) -> Result<Exit> {
     }
     let corpus = Corpus::load();
     let puzzles = corpus.puzzles();
-    let time = Duration::from_secs_f64(args.seconds.min(CORPUS));
+    let time = args.time().min(CORPUS);
     let one = measure(&puzzles, &Options::default(), time);
     let one = one.runs as f64 / one.time.as_secs_f64();
     let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
@@ -138,7 +185,7 @@ pub fn main(args: &BenchArgs, ui: &Ui) -> Result<Exit> {
             checkout,
             args.python.as_deref(),
             args.tasks.as_deref(),
-            Duration::from_secs_f64(args.seconds),
+            args.time(),
             ui,
         )?),
         _ => None,
@@ -182,7 +229,7 @@ fn against_tokpidjin(checkout: &Path, args: &BenchArgs, ui: &Ui) -> Result<Exit>
         count: args.count.get(),
         seed: args.seed,
         limits: args.options.engine(None).limits,
-        time: Duration::from_secs_f64(args.seconds),
+        time: args.time(),
     };
     let comparison = tokpidjin::compare(&wanted, ui)?;
     let mut out = stdout();
@@ -208,7 +255,7 @@ fn measure_mega(args: &BenchArgs, ui: &Ui) -> Result<Exit> {
         args.tasks.as_ref(),
         args.options.dialect(),
         &args.options.engine(None),
-        Duration::from_secs_f64(args.seconds),
+        args.time(),
         ui,
     )?;
     let mut out = stdout();
@@ -233,7 +280,7 @@ fn measure_device(device: &Device, args: &BenchArgs, ui: &Ui) -> Result<Exit> {
         tasks: args.tasks.as_deref(),
         dialect: args.options.dialect(),
         limits: args.options.engine(None).limits,
-        time: Duration::from_secs_f64(args.seconds),
+        time: args.time(),
         seed: args.seed,
     };
     let bench = device::measure(&wanted, ui)?;
@@ -247,6 +294,94 @@ fn measure_device(device: &Device, args: &BenchArgs, ui: &Ui) -> Result<Exit> {
         return Ok(Exit::Interrupted);
     }
     Ok(Exit::findings(bench.differing > 0))
+}
+
+/// The targets of the original's documents.
+fn measure_targets(device: &Device, args: &BenchArgs, ui: &Ui) -> Result<Exit> {
+    let wanted = targets::Wanted {
+        device,
+        checkout: args.against.as_deref(),
+        python: args.python.as_deref(),
+        solvers: &args.solvers,
+        tasks: args.tasks.as_deref(),
+        dialect: args.options.dialect(),
+        limits: args.options.engine(None).limits,
+        time: args.time(),
+        seed: args.seed,
+    };
+    let table = targets::measure(&wanted, ui)?;
+    let mut out = stdout();
+    if args.json {
+        writeln!(out, "{}", json!({"targets": targets::to_json(&table)}))?;
+    } else if args.markdown {
+        targets::write_markdown(&mut out, &table)?;
+    } else {
+        targets::write(&mut out, &table, ui)?;
+    }
+    out.flush()?;
+    if table.interrupted {
+        return Ok(Exit::Interrupted);
+    }
+    Ok(Exit::findings(table.agreement.differing > 0))
+}
+
+/// Mega-batches over and over.
+fn soak_device(device: &Device, time: Duration, args: &BenchArgs, ui: &Ui) -> Result<Exit> {
+    let wanted = soak::Wanted {
+        device,
+        checkout: args.against.as_deref(),
+        solvers: &args.solvers,
+        tasks: args.tasks.as_deref(),
+        dialect: args.options.dialect(),
+        limits: args.options.engine(None).limits,
+        time,
+        verify: args.verify,
+        seed: args.seed,
+    };
+    let soak = soak::run(&wanted, ui)?;
+    let mut out = stdout();
+    match args.json {
+        true => writeln!(out, "{}", json!({"soak": soak::to_json(&soak)}))?,
+        false => soak::write(&mut out, &soak, ui)?,
+    }
+    out.flush()?;
+    match (soak.is_bad(), soak.interrupted) {
+        (true, _) => Ok(Exit::Findings),
+        (false, true) => Ok(Exit::Interrupted),
+        (false, false) => Ok(Exit::Good),
+    }
+}
+
+/// Solver files and tasks: those that are named, or a checkout's. None are the built-in ones.
+fn files_of(
+    checkout: Option<&Path>,
+    solvers: &[PathBuf],
+    tasks: Option<&Path>,
+) -> Result<(Vec<PathBuf>, Option<PathBuf>)> {
+    let Some(checkout) = checkout else {
+        return Ok((solvers.to_vec(), tasks.map(Path::to_owned)));
+    };
+    let own = match Kind::of(checkout, !solvers.is_empty())? {
+        Kind::ArcDsl => "solvers.py",
+        Kind::Tokpidjin => "solvers_pre.py",
+    };
+    let files = match solvers {
+        [] => vec![checkout.join(own)],
+        files => files.to_vec(),
+    };
+    Ok((files, Some(against::task_folder(checkout, tasks)?)))
+}
+
+/// The cards of a device; there is at least one. Each has so many logical devices if none is named.
+fn open(device: &Device, per_card: usize, ui: &Ui) -> Result<Cards> {
+    let cards = device.open(None, per_card, ui)?;
+    match cards.is_empty() {
+        false => Ok(cards),
+        true => Err(advised(
+            "there is no card to measure",
+            "say which with --device, or see what is missing with `batt device`",
+        )),
+    }
 }
 
 /// Runs per second of the corpus on every core.

@@ -11,7 +11,7 @@ use batt_engine::conformance::expression;
 use clap::Args;
 use serde_json::{Value as Json, json};
 
-use self::device::Missing;
+pub use self::device::Missing;
 use crate::cli::{DialectName, Exit};
 use crate::error::advised;
 use crate::solvers::nearest;

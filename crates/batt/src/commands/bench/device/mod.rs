@@ -20,7 +20,6 @@ pub use self::python::Sampled;
 pub use self::report::{to_json, write};
 use crate::corpus::{self, Corpus};
 use crate::device::{Cards, Device, PER_CARD};
-use crate::error::advised;
 use crate::interrupt;
 use crate::solvers::{load_all, load_tasks};
 use crate::ui::Ui;
@@ -94,13 +93,7 @@ pub fn measure(wanted: &Wanted<'_>, ui: &Ui) -> Result<DeviceBench> {
         }
     };
     let samples = corpus::samples(data.as_ref().unwrap_or_else(|| corpus.tasks()));
-    let mut cards = wanted.device.open(None, PER_CARD, ui)?;
-    if cards.is_empty() {
-        return Err(advised(
-            "there is no card to measure",
-            "say which with --device, or see what is missing with `batt device`",
-        ));
-    }
+    let mut cards = super::open(wanted.device, PER_CARD, ui)?;
     let compiled: Vec<Compiled> = programs.iter().map(Compiled::new).collect();
     let work = Work {
         programs: &compiled,

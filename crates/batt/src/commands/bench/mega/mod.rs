@@ -4,7 +4,7 @@ mod cores;
 mod report;
 pub mod setup;
 mod sharing;
-mod targets;
+pub mod targets;
 mod whereabouts;
 
 use std::path::PathBuf;
@@ -16,8 +16,7 @@ use batt_engine::{MegaReport, Options, Verdict};
 
 pub use self::report::{duration, to_json, write};
 use self::setup::Material;
-use self::sharing::Entry;
-pub use self::sharing::Runner;
+pub use self::sharing::{Entry, Runner, entries, verdicts};
 use self::whereabouts::Whereabouts;
 use crate::interrupt;
 use crate::ui::Ui;

@@ -7,7 +7,7 @@ use batt_arc::{Dataset, Pair, corpus};
 use batt_dsl::Dialect;
 use batt_engine::{Compiled, Sample};
 use batt_lang::card::{CardOptions, Donor, Merged, differs, merge};
-use batt_lang::{Program, SolverFile};
+use batt_lang::{Batt, OnError, Program, SolverFile};
 
 use super::super::turns::spread;
 use crate::error::advised;
@@ -119,15 +119,39 @@ pub fn donors<'p>(programs: impl Iterator<Item = &'p Program>, data: &Dataset) -
 
 /// One batt of some solvers, with the built-in differs or without.
 pub fn merged(donors: &[Donor<'_>], with_differs: bool) -> Result<Merged> {
+    merged_for(donors, with_differs, OnError::default())
+}
+
+/// The same, for what is to become of steps that fail.
+fn merged_for(donors: &[Donor<'_>], with_differs: bool, on_error: OnError) -> Result<Merged> {
     let dialect = donors.first().map(|donor| donor.program.dialect());
     let differs = match with_differs {
         true => differs(dialect.unwrap_or_default()),
         false => Vec::new(),
     };
-    merge(donors, &differs, &CardOptions::default()).map_err(|error| {
+    let options = CardOptions {
+        on_error,
+        ..CardOptions::default()
+    };
+    merge(donors, &differs, &options).map_err(|error| {
         advised(
             error,
             "say which library the solvers are for with --dialect",
         )
     })
+}
+
+/// A batt of the first solvers with the built-in differs, of about so many steps.
+pub fn near(donors: &[Donor<'_>], steps: usize, on_error: OnError) -> Result<Batt> {
+    let batt =
+        |count: usize| Ok::<_, anyhow::Error>(merged_for(&donors[..count], true, on_error)?.batt);
+    let (mut low, mut high) = (1, donors.len());
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match batt(middle)?.program.steps().len() < steps {
+            true => low = middle + 1,
+            false => high = middle,
+        }
+    }
+    batt(low)
 }

@@ -58,7 +58,12 @@ impl Runner {
     }
 }
 
-fn verdicts<'r>(run: &mut Run<'r>, done: &BattRun<'_, 'r>, sample: &Sample<'_>) -> Vec<Verdict> {
+/// What each candidate came to.
+pub fn verdicts<'r>(
+    run: &mut Run<'r>,
+    done: &BattRun<'_, 'r>,
+    sample: &Sample<'_>,
+) -> Vec<Verdict> {
     let verdict = |outcome| match outcome {
         Ok(value) => judge(run, value, sample.expected),
         Err(error) => Verdict::Failed(error),
@@ -173,13 +178,21 @@ pub fn with_differs(
 pub type Entry = Result<String, Fault>;
 
 /// Both lists of a run.
-struct Entries {
+pub struct Entries {
     outputs: Vec<Entry>,
     scores: Vec<Entry>,
 }
 
+impl Entries {
+    /// Both as one.
+    pub fn all(mut self) -> Vec<Entry> {
+        self.outputs.append(&mut self.scores);
+        self.outputs
+    }
+}
+
 /// Both lists, each value as the hash of its text: a thousand of them are compared at a time.
-fn entries<'r>(run: &mut Run<'r>, done: &BattRun<'_, 'r>) -> Entries {
+pub fn entries<'r>(run: &mut Run<'r>, done: &BattRun<'_, 'r>) -> Entries {
     let mut text = String::new();
     let mut entry = |value: Result<_, RunError>| {
         let value = value.map_err(|error| error.fault)?;

@@ -8,18 +8,18 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use batt_dsl::{Dialect, Limits};
 use batt_engine::{CompiledBatt, MegaOptions, Sample, mega};
-use batt_lang::BattFile;
 use batt_lang::card::Donor;
+use batt_lang::{BattFile, OnError};
 
 use super::super::turns::{Side, take_turns};
-use super::setup::{Material, merged};
+use super::setup::{Material, near};
 use super::sharing::Runner;
 use super::{Agreement, Workload};
 use crate::corpus::median;
 use crate::interrupt;
 
 /// The sample pattern: grids out of the demonstrations, and their colours.
-const PATTERN: &str = "\
+pub const PATTERN: &str = "\
 def batt(task_id, S, I, C, log_path):
     s = []
     o = []
@@ -41,7 +41,7 @@ const PATTERNS: [(usize, &str); 4] = [
 ];
 
 /// Steps of the batt that the original gives a figure for.
-const STEPS: usize = 650;
+pub const STEPS: usize = 650;
 
 /// Tasks of a mega-batch and the samples in a batch.
 const MEGA: [(usize, usize); 3] = [(10, 50), (50, 200), (200, 1000)];
@@ -62,7 +62,7 @@ pub fn measure(
     agreement: &mut Agreement,
 ) -> Result<Vec<Workload>> {
     let mut found = patterns(material, limits, time / 8, agreement)?;
-    let batt = near(donors, STEPS)?;
+    let batt = near(donors, STEPS, OnError::default())?;
     let steps = batt.program.steps().len();
     let mut runner = Runner::new(&batt);
     let run: Side<'_> = Box::new(|sample| {
@@ -183,18 +183,4 @@ fn patterns(
         .zip(&mut micros)
         .map(workload)
         .collect())
-}
-
-/// A batt of the first solvers, of about so many steps.
-fn near(donors: &[Donor<'_>], steps: usize) -> Result<batt_lang::Batt> {
-    let batt = |count: usize| Ok::<_, anyhow::Error>(merged(&donors[..count], true)?.batt);
-    let (mut low, mut high) = (1, donors.len());
-    while low < high {
-        let middle = low + (high - low) / 2;
-        match batt(middle)?.program.steps().len() < steps {
-            true => low = middle + 1,
-            false => high = middle,
-        }
-    }
-    batt(low)
 }

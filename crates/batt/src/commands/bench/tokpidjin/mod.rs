@@ -117,8 +117,20 @@ pub fn compare(wanted: &Wanted<'_>, ui: &Ui) -> Result<Comparison> {
         ..CardOptions::default()
     };
     let batt = merge(&picked, &differs(Dialect::Tokpidjin), &options)?.batt;
+    let solvers = picked.iter().map(|donor| donor.id.clone()).collect();
+    compare_batt(wanted, &batt, solvers, &data, ui)
+}
+
+/// Compares a batt that was merged so that steps which fail have defaults, as they have in Python.
+pub fn compare_batt(
+    wanted: &Wanted<'_>,
+    batt: &Batt,
+    solvers: Vec<String>,
+    data: &Dataset,
+    ui: &Ui,
+) -> Result<Comparison> {
     let folder = Folder::new()?;
-    folder.write("batt_bench.py", &write_batt(&batt, Form::Guarded))?;
+    folder.write("batt_bench.py", &write_batt(batt, Form::Guarded))?;
     let patience = (wanted.time.as_secs_f64() / 6.0).clamp(1.0, 10.0);
     let start = |mode: &str| {
         let seconds = patience.to_string();
@@ -135,7 +147,7 @@ pub fn compare(wanted: &Wanted<'_>, ui: &Ui) -> Result<Comparison> {
         comparison: Comparison {
             python: pythons[0].path.clone(),
             version: pythons[0].version.clone(),
-            solvers: picked.iter().map(|donor| donor.id.clone()).collect(),
+            solvers,
             seed: wanted.seed,
             steps: batt.program.steps().len(),
             samples: Vec::new(),
@@ -147,11 +159,11 @@ pub fn compare(wanted: &Wanted<'_>, ui: &Ui) -> Result<Comparison> {
             interrupted: false,
         },
         pythons,
-        ours: Runner::new(&batt),
-        batt: &batt,
+        ours: Runner::new(batt),
+        batt,
         limits: &wanted.limits,
     };
-    let chosen = sides.choose(&data, wanted.time)?;
+    let chosen = sides.choose(data, wanted.time)?;
     sides.time(&chosen, wanted.time, ui)?;
     Ok(sides.comparison)
 }

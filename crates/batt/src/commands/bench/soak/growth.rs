@@ -1,0 +1,83 @@
+//! Does memory grow?
+
+/// How memory in use went.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Growth {
+    pub first: u64,
+    pub last: u64,
+    pub largest: u64,
+    /// The means of the second and of the last fifth, if there was time enough to tell.
+    pub fifths: Option<(f64, f64)>,
+}
+
+/// With fewer looks a fifth is an accident.
+const LEAST: usize = 25;
+
+/// More than this is growth.
+const TOLERANCE: f64 = 0.02;
+
+impl Growth {
+    /// Of what was seen one after the other, while something was done so many times. `None` if it is not known.
+    pub fn of(seen: impl Iterator<Item = Option<u64>>, rounds: usize) -> Option<Growth> {
+        let seen: Vec<u64> = seen.flatten().collect();
+        let (first, last) = (*seen.first()?, *seen.last()?);
+        let fifth = |k: usize| {
+            let part = &seen[k * seen.len() / 5..(k + 1) * seen.len() / 5];
+            part.iter().map(|&bytes| bytes as f64).sum::<f64>() / part.len() as f64
+        };
+        Some(Growth {
+            first,
+            last,
+            largest: seen.iter().copied().max()?,
+            // In the second everything has its size already; means, since single runs may need much for a moment. The
+            // same has to be done in both.
+            fifths: (seen.len() >= LEAST && rounds >= 5).then(|| (fifth(1), fifth(4))),
+        })
+    }
+
+    /// By which share it grew.
+    pub fn share(&self) -> Option<f64> {
+        let (second, last) = self.fifths?;
+        Some(last / second.max(1.0) - 1.0)
+    }
+
+    pub fn is_too_much(&self) -> bool {
+        self.share().is_some_and(|share| share > TOLERANCE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn growth(seen: impl Iterator<Item = u64>) -> Growth {
+        Growth::of(seen.map(Some), 5).unwrap()
+    }
+
+    #[test]
+    fn growing_at_the_beginning_is_no_growth() {
+        let warm = growth((0..100).map(|at| 1000 + 100 * at.min(19)));
+        assert_eq!((warm.first, warm.last, warm.largest), (1000, 2900, 2900));
+        assert!(!warm.is_too_much());
+        let spike = growth((0..100).map(|at| if at == 90 { 1300 } else { 1000 }));
+        assert!(!spike.is_too_much(), "{spike:?}");
+    }
+
+    #[test]
+    fn a_leak_is_found() {
+        let leak = growth((0..300).map(|at| 10_000 + 2 * at));
+        assert!(leak.is_too_much(), "{leak:?}");
+        assert!(leak.share().unwrap() > 0.03);
+    }
+
+    #[test]
+    fn what_is_not_known() {
+        assert_eq!(Growth::of([None, None].into_iter(), 5), None);
+        let short = growth([100, 200, 300].into_iter());
+        assert_eq!(short.share(), None);
+        assert!(!short.is_too_much());
+        // The last fifth may be of other work than the second.
+        let one_round = Growth::of((0..100).map(Some), 4).unwrap();
+        assert_eq!(one_round.share(), None);
+    }
+}

@@ -1,0 +1,291 @@
+//! `batt bench --soak`: mega-batches over and over. Does memory grow, and does every result stay right?
+
+mod growth;
+mod report;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use batt_dsl::{Dialect, Limits};
+use batt_engine::device::{
+    Counts, DeviceOptions, DeviceReport, ScoreOptions, Settings, score_table,
+};
+use batt_engine::{Compiled, CompiledBatt, MegaOptions, Sample, mega_on};
+use batt_lang::SplitMix64;
+use batt_lang::card::Donor;
+
+use self::growth::Growth;
+pub use self::report::{to_json, write};
+use super::mega::setup::{Material, merged};
+use super::memory::{CardMemory, Used, Watch};
+use crate::device::{Cards, Device, PER_CARD};
+use crate::error::advised;
+use crate::interrupt;
+use crate::ui::Ui;
+
+/// What to run, for how long.
+pub struct Wanted<'a> {
+    pub device: &'a Device,
+    pub checkout: Option<&'a Path>,
+    pub solvers: &'a [PathBuf],
+    pub tasks: Option<&'a Path>,
+    pub dialect: Option<Dialect>,
+    pub limits: Limits,
+    pub time: Duration,
+    /// The share of runs that the CPU does again.
+    pub verify: f64,
+    pub seed: u64,
+}
+
+/// Solvers in a batt.
+const SOLVERS: usize = 32;
+
+/// So many different batts are run before the first comes again.
+const DIFFERENT: usize = 100;
+
+/// Batts of one mega-batch.
+const TOGETHER: usize = 4;
+
+/// How often memory is looked at.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// What came of it.
+pub struct Soak {
+    pub cards: Vec<String>,
+    pub solvers: usize,
+    pub samples: usize,
+    /// Different batts.
+    pub batts: usize,
+    pub elapsed: Duration,
+    /// Times that every solver was run on every input, in a batt and alone.
+    pub rounds: usize,
+    /// Mega-batches, of batts and of programs.
+    pub batches: usize,
+    /// Runs of batts and of programs.
+    pub batt_runs: usize,
+    pub program_runs: usize,
+    pub counts: Counts,
+    pub launches: u64,
+    pub verified: u64,
+    pub differing: u64,
+    /// The first of those that differ, and what went wrong with cards.
+    pub differences: Vec<String>,
+    pub errors: Vec<String>,
+    pub lost: bool,
+    pub memory: Vec<Used>,
+    pub process: Option<Growth>,
+    pub card: Option<Growth>,
+    pub interrupted: bool,
+}
+
+impl Soak {
+    /// Is there anything to look into?
+    pub fn is_bad(&self) -> bool {
+        let grown = |growth: &Option<Growth>| growth.as_ref().is_some_and(Growth::is_too_much);
+        self.differing > 0 || self.lost || grown(&self.process) || grown(&self.card)
+    }
+}
+
+/// Differences and errors kept.
+const LISTED: usize = 10;
+
+/// Runs until the time is over.
+pub fn run(wanted: &Wanted<'_>, ui: &Ui) -> Result<Soak> {
+    let (solvers, tasks) = super::files_of(wanted.checkout, wanted.solvers, wanted.tasks)?;
+    let material = Material::load(&solvers, tasks.as_ref(), wanted.dialect, ui)?;
+    let donors = material.donors()?;
+    let samples = material.samples();
+    let batts = batts(&donors, wanted.seed)?;
+    let programs: Vec<Compiled> = donors.iter().map(|d| Compiled::new(d.program)).collect();
+    let mut cards = super::open(wanted.device, PER_CARD, ui)?;
+    if !batt_engine::device::is_allowed_by(&wanted.limits) {
+        return Err(advised(
+            "limits below the default ones cannot be kept on a device",
+            "leave --max-steps, --max-size and --max-memory out",
+        ));
+    }
+    let mut soak = Soak {
+        cards: cards.iter().map(|card| card.name()).collect(),
+        solvers: donors.len(),
+        samples: samples.len(),
+        batts: batts.len(),
+        elapsed: Duration::ZERO,
+        rounds: 0,
+        batches: 0,
+        batt_runs: 0,
+        program_runs: 0,
+        counts: Counts::default(),
+        launches: 0,
+        verified: 0,
+        differing: 0,
+        differences: Vec::new(),
+        errors: Vec::new(),
+        lost: false,
+        memory: Vec::new(),
+        process: None,
+        card: None,
+        interrupted: false,
+    };
+    let bar = ui.progress(wanted.time.as_secs() as usize, "soaking");
+    let stop = Arc::new(AtomicBool::new(false));
+    let started = Instant::now();
+    let watch = {
+        let (stop, time, bar) = (Arc::clone(&stop), wanted.time, bar.clone());
+        Watch::start(CardMemory::of(wanted.device), EVERY, move || {
+            bar.set_position(started.elapsed().as_secs());
+            if started.elapsed() >= time || interrupt::happened() {
+                stop.store(true, Ordering::SeqCst);
+            }
+        })
+    };
+    let work = Work {
+        batts: &batts,
+        programs: &programs,
+        samples: &samples,
+        wanted,
+        stop: &stop,
+    };
+    while work.round(soak.rounds, &mut cards, &mut soak) {
+        soak.rounds += 1;
+    }
+    soak.elapsed = started.elapsed();
+    soak.memory = watch.finish();
+    bar.finish_and_clear();
+    let rounds = soak.rounds;
+    let growth = |of: fn(&Used) -> Option<u64>| Growth::of(soak.memory.iter().map(of), rounds);
+    (soak.process, soak.card) = (growth(|used| used.process), growth(|used| used.cards));
+    soak.interrupted = interrupt::happened();
+    Ok(soak)
+}
+
+/// Batts of solvers in other and other company.
+fn batts(donors: &[Donor<'_>], seed: u64) -> Result<Vec<CompiledBatt>> {
+    let mut random = SplitMix64::new(seed);
+    let mut order: Vec<Donor<'_>> = donors.to_vec();
+    let mut found = Vec::new();
+    while found.len() < DIFFERENT {
+        for some in order.chunks(SOLVERS) {
+            found.push(CompiledBatt::new(&merged(some, true)?.batt));
+        }
+        if donors.len() <= SOLVERS {
+            break;
+        }
+        for at in (1..order.len()).rev() {
+            order.swap(at, random.below(at as u64 + 1) as usize);
+        }
+    }
+    Ok(found)
+}
+
+/// One mega-batch.
+enum Turn<'a> {
+    Batts(&'a [CompiledBatt]),
+    Programs(&'a [Compiled]),
+}
+
+/// What is done over and over.
+struct Work<'a> {
+    batts: &'a [CompiledBatt],
+    programs: &'a [Compiled],
+    samples: &'a [Sample<'a>],
+    wanted: &'a Wanted<'a>,
+    stop: &'a AtomicBool,
+}
+
+impl Work<'_> {
+    /// As many batts as have every solver once, and every solver by itself; all on all inputs. The next round has other
+    /// batts. Is it whole?
+    fn round(&self, round: usize, cards: &mut Cards, soak: &mut Soak) -> bool {
+        let rounds: Vec<&[CompiledBatt]> = self
+            .batts
+            .chunks(self.programs.len().div_ceil(SOLVERS))
+            .collect();
+        let batts = rounds[round % rounds.len()].chunks(TOGETHER);
+        // In small parts by turns, so that memory is about the same at all times.
+        let part = self.programs.len().div_ceil(batts.len());
+        for (batts, programs) in batts.zip(self.programs.chunks(part)) {
+            for turn in [Turn::Batts(batts), Turn::Programs(programs)] {
+                if self.stop.load(Ordering::SeqCst) {
+                    return false;
+                }
+                self.turn(&turn, cards, soak);
+            }
+        }
+        !self.stop.load(Ordering::SeqCst)
+    }
+
+    fn turn(&self, turn: &Turn<'_>, cards: &mut Cards, soak: &mut Soak) {
+        match turn {
+            Turn::Batts(batts) => {
+                let options = MegaOptions {
+                    limits: self.wanted.limits,
+                    values: false,
+                    device: self.device(),
+                    ..MegaOptions::default()
+                };
+                let report = mega_on(
+                    cards,
+                    batts,
+                    self.samples,
+                    0,
+                    &options,
+                    self.stop,
+                    |_, _, _, _| (),
+                    |_, _| (),
+                );
+                soak.batt_runs += report.runs;
+                soak.count("batts", report.device);
+            }
+            Turn::Programs(programs) => {
+                let options = ScoreOptions {
+                    limits: self.wanted.limits,
+                    device: self.device(),
+                    ..ScoreOptions::default()
+                };
+                let (scores, report) =
+                    score_table(cards, programs, self.samples, &options, self.stop);
+                // Runs that were done after one that was not, when it was stopped, have no score but count.
+                let done = report.device.as_ref().map(|device| device.runs.total());
+                soak.program_runs += done.map_or(scores.len(), |done| done as usize);
+                soak.count("programs", report.device);
+            }
+        }
+    }
+
+    fn device(&self) -> DeviceOptions {
+        DeviceOptions {
+            settings: Settings {
+                values: false,
+                ..Settings::default()
+            },
+            verify: self.wanted.verify,
+            ..DeviceOptions::default()
+        }
+    }
+}
+
+impl Soak {
+    fn count(&mut self, what: &str, report: Option<DeviceReport>) {
+        self.batches += 1;
+        let report = report.unwrap_or_default();
+        self.counts.add_all(&report.runs);
+        self.launches += u64::from(report.times().launches);
+        self.verified += report.verified;
+        self.differing += report.differing;
+        for found in &report.mismatches {
+            self.differences.push(format!(
+                "{what}, batch {}: run {}, entry {}: {} on the device, {} on the CPU",
+                self.batches, found.run, found.entry, found.device, found.cpu
+            ));
+        }
+        self.differences.truncate(LISTED);
+        for card in &report.cards {
+            self.lost |= card.lost;
+            self.errors.extend(card.errors.iter().cloned());
+        }
+        self.errors.truncate(LISTED);
+    }
+}
