@@ -26,7 +26,7 @@ use crate::evaluate::{Job, score_job};
 const LARGEST_CHUNK: usize = 1 << 18;
 
 /// Fuel of a run: what is not done with so much is done sooner by a core than by a warp, which the others wait for.
-const SHORT: u64 = 10_000;
+pub(super) const SHORT: u64 = 10_000;
 
 /// Runs that the CPU takes at a time.
 const PORTION: usize = 64;
@@ -446,7 +446,7 @@ impl Core<'_, '_> {
     }
 }
 
-fn score_of(entry: &Entry) -> Score {
+pub(super) fn score_of(entry: &Entry) -> Score {
     Score {
         verdict: entry.verdict(),
         hash: match entry {
