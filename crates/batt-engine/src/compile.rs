@@ -46,12 +46,13 @@ type CodeOf4 = for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>, Value<'r>, Value<'
 /// The steps of a program, made ready to run.
 ///
 /// Values are kept in slots: first the inputs, then the literals, then the steps.
+#[derive(Default)]
 pub(crate) struct Steps {
     pub params: usize,
     /// Literals that are no constants of one word.
     pub literals: Vec<Literal>,
     /// The slot of the first step, after inputs and literals.
-    first_step: usize,
+    pub first_step: usize,
     pub instructions: Vec<Instruction>,
     /// The primitive of each instruction that has its code at hand: code does not tell whose it is.
     pub ops: Vec<Option<OpId>>,

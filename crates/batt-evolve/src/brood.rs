@@ -1,23 +1,22 @@
 //! The offspring of one generation, and what becomes of them.
 
+use std::sync::Arc;
+
 use batt_arc::Task;
 use batt_dsl::{Limits, Run, Value};
 use batt_engine::{GraphWorker, Sample, Verdict, judge};
 use batt_lang::graph::Ref;
 
+use crate::ground::Ground;
 use crate::mutate::Kind;
-use crate::parts::Parts;
 use crate::score::{WHOLE, closeness};
 use crate::typed::Typed;
 
 /// New programs of a task that have not been run.
 pub(crate) struct Brood {
-    pub typed: Typed,
+    /// The colony's, which nobody changes while there is a brood.
+    pub ground: Arc<Ground>,
     pub offspring: Vec<Offspring>,
-    /// Parts, those included that have just been made, in this graph.
-    pub parts: Parts,
-    /// The programs of the population, in this graph.
-    pub population: Vec<Ref>,
     /// Programs that were made again and not run again.
     pub repeated: u64,
     pub tried: [u64; Kind::ALL.len()],
@@ -29,6 +28,8 @@ pub(crate) struct Brood {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Offspring {
     pub root: Ref,
+    /// Calls it is made of.
+    pub size: u32,
     /// How it was made; none for a donor's own program.
     pub kind: Option<Kind>,
     /// The place of its parent in the population.
@@ -42,6 +43,7 @@ impl Offspring {
     pub fn as_it_is(root: Ref) -> Offspring {
         Offspring {
             root,
+            size: 0,
             kind: None,
             parent: None,
             cost: None,

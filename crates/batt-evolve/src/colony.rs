@@ -1,26 +1,28 @@
 //! The population of one task on one island.
 
-use std::collections::{HashMap, HashSet};
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use batt_arc::Task;
 use batt_dsl::Workspace;
 use batt_engine::Sample;
 use batt_lang::Program;
-use batt_lang::graph::{Graph, Importer, Ref};
+use batt_lang::graph::Ref;
 use batt_lang::types::TypeId;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::brood::{Brood, Offspring, Outcome, run_programs, samples};
 use crate::credit::{Credit, Weights};
 use crate::differ::Differs;
 use crate::donors::Donors;
 use crate::evolution::Settings;
+use crate::ground::Ground;
 use crate::mutate::{Assembly, Breeder, Kind};
 use crate::parts::{OFFSPRING_A_PART, PartIndex, Parts};
 use crate::random::Chance;
 use crate::score::{Score, WHOLE};
+use crate::stages::Stage;
 use crate::trial::try_on;
-use crate::typed::Typed;
 use crate::work::Tools;
 
 /// What a part costs that a donor computes, and what each further call in it adds: somebody found it useful.
@@ -70,12 +72,14 @@ pub(crate) struct Colony<'t> {
     pub task: &'t Task,
     pub island: usize,
     samples: Vec<Sample<'t>>,
+    /// The number of the first of them among those of all tasks.
+    pub first_sample: usize,
     colours: Vec<u8>,
-    /// Programs and parts, and nothing else.
-    pub kept: Graph,
+    /// Where programs and parts are.
+    ground: Arc<Ground>,
     pub population: Vec<Individual>,
     parts: Parts,
-    seen: HashSet<u64>,
+    seen: FxHashSet<u64>,
     /// Generations since the last progress.
     pub stagnant: u32,
     started: bool,
@@ -94,7 +98,13 @@ pub(crate) struct Shared {
 }
 
 impl<'t> Colony<'t> {
-    pub fn new(task: &'t Task, island: usize, dialect: batt_dsl::Dialect) -> Colony<'t> {
+    /// The population of a task whose samples begin at a number.
+    pub fn new(
+        task: &'t Task,
+        first_sample: usize,
+        island: usize,
+        donors: &Donors,
+    ) -> Colony<'t> {
         let samples = samples(task);
         let mut colours: Vec<u8> = Vec::new();
         let grids = samples
@@ -115,11 +125,12 @@ impl<'t> Colony<'t> {
             task,
             island,
             samples,
+            first_sample,
             colours,
-            kept: Graph::new(dialect),
+            ground: Arc::clone(&donors.ground),
             population: Vec::new(),
             parts: Parts::default(),
-            seen: HashSet::new(),
+            seen: FxHashSet::default(),
             stagnant: 0,
             started: false,
             took: Duration::ZERO,
@@ -147,38 +158,46 @@ impl<'t> Colony<'t> {
 
     /// Makes the offspring of a generation. The first are the donors' programs as they are.
     pub fn breed(&mut self, shared: &Shared, count: usize, tools: &mut Tools) -> Brood {
-        let mut typed = shared.donors.typed.clone();
-        let (population, mut parts) = self.unpack(&mut typed);
+        let started = Instant::now();
+        self.renew(&shared.donors);
+        let ground = Arc::make_mut(&mut self.ground);
+        let parts = &mut self.parts;
         if !self.started {
             parts.wait([(Ref::INPUT, 0)]);
             let (first, further) = DONATED;
             for value in shared.donors.all_values() {
-                let size = typed.graph.reach(value).len() as u32;
+                let size = ground.typed.graph.reach(value).len() as u32;
                 parts.wait([(value, first + further * size)]);
             }
         }
+        let started = tools.busy.since(Stage::Breed, started);
         let computed = parts.compute(
             count / OFFSPRING_A_PART,
-            &typed,
+            &ground.typed,
             &self.samples,
             &mut tools.worker,
             &shared.settings.limits,
         );
+        let started = tools.busy.since(Stage::Parts, started);
         let purpose = [
             shared.settings.seed,
             name_hash(&self.task.id),
             self.island as u64,
             shared.generation,
         ];
+        let Ground {
+            typed, functions, ..
+        } = ground;
         let mut breeder = Breeder {
-            parts: PartIndex::new(&mut typed, &parts.ready),
+            parts: PartIndex::new(typed, &parts.ready),
+            assembly: Assembly::new(&parts.ready, typed.graph.len(), &shared.donors),
             typed,
+            functions,
             chance: Chance::new(&purpose),
             donors: &shared.donors,
-            assembly: Assembly::new(parts.ready.clone(), &shared.donors),
-            population,
-            colours: self.colours.clone(),
-            functions: HashMap::new(),
+            population: self.population.iter().map(|i| i.root).collect(),
+            colours: &self.colours,
+            nodes: Vec::new(),
         };
         let mut made = Made {
             seen: &mut self.seen,
@@ -191,7 +210,7 @@ impl<'t> Colony<'t> {
             let grids = shared.donors.values(TypeId::GRID);
             let roots = programs.chain(grids).chain([&Ref::INPUT]);
             for &root in roots {
-                made.add(&breeder, Offspring::as_it_is(root));
+                made.add(&mut breeder, Offspring::as_it_is(root));
             }
         }
         made.breed(&mut breeder, &shared.weights, count, self.stagnant);
@@ -211,11 +230,10 @@ impl<'t> Colony<'t> {
             tried,
             ..
         } = made;
+        tools.busy.since(Stage::Breed, started);
         Brood {
-            typed: breeder.typed,
+            ground: Arc::clone(&self.ground),
             offspring,
-            parts,
-            population: breeder.population,
             repeated,
             tried,
             computed,
@@ -225,11 +243,12 @@ impl<'t> Colony<'t> {
     /// Takes the best of a brood and its new parts into the colony.
     pub fn select(
         &mut self,
-        mut brood: Brood,
+        brood: &Brood,
         outcomes: &[Outcome],
         shared: &Shared,
         tools: &mut Tools,
     ) -> Generation {
+        let started = Instant::now();
         let mut generation = Generation {
             evaluated: outcomes.len() as u64,
             repeated: brood.repeated,
@@ -241,15 +260,17 @@ impl<'t> Colony<'t> {
             generation.runs += outcome.closeness.len() as u64 + u64::from(outcome.failed);
         }
         let chosen = self.choose(
-            &brood,
+            brood,
             outcomes,
             shared.settings.population.max(1),
             &mut generation,
         );
+        let started = tools.busy.since(Stage::Select, started);
         let refined: Vec<Individual> = chosen
             .into_iter()
-            .filter_map(|at| self.refine(&brood, at, shared, &mut tools.workspace))
+            .filter_map(|at| self.refine(brood, at, shared, &mut tools.workspace))
             .collect();
+        let started = tools.busy.since(Stage::Refine, started);
         let before = self.best().map(|best| best.score);
         for individual in &refined {
             self.credit(individual, before, &mut generation);
@@ -258,11 +279,12 @@ impl<'t> Colony<'t> {
         generation.parts = brood.computed as u64;
         for (offspring, outcome) in brood.offspring.iter().zip(outcomes) {
             if let Some(cost) = offspring.cost.filter(|_| !outcome.failed) {
-                brood.parts.admit(offspring.root, cost, outcome.outputs);
+                self.parts.admit(offspring.root, cost, outcome.outputs);
             }
         }
-        self.keep(brood, refined, shared.settings.population.max(1));
+        self.keep(refined, shared.settings.population.max(1));
         self.started = true;
+        tools.busy.since(Stage::Select, started);
         generation
     }
 
@@ -275,13 +297,13 @@ impl<'t> Colony<'t> {
         population: usize,
         generation: &mut Generation,
     ) -> Vec<usize> {
-        let sizes = |at: usize| brood.typed.graph.reach(brood.offspring[at].root).len() as u32;
-        let mut known: HashMap<u64, u32> = self
+        let sizes = |at: usize| brood.offspring[at].size;
+        let mut known: FxHashMap<u64, u32> = self
             .population
             .iter()
             .map(|individual| (individual.outputs, individual.score.size))
             .collect();
-        let mut best: HashMap<u64, usize> = HashMap::new();
+        let mut best: FxHashMap<u64, usize> = FxHashMap::default();
         let worst = match self.population.len() >= population {
             true => self.population.last().map(|individual| individual.score),
             false => None,
@@ -296,7 +318,7 @@ impl<'t> Colony<'t> {
                         && outcome.mean().saturating_add(WHOLE / 10) < worst.closeness
             });
             let outputs = match outcome.solved as usize == self.samples.len() {
-                true => brood.typed.graph.hash(brood.offspring[at].root),
+                true => brood.ground.typed.graph.hash(brood.offspring[at].root),
                 false => outcome.outputs,
             };
             match known.get_mut(&outputs) {
@@ -335,7 +357,7 @@ impl<'t> Colony<'t> {
         workspace: &mut Workspace,
     ) -> Option<Individual> {
         let offspring = brood.offspring[at];
-        let program = brood.typed.graph.program(offspring.root, "solve");
+        let program = brood.ground.typed.graph.program(offspring.root, "solve");
         let trial = try_on(
             &program,
             self.task,
@@ -349,8 +371,8 @@ impl<'t> Colony<'t> {
             return None;
         }
         let parent = offspring.parent.map(|parent| {
-            let root = brood.population[parent];
-            brood.typed.graph.program(root, "solve")
+            let root = self.population[parent].root;
+            brood.ground.typed.graph.program(root, "solve")
         });
         Some(Individual {
             root: offspring.root,
@@ -393,20 +415,12 @@ impl<'t> Colony<'t> {
         };
     }
 
-    /// Takes back what a brood holds of the colony, as if it had not been bred.
-    pub fn abandon(&mut self, brood: Brood) {
-        let population = self.population.len();
-        self.keep(brood, Vec::new(), population);
-    }
-
-    /// Makes the next population and its parts, in a graph that has nothing else.
-    fn keep(&mut self, brood: Brood, refined: Vec<Individual>, population: usize) {
-        let old = std::mem::take(&mut self.population);
-        let old = old.into_iter().zip(&brood.population);
-        let old = old.map(|(individual, &root)| Individual { root, ..individual });
-        let mut all: Vec<Individual> = old.chain(refined).collect();
+    /// Makes the next population.
+    fn keep(&mut self, refined: Vec<Individual>, population: usize) {
+        let mut all = std::mem::take(&mut self.population);
+        all.extend(refined);
         all.sort_by(|a, b| b.score.cmp(&a.score).then(a.root.cmp(&b.root)));
-        let mut outputs = HashSet::new();
+        let mut outputs = FxHashSet::default();
         all.retain(|individual| outputs.insert(individual.outputs));
         let shaken = self.stagnant > 0 && self.stagnant.is_multiple_of(PATIENCE);
         let mut next = survivors(all, population);
@@ -414,33 +428,30 @@ impl<'t> Colony<'t> {
             // The best stay; the others make room for what is less good but different.
             next.truncate((population / 4).max(1));
         }
-        let graph = &brood.typed.graph;
-        let mut kept = Graph::new(graph.dialect());
-        let mut importer = Importer::new(graph);
-        for individual in &mut next {
-            individual.root = importer.import(&mut kept, individual.root);
-        }
-        self.parts = brood.parts.moved(|value| importer.import(&mut kept, value));
         self.population = next;
-        self.kept = kept;
     }
 
     /// A program of the population.
     pub fn program(&self, individual: &Individual) -> Program {
-        self.kept.program(individual.root, "solve")
+        self.ground.typed.graph.program(individual.root, "solve")
     }
 
     /// Takes programs in as they are, to be run in the next generation.
     pub fn settle(&mut self, programs: &[Program], shared: &Shared, tools: &mut Tools) {
-        let mut typed = shared.donors.typed.clone();
-        let (population, parts) = self.unpack(&mut typed);
-        let roots = programs.iter().filter_map(|p| typed.add_program(p));
-        let offspring: Vec<Offspring> = roots.map(Offspring::as_it_is).collect();
+        self.renew(&shared.donors);
+        let typed = &mut Arc::make_mut(&mut self.ground).typed;
+        let mut offspring = Vec::new();
+        for program in programs {
+            if let Some(root) = typed.add_program(program) {
+                offspring.push(Offspring {
+                    size: typed.graph.reach(root).len() as u32,
+                    ..Offspring::as_it_is(root)
+                });
+            }
+        }
         let brood = Brood {
-            typed,
+            ground: Arc::clone(&self.ground),
             offspring,
-            parts,
-            population,
             repeated: 0,
             tried: [0; Kind::ALL.len()],
             computed: 0,
@@ -448,22 +459,28 @@ impl<'t> Colony<'t> {
         let (started, stagnant) = (self.started, self.stagnant);
         let roots: Vec<Ref> = brood.offspring.iter().map(|o| o.root).collect();
         let (worker, limits) = (&mut tools.worker, &shared.settings.limits);
-        let outcomes = run_programs(&brood.typed, &roots, &self.samples, worker, limits);
-        let generation = self.select(brood, &outcomes, shared, tools);
+        let typed = &brood.ground.typed;
+        let outcomes = run_programs(typed, &roots, &self.samples, worker, limits);
+        let generation = self.select(&brood, &outcomes, shared, tools);
         self.started = started;
         if !generation.improved {
             self.stagnant = stagnant;
         }
     }
 
-    /// Puts the programs and parts into a graph of the moment.
-    fn unpack(&mut self, typed: &mut Typed) -> (Vec<Ref>, Parts) {
-        let kept = std::mem::replace(&mut self.kept, Graph::new(typed.graph.dialect()));
-        let mut importer = Importer::new(&kept);
-        let mut import = |value: Ref| typed.import(&mut importer, value);
-        let population = self.population.iter().map(|i| import(i.root)).collect();
-        let parts = std::mem::take(&mut self.parts).moved(import);
-        (population, parts)
+    /// Leaves behind what nobody needs, if there is much of it, and goes over to other donors if there are others.
+    fn renew(&mut self, donors: &Donors) {
+        if self.ground.is_good(&donors.ground) {
+            return;
+        }
+        let (population, parts) = (&mut self.population, &mut self.parts);
+        let ground = self.ground.renewed(&donors.ground, |import| {
+            for individual in population {
+                individual.root = import(individual.root);
+            }
+            parts.move_to(import);
+        });
+        self.ground = Arc::new(ground);
     }
 }
 
@@ -500,17 +517,20 @@ fn survivors(sorted: Vec<Individual>, population: usize) -> Vec<Individual> {
 
 /// Offspring in the making.
 struct Made<'s> {
-    seen: &'s mut HashSet<u64>,
+    seen: &'s mut FxHashSet<u64>,
     offspring: Vec<Offspring>,
     repeated: u64,
     tried: [u64; Kind::ALL.len()],
 }
 
 impl Made<'_> {
-    fn add(&mut self, breeder: &Breeder<'_>, offspring: Offspring) -> bool {
+    fn add(&mut self, breeder: &mut Breeder<'_>, offspring: Offspring) -> bool {
         let new = self.is_new(breeder.typed.graph.hash(offspring.root));
         match new {
-            true => self.offspring.push(offspring),
+            true => self.offspring.push(Offspring {
+                size: breeder.size(offspring.root) as u32,
+                ..offspring
+            }),
             false => self.repeated += 1,
         }
         new
@@ -536,10 +556,9 @@ impl Made<'_> {
             let kind = Weights::choose(&sums, &mut breeder.chance);
             let offspring = match kind {
                 Kind::Assemble => breeder.assemble().map(|(root, cost)| Offspring {
-                    root,
                     kind: Some(kind),
-                    parent: None,
                     cost: Some(cost),
+                    ..Offspring::as_it_is(root)
                 }),
                 _ => changed(breeder, kind, &sums, again),
             };
@@ -569,10 +588,9 @@ fn changed(breeder: &mut Breeder<'_>, kind: Kind, sums: &[f64], again: f64) -> O
         }
     }
     Some(Offspring {
-        root: child,
         kind: Some(kind),
         parent: has_parent.then_some(at),
-        cost: None,
+        ..Offspring::as_it_is(child)
     })
 }
 

@@ -1,6 +1,7 @@
 //! Differs: small programs that say in what an output differs from the expected one.
 
-use batt_dsl::{Dialect, Limits, Value, Workspace};
+use batt_arc::Grid;
+use batt_dsl::{Dialect, Run, Value};
 use batt_engine::{Compiled, Role, Sample, inputs};
 use batt_lang::Program;
 use batt_lang::card::differs;
@@ -21,44 +22,43 @@ impl Differs {
     }
 
     /// What is added to the closeness of a wrong output: the fewer differences the more.
-    pub fn refinement(
+    pub fn refinement<'r>(
         &self,
-        program: &Compiled,
+        run: &mut Run<'r>,
         sample: &Sample<'_>,
-        workspace: &mut Workspace,
+        expected: &Grid,
+        output: Value<'r>,
     ) -> u32 {
-        let Some(expected) = sample.expected else {
-            return 0;
-        };
-        if self.0.is_empty() {
-            return 0;
-        }
-        let input = batt_engine::input_grid(sample.input);
-        let limits = Limits::default();
-        let sum = workspace.run_on(&input, program.dialect(), &limits, |run, input| {
-            let given = inputs(run, program, sample, input).ok()?;
-            let output = program.execute(run, &given).ok()?;
-            let expected = run
-                .input(expected.height(), expected.width(), expected.cells())
-                .ok()?;
-            let mut sum = 0.0;
-            for differ in &self.0 {
-                let mut given = inputs(run, differ, sample, output).ok()?;
-                for (place, role) in given.iter_mut().zip(differ.roles().unwrap_or_default()) {
-                    if *role == Role::Comparison {
-                        *place = expected;
-                    }
-                }
-                // One that fails on this output says nothing.
-                let Ok(found) = differ.execute(run, &given) else {
-                    continue;
-                };
-                if let Ok([Value::Int(count), ..]) = run.items(found) {
-                    sum += 1.0 / (1.0 + count.unsigned_abs() as f64);
+        let sum = self.sum(run, sample, expected, output);
+        (sum.unwrap_or_default() / self.0.len().max(1) as f64 * 10_000.0) as u32
+    }
+
+    fn sum<'r>(
+        &self,
+        run: &mut Run<'r>,
+        sample: &Sample<'_>,
+        expected: &Grid,
+        output: Value<'r>,
+    ) -> Option<f64> {
+        let expected = run
+            .input(expected.height(), expected.width(), expected.cells())
+            .ok()?;
+        let mut sum = 0.0;
+        for differ in &self.0 {
+            let mut given = inputs(run, differ, sample, output).ok()?;
+            for (place, role) in given.iter_mut().zip(differ.roles().unwrap_or_default()) {
+                if *role == Role::Comparison {
+                    *place = expected;
                 }
             }
-            Some(sum)
-        });
-        (sum.unwrap_or_default() / self.0.len() as f64 * 10_000.0) as u32
+            // One that fails on this output says nothing.
+            let Ok(found) = differ.execute(run, &given) else {
+                continue;
+            };
+            if let Ok([Value::Int(count), ..]) = run.items(found) {
+                sum += 1.0 / (1.0 + count.unsigned_abs() as f64);
+            }
+        }
+        Some(sum)
     }
 }

@@ -1,17 +1,19 @@
 //! What new programs are made from: solvers that are there already.
 
-use std::collections::HashMap;
+use std::sync::Arc;
 
 use batt_dsl::{Dialect, OpId};
 use batt_lang::Program;
 use batt_lang::graph::{Node, Ref};
 use batt_lang::types::TypeId;
+use rustc_hash::FxHashMap;
 
+use crate::ground::Ground;
 use crate::random::Chance;
 use crate::typed::Typed;
 
 /// A solver that others learn from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Donor {
     /// The task it was written for or found for.
     pub task: String,
@@ -22,17 +24,18 @@ pub struct Donor {
 /// All donors in one graph, and what can be learnt from them: which primitives matter, and which values and functions
 /// people compute.
 pub(crate) struct Donors {
-    pub typed: Typed,
+    /// The graph. Colonies begin with a copy of it.
+    pub ground: Arc<Ground>,
     /// The results of the programs.
     pub programs: Vec<Ref>,
     /// Values that are no functions, by type.
-    values: HashMap<TypeId, Vec<Ref>>,
+    values: FxHashMap<TypeId, Vec<Ref>>,
     /// Functions by type, primitives included.
     functions: Vec<(TypeId, Vec<Ref>)>,
     /// Primitives that give a value that is no function, and all, each with the sums of their weights.
     pub value_ops: Weighted,
     pub all_ops: Weighted,
-    of_op: HashMap<OpId, OpFacts>,
+    of_op: FxHashMap<OpId, OpFacts>,
     /// Primitives that give a value, in groups of about the same cost, the cheapest first.
     pub op_groups: Vec<OpGroup>,
 }
@@ -50,6 +53,7 @@ const GROUPS: usize = 4;
 /// What is asked of a primitive again and again.
 struct OpFacts {
     params: Vec<TypeId>,
+    result: Option<TypeId>,
     cost: u32,
 }
 
@@ -82,14 +86,15 @@ impl Weighted {
 const UNSEEN: f64 = 0.5;
 
 impl Donors {
-    pub fn new(dialect: Dialect, donors: &[Donor]) -> Donors {
+    /// Another edition has another number.
+    pub fn new(dialect: Dialect, donors: &[Donor], edition: u64) -> Donors {
         let mut typed = Typed::new(dialect);
         let programs = donors.iter();
         let programs = programs.filter_map(|donor| typed.add_program(&donor.program));
         let programs: Vec<Ref> = programs.collect();
-        let mut counts: HashMap<OpId, f64> = HashMap::new();
-        let mut values: HashMap<TypeId, Vec<Ref>> = HashMap::new();
-        let mut functions: HashMap<TypeId, Vec<Ref>> = HashMap::new();
+        let mut counts: FxHashMap<OpId, f64> = FxHashMap::default();
+        let mut values: FxHashMap<TypeId, Vec<Ref>> = FxHashMap::default();
+        let mut functions: FxHashMap<TypeId, Vec<Ref>> = FxHashMap::default();
         for node in 0..typed.graph.len() as u32 {
             if let Node::Call { callee, .. } = typed.graph.node(node)
                 && let Some(op) = callee.as_op()
@@ -134,12 +139,13 @@ impl Donors {
         let value_ops = Weighted::new(ops.iter().filter_map(|&op| of_value(&mut typed, op)));
         let all_ops = Weighted::new(ops.iter().map(|&op| (op, weight(op))));
         let most = counts.values().copied().fold(1.0, f64::max);
-        let mut of_op = HashMap::new();
+        let mut of_op = FxHashMap::default();
         for &op in &ops {
             let ty = typed.types.op(op);
             let rarity = (most / weight(op)).log2().max(0.0);
             let about = OpFacts {
                 params: typed.types.params_of(ty),
+                result: typed.types.result_of(ty),
                 cost: 4 + rarity.round() as u32,
             };
             of_op.insert(op, about);
@@ -148,7 +154,7 @@ impl Donors {
             of_op.get(&op).map_or(0, |about| about.cost)
         });
         Donors {
-            typed,
+            ground: Arc::new(Ground::new(typed, edition)),
             programs,
             values,
             functions,
@@ -176,6 +182,11 @@ impl Donors {
         self.of_op.get(&op).map_or(&[], |about| &about.params)
     }
 
+    /// What a primitive gives.
+    pub fn result_of(&self, op: OpId) -> Option<TypeId> {
+        self.of_op.get(&op).and_then(|about| about.result)
+    }
+
     /// What a call of a primitive costs: a rare one more than a common one.
     pub fn cost_of(&self, op: OpId) -> u32 {
         self.of_op.get(&op).map_or(10, |about| about.cost)
@@ -188,8 +199,8 @@ impl Donors {
 }
 
 /// How often each value is an argument.
-fn uses(typed: &Typed) -> HashMap<Ref, usize> {
-    let mut uses = HashMap::new();
+fn uses(typed: &Typed) -> FxHashMap<Ref, usize> {
+    let mut uses = FxHashMap::default();
     for node in 0..typed.graph.len() as u32 {
         for &operand in &typed.graph.operands(node)[1..] {
             *uses.entry(operand).or_default() += 1;

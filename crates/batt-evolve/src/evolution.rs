@@ -8,15 +8,18 @@ use std::time::{Duration, Instant};
 
 use batt_arc::Task;
 use batt_dsl::{Dialect, Limits};
-use batt_engine::device::Card;
+use batt_engine::Role;
+use batt_engine::device::{Card, Prepared};
 use batt_lang::Program;
 
+use crate::brood::samples;
 use crate::colony::{Colony, Generation, Individual, Shared};
 use crate::credit::{Credit, Weights};
 use crate::differ::Differs;
 use crate::donors::{Donor, Donors};
 use crate::mutate::Kind;
 use crate::score::Score;
+use crate::stages::{Busy, Stage};
 use crate::work::{OnCards, Tools, generation, in_parallel, lock};
 
 /// Offspring of all colonies in a generation, if nobody says otherwise.
@@ -56,7 +59,7 @@ impl Default for Settings {
             offspring: None,
             weights: Weights::default(),
             limits: Limits {
-                steps: 1_000_000,
+                steps: std::env::var("BATT_X").ok().and_then(|x| x.parse().ok()).unwrap_or(1_000_000),
                 ..Limits::default()
             },
             threads: None,
@@ -100,6 +103,8 @@ pub struct Tally {
     pub on_cards: u64,
     /// What the cards took.
     pub cards: OnCards,
+    /// What the time of all threads went into.
+    pub busy: Busy,
     /// Values that were computed to make programs from.
     pub parts: u64,
     /// What each kind of change did.
@@ -119,6 +124,7 @@ impl Tally {
         self.repeated += other.repeated;
         self.on_cards += other.on_cards;
         self.cards.add(&other.cards);
+        self.busy.add(&other.busy);
         self.parts += other.parts;
         self.credit.add(&other.credit);
         self.time += other.time;
@@ -153,9 +159,20 @@ pub struct Evolution<'t> {
     dialect: Dialect,
     /// The donors that were given; solutions join them.
     given: Vec<Donor>,
+    /// Solutions that have joined them.
+    solutions: Vec<Donor>,
     shared: Shared,
+    /// Those of all tasks, for cards, which keep them.
+    samples: Prepared<'t>,
     colonies: Vec<Colony<'t>>,
 }
+
+/// The parameters that programs may have.
+const PARAMS: [&[Role]; 3] = [
+    &[Role::Input],
+    &[Role::Samples, Role::Input],
+    &[Role::Samples, Role::Input, Role::Comparison],
+];
 
 impl<'t> Evolution<'t> {
     /// Colonies for these tasks. Donors and differs of another dialect are left out.
@@ -167,19 +184,28 @@ impl<'t> Evolution<'t> {
         settings: Settings,
     ) -> Evolution<'t> {
         let islands = settings.islands.get();
-        let colony = |task| (0..islands).map(move |island| Colony::new(task, island, dialect));
+        let first = Donors::new(dialect, &donors, 0);
+        let mut all_samples = Vec::new();
+        let mut colonies = Vec::new();
+        for task in tasks {
+            let at = all_samples.len();
+            all_samples.extend(samples(task));
+            colonies.extend((0..islands).map(|island| Colony::new(task, at, island, &first)));
+        }
         Evolution {
             tasks,
             dialect,
-            colonies: tasks.iter().flat_map(colony).collect(),
+            samples: Prepared::new(&all_samples, PARAMS),
+            colonies,
             shared: Shared {
-                donors: Donors::new(dialect, &donors),
+                donors: first,
                 differs: Differs::new(dialect, differs),
                 weights: settings.weights.clone(),
                 settings,
                 generation: 0,
             },
             given: donors,
+            solutions: Vec::new(),
         }
     }
 
@@ -282,9 +308,18 @@ impl<'t> Evolution<'t> {
             || (OFFSPRING / active.len().max(1)).clamp(1024, 8192),
             NonZeroUsize::get,
         );
-        let (generations, on_cards) = generation(cards, active, count, &self.shared, stop);
+        let (generations, on_cards, busy) = generation(
+            cards,
+            &self.samples,
+            active,
+            count,
+            &self.shared,
+            stop,
+        );
+        let ended = Instant::now();
         let mut round = Round::default();
         round.tally.cards = on_cards;
+        round.tally.busy = busy;
         for generation in generations {
             match generation {
                 Some(generation) => round.tally.add_generation(&generation),
@@ -292,6 +327,7 @@ impl<'t> Evolution<'t> {
             }
         }
         self.finish(&mut round);
+        round.tally.busy.since(Stage::Between, ended);
         round.tally.generations = 1;
         round.tally.time = started.elapsed();
         round
@@ -352,16 +388,23 @@ impl<'t> Evolution<'t> {
 
     /// Solutions of tasks become donors for the others.
     fn share_solutions(&mut self) {
-        let mut all = self.given.clone();
+        let mut solutions: Vec<Donor> = Vec::new();
         for (at, task) in self.tasks.iter().enumerate() {
             let complete = self.best(at).is_some_and(|best| best.is_complete());
             if let Some(program) = complete.then(|| self.best_program(at)).flatten() {
-                all.push(Donor {
+                solutions.push(Donor {
                     task: task.id.clone(),
                     program,
                 });
             }
         }
-        self.shared.donors = Donors::new(self.dialect, &all);
+        // Whoever has learnt from them already need not begin again.
+        if solutions == self.solutions {
+            return;
+        }
+        let all: Vec<Donor> = self.given.iter().chain(&solutions).cloned().collect();
+        let edition = self.shared.donors.ground.edition() + 1;
+        self.shared.donors = Donors::new(self.dialect, &all, edition);
+        self.solutions = solutions;
     }
 }

@@ -15,6 +15,7 @@
 //! - [`Kind`]: the ways to make a program from others; [`Weights`] say how often each is tried, and adapt
 //! - [`Score`]: demonstrations solved, then closeness, then size, then cost
 //! - [`Donor`]: a solver to learn from
+//! - [`Busy`]: what the time of threads goes into
 //!
 //! Test outputs are never looked at.
 
@@ -24,10 +25,12 @@ mod credit;
 mod differ;
 mod donors;
 mod evolution;
+mod ground;
 mod mutate;
 mod parts;
 mod random;
 pub mod score;
+mod stages;
 mod state;
 mod trial;
 mod typed;
@@ -38,6 +41,7 @@ pub use donors::Donor;
 pub use evolution::{Evolution, Found, Round, Settings, Tally};
 pub use mutate::Kind;
 pub use score::Score;
+pub use stages::{Busy, Stage};
 pub use state::StateError;
 pub use trial::{Judge, Trial};
 pub use work::OnCards;

@@ -1,11 +1,10 @@
 //! Parts: values on the way to an output that differ from each other on some demonstration.
 
-use std::collections::{HashMap, HashSet};
-
 use batt_dsl::Limits;
 use batt_engine::{GraphWorker, Sample};
 use batt_lang::graph::Ref;
 use batt_lang::types::TypeId;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::brood::run_parts;
 use crate::typed::Typed;
@@ -37,7 +36,7 @@ pub(crate) struct Parts {
     /// Values that have not been computed, and what they cost.
     waiting: Vec<(Ref, u32)>,
     /// Hashes of what parts are on all demonstrations.
-    known: HashSet<u64>,
+    known: FxHashSet<u64>,
 }
 
 impl Parts {
@@ -95,8 +94,8 @@ impl Parts {
         }
     }
 
-    /// The same in another graph.
-    pub fn moved(mut self, mut to: impl FnMut(Ref) -> Ref) -> Parts {
+    /// Moves them to another graph.
+    pub fn move_to(&mut self, to: &mut dyn FnMut(Ref) -> Ref) {
         self.tidy();
         for part in &mut self.ready {
             part.value = to(part.value);
@@ -104,20 +103,19 @@ impl Parts {
         for (value, _) in &mut self.waiting {
             *value = to(*value);
         }
-        self
     }
 }
 
 /// Parts by type, in a graph of the moment.
 pub(crate) struct PartIndex {
     by_type: Vec<(TypeId, Vec<Ref>)>,
-    fitting: HashMap<TypeId, Vec<Ref>>,
+    fitting: FxHashMap<TypeId, Vec<Ref>>,
 }
 
 impl PartIndex {
     /// Sorts parts by type; they keep their order.
     pub fn new(typed: &mut Typed, parts: &[Part]) -> PartIndex {
-        let mut at: HashMap<TypeId, usize> = HashMap::new();
+        let mut at: FxHashMap<TypeId, usize> = FxHashMap::default();
         let mut by_type: Vec<(TypeId, Vec<Ref>)> = Vec::new();
         for part in parts {
             let Some(ty) = typed.type_of(part.value) else {
@@ -131,7 +129,7 @@ impl PartIndex {
         }
         PartIndex {
             by_type,
-            fitting: HashMap::new(),
+            fitting: FxHashMap::default(),
         }
     }
 

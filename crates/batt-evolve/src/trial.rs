@@ -119,7 +119,7 @@ fn demo(
     let expected = sample.expected?;
     let input = batt_engine::input_grid(sample.input);
     let (limits, dialect) = (Limits::default(), compiled.dialect());
-    let mut demo = workspace.run_on(&input, dialect, &limits, |run, input| {
+    workspace.run_on(&input, dialect, &limits, |run, input| {
         let given = inputs(run, compiled, sample, input).ok()?;
         let value = compiled.execute(run, &given).ok()?;
         let cost = run.spent();
@@ -130,17 +130,14 @@ fn demo(
         if !verdict.is_right() {
             let cells = run.view_grid(value).map(|grid| grid.cells.to_vec());
             close += cells.map_or(0, |cells| refinement(&cells, expected));
+            close += differs.refinement(run, sample, expected, value);
         }
         Some(Demo {
             closeness: close,
             hash,
             cost,
         })
-    })?;
-    if demo.closeness != WHOLE {
-        demo.closeness += differs.refinement(compiled, sample, workspace);
-    }
-    Some(demo)
+    })
 }
 
 #[cfg(test)]

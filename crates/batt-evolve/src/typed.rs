@@ -13,6 +13,15 @@ pub(crate) struct Typed {
     /// The type of each node; none for one that was written so but cannot be meant.
     of_node: Vec<Option<TypeId>>,
     of_constant: Vec<TypeId>,
+    spare: Spare,
+}
+
+/// Room that is used again and again.
+#[derive(Clone, Default)]
+struct Spare {
+    nodes: Vec<u32>,
+    moved: Vec<(u32, Ref)>,
+    operands: Vec<Ref>,
 }
 
 impl Typed {
@@ -25,6 +34,7 @@ impl Typed {
             types,
             of_node: Vec::new(),
             of_constant,
+            spare: Spare::default(),
         }
     }
 
@@ -119,11 +129,23 @@ impl Typed {
         if root == Ref::node(old) {
             return Some(new);
         }
-        let nodes = self.graph.reach(root);
+        let mut spare = std::mem::take(&mut self.spare);
+        let replaced = self.replace_with(root, (old, new), &mut spare);
+        self.spare = spare;
+        replaced
+    }
+
+    fn replace_with(&mut self, root: Ref, first: (u32, Ref), spare: &mut Spare) -> Option<Ref> {
+        let Spare {
+            nodes,
+            moved,
+            operands,
+        } = spare;
+        self.graph.reach_into(root, nodes);
         // Nodes above the replaced one, and what became of them; few of all, so a list does.
-        let mut moved: Vec<(u32, Ref)> = vec![(old, new)];
-        let mut operands: Vec<Ref> = Vec::new();
-        for &node in nodes.iter().filter(|&&node| node > old) {
+        moved.clear();
+        moved.push(first);
+        for &node in nodes.iter().filter(|&&node| node > first.0) {
             let mut changed = false;
             operands.clear();
             for &operand in self.graph.operands(node) {
@@ -135,7 +157,7 @@ impl Typed {
                 operands.push(to.unwrap_or(operand));
             }
             if changed {
-                let made = self.again(node, &operands)?;
+                let made = self.again(node, operands)?;
                 moved.push((node, made));
             }
         }
@@ -150,12 +172,15 @@ impl Typed {
         position: usize,
         new: Ref,
     ) -> Option<Ref> {
-        let mut operands = self.graph.operands(node).to_vec();
-        if operands[position] == new {
-            return None;
-        }
-        operands[position] = new;
-        let made = self.again(node, &operands)?;
-        self.replace(root, node, made)
+        let mut operands = std::mem::take(&mut self.spare.operands);
+        operands.clear();
+        operands.extend_from_slice(self.graph.operands(node));
+        let is_same = std::mem::replace(&mut operands[position], new) == new;
+        let made = match is_same {
+            true => None,
+            false => self.again(node, &operands),
+        };
+        self.spare.operands = operands;
+        self.replace(root, node, made?)
     }
 }

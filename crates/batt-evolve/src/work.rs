@@ -1,7 +1,8 @@
 //! Who does the work of a generation: cores, and cards where there are any.
 //!
 //! ```text
-//!   breed ──> (cards: all programs of many colonies at once) ──> run, in portions ──> select
+//!   breed ─┬──────────────────────────────────────────────────────────────────────> run, in portions ──> select
+//!          └─> encode ──> cards: the programs of many colonies at once ──> read ──> run what they left ──> select
 //! ```
 //!
 //! Every colony goes through this by itself, and no core waits for a colony as long as there is another one. What comes
@@ -9,31 +10,43 @@
 
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use batt_dsl::Workspace;
-use batt_engine::device::{Card, Left, Prepared, Score, ScoreOptions, Times, score_jobs};
-use batt_engine::{Compiled, GraphWorker, Role, Sample};
+use batt_engine::device::{
+    Card, Encoder, Prepared, Score, Scores, Searcher, Sheaf, Shipment, Times,
+};
+use batt_engine::{GraphWorker, Sample};
 use batt_lang::graph::Ref;
 
 use crate::brood::{Brood, Outcome, run_programs};
 use crate::colony::{Colony, Generation, Shared};
 use crate::score::closeness;
+use crate::stages::{Busy, Stage};
 
 /// Offspring that cards are given at a time, if there are so many.
-const CARD_LOAD: usize = 1 << 16;
+const CARD_LOAD: usize = 1 << 15;
+
+/// Threads that work for a card: one has its programs run, the other puts the next ones together.
+const FEEDERS: usize = 2;
 
 /// Offspring that a core runs at a time. They share what they have in common; those of other portions do not.
 const PORTION: usize = 128;
+
+/// The same of those that cards have left: they are the dear ones, and whoever is last is waited for.
+const LEFT_PORTION: usize = 24;
 
 /// What a thread works with.
 #[derive(Default)]
 pub(crate) struct Tools {
     pub worker: GraphWorker,
     pub workspace: Workspace,
+    pub encoder: Encoder,
+    pub busy: Busy,
 }
 
 /// The lock, also of somebody who panicked: what it guards is replaced as a whole.
@@ -68,24 +81,32 @@ pub(crate) fn in_parallel(
 }
 
 /// A generation of some colonies. None for one that had no turn because `stop` was set. Cards run what they can; what they
-/// leave, or everything if there are none, is run by cores.
-pub(crate) fn generation(
+/// leave, or everything if there are none, is run by cores. `samples` are those of all tasks, one after the other.
+pub(crate) fn generation<'t>(
     cards: &mut [Box<dyn Card>],
-    colonies: Vec<&mut Colony<'_>>,
+    samples: &Prepared<'t>,
+    colonies: Vec<&mut Colony<'t>>,
     count: usize,
     shared: &Shared,
     stop: &AtomicBool,
-) -> (Vec<Option<Generation>>, OnCards) {
+) -> (Vec<Option<Generation>>, OnCards, Busy) {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let threads = shared.settings.threads.map_or(cores, NonZeroUsize::get);
     let turns: Vec<Turn<'_, '_>> = colonies.into_iter().map(Turn::new).collect();
+    // One that the limits do not allow is not used.
+    let searchers = cards.iter_mut().filter_map(|card| {
+        let searcher = Searcher::new(&shared.settings.limits)?;
+        Some(Mutex::new((card, searcher)))
+    });
+    let cards: Vec<Mutex<Station<'_>>> = searchers.collect();
     // Broods are large, so not all colonies may have one at a time.
     let at_once = match cards.is_empty() {
         true => 4 * threads,
-        false => 4 * threads + (cards.len() + 1) * CARD_LOAD.div_ceil(count.max(1)),
+        false => 4 * threads + (FEEDERS * cards.len() + 1) * CARD_LOAD.div_ceil(count.max(1)),
     };
     let work = Work {
         turns,
+        samples,
         count,
         shared,
         stop,
@@ -93,40 +114,41 @@ pub(crate) fn generation(
         has_cards: !cards.is_empty(),
         queue: Mutex::default(),
         changed: Condvar::new(),
+        busy: Mutex::default(),
     };
     let spent = Mutex::new(OnCards::default());
     thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| work.work());
         }
-        // While one card computes, programs for the next one are made ready.
-        for card in cards.chunks_mut(1) {
-            let (work, spent) = (&work, &spent);
-            scope.spawn(move || work.feed(card, spent));
+        for card in &cards {
+            for _ in 0..FEEDERS {
+                let (work, spent) = (&work, &spent);
+                scope.spawn(move || work.feed(card, spent));
+            }
         }
     });
     let spent = spent.into_inner().unwrap_or_else(PoisonError::into_inner);
     // What is left there, if all was stopped, holds broods.
     lock(&work.queue).ready.clear();
     let finish = |turn: Turn<'_, '_>| {
-        let colony = turn.colony.into_inner();
-        let colony = colony.unwrap_or_else(PoisonError::into_inner);
         let state = turn.state.into_inner();
-        let state = state.unwrap_or_else(PoisonError::into_inner);
-        // Nobody had the time to select from it.
-        if let Some(brood) = state.brood.and_then(Arc::into_inner) {
-            colony.abandon(brood);
-        }
-        state.generation
+        state.unwrap_or_else(PoisonError::into_inner).generation
     };
+    let busy = *lock(&work.busy);
     let generations = work.turns.into_iter().map(finish).collect();
-    (generations, spent)
+    (generations, spent, busy)
 }
+
+/// A card, and what is known about how to use it.
+type Station<'c> = (&'c mut Box<dyn Card>, Searcher);
 
 /// A colony on its way through a generation.
 struct Turn<'c, 't> {
     colony: Mutex<&'c mut Colony<'t>>,
     samples: Vec<Sample<'t>>,
+    /// The number of its first sample among all.
+    first_sample: usize,
     state: Mutex<State>,
     /// Portions that have not been run.
     left: AtomicUsize,
@@ -136,7 +158,7 @@ struct Turn<'c, 't> {
 struct State {
     brood: Option<Arc<Brood>>,
     /// The same as cards are given them.
-    programs: Vec<Compiled>,
+    sheaf: Option<Sheaf>,
     outcomes: Vec<Option<Outcome>>,
     on_cards: u64,
     generation: Option<Generation>,
@@ -147,16 +169,24 @@ impl<'c, 't> Turn<'c, 't> {
     fn new(colony: &'c mut Colony<'t>) -> Turn<'c, 't> {
         Turn {
             samples: colony.samples().to_vec(),
+            first_sample: colony.first_sample,
             colony: Mutex::new(colony),
             state: Mutex::default(),
             left: AtomicUsize::new(0),
         }
+    }
+
+    /// Its samples among all.
+    fn own_samples(&self) -> Range<usize> {
+        self.first_sample..self.first_sample + self.samples.len()
     }
 }
 
 /// Something for a core to do for a colony.
 enum Item {
     Breed(usize),
+    /// Read what a card gave back, from this run on.
+    Read(usize, Arc<Option<Scores>>, usize),
     /// Run these offspring.
     Run(usize, Arc<Brood>, Vec<usize>),
     Select(usize),
@@ -178,6 +208,7 @@ struct Queue {
 
 struct Work<'w, 'c, 't> {
     turns: Vec<Turn<'c, 't>>,
+    samples: &'w Prepared<'t>,
     count: usize,
     shared: &'w Shared,
     stop: &'w AtomicBool,
@@ -185,6 +216,7 @@ struct Work<'w, 'c, 't> {
     has_cards: bool,
     queue: Mutex<Queue>,
     changed: Condvar,
+    busy: Mutex<Busy>,
 }
 
 impl Work<'_, '_, '_> {
@@ -202,11 +234,16 @@ impl Work<'_, '_, '_> {
     /// Works until there is nothing left to do.
     fn work(&self) {
         let mut tools = Tools::default();
+        let mut waiting = Instant::now();
         while let Some(item) = self.next() {
-            let started = Instant::now();
+            let started = tools.busy.since(Stage::Wait, waiting);
             let at = match item {
                 Item::Breed(at) => {
                     self.breed(at, &mut tools);
+                    at
+                }
+                Item::Read(at, scores, first) => {
+                    self.read(at, &scores, first, &mut tools);
                     at
                 }
                 Item::Run(at, brood, portion) => {
@@ -218,8 +255,11 @@ impl Work<'_, '_, '_> {
                     at
                 }
             };
-            lock(&self.turns[at].state).took += started.elapsed();
+            waiting = Instant::now();
+            lock(&self.turns[at].state).took += waiting - started;
         }
+        tools.busy.since(Stage::Wait, waiting);
+        lock(&self.busy).add(&tools.busy);
     }
 
     fn next(&self) -> Option<Item> {
@@ -228,10 +268,15 @@ impl Work<'_, '_, '_> {
             if self.is_stopped() {
                 return None;
             }
-            if let Some(item) = queue.ready.pop_front() {
+            // Cards are not to wait for programs.
+            let hungry = self.has_cards && queue.for_cards.len() * self.count < CARD_LOAD;
+            let breeds = queue.begun < self.turns.len() && queue.under_way < self.at_once;
+            if !(hungry && breeds)
+                && let Some(item) = queue.ready.pop_front()
+            {
                 return Some(item);
             }
-            if queue.begun < self.turns.len() && queue.under_way < self.at_once {
+            if breeds {
                 let at = queue.begun;
                 queue.begun += 1;
                 queue.under_way += 1;
@@ -248,18 +293,18 @@ impl Work<'_, '_, '_> {
     fn breed(&self, at: usize, tools: &mut Tools) {
         let turn = &self.turns[at];
         let brood = lock(&turn.colony).breed(self.shared, self.count, tools);
-        let graph = &brood.typed.graph;
-        let compile = |root| Compiled::new(&graph.program(root, "solve"));
-        let programs: Vec<Compiled> = match self.has_cards {
-            true => brood.offspring.iter().map(|o| compile(o.root)).collect(),
-            false => Vec::new(),
-        };
+        let started = Instant::now();
+        let sheaf = self.has_cards.then(|| {
+            let roots = brood.offspring.iter().map(|offspring| offspring.root);
+            tools.encoder.encode(&brood.ground.typed.graph, roots)
+        });
+        tools.busy.since(Stage::Encode, started);
         let all: Vec<usize> = (0..brood.offspring.len()).collect();
         let brood = Arc::new(brood);
         {
             let mut state = lock(&turn.state);
             state.outcomes = vec![None; all.len()];
-            state.programs = programs;
+            state.sheaf = sheaf;
             state.brood = Some(Arc::clone(&brood));
         }
         match self.has_cards {
@@ -277,13 +322,14 @@ impl Work<'_, '_, '_> {
 
     /// Cuts offspring into portions for cores to run. If there are none, the colony can select.
     fn hand_out(&self, at: usize, brood: Arc<Brood>, offspring: &[usize]) {
-        let portions = offspring.chunks(PORTION);
+        let portions = offspring.chunks(match self.has_cards {
+            true => LEFT_PORTION,
+            false => PORTION,
+        });
         self.turns[at].left.store(portions.len(), Ordering::Release);
         let mut items: Vec<Item> = portions
             .map(|portion| Item::Run(at, Arc::clone(&brood), portion.to_vec()))
             .collect();
-        // Whoever selects wants to be the only one that has it.
-        drop(brood);
         if items.is_empty() {
             items.push(Item::Select(at));
         }
@@ -295,19 +341,25 @@ impl Work<'_, '_, '_> {
         let turn = &self.turns[at];
         let roots: Vec<Ref> = portion.iter().map(|&k| brood.offspring[k].root).collect();
         let limits = &self.shared.settings.limits;
+        let started = Instant::now();
         let found = run_programs(
-            &brood.typed,
+            &brood.ground.typed,
             &roots,
             &turn.samples,
             &mut tools.worker,
             limits,
         );
+        let stage = match self.has_cards {
+            true => Stage::Leftovers,
+            false => Stage::Run,
+        };
+        tools.busy.since(stage, started);
         let mut state = lock(&turn.state);
         for (&k, outcome) in portion.iter().zip(found) {
             state.outcomes[k] = Some(outcome);
         }
         drop(state);
-        // Before whoever is last says so: it wants to be the only one that has it.
+        // Before whoever is last says so: the next generation changes the ground it stands on.
         drop(brood);
         if turn.left.fetch_sub(1, Ordering::AcqRel) == 1 {
             lock(&self.queue).ready.push_front(Item::Select(at));
@@ -322,13 +374,13 @@ impl Work<'_, '_, '_> {
             let outcomes = std::mem::take(&mut state.outcomes);
             (state.brood.take(), outcomes, state.on_cards)
         };
-        if let Some(brood) = brood.and_then(Arc::into_inner) {
+        if let Some(brood) = brood {
             let outcomes: Vec<Outcome> = outcomes
                 .into_iter()
                 .map(Option::unwrap_or_default)
                 .collect();
             let mut colony = lock(&turn.colony);
-            let mut generation = colony.select(brood, &outcomes, self.shared, tools);
+            let mut generation = colony.select(&brood, &outcomes, self.shared, tools);
             generation.on_cards = on_cards;
             let mut state = lock(&turn.state);
             state.generation = Some(generation);
@@ -338,17 +390,43 @@ impl Work<'_, '_, '_> {
         self.changed.notify_all();
     }
 
-    /// Gives cards what has been bred, as much as possible at a time.
-    fn feed(&self, card: &mut [Box<dyn Card>], spent: &Mutex<OnCards>) {
+    /// Gives a card what has been bred, as much as possible at a time.
+    fn feed(&self, card: &Mutex<Station<'_>>, spent: &Mutex<OnCards>) {
+        let mut busy = Busy::default();
         while let Some(group) = self.next_group() {
             let started = Instant::now();
-            let times = self.run_on_card(card, &group);
-            let mut spent = lock(spent);
-            spent.time += started.elapsed();
-            spent.times.add(&times);
+            let (sheaves, firsts) = self.collect(&group);
+            let pieces: Vec<(&Sheaf, Range<usize>)> = sheaves
+                .iter()
+                .zip(&group)
+                .map(|(sheaf, &at)| (sheaf, self.turns[at].own_samples()))
+                .collect();
+            let shipment = Shipment::new(self.samples, &pieces);
+            drop(pieces);
+            drop(sheaves);
+            busy.since(Stage::Send, started);
+            let launched = {
+                let mut card = lock(card);
+                let (card, searcher) = &mut *card;
+                let started = Instant::now();
+                let launched = searcher.launch(card.as_mut(), self.samples, shipment);
+                lock(spent).add(&OnCards {
+                    time: started.elapsed(),
+                    times: launched.as_ref().map(Scores::times).unwrap_or_default(),
+                });
+                launched
+            };
+            // What a card could not do cores can.
+            let scores = Arc::new(launched.ok());
+            let items = group.iter().zip(firsts);
+            let items = items.map(|(&at, first)| Item::Read(at, Arc::clone(&scores), first));
+            lock(&self.queue).ready.extend(items);
+            self.changed.notify_all();
         }
+        lock(&self.busy).add(&busy);
     }
 
+    /// Colonies whose programs go to a card together.
     fn next_group(&self) -> Option<Vec<usize>> {
         let mut queue = lock(&self.queue);
         loop {
@@ -369,57 +447,47 @@ impl Work<'_, '_, '_> {
         }
     }
 
-    fn run_on_card(&self, card: &mut [Box<dyn Card>], group: &[usize]) -> Times {
-        let mut programs: Vec<Compiled> = Vec::new();
-        let mut samples: Vec<Sample<'_>> = Vec::new();
-        let mut runs: Vec<(u32, u32)> = Vec::new();
+    /// The programs of a group, and the number of the first run of each colony.
+    fn collect(&self, group: &[usize]) -> (Vec<Sheaf>, Vec<usize>) {
+        let (mut sheaves, mut firsts) = (Vec::new(), Vec::new());
+        let mut next = 0;
         for &at in group {
             let turn = &self.turns[at];
-            let first = samples.len();
-            samples.extend_from_slice(&turn.samples);
-            for program in std::mem::take(&mut lock(&turn.state).programs) {
-                let number = programs.len() as u32;
-                runs.extend((first..samples.len()).map(|sample| (number, sample as u32)));
-                programs.push(program);
-            }
+            let sheaf = lock(&turn.state).sheaf.take().unwrap_or_default();
+            firsts.push(next);
+            next += sheaf.len() * turn.samples.len();
+            sheaves.push(sheaf);
         }
-        let all: [&[Role]; 3] = [
-            &[Role::Input],
-            &[Role::Samples, Role::Input],
-            &[Role::Samples, Role::Input, Role::Comparison],
-        ];
-        let prepared = Prepared::new(&samples, all);
-        let options = ScoreOptions {
-            limits: self.shared.settings.limits,
-            threads: NonZeroUsize::new(2),
-            left: Left::HandedBack,
-            ..ScoreOptions::default()
+        (sheaves, firsts)
+    }
+
+    /// Reads what a card gave back for a colony, and hands out what it left.
+    fn read(&self, at: usize, scores: &Option<Scores>, first: usize, tools: &mut Tools) {
+        let started = Instant::now();
+        let turn = &self.turns[at];
+        let Some(brood) = lock(&turn.state).brood.clone() else {
+            return;
         };
-        let (scores, report) = score_jobs(card, &programs, &prepared, &runs, &options, self.stop);
-        let mut times = Times::default();
-        for card in report.device.iter().flat_map(|device| &device.cards) {
-            times.add(&card.times);
-        }
-        let mut scores = scores.iter();
-        for &at in group {
-            let turn = &self.turns[at];
-            let mut state = lock(&turn.state);
-            let Some(brood) = state.brood.clone() else {
-                continue;
-            };
-            let mut left = Vec::new();
-            for k in 0..brood.offspring.len() {
-                let own = scores.by_ref().take(turn.samples.len());
-                state.outcomes[k] = outcome(&turn.samples, own);
-                if state.outcomes[k].is_none() {
-                    left.push(k);
-                }
+        let mut left = Vec::new();
+        let mut run = first;
+        let mut outcomes = Vec::with_capacity(brood.offspring.len());
+        for k in 0..brood.offspring.len() {
+            let outcome = scores.as_ref().and_then(|scores| {
+                let own = (run..).map(|run| scores.of(run));
+                outcome(&turn.samples, own)
+            });
+            run += turn.samples.len();
+            if outcome.is_none() {
+                left.push(k);
             }
-            state.on_cards = (brood.offspring.len() - left.len()) as u64;
-            drop(state);
-            self.hand_out(at, brood, &left);
+            outcomes.push(outcome);
         }
-        times
+        let mut state = lock(&turn.state);
+        state.on_cards = (outcomes.len() - left.len()) as u64;
+        state.outcomes = outcomes;
+        drop(state);
+        tools.busy.since(Stage::Read, started);
+        self.hand_out(at, brood, &left);
     }
 }
 
@@ -441,22 +509,19 @@ impl OnCards {
 }
 
 /// What the runs of a program came to; none if one of them was left.
-fn outcome<'s>(
+fn outcome(
     samples: &[Sample<'_>],
-    scores: impl Iterator<Item = &'s Option<Score>>,
+    scores: impl Iterator<Item = Option<Score>>,
 ) -> Option<Outcome> {
-    let mut outcome = Some(Outcome::default());
+    let mut outcome = Outcome::default();
     for (sample, score) in samples.iter().zip(scores) {
-        match (&mut outcome, score) {
-            // What comes after a failure does not matter, nor whether a card got that far.
-            (Some(outcome), _) if outcome.failed => {}
-            (Some(outcome), Some(score)) => {
-                let close = sample.expected.map_or(0, |e| closeness(&score.verdict, e));
-                outcome.add(&score.verdict, score.hash, close);
-            }
-            (outcome, None) => *outcome = None,
-            (None, _) => {}
+        let score = score?;
+        let close = sample.expected.map_or(0, |e| closeness(&score.verdict, e));
+        outcome.add(&score.verdict, score.hash, close);
+        // What comes after a failure does not matter, nor whether a card got that far.
+        if outcome.failed {
+            break;
         }
     }
-    outcome
+    Some(outcome)
 }

@@ -176,6 +176,7 @@ pub struct Graph {
     hashes: Vec<u64>,
     index: HashTable<u32>,
     literals: Vec<Literal>,
+    literal_hashes: Vec<u64>,
 }
 
 impl Graph {
@@ -188,6 +189,7 @@ impl Graph {
             hashes: Vec::new(),
             index: HashTable::new(),
             literals: Vec::new(),
+            literal_hashes: Vec::new(),
         }
     }
 
@@ -283,9 +285,9 @@ impl Graph {
     /// A hash of what a value is computed from, the same in every graph.
     #[inline]
     pub fn hash(&self, value: Ref) -> u64 {
-        match value.target() {
-            Target::Node(node) => self.hashes[node as usize],
-            Target::Literal(literal) => literal_hash(&self.literals[literal as usize]),
+        match value.0 >> TAG {
+            NODE => self.hashes[value.payload() as usize],
+            LITERAL => self.literal_hashes[value.payload() as usize],
             _ => mix(u64::from(value.0)),
         }
     }
@@ -303,6 +305,7 @@ impl Graph {
         }
         let known = self.literals.iter().position(|known| *known == literal);
         let at = known.unwrap_or_else(|| {
+            self.literal_hashes.push(literal_hash(&literal));
             self.literals.push(literal);
             self.literals.len() - 1
         });
@@ -363,37 +366,54 @@ impl Graph {
 
     /// The nodes that a value is computed from, itself included, each after those it refers to.
     pub fn reach(&self, value: Ref) -> Vec<u32> {
-        // Programs are short: looking through the list is faster than any set.
-        let mut nodes: Vec<u32> = Vec::with_capacity(32);
+        let mut nodes = Vec::with_capacity(32);
+        self.reach_into(value, &mut nodes);
+        nodes
+    }
+
+    /// As [`reach`](Graph::reach), into a list that is there already: what was in it is gone.
+    pub fn reach_into(&self, value: Ref, nodes: &mut Vec<u32>) {
+        nodes.clear();
         nodes.extend(value.as_node());
+        // Programs are short: looking through the list is faster than any set. Most nodes need not even that, since no
+        // other one has left their mark.
+        let mut marks = [0u64; 4];
         let mut at = 0;
         while let Some(&node) = nodes.get(at) {
             at += 1;
             for id in self.operands(node).iter().filter_map(|r| r.as_node()) {
-                if !nodes.contains(&id) {
+                let mark = id.wrapping_mul(0x9E37_79B1) >> 24;
+                let (word, bit) = ((mark >> 6) as usize, 1 << (mark & 63));
+                if marks[word] & bit == 0 || !nodes.contains(&id) {
+                    marks[word] |= bit;
                     nodes.push(id);
                 }
             }
         }
         // Whoever refers to a node has a higher number.
         nodes.sort_unstable();
-        nodes
+    }
+
+    /// The parameters of a value as a program, by their numbers among `S`, `I` and `C`. `nodes` is what it
+    /// [reaches](Graph::reach).
+    pub fn params(&self, value: Ref, nodes: &[u32]) -> &'static [u32] {
+        let used = |param: Ref| {
+            let mut operands = nodes.iter().flat_map(|&node| self.operands(node));
+            value == param || operands.any(|operand| *operand == param)
+        };
+        // Solvers of the original library take the input alone.
+        match self.dialect {
+            Dialect::Tokpidjin => &[0, 1, 2],
+            _ if used(Ref::COMPARISON) => &[0, 1, 2],
+            _ if used(Ref::SAMPLES) => &[0, 1],
+            _ => &[1],
+        }
     }
 
     /// A value as a program: what it is computed from, and nothing else.
     pub fn program(&self, value: Ref, name: &str) -> Program {
         let nodes = self.reach(value);
-        let used = |param: Ref| {
-            let operands = nodes.iter().flat_map(|&node| self.operands(node));
-            value == param || operands.into_iter().any(|operand| *operand == param)
-        };
-        // Solvers of the original library take the input alone.
-        let params: Vec<u32> = match self.dialect {
-            Dialect::Tokpidjin => vec![0, 1, 2],
-            _ if used(Ref::COMPARISON) => vec![0, 1, 2],
-            _ if used(Ref::SAMPLES) => vec![0, 1],
-            _ => vec![1],
-        };
+        let params = self.params(value, &nodes);
         let names = params.iter().map(|&param| PARAMS[param as usize]);
         let mut builder = ProgramBuilder::new(name, names).in_dialect(self.dialect);
         let mut steps: Vec<Operand> = Vec::with_capacity(nodes.len());
@@ -434,6 +454,11 @@ pub struct Importer<'g> {
     from: &'g Graph,
     /// Where each node is now.
     copied: Vec<Option<Ref>>,
+    /// The same of literals.
+    literals: Vec<Option<Ref>>,
+    /// Nodes that wait for what they refer to.
+    waiting: Vec<u32>,
+    operands: Vec<Ref>,
 }
 
 impl<'g> Importer<'g> {
@@ -442,13 +467,16 @@ impl<'g> Importer<'g> {
         Importer {
             from,
             copied: Vec::new(),
+            literals: vec![None; from.literals.len()],
+            waiting: Vec::new(),
+            operands: Vec::new(),
         }
     }
 
     /// Copies a value with all it is computed from. It has to be the same graph every time.
     pub fn import(&mut self, to: &mut Graph, value: Ref) -> Ref {
         match value.target() {
-            Target::Literal(at) => to.literal(self.from.literals[at as usize].clone()),
+            Target::Literal(at) => self.literal(to, at),
             Target::Node(node) => {
                 if self.copied.is_empty() {
                     self.copied.resize(self.from.len(), None);
@@ -459,25 +487,39 @@ impl<'g> Importer<'g> {
         }
     }
 
+    fn literal(&mut self, to: &mut Graph, at: u32) -> Ref {
+        let from = self.from;
+        *self.literals[at as usize]
+            .get_or_insert_with(|| to.literal(from.literals[at as usize].clone()))
+    }
+
     fn import_node(&mut self, to: &mut Graph, root: u32) -> Ref {
-        if let Some(there) = self.copied[root as usize] {
-            return there;
-        }
-        let mut operands = Vec::new();
-        for node in self.from.reach(Ref::node(root)) {
+        let from = self.from;
+        self.waiting.push(root);
+        while let Some(&node) = self.waiting.last() {
             if self.copied[node as usize].is_some() {
+                self.waiting.pop();
                 continue;
             }
-            operands.clear();
-            for &operand in self.from.operands(node) {
-                operands.push(match operand.target() {
-                    // Lower numbers come first, so it has been copied.
-                    Target::Node(id) => self.copied[id as usize].unwrap_or(Ref::INPUT),
-                    Target::Literal(at) => to.literal(self.from.literals[at as usize].clone()),
-                    _ => operand,
-                });
+            let before = self.waiting.len();
+            let operands = from.operands(node).iter().filter_map(|r| r.as_node());
+            let missing = operands.filter(|&id| self.copied[id as usize].is_none());
+            self.waiting.extend(missing);
+            if self.waiting.len() > before {
+                continue;
             }
-            self.copied[node as usize] = Some(to.intern(&operands));
+            self.waiting.pop();
+            self.operands.clear();
+            for &operand in from.operands(node) {
+                let there = match operand.target() {
+                    // None of them is missing.
+                    Target::Node(id) => self.copied[id as usize].unwrap_or(Ref::INPUT),
+                    Target::Literal(at) => self.literal(to, at),
+                    _ => operand,
+                };
+                self.operands.push(there);
+            }
+            self.copied[node as usize] = Some(to.intern(&self.operands));
         }
         self.copied[root as usize].unwrap_or(Ref::INPUT)
     }

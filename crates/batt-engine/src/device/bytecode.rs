@@ -170,7 +170,7 @@ impl Programs {
             return (all, places);
         }
         let make = |programs| {
-            let mut piece = Programs::without_ranks();
+            let mut piece = Programs::piece();
             let mut places = Vec::new();
             piece.add_all(programs, &mut places);
             (piece, places)
@@ -190,8 +190,8 @@ impl Programs {
         (all, places)
     }
 
-    /// No programs, and nothing before them: a piece of others.
-    fn without_ranks() -> Programs {
+    /// No programs, and nothing before them: a piece that others are put together from.
+    pub(super) fn piece() -> Programs {
         Programs {
             words: Vec::new(),
             steps: 0,
@@ -201,15 +201,32 @@ impl Programs {
 
     /// Appends programs.
     fn add_all(&mut self, programs: &[Compiled], places: &mut Vec<Option<ProgramAt>>) {
-        let (mut lists, mut maker) = (Lists::default(), Maker::default());
+        let mut pen = Pen::default();
         for program in programs {
-            let made = self.push(&Parts::of_program(program, &mut lists), &mut maker);
+            let made = self.push_steps(program.dialect(), &program.steps, &program.result, &mut pen);
             places.push(made.ok());
         }
     }
 
+    /// Appends the steps of a program, as a batt of one output that all steps belong to.
+    pub(super) fn push_steps(
+        &mut self,
+        dialect: Dialect,
+        steps: &Steps,
+        result: &Source,
+        pen: &mut Pen,
+    ) -> Result<ProgramAt, BytecodeError> {
+        let parts = Parts::of_steps(dialect, steps, result, &mut pen.lists);
+        self.push(&parts, &mut pen.maker)
+    }
+
+    /// Makes room for this many more words.
+    pub(super) fn reserve(&mut self, words: usize) {
+        self.words.reserve_exact(words);
+    }
+
     /// Appends a piece with the places of its programs.
-    fn append(
+    pub(super) fn append(
         &mut self,
         piece: &Programs,
         of_piece: &[Option<ProgramAt>],
@@ -243,9 +260,8 @@ impl Programs {
 
     /// Appends a program, as a batt of one output that all steps belong to.
     pub fn push_program(&mut self, program: &Compiled) -> Result<ProgramAt, BytecodeError> {
-        let mut lists = Lists::default();
-        let parts = Parts::of_program(program, &mut lists);
-        self.push(&parts, &mut Maker::default())
+        let (steps, result) = (&program.steps, &program.result);
+        self.push_steps(program.dialect(), steps, result, &mut Pen::default())
     }
 
     fn push(&mut self, parts: &Parts<'_>, maker: &mut Maker) -> Result<ProgramAt, BytecodeError> {
@@ -420,18 +436,23 @@ impl<'a> Parts<'a> {
     }
 
     /// A program, as a batt of one output that all steps belong to.
-    fn of_program(program: &'a Compiled, lists: &'a mut Lists) -> Parts<'a> {
-        let len = program.len();
+    fn of_steps(
+        dialect: Dialect,
+        steps: &'a Steps,
+        result: &'a Source,
+        lists: &'a mut Lists,
+    ) -> Parts<'a> {
+        let len = steps.instructions.len();
         lists.extend(len + 1);
         lists.ends[1] = len as u32;
         let all = &lists.counting[..len];
         let (zeros, ones) = (&lists.zeros[..len], &lists.ones[..len]);
         Parts {
-            dialect: program.dialect(),
+            dialect,
             defaults: false,
-            steps: &program.steps,
+            steps,
             order: all,
-            entries: std::slice::from_ref(&program.result),
+            entries: std::slice::from_ref(result),
             outputs: 1,
             entries_of_step: [&lists.counting[..=len], zeros],
             steps_of_entry: [&lists.ends, all],
@@ -460,7 +481,14 @@ impl Lists {
     }
 }
 
-/// What it takes to write programs, kept from one to the next.
+/// What it takes to write programs one after the other.
+#[derive(Default)]
+pub(super) struct Pen {
+    lists: Lists,
+    maker: Maker,
+}
+
+/// What it takes to write words, kept from one program to the next.
 #[derive(Default)]
 struct Maker {
     /// For literals that need one.

@@ -27,7 +27,10 @@ pub use inputs::{Inputs, Param, SampleAt, Shape, Shapes};
 pub use launch::{Counting, Done, Finished, JobAt, LaunchPass, Launcher, Settings};
 pub use report::{CardReport, Counts, DeviceReport, Mismatch, OpCount};
 pub use results::{Entry, Reason, entries, only_entry};
-pub use score::{Left, Prepared, Score, ScoreOptions, ScoreReport, score_jobs, score_table};
+pub use score::{
+    Encoder, Left, Prepared, Score, ScoreOptions, ScoreReport, Scores, Searcher, Sheaf, Shipment,
+    score_jobs, score_table,
+};
 
 pub(crate) use feed::{Feed, Load, Runs, Subject, Taken, run_fed};
 pub(crate) use replay::{Replay, Tally, replay};

@@ -7,7 +7,7 @@
 //! are, and none is made twice.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 
 use batt_dsl::OpId;
 use batt_lang::graph::Ref;
@@ -23,12 +23,16 @@ const CALLS: usize = 96;
 /// Other parts that a part is tried with.
 const OTHERS: usize = 6;
 
+/// The cost of what is no part.
+const NO_PART: u32 = u32::MAX;
+
 /// Parts that wait to be expanded, and what came of those that were.
 pub(crate) struct Assembly {
     /// What can be expanded next: what would come of it costs at least so much; the part, and the group of primitives.
     waiting: BinaryHeap<Reverse<(u32, u32, u8)>>,
     parts: Vec<Part>,
-    costs: HashMap<Ref, u32>,
+    /// What each node costs that is a part.
+    costs: Vec<u32>,
     /// Grids that nobody has taken yet.
     grids: Vec<(Ref, u32)>,
     /// Values that are no grids.
@@ -38,8 +42,14 @@ pub(crate) struct Assembly {
 }
 
 impl Assembly {
-    /// With these parts.
-    pub fn new(parts: Vec<Part>, donors: &Donors) -> Assembly {
+    /// With these parts, in a graph of so many nodes.
+    pub fn new(parts: &[Part], nodes: usize, donors: &Donors) -> Assembly {
+        let mut costs = vec![NO_PART; nodes];
+        for part in parts {
+            if let Some(node) = part.value.as_node() {
+                costs[node as usize] = part.cost;
+            }
+        }
         let numbered = parts.iter().enumerate();
         let waiting = numbered.filter_map(|(at, part)| {
             let group = donors.op_groups.get(usize::from(part.expanded))?;
@@ -47,8 +57,8 @@ impl Assembly {
         });
         Assembly {
             waiting: waiting.collect(),
-            costs: parts.iter().map(|part| (part.value, part.cost)).collect(),
-            parts,
+            costs,
+            parts: parts.to_vec(),
             grids: Vec::new(),
             values: Vec::new(),
             expanded: Vec::new(),
@@ -57,12 +67,18 @@ impl Assembly {
 
     /// What a value costs: of a part that is known, of the input nothing, of anything else a little.
     fn cost(&self, value: Ref) -> u32 {
-        match self.costs.get(&value) {
-            Some(&cost) => cost,
+        match self.part_cost(value) {
+            Some(cost) => cost,
             None if value == Ref::INPUT => 0,
             None if value.is_constant() => 2,
             None => 3,
         }
+    }
+
+    /// What a part costs; none of what is no part.
+    fn part_cost(&self, value: Ref) -> Option<u32> {
+        let cost = *self.costs.get(value.as_node()? as usize)?;
+        (cost != NO_PART).then_some(cost)
     }
 }
 
@@ -146,7 +162,7 @@ fn call_with(b: &mut Breeder<'_>, op: OpId, position: usize, part: (Ref, TypeId)
         let Some(made_type) = b.typed.type_of(made) else {
             continue;
         };
-        if b.typed.types.is_function(made_type) || b.assembly.costs.contains_key(&made) {
+        if b.typed.types.is_function(made_type) || b.assembly.part_cost(made).is_some() {
             continue;
         }
         let costs = args.iter().map(|&arg| b.assembly.cost(arg));
@@ -191,7 +207,7 @@ fn choices(
             list.push(value);
         }
     }
-    let parts = b.parts.fitting(&mut b.typed, wanted);
+    let parts = b.parts.fitting(b.typed, wanted);
     for &part in parts.iter().take(OTHERS) {
         if !list.contains(&part) {
             list.push(part);

@@ -82,8 +82,7 @@ pub(super) fn compose(b: &mut Breeder<'_>, wanted: TypeId) -> Option<Ref> {
         if op.op().arity() != 2 {
             return None;
         }
-        let ty = b.typed.types.op(op);
-        let params = b.typed.types.params_of(ty);
+        let params = b.donors.params_of(op);
         let (binder, position) = match b.chance.is(0.5) {
             true => ("lbind", 0),
             false => ("rbind", 1),

@@ -10,11 +10,10 @@ mod samples;
 mod structure;
 mod transplant;
 
-use std::collections::HashMap;
-
 use batt_dsl::OpId;
 use batt_lang::graph::{Node, Ref};
 use batt_lang::types::{Role, TypeId};
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::donors::Donors;
@@ -114,9 +113,12 @@ impl Kind {
 /// Nodes a program may have. A longer one takes long, and fits the demonstrations rather than the rule behind them.
 const LARGEST: usize = 40;
 
+/// Arguments that a call may have to be changed: no primitive takes more.
+const MOST_ARGS: usize = 8;
+
 /// What strategies work with: one task, one moment.
 pub(crate) struct Breeder<'a> {
-    pub typed: Typed,
+    pub typed: &'a mut Typed,
     pub chance: Chance,
     pub donors: &'a Donors,
     pub parts: PartIndex,
@@ -124,9 +126,11 @@ pub(crate) struct Breeder<'a> {
     /// The programs of the population.
     pub population: Vec<Ref>,
     /// Colours of the demonstrations, those of the outputs twice.
-    pub colours: Vec<u8>,
+    pub colours: &'a [u8],
     /// Functions that can stand where a type is wanted.
-    pub functions: HashMap<TypeId, Vec<Ref>>,
+    pub functions: &'a mut FxHashMap<TypeId, Vec<Ref>>,
+    /// Room for the nodes of a program.
+    pub nodes: Vec<u32>,
 }
 
 impl Breeder<'_> {
@@ -148,7 +152,7 @@ impl Breeder<'_> {
         }?;
         let ty = self.typed.type_of(child)?;
         let grid = self.typed.types.fits(ty, TypeId::GRID);
-        let fine = child != parent && grid && self.typed.graph.reach(child).len() <= LARGEST;
+        let fine = child != parent && grid && self.size(child) <= LARGEST;
         fine.then_some(child)
     }
 
@@ -157,10 +161,16 @@ impl Breeder<'_> {
         assemble::assemble(self)
     }
 
+    /// The calls that a program is made of.
+    pub fn size(&mut self, program: Ref) -> usize {
+        self.typed.graph.reach_into(program, &mut self.nodes);
+        self.nodes.len()
+    }
+
     /// Some node of a program.
     fn node_of(&mut self, program: Ref) -> Option<u32> {
-        let nodes = self.typed.graph.reach(program);
-        self.chance.one(&nodes).copied()
+        self.typed.graph.reach_into(program, &mut self.nodes);
+        self.chance.one(&self.nodes).copied()
     }
 
     /// Some operand of a program: its node, and the position there. Arguments only; a callee is no argument.
@@ -178,15 +188,18 @@ impl Breeder<'_> {
         let Node::Call { callee, args } = self.typed.graph.node(node) else {
             return None;
         };
-        let args = args.to_vec();
-        let mut types = Vec::with_capacity(args.len());
-        for arg in args {
-            types.push(self.typed.type_of(arg)?);
+        let count = args.len();
+        let mut given = [Ref::INPUT; MOST_ARGS];
+        given.get_mut(..count)?.copy_from_slice(args);
+        let mut types = [TypeId::ANY; MOST_ARGS];
+        for (ty, &arg) in types.iter_mut().zip(&given[..count]) {
+            *ty = self.typed.type_of(arg)?;
         }
         let callee = self.typed.type_of(callee)?;
         let result = self.typed.type_of(Ref::node(node));
         let hole = position.checked_sub(1)?;
-        Some(self.typed.types.wanted_in(callee, &types, hole, result))
+        let types = &types[..count];
+        Some(self.typed.types.wanted_in(callee, types, hole, result))
     }
 
     /// What an operand of a call is for, if it can be told: also of a value that is bound to a primitive.
@@ -211,7 +224,7 @@ impl Breeder<'_> {
     fn constant_for(&mut self, role: Role) -> Option<Ref> {
         let choices = role.choices(self.typed.graph.dialect());
         if role == Role::Colour && self.chance.is(0.9) {
-            let colour = *self.chance.one(&self.colours)?;
+            let colour = *self.chance.one(self.colours)?;
             return choices.get(usize::from(colour)).map(|&c| Ref::constant(c));
         }
         self.chance.one(choices).map(|&c| Ref::constant(c))
@@ -225,7 +238,7 @@ impl Breeder<'_> {
         if wanted == TypeId::SAMPLES {
             return Some(Ref::SAMPLES);
         }
-        let parts = self.parts.fitting(&mut self.typed, wanted);
+        let parts = self.parts.fitting(self.typed, wanted);
         let at = self.chance.low(parts.len());
         parts.get(at).copied()
     }
@@ -280,14 +293,14 @@ impl Breeder<'_> {
     fn call(&mut self, op: OpId, given: &[(usize, Ref)], result: Option<TypeId>) -> Option<Ref> {
         let arity = op.op().arity();
         let ty = self.typed.types.op(op);
-        let mut types = vec![TypeId::ANY; arity];
-        let mut args = vec![Ref::INPUT; arity];
+        let (mut types, mut args) = ([TypeId::ANY; MOST_ARGS], [Ref::INPUT; MOST_ARGS]);
+        let (types, args) = (types.get_mut(..arity)?, args.get_mut(..arity)?);
         for &(position, value) in given {
             args[position] = value;
             types[position] = self.typed.type_of(value)?;
         }
         // Functions come last: what they are applied to says which ones will do.
-        let params = self.typed.types.params_of(ty);
+        let params = self.donors.params_of(op);
         let is_function = |b: &Breeder<'_>, k: usize| {
             params.get(k).is_some_and(|&p| b.typed.types.is_function(p))
         };
@@ -297,12 +310,12 @@ impl Breeder<'_> {
                 if is_given || is_function(self, k) != functions {
                     continue;
                 }
-                let wanted = self.typed.types.wanted_in(ty, &types, k, result);
+                let wanted = self.typed.types.wanted_in(ty, types, k, result);
                 let value = self.argument(op, k, wanted)?;
                 args[k] = value;
                 types[k] = self.typed.type_of(value)?;
             }
         }
-        self.typed.call(Ref::op(op), &args)
+        self.typed.call(Ref::op(op), args)
     }
 }

@@ -74,12 +74,11 @@ pub(super) fn insert(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
 fn wrap(b: &mut Breeder<'_>, value: Ref, ty: TypeId) -> Option<Ref> {
     for _ in 0..TRIES {
         let op = b.donors.value_ops.choose(&mut b.chance)?;
-        let own = b.typed.types.op(op);
-        let gives = b.typed.types.result_of(own)?;
+        let gives = b.donors.result_of(op)?;
         if !b.typed.types.fits(gives, ty) && !b.typed.types.fits(ty, gives) {
             continue;
         }
-        let params = b.typed.types.params_of(own);
+        let params = b.donors.params_of(op);
         let mut positions = Vec::new();
         for (k, &param) in params.iter().enumerate() {
             if b.typed.types.fits(ty, param) && !b.typed.types.is_function(param) {

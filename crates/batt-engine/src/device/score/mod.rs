@@ -9,8 +9,19 @@
 //! Runs are launched by the hundred thousand and their scores are read off in one go; what the cards leave is done by
 //! the CPU meanwhile, in any order. Handing scores over one by one and in order would cost more than a card needs for a
 //! run.
+//!
+//! A search has its programs in a graph. It makes a [`Sheaf`] of words of those of one task, straight from the graph, and
+//! puts the sheaves of many tasks together as a [`Shipment`] for one launch:
+//!
+//! ```text
+//!   Graph ── Encoder ──> Sheaf ─┐
+//!   Prepared ───────────────────┼── Shipment ── Searcher::launch ──> Scores, read run by run
+//!   Graph ── Encoder ──> Sheaf ─┘
+//! ```
 
 mod prepared;
+mod search;
+mod sheaf;
 mod work;
 
 use std::num::NonZeroUsize;
@@ -27,6 +38,8 @@ use crate::evaluate::Verdict;
 use crate::sample::Sample;
 
 pub use prepared::Prepared;
+pub use search::{Scores, Searcher, Shipment};
+pub use sheaf::{Encoder, Sheaf};
 
 /// What a program is worth on a sample.
 #[derive(Clone, Debug, PartialEq, Eq)]

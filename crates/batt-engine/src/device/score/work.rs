@@ -25,6 +25,9 @@ use crate::evaluate::{Job, score_job};
 /// Runs of one launch: the slowest of them holds up the others, so there should be many.
 const LARGEST_CHUNK: usize = 1 << 18;
 
+/// Fuel of a run: what is not done with so much is done sooner by a core than by a warp, which the others wait for.
+pub(super) const SHORT: u64 = 10_000;
+
 /// Runs that the CPU takes at a time.
 const PORTION: usize = 64;
 
@@ -44,7 +47,7 @@ pub(super) fn score(
     stop: &AtomicBool,
 ) -> (Vec<Option<Score>>, ScoreReport) {
     let count = runs.count(programs.len(), samples.samples().len());
-    let fuel = fuel_within(&options.limits, options.device.settings.fuel);
+    let fuel = fuel_within(&options.limits, options.device.settings.fuel.min(SHORT));
     let used = !cards.is_empty() && fuel.is_some() && count > 0;
     let cards = if used { cards } else { &mut [] };
     let size = options.device.chunk.map_or_else(
@@ -443,7 +446,7 @@ impl Core<'_, '_> {
     }
 }
 
-fn score_of(entry: &Entry) -> Score {
+pub(super) fn score_of(entry: &Entry) -> Score {
     Score {
         verdict: entry.verdict(),
         hash: match entry {

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use batt_arc::Task;
-use batt_evolve::Kind;
+use batt_evolve::{Kind, Stage};
 use serde_json::{Value as Json, json};
 
 use super::EvolveArgs;
@@ -205,6 +205,10 @@ impl Report<'_> {
                 })
             })
             .collect();
+        let stages = Stage::ALL.into_iter().map(|stage| {
+            let seconds = tally.busy.of(stage).as_secs_f64();
+            (stage.name().to_owned(), json!(seconds))
+        });
         json!({
             "seed": self.seed,
             "dialect": self.material.dialect.name(),
@@ -241,6 +245,8 @@ impl Report<'_> {
                 "seconds_in_kernels": tally.cards.times.kernel.as_secs_f64(),
                 "seconds_copying": (tally.cards.times.upload + tally.cards.times.download).as_secs_f64(),
                 "launches": tally.cards.times.launches,
+                // Of all threads together.
+                "seconds_in_stages": stages.collect::<serde_json::Map<_, _>>(),
             },
         })
     }

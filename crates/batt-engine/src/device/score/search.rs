@@ -1,0 +1,136 @@
+//! What a search does again and again: many programs of many tasks in one launch, and their scores.
+
+use std::ops::Range;
+
+use super::prepared::Prepared;
+use super::sheaf::Sheaf;
+use super::work::{SHORT, score_of};
+use super::Score;
+use crate::device::bytecode::Programs;
+use crate::device::card::{Card, CardError, Times};
+use crate::device::fuel_within;
+use crate::device::launch::{Counting, Done, JobAt, Launcher, Settings};
+use crate::device::results::only_entry;
+use batt_dsl::Limits;
+
+/// Programs of several tasks, each with the samples of its own, put together for one launch.
+pub struct Shipment {
+    programs: Programs,
+    jobs: Vec<JobAt>,
+    /// The job of each run; [`UNSENT`] if there is none.
+    numbers: Vec<u32>,
+}
+
+/// In the place of a job: the run is none for a card.
+const UNSENT: u32 = u32::MAX;
+
+impl Shipment {
+    /// Every program of every sheaf on each of the samples, which are given by their numbers. Runs are numbered in this
+    /// order: sheaf by sheaf, program by program, sample by sample.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such sample.
+    pub fn new(samples: &Prepared<'_>, sheaves: &[(&Sheaf, Range<usize>)]) -> Shipment {
+        let runs = sheaves.iter().map(|(sheaf, own)| sheaf.len() * own.len());
+        let runs = runs.sum();
+        let mut shipment = Shipment {
+            programs: Programs::new(),
+            jobs: Vec::with_capacity(runs),
+            numbers: Vec::with_capacity(runs),
+        };
+        let words = sheaves.iter().map(|(sheaf, _)| sheaf.programs.words().len());
+        shipment.programs.reserve(words.sum());
+        let encoded = samples.encoded();
+        let (mut before, mut places) = (Vec::new(), Vec::new());
+        for (sheaf, own) in sheaves {
+            before.clear();
+            before.extend(sheaf.places.iter().map(|(at, _)| *at));
+            places.clear();
+            shipment.programs.append(&sheaf.programs, &before, &mut places);
+            for (at, (_, roles)) in places.iter().zip(&sheaf.places) {
+                let at = at.zip(samples.shape(roles));
+                for sample in &encoded.places[own.clone()] {
+                    let Some((program, shape)) = at else {
+                        shipment.numbers.push(UNSENT);
+                        continue;
+                    };
+                    shipment.numbers.push(shipment.jobs.len() as u32);
+                    shipment.jobs.push(JobAt {
+                        program,
+                        params: sample.params(shape),
+                        expected: sample.expected,
+                        scores_alone: false,
+                    });
+                }
+            }
+        }
+        shipment
+    }
+}
+
+/// Launches shipments on a card, one after the other, and learns from them.
+pub struct Searcher {
+    launcher: Launcher,
+}
+
+impl Searcher {
+    /// For runs with these limits; `None` if they do not [allow](fuel_within) cards.
+    pub fn new(limits: &Limits) -> Option<Searcher> {
+        let settings = Settings::default();
+        let fuel = fuel_within(limits, settings.fuel.min(SHORT))?;
+        let settings = Settings {
+            values: false,
+            fuel,
+            ..settings
+        };
+        Some(Searcher {
+            launcher: Launcher::new(settings, 1),
+        })
+    }
+
+    /// Runs a shipment on a card.
+    pub fn launch(
+        &mut self,
+        card: &mut dyn Card,
+        samples: &Prepared<'_>,
+        shipment: Shipment,
+    ) -> Result<Scores, CardError> {
+        let Shipment {
+            programs,
+            jobs,
+            numbers,
+        } = shipment;
+        let inputs = &samples.encoded().inputs;
+        let done = self
+            .launcher
+            .run(card, &programs, inputs, &jobs, Counting::Nothing)?;
+        Ok(Scores { done, numbers })
+    }
+}
+
+/// The scores of a shipment.
+pub struct Scores {
+    done: Done,
+    numbers: Vec<u32>,
+}
+
+impl Scores {
+    /// The score of a run; none if the card has left it.
+    pub fn of(&self, run: usize) -> Option<Score> {
+        let job = *self.numbers.get(run).filter(|&&job| job != UNSENT)?;
+        let finished = self.done.job(job as usize).ok()?;
+        let entry = only_entry(finished.words, false).ok()?;
+        Some(score_of(&entry))
+    }
+
+    /// What the launches took.
+    pub fn times(&self) -> Times {
+        self.done.times()
+    }
+
+    /// What stood in the way of one of the launches, if anything did.
+    pub fn error(&self) -> Option<&CardError> {
+        self.done.error.as_ref()
+    }
+}

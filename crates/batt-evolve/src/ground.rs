@@ -1,0 +1,66 @@
+//! Where programs grow: the donors' graph, and in it what a colony has made since.
+
+use batt_lang::graph::{Importer, Ref};
+use batt_lang::types::TypeId;
+use rustc_hash::FxHashMap;
+
+use crate::typed::Typed;
+
+/// Nodes that may be made before those that nobody needs any more are left behind.
+const GROWTH: usize = 1 << 16;
+
+/// Types that are remembered with all that was found out about them; then they are forgotten.
+const TYPES: usize = 1 << 14;
+
+/// A graph with its types, and what was found out about them. It is kept from generation to generation: types are worked
+/// out once, and nothing has to be moved.
+#[derive(Clone)]
+pub(crate) struct Ground {
+    pub typed: Typed,
+    /// Functions that can stand where a type is wanted.
+    pub functions: FxHashMap<TypeId, Vec<Ref>>,
+    /// Which donors it was made with.
+    edition: u64,
+    /// Nodes it had when it was made.
+    fresh: usize,
+}
+
+impl Ground {
+    /// With nothing in it but donors. Other donors are another edition.
+    pub fn new(typed: Typed, edition: u64) -> Ground {
+        Ground {
+            fresh: typed.graph.len(),
+            typed,
+            functions: FxHashMap::default(),
+            edition,
+        }
+    }
+
+    /// The edition of its donors.
+    pub fn edition(&self) -> u64 {
+        self.edition
+    }
+
+    /// Can it be gone on with, or is it time for a [new](Ground::renewed) one?
+    pub fn is_good(&self, donors: &Ground) -> bool {
+        self.edition == donors.edition && self.typed.graph.len() <= self.fresh + GROWTH
+    }
+
+    /// A new ground with these donors, to which `import` brings what is still needed.
+    pub fn renewed(
+        &self,
+        donors: &Ground,
+        import: impl FnOnce(&mut dyn FnMut(Ref) -> Ref),
+    ) -> Ground {
+        let mut ground = donors.clone();
+        // Of the same donors, all that is known about types stays true.
+        if self.edition == donors.edition && self.typed.types.len() <= TYPES {
+            ground.typed.types.clone_from(&self.typed.types);
+            ground.functions.clone_from(&self.functions);
+        }
+        let mut importer = Importer::new(&self.typed.graph);
+        import(&mut |value| ground.typed.import(&mut importer, value));
+        ground.fresh = ground.typed.graph.len();
+        ground
+    }
+}
