@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::env;
 use std::ffi::{CString, c_void};
 use std::mem::{self, ManuallyDrop};
 use std::ptr;
@@ -789,7 +790,11 @@ fn kernel_facts(
         let value = unsafe { result::function::get_function_attribute(function, which) }?;
         Ok(u32::try_from(value).unwrap_or(0))
     };
-    let warps_per_block = facts.arch.warps_per_block();
+    let most = facts.arch.warps_per_block();
+    // For trying out what is best on a card that nobody has measured.
+    let wanted = env::var("BATT_DEVICE_WARPS").ok();
+    let wanted = wanted.and_then(|wanted| wanted.parse().ok());
+    let warps_per_block = wanted.unwrap_or(most).clamp(1, most);
     let scratch = warps_per_block * SCRATCH;
     let most = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
     // SAFETY: the function is of a module that is loaded.

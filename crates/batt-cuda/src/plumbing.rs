@@ -115,7 +115,7 @@ impl Card for Model {
         if !batch.jobs.len().is_multiple_of(4) {
             return Err(CardError::Launch("jobs do not come out even".to_owned()));
         }
-        let wanted = batch.arena_bytes as u64 * 4;
+        let wanted = batch.arena_bytes as u64;
         if wanted > self.memory {
             return Err(CardError::Memory {
                 wanted,
@@ -365,7 +365,7 @@ fn few_arenas(card: &mut dyn Card) -> Result<String, String> {
 
 fn no_room(card: &mut dyn Card) -> Result<String, String> {
     let mut blobs = Blobs::new(10, 100, 23);
-    blobs.arena_bytes = usize::try_from(card.memory()).unwrap_or(usize::MAX) / 2;
+    blobs.arena_bytes = usize::try_from(card.memory().saturating_mul(2)).unwrap_or(usize::MAX);
     match card.run(&blobs.batch()) {
         Err(CardError::Memory { .. }) => {}
         Err(other) => return Err(format!("not an error of memory: {other}")),

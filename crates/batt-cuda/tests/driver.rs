@@ -148,7 +148,7 @@ fn most_used() -> u64 {
 fn everything() {
     let mut cards = open(&[0]);
     assert_eq!(cards[0].name(), "cuda:0 Nothing 0");
-    assert_eq!(cards[0].kernel().warps, 4 * 8 * 4);
+    assert_eq!(cards[0].kernel().warps, 4 * 28);
     assert!(matches!(cards[0].kernel().origin, Origin::Cache(_)));
     good(&plumbing::check(&mut cards[0]));
     assert!(most_used() <= (1 << 30) / 100 * 80, "{}", most_used());

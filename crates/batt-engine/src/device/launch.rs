@@ -206,7 +206,13 @@ impl Manner {
     /// The flags of the reasons for which a step may be left, with the entries it belongs to: those that no later launch
     /// can change anything about.
     fn leave(self) -> u32 {
-        let always = [Reason::Size, Reason::Depth, Reason::Missing, Reason::Odd];
+        let always = [
+            Reason::Size,
+            Reason::Fuel,
+            Reason::Depth,
+            Reason::Missing,
+            Reason::Odd,
+        ];
         let exact = match self.pass {
             LaunchPass::First => &[][..],
             LaunchPass::Exact => &[Reason::Order, Reason::Faults],
