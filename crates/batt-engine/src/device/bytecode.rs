@@ -156,7 +156,8 @@ impl Programs {
     fn add_all(&mut self, programs: &[Compiled], places: &mut Vec<Option<ProgramAt>>) {
         let mut pen = Pen::default();
         for program in programs {
-            let made = self.push_steps(program.dialect(), &program.steps, &program.result, &mut pen);
+            let made =
+                self.push_steps(program.dialect(), &program.steps, &program.result, &mut pen);
             places.push(made.ok());
         }
     }
