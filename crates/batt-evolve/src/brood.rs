@@ -104,15 +104,15 @@ fn look<'r>(run: &mut Run<'r>, value: Value<'r>, sample: &Sample<'_>) -> (Verdic
     (verdict, run.check_limits().is_ok().then_some(hash))
 }
 
-/// Steps of a program at most, as far as it is run together with others: each step has this part of what the program may
-/// take, so that what all its steps have is no more than that. Longer ones are run alone.
-const MOST_STEPS: u64 = 64;
+/// A program one step of which takes more than this part of what all may take is dear.
+const DEAR_STEP: u64 = 12;
 
 /// Runs programs on all demonstrations. One that fails on a demonstration is not run on the next.
 ///
 /// `limits` are those of one program on one demonstration. Most are cheap: they are run together, with what they have in
-/// common computed once, and with small limits for each step. The few that reach those are dear, and are run alone: then
-/// it is known what the program takes as a whole.
+/// common computed once, and with small limits for each step. The few that reach those are dear. They are run alone, so
+/// that it is known what the program takes as a whole. What cards finish is within the limits, and so is not failed here
+/// either way.
 pub(crate) fn run_programs(
     typed: &Typed,
     roots: &[Ref],
@@ -123,16 +123,11 @@ pub(crate) fn run_programs(
 ) -> Vec<Outcome> {
     let started = Instant::now();
     let small = Limits {
-        steps: limits.steps / MOST_STEPS,
+        steps: limits.steps / DEAR_STEP,
         ..*limits
     };
     let mut outcomes = vec![Outcome::default(); roots.len()];
-    let mut nodes = Vec::new();
-    let mut is_dear = |root: &Ref| {
-        typed.graph.reach_into(*root, &mut nodes);
-        nodes.len() as u64 > MOST_STEPS
-    };
-    let mut dear: Vec<bool> = roots.iter().map(&mut is_dear).collect();
+    let mut dear = vec![false; roots.len()];
     for sample in samples {
         let alive = (0..roots.len()).filter(|&at| !outcomes[at].failed && !dear[at]);
         let alive: Vec<usize> = alive.collect();
