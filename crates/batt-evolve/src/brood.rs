@@ -1,16 +1,19 @@
 //! The offspring of one generation, and what becomes of them.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use batt_arc::Task;
-use batt_dsl::{Limits, Run, Value};
-use batt_engine::{GraphWorker, Sample, Verdict, judge};
+use batt_dsl::{Fault, Limits, Run, Value, Workspace};
+use batt_engine::{Compiled, GraphWorker, Job, Sample, Verdict, judge, score_job};
 use batt_lang::graph::Ref;
 
 use crate::ground::Ground;
 use crate::mutate::Kind;
 use crate::score::{WHOLE, closeness};
+use crate::stages::Stage;
 use crate::typed::Typed;
+use crate::work::Tools;
 
 /// New programs of a task that have not been run.
 pub(crate) struct Brood {
@@ -101,32 +104,75 @@ fn look<'r>(run: &mut Run<'r>, value: Value<'r>, sample: &Sample<'_>) -> (Verdic
     (verdict, run.check_limits().is_ok().then_some(hash))
 }
 
+/// A program one step of which takes more than this part of what all may take is dear.
+const DEAR_STEP: u64 = 12;
+
 /// Runs programs on all demonstrations. One that fails on a demonstration is not run on the next.
+///
+/// `limits` are those of one program on one demonstration. Most are cheap: they are run together, with what they have in
+/// common computed once, and with small limits for each step. The few that reach those are dear. They are run alone, so
+/// that it is known what the program takes as a whole. What cards finish is within the limits, and so is not failed here
+/// either way.
 pub(crate) fn run_programs(
     typed: &Typed,
     roots: &[Ref],
     samples: &[Sample<'_>],
-    worker: &mut GraphWorker,
+    tools: &mut Tools,
+    stage: Stage,
     limits: &Limits,
 ) -> Vec<Outcome> {
+    let started = Instant::now();
+    let small = Limits {
+        steps: limits.steps / DEAR_STEP,
+        ..*limits
+    };
     let mut outcomes = vec![Outcome::default(); roots.len()];
-    let mut alive: Vec<usize> = (0..roots.len()).collect();
+    let mut dear = vec![false; roots.len()];
     for sample in samples {
+        let alive = (0..roots.len()).filter(|&at| !outcomes[at].failed && !dear[at]);
+        let alive: Vec<usize> = alive.collect();
         let wanted: Vec<Ref> = alive.iter().map(|&at| roots[at]).collect();
-        worker.run(&typed.graph, &wanted, sample, limits, |run, at, value| {
-            let outcome = &mut outcomes[alive[at]];
+        let worker = &mut tools.worker;
+        worker.run(&typed.graph, &wanted, sample, &small, |run, at, value| {
+            let (outcome, dear) = (&mut outcomes[alive[at]], &mut dear[alive[at]]);
             match value {
-                Ok(value) => {
-                    let (verdict, hash) = look(run, value, sample);
-                    let close = sample.expected.map_or(0, |e| closeness(&verdict, e));
-                    outcome.add(&verdict, hash, close.min(WHOLE));
-                }
+                Ok(value) => match look(run, value, sample) {
+                    (verdict, Some(hash)) => {
+                        let close = sample.expected.map_or(0, |e| closeness(&verdict, e));
+                        outcome.add(&verdict, Some(hash), close.min(WHOLE));
+                    }
+                    (_, None) => *dear = true,
+                },
+                Err(Fault::Steps) => *dear = true,
                 Err(_) => outcome.failed = true,
             }
         });
-        alive.retain(|&at| !outcomes[at].failed);
     }
+    let started = tools.busy.since(stage, started);
+    for (at, outcome) in outcomes.iter_mut().enumerate().filter(|(at, _)| dear[*at]) {
+        let program = Compiled::new(&typed.graph.program(roots[at], "solve"));
+        run_alone(&program, samples, &mut tools.workspace, limits, outcome);
+    }
+    tools.busy.since(Stage::Dear, started);
     outcomes
+}
+
+/// Runs a program on the demonstrations that are still missing, until it fails.
+fn run_alone(
+    program: &Compiled,
+    samples: &[Sample<'_>],
+    workspace: &mut Workspace,
+    limits: &Limits,
+    outcome: &mut Outcome,
+) {
+    for &sample in &samples[outcome.closeness.len()..] {
+        let score = score_job(workspace, &Job { program, sample }, limits);
+        let close = sample.expected.map_or(0, |e| closeness(&score.verdict, e));
+        outcome.add(&score.verdict, score.hash, close);
+        if outcome.failed {
+            return;
+        }
+    }
 }
 
 /// Hashes of values on all demonstrations; none of those that fail somewhere.

@@ -44,7 +44,7 @@ pub struct Settings {
     pub offspring: Option<NonZeroUsize>,
     /// How often each kind of change is tried.
     pub weights: Weights,
-    /// Limits of each step of a program. Steps, not time: the same everywhere.
+    /// Limits of a program on a demonstration. Steps, not time: the same everywhere.
     pub limits: Limits,
     /// Threads; `None` for one per core.
     pub threads: Option<NonZeroUsize>,
@@ -59,7 +59,7 @@ impl Default for Settings {
             offspring: None,
             weights: Weights::default(),
             limits: Limits {
-                steps: std::env::var("BATT_X").ok().and_then(|x| x.parse().ok()).unwrap_or(1_000_000),
+                steps: 1_000_000,
                 ..Limits::default()
             },
             threads: None,
@@ -308,14 +308,8 @@ impl<'t> Evolution<'t> {
             || (OFFSPRING / active.len().max(1)).clamp(1024, 8192),
             NonZeroUsize::get,
         );
-        let (generations, on_cards, busy) = generation(
-            cards,
-            &self.samples,
-            active,
-            count,
-            &self.shared,
-            stop,
-        );
+        let (generations, on_cards, busy) =
+            generation(cards, &self.samples, active, count, &self.shared, stop);
         let ended = Instant::now();
         let mut round = Round::default();
         round.tally.cards = on_cards;

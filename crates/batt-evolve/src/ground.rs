@@ -64,3 +64,44 @@ impl Ground {
         ground
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use batt_arc::corpus;
+    use batt_lang::{Program, SolverFile};
+
+    use super::*;
+
+    fn ground(donors: &[Program], edition: u64) -> Ground {
+        let mut typed = Typed::new(donors[0].dialect());
+        for donor in donors {
+            typed.add_program(donor);
+        }
+        Ground::new(typed, edition)
+    }
+
+    #[test]
+    fn what_is_needed_comes_along() {
+        let programs = SolverFile::parse(corpus::SOLVERS, "solvers.py").programs;
+        let donors = ground(&programs[..10], 0);
+        let others = ground(&programs[5..12], 1);
+        let mut own = donors.clone();
+        for unneeded in &programs[20..30] {
+            own.typed.add_program(unneeded);
+        }
+        let root = own.typed.add_program(&programs[15]).expect("takes I");
+        let (before, ty) = (own.typed.graph.program(root, "solve"), TypeId::GRID);
+        own.functions.insert(ty, vec![root]);
+        assert!(own.is_good(&donors) && !own.is_good(&others));
+        for donors in [&donors, &others] {
+            let mut moved = root;
+            let mut renewed = own.renewed(donors, |import| moved = import(root));
+            assert_eq!(renewed.typed.graph.program(moved, "solve"), before);
+            assert_eq!(renewed.typed.type_of(moved), Some(ty));
+            assert!(renewed.is_good(donors));
+            assert!(renewed.typed.graph.len() < own.typed.graph.len());
+            // What was found out with other donors means nothing here.
+            assert_eq!(renewed.functions.is_empty(), donors.edition() == 1);
+        }
+    }
+}

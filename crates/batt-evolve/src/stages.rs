@@ -19,6 +19,8 @@ pub enum Stage {
     Run,
     /// Running programs on cores that cards have left.
     Leftovers,
+    /// Running dear programs, one by one.
+    Dear,
     /// Choosing among offspring, and making the next population.
     Select,
     /// Looking closer at the best.
@@ -31,7 +33,7 @@ pub enum Stage {
 
 impl Stage {
     /// All stages.
-    pub const ALL: [Stage; 11] = [
+    pub const ALL: [Stage; 12] = [
         Stage::Breed,
         Stage::Parts,
         Stage::Encode,
@@ -39,6 +41,7 @@ impl Stage {
         Stage::Read,
         Stage::Run,
         Stage::Leftovers,
+        Stage::Dear,
         Stage::Select,
         Stage::Refine,
         Stage::Between,
@@ -55,6 +58,7 @@ impl Stage {
             Stage::Read => "read",
             Stage::Run => "run",
             Stage::Leftovers => "leftovers",
+            Stage::Dear => "dear",
             Stage::Select => "select",
             Stage::Refine => "refine",
             Stage::Between => "between",

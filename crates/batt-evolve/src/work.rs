@@ -23,7 +23,7 @@ use batt_engine::device::{
 use batt_engine::{GraphWorker, Sample};
 use batt_lang::graph::Ref;
 
-use crate::brood::{Brood, Outcome, run_programs};
+use crate::brood::{Brood, Offspring, Outcome, run_programs};
 use crate::colony::{Colony, Generation, Shared};
 use crate::score::closeness;
 use crate::stages::{Busy, Stage};
@@ -38,7 +38,7 @@ const FEEDERS: usize = 2;
 const PORTION: usize = 128;
 
 /// The same of those that cards have left: they are the dear ones, and whoever is last is waited for.
-const LEFT_PORTION: usize = 24;
+const LEFT_PORTION: usize = 32;
 
 /// What a thread works with.
 #[derive(Default)]
@@ -309,7 +309,7 @@ impl Work<'_, '_, '_> {
         }
         match self.has_cards {
             true => drop(brood),
-            false => self.hand_out(at, brood, &all),
+            false => self.hand_out(at, brood, all),
         }
         let mut queue = lock(&self.queue);
         queue.breeding -= 1;
@@ -321,7 +321,12 @@ impl Work<'_, '_, '_> {
     }
 
     /// Cuts offspring into portions for cores to run. If there are none, the colony can select.
-    fn hand_out(&self, at: usize, brood: Arc<Brood>, offspring: &[usize]) {
+    fn hand_out(&self, at: usize, brood: Arc<Brood>, mut offspring: Vec<usize>) {
+        // Those of one parent have much in common, and so have those that were made one after the other.
+        offspring.sort_unstable_by_key(|&k| {
+            let Offspring { parent, root, .. } = brood.offspring[k];
+            (parent, root)
+        });
         let portions = offspring.chunks(match self.has_cards {
             true => LEFT_PORTION,
             false => PORTION,
@@ -341,19 +346,12 @@ impl Work<'_, '_, '_> {
         let turn = &self.turns[at];
         let roots: Vec<Ref> = portion.iter().map(|&k| brood.offspring[k].root).collect();
         let limits = &self.shared.settings.limits;
-        let started = Instant::now();
-        let found = run_programs(
-            &brood.ground.typed,
-            &roots,
-            &turn.samples,
-            &mut tools.worker,
-            limits,
-        );
         let stage = match self.has_cards {
             true => Stage::Leftovers,
             false => Stage::Run,
         };
-        tools.busy.since(stage, started);
+        let typed = &brood.ground.typed;
+        let found = run_programs(typed, &roots, &turn.samples, tools, stage, limits);
         let mut state = lock(&turn.state);
         for (&k, outcome) in portion.iter().zip(found) {
             state.outcomes[k] = Some(outcome);
@@ -487,7 +485,7 @@ impl Work<'_, '_, '_> {
         state.outcomes = outcomes;
         drop(state);
         tools.busy.since(Stage::Read, started);
-        self.hand_out(at, brood, &left);
+        self.hand_out(at, brood, left);
     }
 }
 
@@ -509,10 +507,7 @@ impl OnCards {
 }
 
 /// What the runs of a program came to; none if one of them was left.
-fn outcome(
-    samples: &[Sample<'_>],
-    scores: impl Iterator<Item = Option<Score>>,
-) -> Option<Outcome> {
+fn outcome(samples: &[Sample<'_>], scores: impl Iterator<Item = Option<Score>>) -> Option<Outcome> {
     let mut outcome = Outcome::default();
     for (sample, score) in samples.iter().zip(scores) {
         let score = score?;

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
+use super::Score;
 use super::prepared::Prepared;
 use super::sheaf::Sheaf;
 use super::work::{SHORT, score_of};
-use super::Score;
 use crate::device::bytecode::Programs;
 use crate::device::card::{Card, CardError, Times};
 use crate::device::fuel_within;
@@ -39,7 +39,9 @@ impl Shipment {
             jobs: Vec::with_capacity(runs),
             numbers: Vec::with_capacity(runs),
         };
-        let words = sheaves.iter().map(|(sheaf, _)| sheaf.programs.words().len());
+        let words = sheaves
+            .iter()
+            .map(|(sheaf, _)| sheaf.programs.words().len());
         shipment.programs.reserve(words.sum());
         let encoded = samples.encoded();
         let (mut before, mut places) = (Vec::new(), Vec::new());
@@ -47,7 +49,9 @@ impl Shipment {
             before.clear();
             before.extend(sheaf.places.iter().map(|(at, _)| *at));
             places.clear();
-            shipment.programs.append(&sheaf.programs, &before, &mut places);
+            shipment
+                .programs
+                .append(&sheaf.programs, &before, &mut places);
             for (at, (_, roles)) in places.iter().zip(&sheaf.places) {
                 let at = at.zip(samples.shape(roles));
                 for sample in &encoded.places[own.clone()] {

@@ -1,5 +1,8 @@
 //! Programs of a search as words, straight from the graph they were made in.
 
+use std::sync::OnceLock;
+
+use batt_dsl::Dialect;
 use batt_lang::graph::{Graph, Node, Ref, Target};
 
 use crate::compile::{CONSTANT, Constant, Instruction, Source, Steps, constant, instruction};
@@ -119,6 +122,16 @@ fn literal(graph: &Graph, value: Ref) -> Option<&batt_dsl::Literal> {
     }
 }
 
+/// The named constants of all dialects, by their numbers: every one is one word.
+fn named() -> &'static [Constant] {
+    static NAMED: OnceLock<Vec<Constant>> = OnceLock::new();
+    NAMED.get_or_init(|| {
+        let all = Dialect::Tokpidjin.constants();
+        all.map(|id| constant(&id.value()).unwrap_or(Constant::None))
+            .collect()
+    })
+}
+
 /// What the parameters of a program of a graph are for.
 fn roles(params: &[u32]) -> &'static [Role] {
     match params {
@@ -149,8 +162,7 @@ impl Place<'_> {
                 Source::slot(self.first_step + at as u32)
             }
             Target::Op(op) => known(Constant::Op(op)),
-            // Every named constant is one word.
-            Target::Const(id) => known(constant(&id.value()).unwrap_or(Constant::None)),
+            Target::Const(id) => known(named()[id.index()]),
             Target::Literal(at) => match self.graph.literal_at(at).and_then(constant) {
                 Some(constant) => known(constant),
                 // Literals are met here in the sequence in which they were collected.

@@ -142,7 +142,24 @@ impl Report<'_> {
             progress.without_error(),
             progress.percent(tally.equal),
             grouped(tally.repeated as usize),
-        )
+        )?;
+        match self.args.verbose {
+            true => self.write_stages(out),
+            false => Ok(()),
+        }
+    }
+
+    /// What the time of all threads went into.
+    fn write_stages(&self, out: &mut impl Write) -> io::Result<()> {
+        let tally = &self.progress.tally;
+        let stages = Stage::ALL.into_iter().filter_map(|stage| {
+            let micros = 1e6 * tally.busy.of(stage).as_secs_f64();
+            let each = micros / tally.offspring.max(1) as f64;
+            (each >= 0.05).then(|| format!("{} {each:.1}", stage.name()))
+        });
+        let stages: Vec<String> = stages.collect();
+        let stages = stages.join(", ");
+        writeln!(out, "microseconds of thread time an offspring: {stages}")
     }
 
     /// Where it is, and what to do with it.
