@@ -36,6 +36,7 @@ mod arena;
 mod dialect;
 mod fault;
 mod hash;
+mod memory;
 mod ops;
 mod owned;
 mod profile;

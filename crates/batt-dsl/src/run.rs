@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crate::arena::{ALIGN, Arena};
 use crate::dialect::Dialect;
 use crate::fault::{Fault, Outcome};
+use crate::memory::Memory;
 use crate::profile::Profile;
 use crate::set::{KeyIndex, NeighborOrders, Plane, Set, Table, Walk};
 use crate::table::Literal;
@@ -19,7 +20,7 @@ pub struct Limits {
     pub steps: u64,
     /// Elements in one container, cells in one grid.
     pub size: usize,
-    /// Bytes of values alive together; values live until the run ends.
+    /// Bytes of values alive together. Values live until the run ends, but for what calls in loops leave behind.
     pub memory: usize,
     /// The clock, as a last resort; `None` for none. Steps are the better limit: with them a run fails
     /// or not whatever the machine is doing.
@@ -93,14 +94,16 @@ pub(crate) struct Scratch {
     pub grid_orders: crate::ops::GridOrders,
     pub neighbor_orders: NeighborOrders,
     pub profile: Profile,
+    /// Bytes that runs have given back before their end.
+    pub released: u64,
 }
 
-/// Where runs happen, one after the other: an arena and buffers that are reused.
+/// Where runs happen, one after the other: memory and buffers that are reused.
 ///
 /// One workspace per thread. A run's values borrow from it, so they cannot outlive the run.
 #[derive(Default)]
 pub struct Workspace {
-    arena: Arena,
+    memory: Memory,
     scratch: Scratch,
 }
 
@@ -140,10 +143,11 @@ impl Workspace {
         limits: &Limits,
         body: impl for<'r> FnOnce(&mut Run<'r>, Value<'r>) -> T,
     ) -> T {
-        self.arena.reset();
+        self.memory.reset();
         let slice = limits.steps.min(SLICE);
         let mut run = Run {
-            arena: &self.arena,
+            arena: &self.memory.main,
+            home: &self.memory,
             scratch: &mut self.scratch,
             limits,
             fuel: slice,
@@ -169,7 +173,9 @@ impl Workspace {
 
 /// One run in progress. Primitives take it first.
 pub struct Run<'r> {
-    arena: &'r Arena,
+    /// Where values are made.
+    pub(crate) arena: &'r Arena,
+    pub(crate) home: &'r Memory,
     pub(crate) scratch: &'r mut Scratch,
     /// Looked up where they are: every field that is set up is time, and the shortest runs take a dozen
     /// nanoseconds.
@@ -254,7 +260,18 @@ impl<'r> Run<'r> {
 
     /// A count of bytes that grows with every allocation within a step.
     pub(crate) fn allocated(&self) -> u64 {
-        (usize::MAX - self.memory) as u64
+        self.scratch.released.wrapping_sub(self.memory as u64)
+    }
+
+    /// Bytes that may still be allocated.
+    #[inline(always)]
+    pub(crate) fn budget(&self) -> usize {
+        self.memory
+    }
+
+    /// Changes what may still be allocated, when memory has been given back.
+    pub(crate) fn set_budget(&mut self, bytes: usize) {
+        self.memory = bytes;
     }
 
     /// Are cells `(i, j, colour)`?
@@ -448,7 +465,7 @@ impl<'r> Run<'r> {
         if let Some(known) = tuple.known.get() {
             return Ok(known);
         }
-        let known = self.alloc(TupleKnown::default())?;
+        let known = self.noting(tuple, |run| run.alloc(TupleKnown::default()))?;
         tuple.known.set(Some(known));
         Ok(known)
     }
@@ -477,11 +494,13 @@ impl<'r> Run<'r> {
         for &member in concat.members {
             gathered.extend_from_slice(self.items(member)?);
         }
-        let items = self.slice(&gathered)?;
-        let tuple = self.alloc(Tuple {
-            items,
-            depth: Value::Concat(concat).depth(),
-            known: None.into(),
+        let tuple = self.noting(concat, |run| {
+            let items = run.slice(&gathered)?;
+            run.alloc(Tuple {
+                items,
+                depth: Value::Concat(concat).depth(),
+                known: None.into(),
+            })
         })?;
         concat.items.set(Some(tuple));
         Ok(tuple)
@@ -492,7 +511,8 @@ impl<'r> Run<'r> {
         match tuple {
             Value::Concat(concat) => {
                 if concat.built.get().is_none() {
-                    let built = self.set_merge(Walk::Listed, concat.members)?;
+                    let merge = |run: &mut Run<'r>| run.set_merge(Walk::Listed, concat.members);
+                    let built = self.noting(concat, merge)?;
                     concat.built.set(Some(built));
                 }
                 Ok(concat.built.get())
@@ -509,7 +529,7 @@ impl<'r> Run<'r> {
                 let of_one_kind = tuple.items.iter().all(|v| matches!(v, Value::Pair(_)))
                     || tuple.items.iter().all(|v| matches!(v, Value::Cell(_)));
                 let built = if of_one_kind {
-                    Some(self.build(tuple.items)?)
+                    Some(self.noting(tuple, |run| run.build(tuple.items))?)
                 } else {
                     None
                 };
@@ -790,7 +810,7 @@ impl<'r> Run<'r> {
         if let Some(grid) = known.grid.get() {
             return grid;
         }
-        let grid = self.gather_grid(tuple.items);
+        let grid = self.noting(tuple, |run| run.gather_grid(tuple.items));
         known.grid.set(Some(grid));
         grid
     }
