@@ -69,6 +69,14 @@ impl Default for Arena {
     }
 }
 
+impl Position {
+    /// Of an arena of which nothing is in use.
+    pub const START: Position = Position {
+        used: 0,
+        next: NonNull::<Word>::dangling().cast(),
+    };
+}
+
 impl Arena {
     /// Room for so many bytes, aligned to [`ALIGN`], not yet written and nobody else's until it is taken
     /// back; none when the system has no memory.

@@ -48,6 +48,7 @@ mod value;
 
 pub use dialect::Dialect;
 pub use fault::{Fault, Outcome};
+pub use memory::{Allowance, Cost, Outside};
 pub use ops::grid_ranks;
 pub use owned::{DecodeError, OwnedFloat, OwnedValue};
 pub use profile::{Node, OpTimes, Profile};

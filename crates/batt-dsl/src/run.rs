@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::arena::{ALIGN, Arena};
 use crate::dialect::Dialect;
 use crate::fault::{Fault, Outcome};
-use crate::memory::Memory;
+use crate::memory::{Allowance, Cost, Memory};
 use crate::profile::Profile;
 use crate::set::{KeyIndex, NeighborOrders, Plane, Set, Table, Walk};
 use crate::table::Literal;
@@ -96,6 +96,8 @@ pub(crate) struct Scratch {
     pub profile: Profile,
     /// Bytes that runs have given back before their end.
     pub released: u64,
+    /// The least that might still be allocated, as far as loops have seen it.
+    pub lowest: usize,
 }
 
 /// Where runs happen, one after the other: memory and buffers that are reused.
@@ -146,7 +148,7 @@ impl Workspace {
         self.memory.reset();
         let slice = limits.steps.min(SLICE);
         let mut run = Run {
-            arena: &self.memory.main,
+            arena: self.memory.main(),
             home: &self.memory,
             scratch: &mut self.scratch,
             limits,
@@ -241,6 +243,37 @@ impl<'r> Run<'r> {
         }
     }
 
+    /// What is left of the limits.
+    pub fn allowance(&self) -> Allowance {
+        Allowance {
+            steps: self.fuel + self.rest,
+            memory: self.memory,
+        }
+    }
+
+    /// Sets what is left of the limits, whatever became of them so far. Time is for the whole run and is not renewed.
+    pub fn allow(&mut self, allowance: Allowance) {
+        self.memory = allowance.memory;
+        if self.reached != Some(Fault::Time) {
+            self.reached = None;
+            self.fuel = allowance.steps.min(SLICE);
+            self.rest = allowance.steps - self.fuel;
+        }
+    }
+
+    /// Pays for something that was done with limits of its own, as if it had been done here.
+    pub fn charge(&mut self, cost: &Cost) -> Outcome<()> {
+        if cost.peak > self.memory {
+            return Err(self.reach(Fault::Memory));
+        }
+        self.memory -= cost.memory;
+        self.spend(usize::try_from(cost.steps).unwrap_or(usize::MAX))
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        self.limits
+    }
+
     /// The limit that the run has reached, if any. Some operations cannot fail in Python and so go on
     /// with a made-up value when they reach a limit; whoever finishes a run asks here.
     pub fn check_limits(&self) -> Outcome<()> {
@@ -270,6 +303,7 @@ impl<'r> Run<'r> {
     }
 
     /// Changes what may still be allocated, when memory has been given back.
+    #[inline(always)]
     pub(crate) fn set_budget(&mut self, bytes: usize) {
         self.memory = bytes;
     }

@@ -165,22 +165,6 @@ impl Source {
     }
 }
 
-impl Instruction {
-    fn sources_mut(&mut self, mut change: impl FnMut(&mut Source)) {
-        match self {
-            Instruction::Call1(_, args) => args.iter_mut().for_each(change),
-            Instruction::Call2(_, args) => args.iter_mut().for_each(change),
-            Instruction::Call3(_, args) => args.iter_mut().for_each(change),
-            Instruction::Call4(_, args) => args.iter_mut().for_each(change),
-            Instruction::Dynamic(callee, args) => {
-                change(callee);
-                args.iter_mut().for_each(change);
-            }
-            Instruction::Tuple(items) => items.iter_mut().for_each(change),
-        }
-    }
-}
-
 impl GraphWorker {
     /// A new worker.
     pub fn new() -> GraphWorker {
