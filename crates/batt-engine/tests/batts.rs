@@ -376,6 +376,7 @@ fn the_clock_stops_a_run() {
     };
     let run = |time| {
         let limits = Limits {
+            steps: u64::MAX,
             time: Some(time),
             ..Limits::default()
         };
