@@ -7,9 +7,7 @@ use batt_arc::corpus;
 use batt_dsl::{Dialect, Fault, Limits, OwnedValue, Run};
 use batt_emulated::{Emulated, LaneOrder};
 use batt_engine::device::{Batch, Card, CardError, DeviceOptions, Launched, Reason, Settings};
-use batt_engine::{
-    BattEntry, CompiledBatt, MegaOptions, MegaReport, Pass, Sample, Verdict, mega_on,
-};
+use batt_engine::{BattEntry, CompiledBatt, MegaOptions, MegaReport, Sample, Verdict, mega_on};
 use batt_lang::batt::BattFile;
 use batt_lang::card::{self, CardOptions, Donor};
 use batt_lang::{Batt, OnError, SolverFile};

@@ -54,8 +54,8 @@ pub struct Agreement {
     pub compared: usize,
     /// Those that differ.
     pub differ: usize,
-    /// Those where a side reached a limit, which the sides do at different points: limits are for a run of a
-    /// solver alone, and for a step of a batt.
+    /// Those where a side reached a limit, which the sides may do at different points: what is known about shared
+    /// values need not be found out again in a batt.
     pub limited: usize,
     /// The first that differ.
     pub differences: Vec<String>,
