@@ -1,4 +1,4 @@
-//! The memory of a run: handed out piece by piece, taken back all at once.
+//! Memory that is handed out piece by piece and taken back all at once, or back to an earlier position.
 //!
 //! What `bumpalo` does, with less to do for a run of one or two steps: a piece costs an addition and a
 //! comparison, and taking everything back is one store unless the run needed a new chunk.
@@ -18,16 +18,37 @@ const FIRST_CHUNK: usize = 4096;
 /// An arena larger than this is given back to the system when it is reset.
 const KEEP: usize = 32 << 20;
 
+/// What released memory is overwritten with where assertions are checked, so that whoever still uses it is
+/// found out.
+#[cfg(debug_assertions)]
+const RELEASED: u8 = 0xA5;
+
 pub(crate) struct Arena {
     /// Where the free part of the newest chunk starts, always aligned, and where it ends.
     next: Cell<NonNull<u8>>,
     end: Cell<NonNull<u8>>,
     /// Where the newest chunk starts.
     start: Cell<NonNull<u8>>,
-    /// Has the run needed a new chunk?
-    grown: Cell<bool>,
-    /// The newest last. They are only capacity: their length stays 0.
-    chunks: RefCell<Vec<Vec<Word>>>,
+    /// Is there more to do at a reset than to start over in the only chunk?
+    untidy: Cell<bool>,
+    /// How many of the chunks are in use.
+    used: Cell<usize>,
+    /// Those in use, the newest last, then spare ones, each larger than the one before.
+    chunks: RefCell<Vec<Chunk>>,
+}
+
+struct Chunk {
+    start: NonNull<u8>,
+    /// Only capacity: the length stays 0.
+    words: Vec<Word>,
+}
+
+/// How much of an arena was in use at some moment.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Position {
+    used: usize,
+    /// Where the free part of the newest chunk started.
+    next: NonNull<u8>,
 }
 
 // SAFETY: the pointers lead into the chunks, which move with the arena.
@@ -41,15 +62,24 @@ impl Default for Arena {
             next: nowhere.into(),
             end: nowhere.into(),
             start: nowhere.into(),
-            grown: false.into(),
+            untidy: false.into(),
+            used: 0.into(),
             chunks: RefCell::default(),
         }
     }
 }
 
+impl Position {
+    /// Of an arena of which nothing is in use.
+    pub const START: Position = Position {
+        used: 0,
+        next: NonNull::<Word>::dangling().cast(),
+    };
+}
+
 impl Arena {
-    /// Room for so many bytes, aligned to [`ALIGN`], not yet written and nobody else's until the next
-    /// reset; none when the system has no memory.
+    /// Room for so many bytes, aligned to [`ALIGN`], not yet written and nobody else's until it is taken
+    /// back; none when the system has no memory.
     #[inline(always)]
     pub fn room(&self, bytes: usize) -> Option<NonNull<u8>> {
         match self.room_at_hand(bytes) {
@@ -77,51 +107,166 @@ impl Arena {
     fn room_in_new_chunk(&self, bytes: usize) -> Option<NonNull<u8>> {
         let size = bytes.checked_next_multiple_of(ALIGN)?;
         let mut chunks = self.chunks.borrow_mut();
-        let doubled = chunks.last().map_or(FIRST_CHUNK, |last| 2 * capacity(last));
-        let mut chunk: Vec<Word> = Vec::new();
-        chunk
-            .try_reserve_exact(size.max(doubled) / size_of::<Word>())
-            .or_else(|_| chunk.try_reserve_exact(size / size_of::<Word>()))
-            .ok()?;
-        chunks.try_reserve(1).ok()?;
-        let start = NonNull::new(chunk.as_mut_ptr())?.cast::<u8>();
-        // SAFETY: both lie in the chunk or at its end: it has room for `size` bytes, which are a
-        // whole number of words.
-        unsafe {
-            self.next.set(start.add(size));
-            self.end.set(start.add(capacity(&chunk)));
+        let used = self.used.get();
+        if chunks.get(used).is_none_or(|spare| spare.size() < size) {
+            // What is spare is too small, and would be in the way of a larger one.
+            chunks.truncate(used);
+            let doubled = chunks.last().map_or(FIRST_CHUNK, |last| 2 * last.size());
+            let mut words: Vec<Word> = Vec::new();
+            words
+                .try_reserve_exact(size.max(doubled) / size_of::<Word>())
+                .or_else(|_| words.try_reserve_exact(size / size_of::<Word>()))
+                .ok()?;
+            chunks.try_reserve(1).ok()?;
+            let start = NonNull::new(words.as_mut_ptr())?.cast();
+            chunks.push(Chunk { start, words });
+            self.untidy.set(true);
         }
-        self.start.set(start);
-        self.grown.set(true);
-        chunks.push(chunk);
+        self.used.set(used + 1);
+        let start = self.go_to(&chunks[used]);
+        // SAFETY: the chunk has room for `size` bytes.
+        self.next.set(unsafe { start.add(size) });
         Some(start)
     }
 
-    /// Takes everything back. The newest and largest chunk is kept for the next run.
+    /// Makes a chunk the newest, all of it free. Gives its start.
+    fn go_to(&self, chunk: &Chunk) -> NonNull<u8> {
+        self.start.set(chunk.start);
+        self.next.set(chunk.start);
+        // SAFETY: this is the end of the chunk.
+        self.end.set(unsafe { chunk.start.add(chunk.size()) });
+        chunk.start
+    }
+
+    /// How much is in use now.
     #[inline(always)]
-    pub fn reset(&mut self) {
-        if self.grown.get() {
+    pub fn position(&self) -> Position {
+        Position {
+            used: self.used.get(),
+            next: self.next.get(),
+        }
+    }
+
+    /// Is nothing more in use than at that position?
+    #[inline(always)]
+    pub fn is_at(&self, position: Position) -> bool {
+        // Another chunk starts elsewhere.
+        self.next.get() == position.next
+    }
+
+    /// Has what lies at this address been handed out after that position?
+    #[inline]
+    pub fn is_after(&self, position: Position, address: NonNull<u8>) -> bool {
+        if position.used == self.used.get() {
+            return (position.next..self.next.get()).contains(&address);
+        }
+        self.is_in_later_chunk(position, address)
+    }
+
+    #[cold]
+    fn is_in_later_chunk(&self, position: Position, address: NonNull<u8>) -> bool {
+        let chunks = self.chunks.borrow();
+        let mut later = chunks[position.used..self.used.get()].iter();
+        let within = position
+            .used
+            .checked_sub(1)
+            .is_some_and(|at| chunks[at].holds(address) && address >= position.next);
+        within || later.any(|chunk| chunk.holds(address))
+    }
+
+    /// Takes back what was handed out after a position of this arena. Chunks that are not in use then stay
+    /// at hand.
+    ///
+    /// # Safety
+    ///
+    /// Nothing that was handed out after the position is used any more, and nothing before it has been taken
+    /// back since.
+    #[inline]
+    pub unsafe fn rewind(&self, to: Position) {
+        #[cfg(debug_assertions)]
+        self.overwrite(to);
+        if to.used != self.used.get() {
+            self.rewind_chunks(to.used);
+        }
+        self.next.set(to.next);
+    }
+
+    #[cold]
+    fn rewind_chunks(&self, used: usize) {
+        self.used.set(used);
+        match used.checked_sub(1) {
+            Some(newest) => {
+                self.go_to(&self.chunks.borrow()[newest]);
+            }
+            None => {
+                let nowhere = NonNull::<Word>::dangling().cast();
+                self.start.set(nowhere);
+                self.end.set(nowhere);
+            }
+        }
+    }
+
+    /// Overwrites what was handed out after a position.
+    #[cfg(debug_assertions)]
+    fn overwrite(&self, from: Position) {
+        let (mut at, chunks) = (from.next, self.chunks.borrow());
+        for k in from.used.max(1)..=self.used.get() {
+            let chunk = &chunks[k - 1];
+            if k > from.used {
+                at = chunk.start;
+            }
+            let end = match k == self.used.get() {
+                true => self.next.get().addr().get(),
+                false => chunk.start.addr().get() + chunk.size(),
+            };
+            // SAFETY: this part of the chunk is nobody's any more, as the caller has promised.
+            unsafe { at.write_bytes(RELEASED, end - at.addr().get()) };
+        }
+    }
+
+    /// Makes the next reset look at more than this arena: see [`reset`](Arena::reset).
+    pub fn make_untidy(&self) {
+        self.untidy.set(true);
+    }
+
+    /// Takes everything back. The largest chunk is kept for the next run. Says whether the run has left more
+    /// behind than one chunk, or somebody has [said so](Arena::make_untidy).
+    #[inline(always)]
+    pub fn reset(&mut self) -> bool {
+        let untidy = self.untidy.get();
+        if untidy {
             self.tidy();
         }
         self.next.set(self.start.get());
+        untidy
     }
 
     #[cold]
     #[inline(never)]
     fn tidy(&mut self) {
         let chunks = self.chunks.get_mut();
-        if chunks.iter().map(capacity).sum::<usize>() > KEEP {
+        if chunks.iter().map(Chunk::size).sum::<usize>() > KEEP {
             *self = Arena::default();
             return;
         }
-        chunks.drain(..chunks.len() - 1);
-        self.grown.set(false);
+        chunks.drain(..chunks.len().saturating_sub(1));
+        self.untidy.set(false);
+        self.used.set(chunks.len());
+        if let Some(chunk) = self.chunks.borrow().last() {
+            self.go_to(chunk);
+        }
     }
 }
 
-/// The size of a chunk.
-fn capacity(chunk: &Vec<Word>) -> usize {
-    chunk.capacity() * size_of::<Word>()
+impl Chunk {
+    fn size(&self) -> usize {
+        self.words.capacity() * size_of::<Word>()
+    }
+
+    fn holds(&self, address: NonNull<u8>) -> bool {
+        let offset = address.addr().get().wrapping_sub(self.start.addr().get());
+        offset < self.size()
+    }
 }
 
 #[cfg(test)]
@@ -174,5 +319,45 @@ mod tests {
         arena.reset();
         assert!(arena.chunks.borrow().is_empty());
         filled(&arena, 10, 1);
+    }
+
+    #[test]
+    fn what_came_after_a_position_is_taken_back() {
+        let arena = Arena::default();
+        for before in [0, 100, 4000, 50_000] {
+            let kept = filled(&arena, before, 1);
+            let position = arena.position();
+            assert!(arena.is_at(position));
+            for sizes in [&[1][..], &[9, 4096, 3], &[100_000, 1]] {
+                for &size in sizes {
+                    let piece = NonNull::from(filled(&arena, size, 2)).cast();
+                    assert!(arena.is_after(position, piece));
+                }
+                assert!(before == 0 || !arena.is_after(position, NonNull::from(kept).cast()));
+                assert!(!arena.is_after(position, NonNull::from(&position).cast()));
+                assert!(!arena.is_at(position));
+                // SAFETY: the pieces are not used any more.
+                unsafe { arena.rewind(position) };
+                assert!(arena.is_at(position));
+            }
+            assert!(kept.iter().all(|&byte| byte == 1));
+        }
+    }
+
+    #[test]
+    fn chunks_stay_at_hand() {
+        let mut arena = Arena::default();
+        let position = arena.position();
+        let mut places = Vec::new();
+        for _ in 0..3 {
+            filled(&arena, 4000, 1);
+            places.push(filled(&arena, 4000, 1).as_ptr());
+            // SAFETY: the pieces are not used any more.
+            unsafe { arena.rewind(position) };
+        }
+        assert!(places.iter().all(|place| *place == places[0]));
+        assert!(arena.reset());
+        assert!(!arena.reset());
+        assert_eq!(arena.chunks.borrow().len(), 1);
     }
 }

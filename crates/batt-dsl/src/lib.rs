@@ -36,6 +36,7 @@ mod arena;
 mod dialect;
 mod fault;
 mod hash;
+mod memory;
 mod ops;
 mod owned;
 mod profile;
@@ -47,6 +48,7 @@ mod value;
 
 pub use dialect::Dialect;
 pub use fault::{Fault, Outcome};
+pub use memory::{Allowance, Cost, Outside};
 pub use ops::grid_ranks;
 pub use owned::{DecodeError, OwnedFloat, OwnedValue};
 pub use profile::{Node, OpTimes, Profile};

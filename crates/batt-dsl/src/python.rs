@@ -493,16 +493,19 @@ impl<'r> Run<'r> {
         direction: Ordering,
     ) -> Outcome<Option<usize>> {
         let mut best = 0;
-        for at in 1..keys.len() {
-            let better = if direction == Ordering::Greater {
-                self.lt(keys[best], keys[at])?
-            } else {
-                self.lt(keys[at], keys[best])?
-            };
-            if better {
-                best = at;
+        self.in_turns(|run, turns| {
+            for at in 1..keys.len() {
+                let better = if direction == Ordering::Greater {
+                    run.lt_in_turn(turns, keys[best], keys[at])?
+                } else {
+                    run.lt_in_turn(turns, keys[at], keys[best])?
+                };
+                if better {
+                    best = at;
+                }
             }
-        }
+            Ok(())
+        })?;
         Ok((!keys.is_empty()).then_some(best))
     }
 

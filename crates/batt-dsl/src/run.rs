@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crate::arena::{ALIGN, Arena};
 use crate::dialect::Dialect;
 use crate::fault::{Fault, Outcome};
+use crate::memory::{Allowance, Cost, Memory};
 use crate::profile::Profile;
 use crate::set::{KeyIndex, NeighborOrders, Plane, Set, Table, Walk};
 use crate::table::Literal;
@@ -19,7 +20,7 @@ pub struct Limits {
     pub steps: u64,
     /// Elements in one container, cells in one grid.
     pub size: usize,
-    /// Bytes of values alive together; values live until the run ends.
+    /// Bytes of values alive together. Values live until the run ends, but for what calls in loops leave behind.
     pub memory: usize,
     /// The clock, as a last resort; `None` for none. Steps are the better limit: with them a run fails
     /// or not whatever the machine is doing.
@@ -27,11 +28,12 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// Generous for solvers (the heaviest known one needs 4 MiB and a tenth of the steps), tight for
-    /// runaways: with 128 MiB, three runs in twenty thousand took half the time of all.
+    /// Generous for solvers: on its own task the heaviest of arc-dsl needs 0.7 million steps, the one that needs most
+    /// memory 0.4 MiB. Tight for runaways: with 100 million steps, one run in a thousand takes more time than
+    /// all others together. No fewer than a device may take for its default fuel.
     fn default() -> Limits {
         Limits {
-            steps: 100_000_000,
+            steps: 8_000_000,
             size: 4_000_000,
             memory: 16 << 20,
             time: None,
@@ -93,14 +95,18 @@ pub(crate) struct Scratch {
     pub grid_orders: crate::ops::GridOrders,
     pub neighbor_orders: NeighborOrders,
     pub profile: Profile,
+    /// Bytes that runs have given back before their end.
+    pub released: u64,
+    /// The least that might still be allocated, as far as loops have seen it.
+    pub lowest: usize,
 }
 
-/// Where runs happen, one after the other: an arena and buffers that are reused.
+/// Where runs happen, one after the other: memory and buffers that are reused.
 ///
 /// One workspace per thread. A run's values borrow from it, so they cannot outlive the run.
 #[derive(Default)]
 pub struct Workspace {
-    arena: Arena,
+    memory: Memory,
     scratch: Scratch,
 }
 
@@ -140,10 +146,11 @@ impl Workspace {
         limits: &Limits,
         body: impl for<'r> FnOnce(&mut Run<'r>, Value<'r>) -> T,
     ) -> T {
-        self.arena.reset();
+        self.memory.reset();
         let slice = limits.steps.min(SLICE);
         let mut run = Run {
-            arena: &self.arena,
+            arena: self.memory.main(),
+            home: &self.memory,
             scratch: &mut self.scratch,
             limits,
             fuel: slice,
@@ -169,7 +176,9 @@ impl Workspace {
 
 /// One run in progress. Primitives take it first.
 pub struct Run<'r> {
-    arena: &'r Arena,
+    /// Where values are made.
+    pub(crate) arena: &'r Arena,
+    pub(crate) home: &'r Memory,
     pub(crate) scratch: &'r mut Scratch,
     /// Looked up where they are: every field that is set up is time, and the shortest runs take a dozen
     /// nanoseconds.
@@ -235,6 +244,37 @@ impl<'r> Run<'r> {
         }
     }
 
+    /// What is left of the limits.
+    pub fn allowance(&self) -> Allowance {
+        Allowance {
+            steps: self.fuel + self.rest,
+            memory: self.memory,
+        }
+    }
+
+    /// Sets what is left of the limits, whatever became of them so far. Time is for the whole run and is not renewed.
+    pub fn allow(&mut self, allowance: Allowance) {
+        self.memory = allowance.memory;
+        if self.reached != Some(Fault::Time) {
+            self.reached = None;
+            self.fuel = allowance.steps.min(SLICE);
+            self.rest = allowance.steps - self.fuel;
+        }
+    }
+
+    /// Pays for something that was done with limits of its own, as if it had been done here.
+    pub fn charge(&mut self, cost: &Cost) -> Outcome<()> {
+        if cost.peak > self.memory {
+            return Err(self.reach(Fault::Memory));
+        }
+        self.memory -= cost.memory;
+        self.spend(usize::try_from(cost.steps).unwrap_or(usize::MAX))
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        self.limits
+    }
+
     /// The limit that the run has reached, if any. Some operations cannot fail in Python and so go on
     /// with a made-up value when they reach a limit; whoever finishes a run asks here.
     pub fn check_limits(&self) -> Outcome<()> {
@@ -254,7 +294,19 @@ impl<'r> Run<'r> {
 
     /// A count of bytes that grows with every allocation within a step.
     pub(crate) fn allocated(&self) -> u64 {
-        (usize::MAX - self.memory) as u64
+        self.scratch.released.wrapping_sub(self.memory as u64)
+    }
+
+    /// Bytes that may still be allocated.
+    #[inline(always)]
+    pub(crate) fn budget(&self) -> usize {
+        self.memory
+    }
+
+    /// Changes what may still be allocated, when memory has been given back.
+    #[inline(always)]
+    pub(crate) fn set_budget(&mut self, bytes: usize) {
+        self.memory = bytes;
     }
 
     /// Are cells `(i, j, colour)`?
@@ -448,7 +500,7 @@ impl<'r> Run<'r> {
         if let Some(known) = tuple.known.get() {
             return Ok(known);
         }
-        let known = self.alloc(TupleKnown::default())?;
+        let known = self.noting(tuple, |run| run.alloc(TupleKnown::default()))?;
         tuple.known.set(Some(known));
         Ok(known)
     }
@@ -477,11 +529,13 @@ impl<'r> Run<'r> {
         for &member in concat.members {
             gathered.extend_from_slice(self.items(member)?);
         }
-        let items = self.slice(&gathered)?;
-        let tuple = self.alloc(Tuple {
-            items,
-            depth: Value::Concat(concat).depth(),
-            known: None.into(),
+        let tuple = self.noting(concat, |run| {
+            let items = run.slice(&gathered)?;
+            run.alloc(Tuple {
+                items,
+                depth: Value::Concat(concat).depth(),
+                known: None.into(),
+            })
         })?;
         concat.items.set(Some(tuple));
         Ok(tuple)
@@ -492,7 +546,8 @@ impl<'r> Run<'r> {
         match tuple {
             Value::Concat(concat) => {
                 if concat.built.get().is_none() {
-                    let built = self.set_merge(Walk::Listed, concat.members)?;
+                    let merge = |run: &mut Run<'r>| run.set_merge(Walk::Listed, concat.members);
+                    let built = self.noting(concat, merge)?;
                     concat.built.set(Some(built));
                 }
                 Ok(concat.built.get())
@@ -509,7 +564,7 @@ impl<'r> Run<'r> {
                 let of_one_kind = tuple.items.iter().all(|v| matches!(v, Value::Pair(_)))
                     || tuple.items.iter().all(|v| matches!(v, Value::Cell(_)));
                 let built = if of_one_kind {
-                    Some(self.build(tuple.items)?)
+                    Some(self.noting(tuple, |run| run.build(tuple.items))?)
                 } else {
                     None
                 };
@@ -790,7 +845,7 @@ impl<'r> Run<'r> {
         if let Some(grid) = known.grid.get() {
             return grid;
         }
-        let grid = self.gather_grid(tuple.items);
+        let grid = self.noting(tuple, |run| run.gather_grid(tuple.items));
         known.grid.set(Some(grid));
         grid
     }

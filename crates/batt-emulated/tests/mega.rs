@@ -7,7 +7,7 @@ use batt_arc::corpus;
 use batt_dsl::{Dialect, Fault, Limits, OwnedValue, Run};
 use batt_emulated::{Emulated, LaneOrder};
 use batt_engine::device::{Batch, Card, CardError, DeviceOptions, Launched, Reason, Settings};
-use batt_engine::{BattRun, CompiledBatt, MegaOptions, MegaReport, Pass, Sample, Verdict, mega_on};
+use batt_engine::{BattEntry, CompiledBatt, MegaOptions, MegaReport, Sample, Verdict, mega_on};
 use batt_lang::batt::BattFile;
 use batt_lang::card::{self, CardOptions, Donor};
 use batt_lang::{Batt, OnError, SolverFile};
@@ -185,13 +185,8 @@ fn with_work<T>(body: impl FnOnce(&[CompiledBatt], &[Sample<'_>]) -> T) -> T {
 type Lists = Vec<Result<OwnedValue, Fault>>;
 type Line = (usize, Vec<Verdict>, Lists, Option<Lists>);
 
-fn lists<'r>(run: &mut Run<'r>, done: &BattRun<'_, 'r>, pass: Pass<'_>) -> Lists {
-    let outputs = done.outputs().filter(|_| pass == Pass::Solve);
-    let entries: Vec<_> = outputs.chain(done.scores()).collect();
-    entries
-        .into_iter()
-        .map(|entry| run.to_owned(entry.map_err(|error| error.fault)?))
-        .collect()
+fn owned<'r>(run: &mut Run<'r>, entry: BattEntry<'r>) -> Result<OwnedValue, Fault> {
+    run.to_owned(entry.value.map_err(|error| error.fault)?)
 }
 
 fn run(cards: &mut [Box<dyn Card>], options: &MegaOptions, from: usize) -> (MegaReport, Vec<Line>) {
@@ -205,9 +200,9 @@ fn run(cards: &mut [Box<dyn Card>], options: &MegaOptions, from: usize) -> (Mega
             from,
             options,
             &stop,
-            |_, run, done, pass| match options.values {
-                true => lists(run, done, pass),
-                false => Vec::new(),
+            |_, run, entry, _| match options.values {
+                true => owned(run, entry),
+                false => Ok(OwnedValue::None),
             },
             |at, result| lines.push((at, result.verdicts, result.solved, result.compared)),
         );
@@ -487,7 +482,7 @@ fn stopping_leaves_a_prefix() {
             0,
             &options(2, 5),
             &stop,
-            |_, run, done, pass| lists(run, done, pass),
+            |_, run, entry, _| owned(run, entry),
             |at, result| {
                 delivered.push(result.solved);
                 if at == 20 {

@@ -4,19 +4,26 @@
 //! step fails, the entries it belongs to have failed, and a step is skipped once all entries that it
 //! belongs to have: so a batt never does more than its solvers would do one by one, and a candidate is an
 //! error exactly when its solver alone would be one.
+//!
+//! A run goes solver by solver. The steps that a solver shares with others stay to the end of the run; those of its own
+//! are computed [apart](Run::apart), its entries are shown to the caller, and the memory is used again by the
+//! next solver. Limits are for a solver: what it shares is computed on limits of its own by whoever comes first, and
+//! counts for each of them.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use batt_arc::Grid;
-use batt_dsl::{Dialect, Fault, Limits, MemoryBudget, Outcome, Profile, Run, Value, Workspace};
+use batt_dsl::{Cost, Dialect, Fault, Limits, Outcome, Outside, Profile, Run, Value, Workspace};
 use batt_lang::{Batt, OnError, Operand, StepId, batt};
 
-use crate::compile::{RunError, Source, Steps};
+use crate::compile::{CONSTANT, Instruction, RunError, SOME, Source, Steps};
 use crate::sample::{Sample, demos, grid};
 
-/// What all steps of a batt together may allocate, in units of what one step may.
-pub(crate) const MEMORY_OF_ALL: usize = 4;
+/// What all shared steps of a batt together may allocate, in units of what a solver may. Far more than they need: it is
+/// there to bound the memory of a run.
+const MEMORY_OF_SHARED: usize = 16;
 
 /// A batt compiled once, to be run many times, on any thread.
 pub struct CompiledBatt {
@@ -25,6 +32,10 @@ pub struct CompiledBatt {
     pub(crate) steps: Steps,
     /// The steps in the order in which they are executed.
     pub(crate) order: Vec<u32>,
+    /// The solvers in that order.
+    solvers: Vec<Solver>,
+    /// Which of the solvers each entry is from.
+    solver_of_entry: Vec<u32>,
     /// Where the values of the entries are: the outputs, then the scores.
     pub(crate) values: Vec<Source>,
     outputs: usize,
@@ -35,6 +46,32 @@ pub struct CompiledBatt {
     /// In how many entries each step is: when candidates and scores are wanted, and for scores alone.
     pub(crate) users: [Vec<u32>; 2],
     pub(crate) uses_samples: bool,
+}
+
+/// One solver of a batt, with the differs that look at its candidate.
+struct Solver {
+    /// What it does for each of its entries, one after the other.
+    parts: Vec<Part>,
+    /// The slots of the inputs and literals that it uses. Their values come first in the slots of its own.
+    given: Vec<u32>,
+    /// Values it has room for: those given, and those of its steps.
+    slots: usize,
+}
+
+/// What a solver does for an entry, after what it has done for the entries before.
+struct Part {
+    entry: u32,
+    work: Vec<Work>,
+    /// Where the value of the entry is, in the slots of the solver.
+    value: Source,
+}
+
+/// A step, and in which slot of the solver its value belongs.
+struct Work {
+    step: u32,
+    slot: usize,
+    /// The instruction in terms of the solver's slots; none if others share the step.
+    own: Option<Instruction>,
 }
 
 /// What is wanted of a run.
@@ -70,6 +107,8 @@ pub struct BattWorker {
     /// In how many entries that have not failed each step is.
     live: Vec<u32>,
     failed: Vec<Option<RunError>>,
+    /// What the shared steps took that have been computed.
+    costs: Vec<Option<Cost>>,
 }
 
 impl BattWorker {
@@ -79,21 +118,13 @@ impl BattWorker {
     }
 }
 
-/// A batt that has run: its values, as long as they live.
-pub struct BattRun<'a, 'r> {
-    batt: &'a CompiledBatt,
-    values: Values<'a, 'r>,
-    failed: &'a [Option<RunError>],
-    /// Bytes that all steps together have allocated.
-    pub(crate) allocated: usize,
-}
-
-/// Where the values of a run are.
-enum Values<'a, 'r> {
-    /// Among those of all steps.
-    Slots(&'a [Value<'r>]),
-    /// One for each entry: they come from elsewhere.
-    Entries(&'a [Value<'r>]),
+/// An entry of a batt that has been computed: a candidate, or behind those a score.
+#[derive(Clone, Copy)]
+pub struct BattEntry<'r> {
+    /// Its number among the entries.
+    pub number: usize,
+    /// Its value, or why it has none.
+    pub value: Result<Value<'r>, RunError>,
 }
 
 /// What one step did over many runs. Counted always: it is one addition a step.
@@ -127,11 +158,34 @@ impl CompiledBatt {
             (0..count).map(wanted).collect()
         };
         let mut operands = batt.program.operands().chain(entry_values(batt));
+        let (solvers, solver_of_entry) = grouped(batt);
+        let mut placed = vec![false; count];
+        let mut order = Vec::with_capacity(count);
+        let entry_steps = solvers.iter().flatten();
+        for &step in entry_steps.flat_map(|&entry| steps_of_entry.get(entry as usize)) {
+            // Steps that belong to no entry are left out: nobody would see what they do.
+            if !std::mem::replace(&mut placed[step as usize], true) {
+                order.push(step);
+            }
+        }
+        let shared: Vec<bool> = (0..count)
+            .map(|step| {
+                let solvers = entries_of_step.get(step).iter();
+                let mut solvers = solvers.map(|&entry| solver_of_entry[entry as usize]);
+                let first = solvers.next();
+                solvers.any(|solver| Some(solver) != first)
+            })
+            .collect();
+        let solver =
+            |entries: &Vec<u32>| Solver::new(entries, &steps, &values, &steps_of_entry, &shared);
+        let solvers = solvers.iter().map(solver).collect();
         CompiledBatt {
             dialect: batt.dialect(),
             on_error: batt.on_error,
             users: [users(0), users(outputs as u32)],
-            order: solver_by_solver(batt),
+            order,
+            solvers,
+            solver_of_entry,
             steps,
             values,
             outputs,
@@ -186,9 +240,10 @@ impl CompiledBatt {
         }
     }
 
-    /// Runs the batt on a sample and hands its values to `finish`. `limits` hold for each step: what one solver
-    /// does to itself is no loss to the others. Only the clock is for the run as a whole. `counts` has one
-    /// entry for each step.
+    /// Runs the batt on a sample, shows each wanted entry to `look`, and gives what that makes of them, in the order of the
+    /// entries. They are shown solver by solver, and are gone afterwards. `limits` hold for each solver, and once more
+    /// for each look: what one does to itself is no loss to the others. Only the clock is for the run as a whole.
+    /// `counts` has one entry for each step.
     pub fn run<T>(
         &self,
         worker: &mut BattWorker,
@@ -196,8 +251,8 @@ impl CompiledBatt {
         pass: Pass<'_>,
         limits: &Limits,
         counts: &mut [StepCount],
-        finish: impl for<'r> FnOnce(&mut Run<'r>, &BattRun<'_, 'r>) -> T,
-    ) -> T {
+        look: impl for<'r> FnMut(&mut Run<'r>, BattEntry<'r>) -> T,
+    ) -> Vec<T> {
         let inputs = Inputs {
             batt: self,
             sample,
@@ -209,14 +264,13 @@ impl CompiledBatt {
             |run| inputs.make(run),
             limits,
             counts,
-            finish,
+            look,
         )
     }
 
-    /// As [`run`](CompiledBatt::run), for the marked entries alone: the steps of no others are executed. Those have
-    /// failed, as far as `finish` can tell.
+    /// As [`run`](CompiledBatt::run), for the marked entries alone: the steps of no others are executed.
     #[allow(clippy::too_many_arguments)]
-    pub(crate) fn run_only<T>(
+    pub(crate) fn run_only(
         &self,
         worker: &mut BattWorker,
         sample: &Sample<'_>,
@@ -224,8 +278,8 @@ impl CompiledBatt {
         entries: &[bool],
         limits: &Limits,
         counts: &mut [StepCount],
-        finish: impl for<'r> FnOnce(&mut Run<'r>, &BattRun<'_, 'r>) -> T,
-    ) -> T {
+        look: impl for<'r> FnMut(&mut Run<'r>, BattEntry<'r>),
+    ) {
         let inputs = Inputs {
             batt: self,
             sample,
@@ -238,8 +292,8 @@ impl CompiledBatt {
             limits,
             counts,
             &mut (),
-            finish,
-        )
+            look,
+        );
     }
 
     /// As [`run`](CompiledBatt::run), with the time of every step.
@@ -301,14 +355,25 @@ impl CompiledBatt {
         inputs: impl for<'r> FnOnce(&mut Run<'r>) -> Outcome<[Value<'r>; 3]>,
         limits: &Limits,
         counts: &mut [StepCount],
-        finish: impl for<'r> FnOnce(&mut Run<'r>, &BattRun<'_, 'r>) -> T,
-    ) -> T {
+        mut look: impl for<'r> FnMut(&mut Run<'r>, BattEntry<'r>) -> T,
+    ) -> Vec<T> {
+        let mut seen: Vec<Option<T>> = Vec::new();
+        seen.resize_with(self.values.len(), || None);
         let entries = Entries::Wanted(wanted);
-        self.run_watched(worker, entries, inputs, limits, counts, &mut (), finish)
+        self.run_watched(
+            worker,
+            entries,
+            inputs,
+            limits,
+            counts,
+            &mut (),
+            |run, entry| seen[entry.number] = Some(look(run, entry)),
+        );
+        seen.into_iter().flatten().collect()
     }
 
     #[allow(clippy::too_many_arguments)]
-    fn run_watched<T, W: Watch>(
+    fn run_watched<W: Watch>(
         &self,
         worker: &mut BattWorker,
         entries: Entries<'_>,
@@ -316,78 +381,179 @@ impl CompiledBatt {
         limits: &Limits,
         counts: &mut [StepCount],
         watch: &mut W,
-        finish: impl for<'r> FnOnce(&mut Run<'r>, &BattRun<'_, 'r>) -> T,
-    ) -> T {
+        mut look: impl for<'r> FnMut(&mut Run<'r>, BattEntry<'r>),
+    ) {
         let BattWorker {
             workspace,
             live,
             failed,
+            costs,
         } = worker;
-        live.clear();
         failed.clear();
         failed.resize(self.values.len(), None);
-        let wanted_from = match entries {
-            Entries::Wanted(Wanted::All) => {
-                live.extend_from_slice(&self.users[0]);
-                0
-            }
-            Entries::Wanted(Wanted::Scores) => {
-                live.extend_from_slice(&self.users[1]);
-                self.outputs as u32
-            }
+        costs.clear();
+        costs.resize(self.len(), None);
+        live.clear();
+        match entries {
+            Entries::Wanted(Wanted::All) => live.extend_from_slice(&self.users[0]),
+            Entries::Wanted(Wanted::Scores) => live.extend_from_slice(&self.users[1]),
             Entries::Only(marked) => {
                 live.resize(self.len(), 0);
                 for (entry, _) in marked.iter().enumerate().filter(|(_, marked)| **marked) {
                     let steps = self.steps_of_entry.get(entry);
                     steps.iter().for_each(|&step| live[step as usize] += 1);
                 }
-                for (failed, _) in failed
-                    .iter_mut()
-                    .zip(marked)
-                    .filter(|(_, marked)| !**marked)
-                {
-                    *failed = Some(NOT_ASKED_FOR);
-                }
-                0
             }
+        }
+        let mut state = State {
+            batt: self,
+            entries,
+            live,
+            failed,
+            costs,
+            counts,
+            watch,
         };
         workspace.run(self.dialect, limits, |run| {
-            let mut state = State {
-                batt: self,
-                wanted_from,
-                live,
-                failed,
-                memory: MemoryBudget::new(limits, MEMORY_OF_ALL),
-            };
-            let mut none = [];
-            let slots = match state.prepare(run, inputs) {
-                Ok(slots) => {
-                    state.execute(run, slots, counts, watch);
-                    slots
+            // The slots are not counted as memory: each solver pays for its own.
+            let mut slots = vec![Value::None; self.steps.slots()];
+            if let Err(fault) = self.prepare(run, &mut slots, inputs) {
+                state.failed.fill(Some(RunError { fault, step: None }));
+                for number in (0..self.values.len()).filter(|&entry| entries.want(self, entry)) {
+                    let value = Err(RunError { fault, step: None });
+                    look(run, BattEntry { number, value });
                 }
-                Err(fault) => {
-                    state.failed.fill(Some(RunError { fault, step: None }));
-                    &mut none
-                }
-            };
-            // Whoever looks at the values does so on a budget of its own.
-            run.begin_step(&mut state.memory);
-            let done = BattRun {
-                batt: self,
-                values: Values::Slots(slots),
-                failed: state.failed,
-                allocated: limits.memory.saturating_mul(MEMORY_OF_ALL) - state.memory.left(),
-            };
-            finish(run, &done)
-        })
+                return;
+            }
+            run.bound_shared(limits.memory.saturating_mul(MEMORY_OF_SHARED));
+            for (number, solver) in self.solvers.iter().enumerate() {
+                run.apart(|run, outside| {
+                    let mut few = [Value::None; SOME];
+                    let own = match few.get_mut(..solver.slots) {
+                        Some(few) => few,
+                        None => match run.slots(solver.slots) {
+                            Ok(slots) => slots,
+                            Err(fault) => {
+                                state.fail_solver(number as u32, fault);
+                                &mut []
+                            }
+                        },
+                    };
+                    state.solve(run, outside, (number as u32, solver), &mut slots, own);
+                    for part in &solver.parts {
+                        let number = part.entry as usize;
+                        if !entries.want(self, number) {
+                            continue;
+                        }
+                        let value = match state.failed[number] {
+                            Some(error) => Err(error),
+                            None => Ok(part.value.get(own)),
+                        };
+                        run.renew();
+                        look(run, BattEntry { number, value });
+                    }
+                });
+            }
+        });
+    }
+
+    /// Puts inputs and literals in place.
+    fn prepare<'r>(
+        &self,
+        run: &mut Run<'r>,
+        slots: &mut [Value<'r>],
+        inputs: impl FnOnce(&mut Run<'r>) -> Outcome<[Value<'r>; 3]>,
+    ) -> Outcome<()> {
+        slots[..self.steps.params].copy_from_slice(&inputs(run)?);
+        self.steps.place_literals(run, slots)
     }
 }
 
-/// Why there is no value of an entry that a run is not for.
-const NOT_ASKED_FOR: RunError = RunError {
-    fault: Fault::Type,
-    step: None,
-};
+impl Entries<'_> {
+    /// Is the run for this entry?
+    fn want(&self, batt: &CompiledBatt, entry: usize) -> bool {
+        match self {
+            Entries::Wanted(Wanted::All) => true,
+            Entries::Wanted(Wanted::Scores) => entry >= batt.outputs,
+            Entries::Only(marked) => marked[entry],
+        }
+    }
+}
+
+impl Solver {
+    /// Plans what to do for some entries.
+    fn new(
+        entries: &[u32],
+        steps: &Steps,
+        values: &[Source],
+        steps_of_entry: &Lists,
+        shared: &[bool],
+    ) -> Solver {
+        let first = steps.first() as u32;
+        // The steps that are executed for each entry, once each.
+        let mut places: HashMap<u32, u32> = HashMap::new();
+        let mut lists = Vec::with_capacity(entries.len());
+        for &entry in entries {
+            let mut list = steps_of_entry.get(entry as usize).to_vec();
+            list.retain(|&step| {
+                let next = places.len() as u32;
+                *places.entry(step).or_insert(next) == next
+            });
+            lists.push(list);
+        }
+        let mut given: Vec<u32> = Vec::new();
+        let mut outer = |source: &Source| {
+            if source.slot < first && !given.contains(&source.slot) {
+                given.push(source.slot);
+            }
+        };
+        for step in lists
+            .iter()
+            .flatten()
+            .filter(|&&step| !shared[step as usize])
+        {
+            steps.instructions[*step as usize].sources(&mut outer);
+        }
+        entries
+            .iter()
+            .for_each(|&entry| outer(&values[entry as usize]));
+        let local = |source: &mut Source| {
+            if source.slot == CONSTANT {
+                return;
+            }
+            source.slot = match source.slot.checked_sub(first) {
+                Some(step) => given.len() as u32 + places[&step],
+                None => {
+                    let at = given.iter().position(|&slot| slot == source.slot);
+                    at.unwrap_or_default() as u32
+                }
+            };
+        };
+        let work = |step: u32| Work {
+            step,
+            slot: given.len() + places[&step] as usize,
+            own: (!shared[step as usize]).then(|| {
+                let mut own = steps.instructions[step as usize].clone();
+                own.sources_mut(local);
+                own
+            }),
+        };
+        let parts = entries.iter().zip(lists).map(|(&entry, list)| {
+            let mut value = values[entry as usize];
+            local(&mut value);
+            Part {
+                entry,
+                work: list.into_iter().map(work).collect(),
+                value,
+            }
+        });
+        Solver {
+            parts: parts.collect(),
+            slots: given.len() + places.len(),
+            given,
+        }
+    }
+}
 
 impl Pass<'_> {
     /// The entries that are wanted.
@@ -420,25 +586,29 @@ impl Inputs<'_> {
     }
 }
 
-/// The steps one solver after the other, each followed by the differs that look at its candidate. The text has
-/// them in turns, one step of each solver, but a value that is used soon after it is made is still
-/// in the cache. Steps that belong to no entry are left out: nobody would see what they do.
-fn solver_by_solver(batt: &Batt) -> Vec<u32> {
-    let outputs = batt
-        .outputs
-        .iter()
-        .map(|o| (o.after, 0, o.steps.as_slice()));
-    let scores = batt.scores.iter().map(|s| (s.after, 1, s.steps.as_slice()));
-    let mut entries: Vec<_> = outputs.chain(scores).collect();
-    entries.sort_by_key(|(after, kind, _)| (*after, *kind));
-    let mut placed = vec![false; batt.program.steps().len()];
-    let mut order = Vec::with_capacity(placed.len());
-    for id in entries.iter().flat_map(|(_, _, steps)| steps.iter()) {
-        if !std::mem::replace(&mut placed[id.index()], true) {
-            order.push(id.0);
+/// The entries solver by solver: a candidate, then the differs that look at it. The text has their steps in turns, one of
+/// each solver, but a value that is used soon after it is made is still in the cache. Gives also which solver each
+/// entry is from. What is said about the input itself is nobody's: each of those entries stands alone.
+fn grouped(batt: &Batt) -> (Vec<Vec<u32>>, Vec<u32>) {
+    let outputs = batt.outputs.iter();
+    let outputs = outputs.map(|o| (o.after, 0, Some(o.donor.as_str())));
+    let scores = batt.scores.iter();
+    let scores = scores.map(|s| (s.after, 1, s.donor.as_deref()));
+    let mut entries: Vec<_> = outputs.chain(scores).zip(0u32..).collect();
+    entries.sort_by_key(|((after, kind, _), _)| (*after, *kind));
+    let mut solvers: Vec<Vec<u32>> = Vec::new();
+    let mut solver_of_entry = vec![0; entries.len()];
+    let mut known: HashMap<&str, usize> = HashMap::new();
+    for ((_, _, donor), entry) in entries {
+        let next = solvers.len();
+        let solver = donor.map_or(next, |donor| *known.entry(donor).or_insert(next));
+        if solver == next {
+            solvers.push(Vec::new());
         }
+        solvers[solver].push(entry);
+        solver_of_entry[entry as usize] = solver as u32;
     }
-    order
+    (solvers, solver_of_entry)
 }
 
 /// The values of the entries: the outputs, then the scores.
@@ -488,147 +658,170 @@ struct Stopwatch<'a> {
 }
 
 /// A run in progress.
-struct State<'a> {
+struct State<'a, W> {
     batt: &'a CompiledBatt,
-    /// The first entry that counts in this pass.
-    wanted_from: u32,
+    entries: Entries<'a>,
     live: &'a mut [u32],
     failed: &'a mut [Option<RunError>],
-    /// What all steps together may still allocate.
-    memory: MemoryBudget,
+    costs: &'a mut [Option<Cost>],
+    counts: &'a mut [StepCount],
+    watch: &'a mut W,
 }
 
-impl State<'_> {
-    /// The slots, with inputs and literals in place.
-    fn prepare<'r>(
-        &self,
-        run: &mut Run<'r>,
-        inputs: impl FnOnce(&mut Run<'r>) -> Outcome<[Value<'r>; 3]>,
-    ) -> Outcome<&'r mut [Value<'r>]> {
-        let steps = &self.batt.steps;
-        let slots = run.slots(steps.slots())?;
-        slots[..steps.params].copy_from_slice(&inputs(run)?);
-        steps.place_literals(run, slots)?;
-        Ok(slots)
-    }
-
-    fn execute<'r, W: Watch>(
+impl<W: Watch> State<'_, W> {
+    /// Does what a solver does: its own steps with the values in `own`, and those that it shares, unless that has been done,
+    /// with the values in `shared`.
+    fn solve<'r, 's>(
         &mut self,
-        run: &mut Run<'r>,
-        slots: &mut [Value<'r>],
-        counts: &mut [StepCount],
-        watch: &mut W,
+        run: &mut Run<'s>,
+        outside: &Outside<'r, 's>,
+        (number, solver): (u32, &Solver),
+        shared: &mut [Value<'r>],
+        own: &mut [Value<'s>],
     ) {
-        let first = self.batt.steps.first();
-        let mut fallbacks = run.fallbacks();
-        for &k in &self.batt.order {
-            let k = k as usize;
-            if self.live[k] == 0 {
-                continue;
+        for (place, &slot) in own.iter_mut().zip(&solver.given) {
+            *place = outside.bring(shared[slot as usize]);
+        }
+        let mut rest = run.allowance();
+        for (k, part) in solver.parts.iter().enumerate() {
+            // What the solver took is spent for all its differs, but none takes anything from another.
+            if k == 1 {
+                rest = run.allowance();
             }
-            let instruction = &self.batt.steps.instructions[k];
-            run.begin_step(&mut self.memory);
-            run.begin_closures(k as u32);
-            watch.before(k);
-            let outcome = instruction.execute(run, slots).outcome();
-            watch.after(k);
-            // Some operations cannot fail in Python and go on when they reach a limit.
-            let outcome = outcome.and_then(|value| run.check_limits().map(|()| value));
-            if W::COUNTS {
-                counts[k].executed += 1;
-            }
-            match outcome.or_else(|fault| self.default(run, slots, k, fault)) {
-                Ok(value) => slots[first + k] = value,
-                Err(fault) => {
-                    if W::COUNTS {
-                        counts[k].failed += 1;
-                    }
-                    self.fail(k, fault);
+            run.allow(rest);
+            for work in &part.work {
+                let step = work.step as usize;
+                if self.live[step] == 0 {
+                    continue;
                 }
-            }
-            if W::COUNTS && run.fallbacks() != fallbacks {
-                fallbacks = run.fallbacks();
-                counts[k].fallbacks += 1;
+                let Some(instruction) = &work.own else {
+                    self.share(run, outside, step, shared);
+                    let is_needed = solver.parts.iter().any(|part| self.is_live(part.entry));
+                    if let (Some(cost), true) = (self.costs[step], is_needed) {
+                        match run.charge(&cost) {
+                            Ok(()) => {
+                                let first = self.batt.steps.first();
+                                own[work.slot] = outside.bring(shared[first + step]);
+                            }
+                            Err(fault) => self.fail(step, fault, Some(number)),
+                        }
+                    }
+                    continue;
+                };
+                match self.execute(run, instruction, step, own) {
+                    Ok(value) => own[work.slot] = value,
+                    Err(fault) => self.fail(step, fault, None),
+                }
             }
         }
     }
 
+    /// Computes a shared step, unless that has been done.
+    fn share<'r, 's>(
+        &mut self,
+        run: &mut Run<'s>,
+        outside: &Outside<'r, 's>,
+        step: usize,
+        shared: &mut [Value<'r>],
+    ) {
+        if self.costs[step].is_some() {
+            return;
+        }
+        let batt = self.batt;
+        let instruction = &batt.steps.instructions[step];
+        let (outcome, cost) =
+            outside.compute(run, |run| self.execute(run, instruction, step, shared));
+        match outcome {
+            Ok(value) => {
+                shared[batt.steps.first() + step] = value;
+                self.costs[step] = Some(cost);
+            }
+            Err(fault) => self.fail(step, fault, None),
+        }
+    }
+
+    /// Executes a step.
+    #[inline]
+    fn execute<'r>(
+        &mut self,
+        run: &mut Run<'r>,
+        instruction: &Instruction,
+        step: usize,
+        slots: &[Value<'r>],
+    ) -> Outcome<Value<'r>> {
+        let fallbacks = run.fallbacks();
+        run.begin_closures(step as u32);
+        self.watch.before(step);
+        let outcome = instruction.execute(run, slots).outcome();
+        self.watch.after(step);
+        // Some operations cannot fail in Python and go on when they reach a limit.
+        let outcome = outcome.and_then(|value| run.check_limits().map(|()| value));
+        let outcome = outcome.or_else(|fault| self.default(run, instruction, slots, fault));
+        if W::COUNTS {
+            let count = &mut self.counts[step];
+            count.executed += 1;
+            count.failed += u64::from(outcome.is_err());
+            count.fallbacks += u64::from(run.fallbacks() != fallbacks);
+        }
+        outcome
+    }
+
     /// What a failing step gives instead, if the batt goes on with defaults. As in the guards of generated
     /// programs, three exceptions count; others, and limits, leave the step without a value.
-    #[cold]
+    #[inline]
     fn default<'r>(
         &self,
         run: &mut Run<'r>,
+        instruction: &Instruction,
         slots: &[Value<'r>],
-        k: usize,
         fault: Fault,
     ) -> Outcome<Value<'r>> {
         let guarded = matches!(fault, Fault::Type | Fault::Attribute | Fault::Value);
         if self.batt.on_error == OnError::Poison || !guarded {
             return Err(fault);
         }
-        let callee = self.batt.steps.instructions[k].dynamic_callee(slots);
+        let callee = instruction.dynamic_callee(slots);
         run.default_of(callee.unwrap_or(Value::None))
     }
 
-    /// The entries that a failing step belongs to have failed: nobody needs the rest of their steps for them.
+    /// Is an entry wanted, and has not failed?
+    fn is_live(&self, entry: u32) -> bool {
+        let entry = entry as usize;
+        self.failed[entry].is_none() && self.entries.want(self.batt, entry)
+    }
+
+    /// The entries that a failing step belongs to have failed: nobody needs the rest of their steps for them. If it fails
+    /// for one solver alone, those of that solver.
     #[cold]
-    fn fail(&mut self, k: usize, fault: Fault) {
+    fn fail(&mut self, step: usize, fault: Fault, solver: Option<u32>) {
         let error = RunError {
             fault,
-            step: Some(StepId(k as u32)),
+            step: Some(StepId(step as u32)),
         };
-        for &entry in self.batt.entries_of_step.get(k) {
-            // The first failure is the one to report; the steps were given up then.
-            if entry < self.wanted_from || self.failed[entry as usize].is_some() {
-                continue;
-            }
-            self.failed[entry as usize] = Some(error);
-            for &step in self.batt.steps_of_entry.get(entry as usize) {
-                self.live[step as usize] -= 1;
+        for &entry in self.batt.entries_of_step.get(step) {
+            let of_solver = self.batt.solver_of_entry[entry as usize];
+            if solver.is_none_or(|solver| solver == of_solver) {
+                self.give_up(entry, error);
             }
         }
     }
-}
 
-impl<'a, 'r> BattRun<'a, 'r> {
-    /// A run that happened elsewhere: a value for each entry that has not failed.
-    pub(crate) fn elsewhere(
-        batt: &'a CompiledBatt,
-        entries: &'a [Value<'r>],
-        failed: &'a [Option<RunError>],
-    ) -> BattRun<'a, 'r> {
-        BattRun {
-            batt,
-            values: Values::Entries(entries),
-            failed,
-            allocated: 0,
+    /// A solver cannot even begin.
+    #[cold]
+    fn fail_solver(&mut self, solver: u32, fault: Fault) {
+        for part in &self.batt.solvers[solver as usize].parts {
+            self.give_up(part.entry, RunError { fault, step: None });
         }
     }
 
-    /// A candidate.
-    pub fn output(&self, k: usize) -> Result<Value<'r>, RunError> {
-        self.entry(k)
-    }
-
-    /// All candidates.
-    pub fn outputs(&self) -> impl ExactSizeIterator<Item = Result<Value<'r>, RunError>> {
-        (0..self.batt.outputs).map(|k| self.entry(k))
-    }
-
-    /// All scores.
-    pub fn scores(&self) -> impl ExactSizeIterator<Item = Result<Value<'r>, RunError>> {
-        (self.batt.outputs..self.batt.values.len()).map(|k| self.entry(k))
-    }
-
-    /// An output, or behind those a score.
-    pub(crate) fn entry(&self, k: usize) -> Result<Value<'r>, RunError> {
-        match self.failed[k] {
-            Some(error) => Err(error),
-            None => Ok(match self.values {
-                Values::Slots(slots) => self.batt.values[k].get(slots),
-                Values::Entries(entries) => entries[k],
-            }),
+    fn give_up(&mut self, entry: u32, error: RunError) {
+        // The first failure is the one to report; the steps were given up then.
+        if !self.is_live(entry) {
+            return;
+        }
+        self.failed[entry as usize] = Some(error);
+        for &step in self.batt.steps_of_entry.get(entry as usize) {
+            self.live[step as usize] -= 1;
         }
     }
 }

@@ -27,6 +27,7 @@ pub(crate) enum Constant {
 }
 
 /// One step, with the code of a known primitive at hand.
+#[derive(Clone)]
 #[repr(u8)] // a tag of its own: one hidden in a field has to be worked out at every step
 pub(crate) enum Instruction {
     Call1(CodeOf1, [Source; 1]),
@@ -304,7 +305,7 @@ fn nowhere(fault: Fault) -> RunError {
 const FEW: usize = 4;
 
 /// Most solvers have no more.
-const SOME: usize = 24;
+pub(crate) const SOME: usize = 24;
 
 /// The literal as a constant of one word, if it is one.
 pub(crate) fn constant(literal: &Literal) -> Option<Constant> {
@@ -374,6 +375,29 @@ impl Instruction {
             Instruction::Call3(_, args) => args,
             Instruction::Call4(_, args) => args,
             Instruction::Dynamic(_, args) | Instruction::Tuple(args) => args,
+        }
+    }
+
+    /// Shows where everything comes from that it uses.
+    pub(crate) fn sources(&self, mut see: impl FnMut(&Source)) {
+        if let Instruction::Dynamic(callee, _) = self {
+            see(callee);
+        }
+        self.args().iter().for_each(see);
+    }
+
+    /// Changes where everything comes from that it uses.
+    pub(crate) fn sources_mut(&mut self, mut change: impl FnMut(&mut Source)) {
+        match self {
+            Instruction::Call1(_, args) => args.iter_mut().for_each(change),
+            Instruction::Call2(_, args) => args.iter_mut().for_each(change),
+            Instruction::Call3(_, args) => args.iter_mut().for_each(change),
+            Instruction::Call4(_, args) => args.iter_mut().for_each(change),
+            Instruction::Dynamic(callee, args) => {
+                change(callee);
+                args.iter_mut().for_each(change);
+            }
+            Instruction::Tuple(items) => items.iter_mut().for_each(change),
         }
     }
 

@@ -397,7 +397,7 @@ pub fn input_grid(grid: &Grid) -> batt_dsl::Grid<'_> {
     }
 }
 
-/// Compares a value with the expected grid, as Python's `==` would.
+/// Compares a value with the expected grid, as Python's `==` would. Where a limit is in the way of that, the run has failed.
 pub fn judge<'r>(run: &mut Run<'r>, value: Value<'r>, expected: Option<&Grid>) -> Verdict {
     let Some(expected) = expected else {
         return Verdict::Unknown;
@@ -414,8 +414,10 @@ pub fn judge<'r>(run: &mut Run<'r>, value: Value<'r>, expected: Option<&Grid>) -
     }
     // A grid may hold bools, which equal the integers 0 and 1.
     let wanted = run.input(expected.height(), expected.width(), expected.cells());
-    match wanted {
-        Ok(wanted) if run.equal(value, wanted) => Verdict::Right,
-        _ => Verdict::NotAGrid,
+    let is_right = wanted.is_ok_and(|wanted| run.equal(value, wanted));
+    match run.check_limits() {
+        Err(fault) => Verdict::Failed(RunError { fault, step: None }),
+        Ok(()) if is_right => Verdict::Right,
+        Ok(()) => Verdict::NotAGrid,
     }
 }

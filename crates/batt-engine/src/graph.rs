@@ -29,6 +29,8 @@ pub struct GraphWorker {
 struct Plan {
     /// The instructions of the nodes, each after those it refers to.
     instructions: Vec<Instruction>,
+    /// The node of each.
+    nodes: Vec<u32>,
     /// Literals that are no constants of one word, by their number in the graph.
     literals: Vec<u32>,
     /// The place of each node of the graph in this plan, if `stamp` is the current one.
@@ -44,6 +46,7 @@ impl Plan {
     /// Plans the computation of some values, one after the other, each with what is still missing for it.
     fn make(&mut self, graph: &Graph, roots: &[Ref]) {
         self.instructions.clear();
+        self.nodes.clear();
         self.literals.clear();
         self.roots.clear();
         self.uses_samples = false;
@@ -88,6 +91,7 @@ impl Plan {
             let instruction = self.instruction(graph, node);
             self.places[node as usize] = (self.stamp, self.instructions.len() as u32);
             self.instructions.push(instruction);
+            self.nodes.push(node);
         }
     }
 
@@ -165,22 +169,6 @@ impl Source {
     }
 }
 
-impl Instruction {
-    fn sources_mut(&mut self, mut change: impl FnMut(&mut Source)) {
-        match self {
-            Instruction::Call1(_, args) => args.iter_mut().for_each(change),
-            Instruction::Call2(_, args) => args.iter_mut().for_each(change),
-            Instruction::Call3(_, args) => args.iter_mut().for_each(change),
-            Instruction::Call4(_, args) => args.iter_mut().for_each(change),
-            Instruction::Dynamic(callee, args) => {
-                change(callee);
-                args.iter_mut().for_each(change);
-            }
-            Instruction::Tuple(items) => items.iter_mut().for_each(change),
-        }
-    }
-}
-
 impl GraphWorker {
     /// A new worker.
     pub fn new() -> GraphWorker {
@@ -240,6 +228,8 @@ impl GraphWorker {
                         Some(fault) => failed[k] = Some(fault),
                         None => {
                             run.begin_step(&mut memory);
+                            // The order of a set of functions must not depend on what else is computed.
+                            run.begin_closures(plan.nodes[k]);
                             let outcome = instruction.execute(run, slots).outcome();
                             match outcome.and_then(|value| run.check_limits().map(|()| value)) {
                                 Ok(value) => slots[first + k] = value,

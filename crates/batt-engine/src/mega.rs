@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 
 use batt_dsl::{Fault, Limits, Run};
 
-use crate::batt::{BattRun, BattWorker, CompiledBatt, Pass, StepCount};
+use crate::batt::{BattEntry, BattWorker, CompiledBatt, Pass, StepCount};
 use crate::compile::RunError;
 use crate::device::{
-    self, Card, Counting, Counts, DeviceOptions, DeviceReport, Entry, Feed, Finished, Load, Param,
+    self, Card, Counting, Counts, DeviceOptions, DeviceReport, Feed, Finished, Load, Param,
     Programs, Reason, Replay, Runs, Seen, Settings, Shapes, Subject, Taken, Tally, Verify, replay,
     run_fed,
 };
@@ -64,10 +64,10 @@ impl Default for MegaOptions {
 pub struct MegaResult<T> {
     /// What each candidate came to.
     pub verdicts: Vec<Verdict>,
-    /// What the caller made of the values.
-    pub solved: T,
-    /// The same of the pass that compares with the expected output, if a candidate was right.
-    pub compared: Option<T>,
+    /// What the caller made of the entries, in their order.
+    pub solved: Vec<T>,
+    /// The same of the pass that compares with the expected output, if a candidate was right: of the scores alone.
+    pub compared: Option<Vec<T>>,
     /// How long it took.
     pub time: Duration,
 }
@@ -122,7 +122,7 @@ const SMALLEST_BATCH: usize = 32;
 const LARGEST_BATCH: usize = 1 << 16;
 
 /// Runs every batt on every sample: all samples on the first batt, then on the second, and so on, beginning
-/// with run number `from`. `render` makes what the caller wants of the values of a run, on the thread and in the
+/// with run number `from`. `render` makes what the caller wants of each entry of a run, on the thread and in the
 /// memory of that run; `sink` gets the results in order, with their numbers. Setting `stop` ends the work
 /// early; what was delivered by then is a prefix of the whole.
 pub fn mega<T: Send>(
@@ -131,7 +131,7 @@ pub fn mega<T: Send>(
     from: usize,
     options: &MegaOptions,
     stop: &AtomicBool,
-    render: impl for<'r> Fn(usize, &mut Run<'r>, &BattRun<'_, 'r>, Pass<'_>) -> T + Sync,
+    render: impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>, Pass<'_>) -> T + Sync,
     sink: impl FnMut(usize, MegaResult<T>),
 ) -> MegaReport {
     mega_on(&mut [], batts, samples, from, options, stop, render, sink)
@@ -147,7 +147,7 @@ pub fn mega_on<T: Send>(
     from: usize,
     options: &MegaOptions,
     stop: &AtomicBool,
-    render: impl for<'r> Fn(usize, &mut Run<'r>, &BattRun<'_, 'r>, Pass<'_>) -> T + Sync,
+    render: impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>, Pass<'_>) -> T + Sync,
     mut sink: impl FnMut(usize, MegaResult<T>),
 ) -> MegaReport {
     let started = Instant::now();
@@ -326,7 +326,7 @@ impl<'m> Worker<'m> {
         &mut self,
         here: &Here<'_>,
         taken: Option<&Taken>,
-        render: &impl for<'r> Fn(usize, &mut Run<'r>, &BattRun<'_, 'r>, Pass<'_>) -> T,
+        render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>, Pass<'_>) -> T,
     ) -> MegaResult<T> {
         let started = Instant::now();
         let (batt, sample) = (here.batt, here.sample);
@@ -354,8 +354,8 @@ impl<'m> Worker<'m> {
         here: &Here<'_>,
         pass: Pass<'_>,
         finished: Option<Result<Finished<'_>, Reason>>,
-        render: &impl for<'r> Fn(usize, &mut Run<'r>, &BattRun<'_, 'r>, Pass<'_>) -> T,
-    ) -> (Vec<Verdict>, T) {
+        render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>, Pass<'_>) -> T,
+    ) -> (Vec<Verdict>, Vec<T>) {
         let compares = matches!(pass, Pass::Compare(_));
         let again = self.verify.chooses(here.run);
         let mut ended = None;
@@ -388,10 +388,11 @@ impl<'m> Worker<'m> {
             let counts = &mut self.counts[here.number];
             let (worker, limits) = (&mut self.worker, &self.options.limits);
             let (batt, sample) = (here.batt, here.sample);
-            batt.run(worker, sample, pass, limits, counts, |run, done| {
-                let verdicts = verdicts(run, done, sample, pass);
-                (verdicts, render(here.number, run, done, pass))
-            })
+            let seen = batt.run(worker, sample, pass, limits, counts, |run, entry| {
+                let verdict = verdict(run, &entry, here, pass);
+                (verdict, render(here.number, run, entry, pass))
+            });
+            divided(seen)
         })
     }
 
@@ -401,20 +402,21 @@ impl<'m> Worker<'m> {
         here: &Here<'_>,
         pass: Pass<'_>,
         finished: &Finished<'_>,
-        render: &impl for<'r> Fn(usize, &mut Run<'r>, &BattRun<'_, 'r>, Pass<'_>) -> T,
-    ) -> Result<(Vec<Verdict>, T), Reason> {
+        render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>, Pass<'_>) -> T,
+    ) -> Result<(Vec<Verdict>, Vec<T>), Reason> {
         let there = self.replay(here, pass, finished);
         let mut tally = Tally {
             steps: &mut self.counts[here.number],
             entries: &mut self.entries,
         };
-        replay(&there, &mut self.worker, &mut tally, |run, done, found| {
-            let verdicts = match there.full {
-                true => verdicts(run, done, here.sample, pass),
-                false => judged(found, here.batt.outputs(), pass),
+        let seen = replay(&there, &mut self.worker, &mut tally, |run, entry, found| {
+            let verdict = match there.full {
+                true => verdict(run, &entry, here, pass),
+                false => is_judged(&entry, here, pass).then(|| found.verdict()),
             };
-            (verdicts, render(here.number, run, done, pass))
-        })
+            (verdict, render(here.number, run, entry, pass))
+        })?;
+        Ok(divided(seen))
     }
 
     fn replay<'h>(&self, here: &Here<'h>, pass: Pass<'h>, finished: &Finished<'h>) -> Replay<'h>
@@ -437,64 +439,61 @@ impl<'m> Worker<'m> {
         here: &Here<'_>,
         pass: Pass<'_>,
         finished: &Finished<'_>,
-        render: &impl for<'r> Fn(usize, &mut Run<'r>, &BattRun<'_, 'r>, Pass<'_>) -> T,
-    ) -> Result<(Vec<Verdict>, T), Reason> {
+        render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>, Pass<'_>) -> T,
+    ) -> Result<(Vec<Verdict>, Vec<T>), Reason> {
         let (batt, sample, full) = (here.batt, here.sample, self.options.values);
         let there = self.replay(here, pass, finished);
         let mut tally = Tally {
             steps: &mut self.counts[here.number],
             entries: &mut self.entries,
         };
-        let there = replay(&there, &mut self.worker, &mut tally, |run, done, found| {
-            let values = done.outputs().chain(done.scores());
-            let seen = found.iter().zip(values);
-            let seen = seen.map(|(entry, value)| Seen::there(run, entry, value, full));
-            seen.collect::<Vec<Seen>>()
+        let there = replay(&there, &mut self.worker, &mut tally, |run, entry, found| {
+            Seen::there(run, found, entry.value, full)
         })?;
         let (worker, limits) = (&mut self.worker, &self.options.limits);
         self.spare.clear();
         self.spare.resize(batt.len(), StepCount::default());
         let counts = &mut self.spare;
-        let (done, here_seen) = batt.run(worker, sample, pass, limits, counts, |run, done| {
-            let expected = |k: usize| sample.expected.filter(|_| k < batt.outputs());
-            let values = done.outputs().chain(done.scores()).enumerate();
-            let seen: Vec<Seen> = values
-                .map(|(k, value)| Seen::here(run, value, full, expected(k)))
-                .collect();
-            let verdicts = verdicts(run, done, sample, pass);
-            ((verdicts, render(here.number, run, done, pass)), seen)
+        // The entries that nobody wants are the same in both.
+        let mut here_seen = vec![Seen::Unwanted; batt.wanted(pass).start];
+        let there = here_seen.iter().cloned().chain(there).collect::<Vec<_>>();
+        let done = batt.run(worker, sample, pass, limits, counts, |run, entry| {
+            let is_output = entry.number < batt.outputs();
+            let expected = sample.expected.filter(|_| is_output);
+            let seen = Seen::here(run, entry.value, full, expected);
+            let verdict = verdict(run, &entry, here, pass);
+            (seen, (verdict, render(here.number, run, entry, pass)))
         });
+        let (seen, done): (Vec<Seen>, Vec<_>) = done.into_iter().unzip();
+        here_seen.extend(seen);
         let compares = matches!(pass, Pass::Compare(_));
         self.verify.compare(here.run, compares, &here_seen, &there);
-        Ok(done)
+        Ok(divided(done))
     }
 }
 
-/// The verdicts on the outputs, where they are wanted.
-fn verdicts<'r>(
+/// Is there a verdict on an entry? On outputs, where they are wanted.
+fn is_judged(entry: &BattEntry<'_>, here: &Here<'_>, pass: Pass<'_>) -> bool {
+    pass == Pass::Solve && entry.number < here.batt.outputs()
+}
+
+/// The verdict on an entry, if there is one.
+fn verdict<'r>(
     run: &mut Run<'r>,
-    done: &BattRun<'_, 'r>,
-    sample: &Sample<'_>,
+    entry: &BattEntry<'r>,
+    here: &Here<'_>,
     pass: Pass<'_>,
-) -> Vec<Verdict> {
-    match pass {
-        Pass::Compare(_) => Vec::new(),
-        Pass::Solve => done
-            .outputs()
-            .map(|outcome| match outcome {
-                Ok(value) => judge(run, value, sample.expected),
-                Err(error) => Verdict::Failed(error),
-            })
-            .collect(),
-    }
+) -> Option<Verdict> {
+    is_judged(entry, here, pass).then(|| match entry.value {
+        Ok(value) => judge(run, value, here.sample.expected),
+        Err(error) => Verdict::Failed(error),
+    })
 }
 
-/// The same as a device has them.
-fn judged(found: &[Entry], outputs: usize, pass: Pass<'_>) -> Vec<Verdict> {
-    match pass {
-        Pass::Compare(_) => Vec::new(),
-        Pass::Solve => found[..outputs].iter().map(Entry::verdict).collect(),
-    }
+/// The verdicts, and what was made of the entries.
+fn divided<T>(seen: Vec<(Option<Verdict>, T)>) -> (Vec<Verdict>, Vec<T>) {
+    let (verdicts, made): (Vec<_>, _) = seen.into_iter().unzip();
+    (verdicts.into_iter().flatten().collect(), made)
 }
 
 impl Drop for Worker<'_> {

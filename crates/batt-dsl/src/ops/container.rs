@@ -99,24 +99,27 @@ impl<'r> Members<'r> {
     /// The images of all elements under a function, by number.
     pub fn map(self, run: &mut Run<'r>, function: Value<'r>) -> Outcome<&'r [Value<'r>]> {
         let images = run.slice_filled(self.len(), Value::None)?;
-        for (k, image) in images.iter_mut().enumerate() {
-            *image = run.call1(function, self.get(k))?;
-        }
+        run.in_turns(|run, turns| {
+            for (k, image) in images.iter_mut().enumerate() {
+                *image = run.turn1(turns, function, self.get(k))?;
+            }
+            Ok(())
+        })?;
         Ok(images)
     }
 
     /// The numbers of the elements that satisfy a condition.
     pub fn select(self, run: &mut Run<'r>, condition: Value<'r>) -> Outcome<Vec<u32>> {
         let mut kept = run.take_numbers();
-        for k in 0..self.len() {
-            let verdict = run
-                .call1(condition, self.get(k))
-                .map_err(Fault::through_generator)?;
-            if run.truth(verdict) {
-                kept.push(k as u32);
+        run.in_turns(|run, turns| {
+            for k in 0..self.len() {
+                if run.test(turns, condition, self.get(k))? {
+                    kept.push(k as u32);
+                }
             }
-        }
-        Ok(kept)
+            Ok(kept)
+        })
+        .map_err(Fault::through_generator)
     }
 
     /// The elements with these ascending numbers, in a container of the same kind.
@@ -887,14 +890,17 @@ op! {
                 }
             }
         }
-        for k in members.order(run)? {
-            let element = members.get(k as usize);
-            let verdict = run.call1(condition, element).map_err(Fault::through_generator)?;
-            if run.truth(verdict) {
-                return Ok(element);
+        let order = members.order(run)?;
+        run.in_turns(|run, turns| {
+            for k in order {
+                let element = members.get(k as usize);
+                let accepted = run.test(turns, condition, element);
+                if accepted.map_err(Fault::through_generator)? {
+                    return Ok(element);
+                }
             }
-        }
-        Err(Fault::StopIteration)
+            Err(Fault::StopIteration)
+        })
     }
 }
 

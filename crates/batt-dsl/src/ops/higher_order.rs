@@ -160,11 +160,14 @@ op! {
     |run| {
         let members = Members::of(run, functions)?;
         let images = run.slice_filled(members.len(), Value::None)?;
-        for (k, image) in images.iter_mut().enumerate() {
-            *image = run
-                .call1(members.get(k), value)
-                .map_err(Fault::through_generator)?;
-        }
+        run.in_turns(|run, turns| {
+            for (k, image) in images.iter_mut().enumerate() {
+                *image = run
+                    .turn1(turns, members.get(k), value)
+                    .map_err(Fault::through_generator)?;
+            }
+            Ok(())
+        })?;
         match members {
             Members::Set(set) => Ok(Value::Set(run.set_map(set, images)?)),
             Members::Tuple(_) => run.tuple_of(images),
@@ -213,10 +216,12 @@ fn side_by_side<'r>(
     b: Value<'r>,
 ) -> Outcome<Vec<Value<'r>>> {
     let (a, b) = (run.items(a)?, run.items(b)?);
-    a.iter()
-        .zip(b)
-        .map(|(&x, &y)| run.call2(function, x, y).map_err(Fault::through_generator))
-        .collect()
+    run.in_turns(|run, turns| {
+        let images = a.iter().zip(b);
+        let images = images.map(|(&x, &y)| run.turn2(turns, function, x, y));
+        images.collect::<Outcome<_>>()
+    })
+    .map_err(Fault::through_generator)
 }
 
 op! {
@@ -246,12 +251,16 @@ op! {
         }
         let inner = run.items(a)?;
         let mut images = Vec::new();
-        for &y in outer {
-            for &x in inner {
-                images.push(run.call2(function, x, y).map_err(Fault::through_generator)?);
-                run.check_values(images.len())?;
+        run.in_turns(|run, turns| {
+            for &y in outer {
+                for &x in inner {
+                    let image = run.turn2(turns, function, x, y);
+                    images.push(image.map_err(Fault::through_generator)?);
+                    run.check_values(images.len())?;
+                }
             }
-        }
+            Ok(())
+        })?;
         Ok(Value::Set(run.build(&images)?))
     }
 }

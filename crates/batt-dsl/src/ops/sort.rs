@@ -25,13 +25,15 @@ pub(super) fn sort<'r>(
         let levels = numbers.len().next_power_of_two().ilog2() as usize;
         run.spend(numbers.len().saturating_mul(levels))?;
     }
-    let mut sorter = Sorter {
-        list: numbers,
-        less: |a: u32, b: u32| run.lt(keys[a as usize], keys[b as usize]),
-        min_gallop: MIN_GALLOP,
-    };
-    sorter.sort()?;
-    Ok(sorter.list)
+    run.in_turns(|run, turns| {
+        let mut sorter = Sorter {
+            list: numbers,
+            less: |a: u32, b: u32| run.lt_in_turn(turns, keys[a as usize], keys[b as usize]),
+            min_gallop: MIN_GALLOP,
+        };
+        sorter.sort()?;
+        Ok(sorter.list)
+    })
 }
 
 /// A sorted stretch of the list.

@@ -201,7 +201,7 @@ impl<'r> Set<'r> {
         if let Some(known) = self.known.get() {
             return Ok(known);
         }
-        let known = run.alloc(Known::default())?;
+        let known = run.noting(self, |run| run.alloc(Known::default()))?;
         self.known.set(Some(known));
         Ok(known)
     }
@@ -258,22 +258,26 @@ impl<'r> Set<'r> {
         if let Some(hashes) = known.hashes.get() {
             return Ok(hashes);
         }
-        let hashes = match self.elems {
-            Elems::Pairs(pairs) => run.slice_from(pairs.iter().map(|p| hash::pair(p.i, p.j)))?,
+        let hashes = run.noting(self, |run| self.hash_elements(run))?;
+        known.hashes.set(Some(hashes));
+        Ok(hashes)
+    }
+
+    fn hash_elements(&self, run: &mut Run<'r>) -> Outcome<&'r [u64]> {
+        match self.elems {
+            Elems::Pairs(pairs) => run.slice_from(pairs.iter().map(|p| hash::pair(p.i, p.j))),
             Elems::Cells(cells) => {
                 let hash = run.cell_hash();
-                run.slice_from(cells.iter().map(|&c| hash(c)))?
+                run.slice_from(cells.iter().map(|&c| hash(c)))
             }
             Elems::Values(values) => {
                 let hashes = run.slice_filled(values.len(), 0)?;
                 for (place, &v) in hashes.iter_mut().zip(values) {
                     *place = run.hash(v);
                 }
-                hashes
+                Ok(hashes)
             }
-        };
-        known.hashes.set(Some(hashes));
-        Ok(hashes)
+        }
     }
 
     /// The simulated table; replays the construction at the first call.
@@ -310,7 +314,8 @@ impl<'r> Set<'r> {
             return Ok(values);
         }
         let order = self.order(run)?;
-        let values = run.slice_from(order.iter().map(|&k| self.elems.get(k as usize)))?;
+        let ordered = order.iter().map(|&k| self.elems.get(k as usize));
+        let values = run.noting(self, |run| run.slice_from(ordered))?;
         self.known(run)?.ordered.set(Some(values));
         Ok(values)
     }
@@ -422,7 +427,7 @@ impl<'r> Set<'r> {
             return Some(table);
         }
         let size = (self.len() * 2).next_power_of_two();
-        let table = run.slice_filled(size, EMPTY).ok()?;
+        let table = run.noting(self, |run| run.slice_filled(size, EMPTY).ok())?;
         for k in 0..self.len() {
             let mut at = spread(key_of(k), size);
             while table[at] != EMPTY {
@@ -465,7 +470,8 @@ impl<'r> Set<'r> {
         if area > MOST_BITS {
             return None;
         }
-        let bits = run.slice_filled((area as usize).div_ceil(64), 0u64).ok()?;
+        let words = (area as usize).div_ceil(64);
+        let bits = run.noting(self, |run| run.slice_filled(words, 0u64).ok())?;
         for &p in pairs {
             let at = b.position(p);
             bits[at / 64] |= 1 << (at % 64);

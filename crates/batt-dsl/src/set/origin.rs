@@ -108,7 +108,7 @@ pub(crate) fn force<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Outcome<()> {
         let waiting = stack.len();
         push_sources(top, &mut stack);
         if stack.len() == waiting {
-            replay(run, top)?;
+            run.noting(top, |run| replay(run, top))?;
             stack.pop();
         }
     }

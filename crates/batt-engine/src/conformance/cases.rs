@@ -200,10 +200,7 @@ impl Case {
                     },
                     &limits,
                     &mut counts,
-                    |run, done| {
-                        let entries = done.outputs().chain(done.scores());
-                        entries.map(|entry| owned(run, entry)).collect()
-                    },
+                    |run, entry| owned(run, entry.value),
                 )
             }
         }

@@ -1,12 +1,12 @@
 //! A run that a device has finished, as if it had been done here. The entries that it has left are done here.
 
-use batt_dsl::{Limits, MemoryBudget, Run, Value};
+use batt_dsl::{Limits, Run, Value};
 
 use super::launch::Finished;
 use super::report::Counts;
 use super::results::{Entry, Reason, entries, step_mark};
 use super::wire::{self, WireError};
-use crate::batt::{BattRun, BattWorker, CompiledBatt, MEMORY_OF_ALL, Pass, StepCount};
+use crate::batt::{BattEntry, BattWorker, CompiledBatt, Pass, StepCount};
 use crate::compile::RunError;
 use crate::evaluate::judge;
 use crate::sample::Sample;
@@ -31,20 +31,21 @@ pub(crate) struct Tally<'a> {
     pub entries: &'a mut Counts,
 }
 
-/// Hands the values of a finished run to `finish`, with what the device said about them. Without full values, and
-/// where nobody wanted one, they are `None`.
+/// Shows the wanted entries of a finished run to `look`, with what the device said about them, and gives what that makes
+/// of them, in their order. Without full values, values are `None`.
 pub(crate) fn replay<T>(
     replay: &Replay<'_>,
     worker: &mut BattWorker,
     tally: &mut Tally<'_>,
-    finish: impl for<'r> FnOnce(&mut Run<'r>, &BattRun<'_, 'r>, &[Entry]) -> T,
-) -> Result<T, Reason> {
+    mut look: impl for<'r> FnMut(&mut Run<'r>, BattEntry<'r>, &Entry) -> T,
+) -> Result<Vec<T>, Reason> {
     let batt = replay.batt;
     let count = batt.outputs() + batt.scores();
     let Finished { pass, words } = replay.finished;
     let (found, marks) = entries(words, count, replay.full)?;
+    let wanted = batt.wanted(replay.pass);
     let mut counts = Counts::default();
-    for entry in &found[batt.wanted(replay.pass)] {
+    for entry in &found[wanted.clone()] {
         counts.add(match entry {
             Entry::Left(reason) => Err(*reason),
             _ => Ok(pass),
@@ -54,58 +55,57 @@ pub(crate) fn replay<T>(
         .iter()
         .map(|entry| matches!(entry, Entry::Left(_)))
         .collect();
-    if !left.contains(&true) {
-        let finished = worker.workspace.run(batt.dialect(), replay.limits, |run| {
-            let values = replay.values(run, &found)?;
-            let failed: Vec<_> = found.iter().map(error_of).collect();
-            let done = BattRun::elsewhere(batt, &values, &failed);
-            Ok::<_, Reason>(finish(run, &done, &found))
-        })?;
-        tally.entries.add_all(&counts);
-        return Ok(finished);
-    }
-    if marks.len() != batt.len().div_ceil(4) {
-        return Err(Reason::Broken);
-    }
-    let mut done_here = vec![StepCount::default(); batt.len()];
-    let Replay {
-        sample,
-        pass,
-        limits,
-        ..
-    } = *replay;
-    let finished = batt.run_only(
-        worker,
-        sample,
-        pass,
-        &left,
-        limits,
-        &mut done_here,
-        |run, done| {
-            // All steps of a batt share some memory. With so little for these no step would have lacked any beside
-            // the others: what a device has done takes the CPU at most half of it.
-            if done.allocated > limits.memory {
-                return Err(Reason::Arena);
-            }
-            let (found, own) = replay.completed(run, done, found);
-            let mut values = replay.values(run, &found)?;
-            for (k, value) in own {
-                values[k] = value;
-            }
-            let failed: Vec<_> = found.iter().map(error_of).collect();
-            let all = BattRun::elsewhere(batt, &values, &failed);
-            Ok::<_, Reason>(finish(run, &all, &found))
-        },
-    )?;
-    // A step that both have executed did the same in both.
-    for (step, (sum, here)) in tally.steps.iter_mut().zip(&done_here).enumerate() {
-        let there = step_mark(marks, step);
-        sum.executed += here.executed.max(there.executed.into());
-        sum.failed += here.failed.max(there.failed.into());
-        sum.fallbacks += here.fallbacks.max(there.fell_back.into());
+    let mut seen: Vec<Option<T>> = Vec::new();
+    seen.resize_with(count, || None);
+    worker.workspace.run(batt.dialect(), replay.limits, |run| {
+        for number in wanted.filter(|&number| !left[number]) {
+            let entry = &found[number];
+            // Each has limits of its own, as if a solver had made it.
+            run.apart(|run, _| {
+                let value = match error_of(entry) {
+                    Some(error) => Err(error),
+                    None => Ok(replay.value(run, entry)?),
+                };
+                run.renew();
+                seen[number] = Some(look(run, BattEntry { number, value }, entry));
+                Ok::<_, WireError>(())
+            })?;
+        }
+        Ok::<_, WireError>(())
+    })?;
+    if left.contains(&true) {
+        if marks.len() != batt.len().div_ceil(4) {
+            return Err(Reason::Broken);
+        }
+        let mut done_here = vec![StepCount::default(); batt.len()];
+        let Replay {
+            sample,
+            pass,
+            limits,
+            ..
+        } = *replay;
+        batt.run_only(
+            worker,
+            sample,
+            pass,
+            &left,
+            limits,
+            &mut done_here,
+            |run, entry| {
+                let completed = replay.completed(run, &entry);
+                seen[entry.number] = Some(look(run, entry, &completed));
+            },
+        );
+        // A step that both have executed did the same in both.
+        for (step, (sum, here)) in tally.steps.iter_mut().zip(&done_here).enumerate() {
+            let there = step_mark(marks, step);
+            sum.executed += here.executed.max(there.executed.into());
+            sum.failed += here.failed.max(there.failed.into());
+            sum.fallbacks += here.fallbacks.max(there.fell_back.into());
+        }
     }
     tally.entries.add_all(&counts);
-    Ok(finished)
+    Ok(seen.into_iter().flatten().collect())
 }
 
 fn error_of(entry: &Entry) -> Option<RunError> {
@@ -115,54 +115,30 @@ fn error_of(entry: &Entry) -> Option<RunError> {
     }
 }
 
-/// The values of some entries, by their numbers.
-type Own<'r> = Vec<(usize, Value<'r>)>;
-
 impl Replay<'_> {
-    /// The values that the device wrote.
-    fn values<'r>(&self, run: &mut Run<'r>, found: &[Entry]) -> Result<Vec<Value<'r>>, WireError> {
-        // They take memory as they would if steps had made them; whoever looks has a budget of its own.
-        let mut memory = MemoryBudget::new(self.limits, MEMORY_OF_ALL);
-        let mut values = Vec::with_capacity(found.len());
-        for entry in found {
-            run.begin_step(&mut memory);
-            values.push(match entry {
-                Entry::Value { at: Some(at), .. } => wire::decode(run, self.finished.words, *at)?.0,
-                _ => Value::None,
-            });
+    /// The value that the device wrote.
+    fn value<'r>(&self, run: &mut Run<'r>, entry: &Entry) -> Result<Value<'r>, WireError> {
+        match entry {
+            Entry::Value { at: Some(at), .. } => {
+                wire::decode(run, self.finished.words, *at).map(|(value, _)| value)
+            }
+            _ => Ok(Value::None),
         }
-        run.begin_step(&mut memory);
-        Ok(values)
     }
 
-    /// The entries with those that were left, and the values of these.
-    fn completed<'r>(
-        &self,
-        run: &mut Run<'r>,
-        done: &BattRun<'_, 'r>,
-        mut found: Vec<Entry>,
-    ) -> (Vec<Entry>, Own<'r>) {
-        let mut own = Vec::new();
-        for (k, entry) in found.iter_mut().enumerate() {
-            if !matches!(entry, Entry::Left(_)) {
-                continue;
-            }
-            *entry = match done.entry(k) {
-                Err(error) => Entry::Failed(error),
-                Ok(value) => {
-                    let is_output = k < self.batt.outputs();
-                    let expected = self.sample.expected.filter(|_| is_output);
-                    if self.full {
-                        own.push((k, value));
-                    }
-                    Entry::Value {
-                        verdict: judge(run, value, expected),
-                        hash: run.hash(value),
-                        at: None,
-                    }
+    /// An entry that was left, as the device would have had it.
+    fn completed<'r>(&self, run: &mut Run<'r>, entry: &BattEntry<'r>) -> Entry {
+        match entry.value {
+            Err(error) => Entry::Failed(error),
+            Ok(value) => {
+                let is_output = entry.number < self.batt.outputs();
+                let expected = self.sample.expected.filter(|_| is_output);
+                Entry::Value {
+                    verdict: judge(run, value, expected),
+                    hash: run.hash(value),
+                    at: None,
                 }
-            };
+            }
         }
-        (found, own)
     }
 }

@@ -559,13 +559,16 @@ safe! {
         if container.is_tuple() {
             return container::sfilter(run, container, condition);
         }
+        let items = run.items(container)?;
         let mut kept = Vec::new();
-        for &item in run.items(container)? {
-            let verdict = run.call1(condition, item)?;
-            if run.truth(verdict) {
-                kept.push(item);
+        run.in_turns(|run, turns| {
+            for &item in items {
+                if run.test(turns, condition, item)? {
+                    kept.push(item);
+                }
             }
-        }
+            Ok(())
+        })?;
         run.tuple(&kept)
     }
 }

@@ -376,7 +376,7 @@ impl<'a> Work<'a> {
             from,
             &options,
             stop,
-            |batt, run, done, pass| wanted.then(|| self.entries[batt].render(run, done, pass)),
+            |batt, run, entry, _| wanted.then(|| self.entries[batt].render(run, entry)),
             |at, result| {
                 if failed.is_none()
                     && wanted

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use batt_dsl::{Run, Value};
-use batt_engine::{BattRun, MegaResult, Pass, RunError};
+use batt_dsl::Run;
+use batt_engine::{BattEntry, MegaResult, RunError};
 use batt_lang::Batt;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -41,49 +41,23 @@ impl Entries {
         }
     }
 
-    /// The lists of a run: `"o"` and `"s"`, or what the differs say when they compare.
-    pub fn render<'r>(&self, run: &mut Run<'r>, done: &BattRun<'_, 'r>, pass: Pass<'_>) -> String {
-        let mut text = String::new();
-        match pass {
-            Pass::Solve => {
-                text.push_str("\"o\":");
-                self.list(run, &self.outputs, done.outputs(), &mut text);
-                text.push_str(",\"s\":");
-                self.list(run, &self.scores, done.scores(), &mut text);
-            }
-            Pass::Compare(_) => {
-                text.push_str(",\"compared\":");
-                self.list(run, &self.scores, done.scores(), &mut text);
-            }
-        }
-        text
-    }
-
-    fn list<'r>(
-        &self,
-        run: &mut Run<'r>,
-        openings: &[String],
-        values: impl Iterator<Item = Result<Value<'r>, RunError>>,
-        text: &mut String,
-    ) {
-        text.push('[');
-        for (k, (opening, value)) in openings.iter().zip(values).enumerate() {
-            if k > 0 {
-                text.push(',');
-            }
-            text.push_str(opening);
-            let start = text.len();
-            let written = value.and_then(|value| {
-                let written = run.write_json(value, text);
-                written.map_err(|fault| RunError { fault, step: None })
-            });
-            if let Err(error) = written {
-                text.truncate(start);
-                self.error(&error, text);
-            }
-            text.push(']');
+    /// An entry of a run, as it stands in its list.
+    pub fn render<'r>(&self, run: &mut Run<'r>, entry: BattEntry<'r>) -> String {
+        let opening = match entry.number.checked_sub(self.outputs.len()) {
+            None => &self.outputs[entry.number],
+            Some(score) => &self.scores[score],
+        };
+        let mut text = opening.clone();
+        let written = entry.value.and_then(|value| {
+            let written = run.write_json(value, &mut text);
+            written.map_err(|fault| RunError { fault, step: None })
+        });
+        if let Err(error) = written {
+            text.truncate(opening.len());
+            self.error(&error, &mut text);
         }
         text.push(']');
+        text
     }
 
     fn error(&self, error: &RunError, text: &mut String) {
@@ -105,11 +79,17 @@ impl Entries {
 /// The whole line. Times are left out: the same work gives the same file.
 pub fn line(batt: &str, task: &str, pair: &str, result: &MegaResult<Option<String>>) -> String {
     let right: Vec<usize> = result.right().collect();
-    let parts = [&Some(&result.solved), &result.compared.as_ref()];
-    let lists: String = parts
-        .into_iter()
-        .filter_map(|part| part.and_then(|text| text.as_deref()))
-        .collect();
+    let list = |entries: &[Option<String>]| {
+        let entries: Vec<&str> = entries.iter().flatten().map(String::as_str).collect();
+        entries.join(",")
+    };
+    // There is a verdict on each candidate.
+    let (o, s) = result.solved.split_at(result.verdicts.len());
+    let mut lists = format!("\"o\":[{}],\"s\":[{}]", list(o), list(s));
+    if let Some(compared) = &result.compared {
+        // Writing to a string cannot fail.
+        let _ = write!(lists, ",\"compared\":[{}]", list(compared));
+    }
     let head = json!({ "batt": batt, "task": task, "pair": pair }).to_string();
     let head = head.trim_end_matches('}');
     format!("{head},{lists},\"right\":{}}}\n", json!(right))

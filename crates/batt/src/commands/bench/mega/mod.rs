@@ -16,7 +16,7 @@ use batt_engine::{MegaReport, Options, Verdict};
 
 pub use self::report::{duration, to_json, write};
 use self::setup::Material;
-pub use self::sharing::{Entry, Runner, entries, verdicts};
+pub use self::sharing::{Entry, Runner, hash_of, verdict_of};
 use self::whereabouts::Whereabouts;
 use crate::interrupt;
 use crate::ui::Ui;
@@ -53,8 +53,8 @@ pub struct Agreement {
     pub compared: usize,
     /// Those that differ.
     pub differ: usize,
-    /// Those where a side reached a limit, which the sides do at different points: limits are for a run of a
-    /// solver alone, and for a step of a batt.
+    /// Those where a side reached a limit, which the sides may do at different points: what is known about shared
+    /// values need not be found out again in a batt.
     pub limited: usize,
     /// The first that differ.
     pub differences: Vec<String>,

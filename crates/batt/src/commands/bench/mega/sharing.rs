@@ -8,8 +8,8 @@ use std::time::Duration;
 use anyhow::Result;
 use batt_dsl::{Fault, Limits, Run, Workspace};
 use batt_engine::{
-    BattRun, BattWorker, Compiled, CompiledBatt, Job, Options, Pass, RunError, Sample, StepCount,
-    Verdict, judge, run_job,
+    BattEntry, BattWorker, Compiled, CompiledBatt, Job, Options, Pass, Sample, StepCount, Verdict,
+    judge, run_job,
 };
 use batt_lang::Batt;
 use batt_lang::card::Donor;
@@ -36,39 +36,33 @@ impl Runner {
         }
     }
 
-    /// Runs it on a sample, with nothing to compare with.
+    /// Runs it on a sample, with nothing to compare with, and gives what `look` makes of each entry.
     pub fn run<T>(
         &mut self,
         sample: &Sample<'_>,
         limits: &Limits,
-        finish: impl for<'r> FnOnce(&mut Run<'r>, &BattRun<'_, 'r>) -> T,
-    ) -> T {
+        look: impl for<'r> FnMut(&mut Run<'r>, BattEntry<'r>) -> T,
+    ) -> Vec<T> {
         let (worker, counts) = (&mut self.worker, &mut self.counts);
         self.batt
-            .run(worker, sample, Pass::Solve, limits, counts, finish)
+            .run(worker, sample, Pass::Solve, limits, counts, look)
     }
 
     /// Runs it, and gives what each candidate came to.
     pub fn verdicts(&mut self, sample: &Sample<'_>, limits: &Limits) -> Vec<Verdict> {
-        self.run(sample, limits, |run, done| {
-            // The scores are values by now; looking at them is left to whoever wants them.
-            black_box(done.scores().filter(Result::is_ok).count());
-            verdicts(run, done, sample)
-        })
+        let outputs = self.batt.outputs();
+        let verdicts = self.run(sample, limits, |run, entry| {
+            verdict_of(run, entry, outputs, sample)
+        });
+        verdicts.into_iter().flatten().collect()
     }
-}
 
-/// What each candidate came to.
-pub fn verdicts<'r>(
-    run: &mut Run<'r>,
-    done: &BattRun<'_, 'r>,
-    sample: &Sample<'_>,
-) -> Vec<Verdict> {
-    let verdict = |outcome| match outcome {
-        Ok(value) => judge(run, value, sample.expected),
-        Err(error) => Verdict::Failed(error),
-    };
-    done.outputs().map(verdict).collect()
+    /// Runs it, and gives both lists.
+    fn entries(&mut self, sample: &Sample<'_>, limits: &Limits) -> Entries {
+        let mut outputs = self.run(sample, limits, hash_of);
+        let scores = outputs.split_off(self.batt.outputs());
+        Entries { outputs, scores }
+    }
 }
 
 /// Solvers as programs of their own, against all in one batt.
@@ -144,11 +138,11 @@ pub fn with_differs(
     });
     let first = |number: usize| {
         let sample = &samples[number];
-        let merged = runner.borrow_mut().run(sample, limits, entries);
+        let merged = runner.borrow_mut().entries(sample, limits);
         let mut runners = runners.borrow_mut();
         let parts: Vec<Entries> = runners
             .iter_mut()
-            .map(|runner| runner.run(sample, limits, entries))
+            .map(|runner| runner.entries(sample, limits))
             .collect();
         for (k, output) in merged.outputs.iter().enumerate() {
             let donor = place[k];
@@ -178,32 +172,32 @@ pub fn with_differs(
 pub type Entry = Result<String, Fault>;
 
 /// Both lists of a run.
-pub struct Entries {
+struct Entries {
     outputs: Vec<Entry>,
     scores: Vec<Entry>,
 }
 
-impl Entries {
-    /// Both as one.
-    pub fn all(mut self) -> Vec<Entry> {
-        self.outputs.append(&mut self.scores);
-        self.outputs
-    }
+/// An entry as the hash of its text: a thousand of them are compared at a time.
+pub fn hash_of<'r>(run: &mut Run<'r>, entry: BattEntry<'r>) -> Entry {
+    let value = entry.value.map_err(|error| error.fault)?;
+    let mut text = String::new();
+    run.write_json(value, &mut text)?;
+    Ok(hashed(&text))
 }
 
-/// Both lists, each value as the hash of its text: a thousand of them are compared at a time.
-pub fn entries<'r>(run: &mut Run<'r>, done: &BattRun<'_, 'r>) -> Entries {
-    let mut text = String::new();
-    let mut entry = |value: Result<_, RunError>| {
-        let value = value.map_err(|error| error.fault)?;
-        text.clear();
-        run.write_json(value, &mut text)?;
-        Ok(hashed(&text))
-    };
-    Entries {
-        outputs: done.outputs().map(&mut entry).collect(),
-        scores: done.scores().map(&mut entry).collect(),
-    }
+/// What a candidate came to; nothing for a score.
+pub fn verdict_of<'r>(
+    run: &mut Run<'r>,
+    entry: BattEntry<'r>,
+    outputs: usize,
+    sample: &Sample<'_>,
+) -> Option<Verdict> {
+    // The scores are values by now; looking at them is left to whoever wants them.
+    let value = black_box(entry.value);
+    (entry.number < outputs).then(|| match value {
+        Ok(value) => judge(run, value, sample.expected),
+        Err(error) => Verdict::Failed(error),
+    })
 }
 
 /// Which donor each candidate of the batt is from.

@@ -154,10 +154,10 @@ fn patterns(
             let (mut runs, mut made) = (0, 0);
             let start = Instant::now();
             while runs == 0 || start.elapsed() < STRETCH {
-                made += runner.run(&sample, limits, |run, done| {
-                    let values = done.outputs().flatten();
-                    values.filter_map(|v| run.to_owned(v).ok()).count()
+                let outputs = runner.run(&sample, limits, |run, entry| {
+                    entry.value.is_ok_and(|value| run.to_owned(value).is_ok())
                 });
+                made += outputs.iter().filter(|made| **made).count();
                 runs += 1;
             }
             micros.push(start.elapsed().as_secs_f64() * 1e6 / runs as f64);

@@ -15,7 +15,7 @@ use batt_engine::{
 };
 use batt_lang::Batt;
 
-use super::super::mega::{Entry, entries, verdicts};
+use super::super::mega::{Entry, hash_of, verdict_of};
 use super::limit::Parts;
 use crate::corpus::median;
 use crate::device::Cards;
@@ -262,7 +262,7 @@ impl<'h> Harness<'h> {
                         0,
                         &options,
                         stop,
-                        |_, run, done, _| entries(run, done).all(),
+                        |_, run, entry, _| hash_of(run, entry),
                         |_, result| found.push(result.solved),
                     );
                     report = done.device;
@@ -455,10 +455,7 @@ impl<'a> OneCore<'a> {
                     Pass::Solve,
                     &self.limits,
                     counts,
-                    |run, done| {
-                        black_box(done.scores().filter(Result::is_ok).count());
-                        verdicts(run, done, sample)
-                    },
+                    |run, entry| verdict_of(run, entry, batt[0].outputs(), sample),
                 );
                 black_box(found);
             }

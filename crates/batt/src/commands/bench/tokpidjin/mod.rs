@@ -252,17 +252,11 @@ impl Sides<'_> {
 
     /// Compares both lists of a sample, entry by entry.
     fn agree(&mut self, chosen: &Chosen<'_>, theirs: &Answer) {
-        let (outputs, scores) = self.ours.run(&chosen.sample, self.limits, |run, done| {
-            let mut own = |value: Result<_, RunError>| match value {
-                Ok(value) => run
-                    .to_owned(value)
-                    .map_err(|fault| RunError { fault, step: None }),
-                Err(error) => Err(error),
-            };
-            let outputs: Vec<_> = done.outputs().map(&mut own).collect();
-            let scores: Vec<_> = done.scores().map(&mut own).collect();
-            (outputs, scores)
+        let mut outputs = self.ours.run(&chosen.sample, self.limits, |run, entry| {
+            let owned = run.to_owned(entry.value?);
+            owned.map_err(|fault| RunError { fault, step: None })
         });
+        let scores = outputs.split_off(self.batt.outputs.len());
         let json = |value: Result<OwnedValue, RunError>, fields: Json| {
             let value = match value {
                 Ok(value) => value.to_json(),
@@ -350,15 +344,11 @@ impl Sides<'_> {
     /// Microseconds of a run of ours, from the grids of a task to both lists.
     fn time_ours(&mut self, chosen: &Chosen<'_>, copied: bool) -> f64 {
         let start = Instant::now();
-        self.ours.run(&chosen.sample, self.limits, |run, done| {
-            let values = done.outputs().chain(done.scores());
-            if copied {
-                let owned = values.map(|value| run.to_owned(value.ok()?).ok());
-                black_box(owned.collect::<Vec<_>>());
-            } else {
-                black_box(values.collect::<Vec<_>>());
-            }
+        let made = self.ours.run(&chosen.sample, self.limits, |run, entry| {
+            let value = black_box(entry.value).ok()?;
+            copied.then(|| run.to_owned(value).ok()).flatten()
         });
+        black_box(made);
         start.elapsed().as_secs_f64() * 1e6
     }
 }

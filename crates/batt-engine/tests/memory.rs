@@ -1,0 +1,121 @@
+//! Loops give back what their calls leave behind, and what is found out about older values meanwhile stays.
+
+use batt_arc::{Grid, Pair};
+use batt_dsl::{Fault, Limits, OwnedValue, Workspace};
+use batt_engine::{Compiled, Job, Options, Sample, Values, Verdict, run_job};
+use batt_lang::SolverFile;
+
+/// A grid of 20 by 20 with some structure.
+fn pair() -> Pair {
+    let cells: Vec<u8> = (0..400).map(|k| (k % 7 + k / 20) as u8 % 10).collect();
+    Pair {
+        input: Grid::new(20, 20, cells).expect("a grid"),
+        output: None,
+    }
+}
+
+/// What a solver with these lines gives within so many bytes.
+fn solve(lines: &str, memory: usize) -> Result<OwnedValue, Fault> {
+    let text = format!("def solve_x(I):\n{lines}\n    return O\n");
+    let file = SolverFile::parse(&text, "loops.py");
+    let program = Compiled::new(&file.programs[0]);
+    let pair = pair();
+    let job = Job {
+        program: &program,
+        sample: Sample {
+            demos: &[],
+            input: &pair.input,
+            expected: None,
+        },
+    };
+    let options = Options {
+        limits: Limits {
+            memory,
+            ..Limits::default()
+        },
+        values: Values::All,
+        ..Options::default()
+    };
+    let result = run_job(&mut Workspace::new(), &job, &options);
+    match (result.verdict, result.value) {
+        (Verdict::Failed(error), _) => Err(error.fault),
+        (_, Some(value)) => Ok(value),
+        (verdict, None) => panic!("a value was asked for: {verdict:?}"),
+    }
+}
+
+/// The locations of the grid; a function that makes 3 KB for each of them and gives a number; others of such.
+const LOCATIONS: &str = "
+    at = asindices(I)
+    paint = lbind(lbind(fill, I), THREE)
+    drawn = compose(paint, initset)
+    number = chain(size, asobject, drawn)
+    colour = rbind(colorcount, THREE)
+    count = compose(colour, drawn)
+    high = matcher(count, 36)
+";
+
+#[test]
+fn loops_leave_nothing_behind() {
+    for line in [
+        "sfilter(at, high)",
+        "argmax(at, count)",
+        "argmin(at, number)",
+        "valmax(at, count)",
+        "valmin(at, number)",
+        "order(at, count)",
+        "extract(at, matcher(count, 35))",
+        "apply(count, at)",
+        "apply(count, totuple(at))",
+        "mfilter(apply(initset, at), chain(high, first, identity))",
+    ] {
+        let lines = format!("{LOCATIONS}\n    O = {line}");
+        let expected = solve(&lines, 64 << 20);
+        assert!(expected.is_ok(), "{line}: {expected:?}");
+        // All calls together take more than a megabyte.
+        assert_eq!(solve(&lines, 200 << 10), expected, "{line}");
+    }
+}
+
+#[test]
+fn notes_about_older_values_stay() {
+    // The order of `at`, the places of its elements and what `merge` makes of tuples of sets are first asked for inside
+    // a loop, and used again by later calls and after it.
+    for line in [
+        "combine(apply(compose(first, lbind(combine, at)), apply(initset, at)), at)",
+        "totuple(sfilter(apply(compose(rbind(shift, UNITY), initset), at), rbind(compose, at)))",
+        "totuple(sfilter(sfilter(at, chain(rbind(contained, at), rbind(add, UNITY), identity)), rbind(contained, at)))",
+        "pair(first(apply(lbind(combine, at), apply(initset, at))), totuple(at))",
+        "apply(compose(size, rbind(difference, at)), apply(neighbors, at))",
+        "apply(chain(size, dedupe, lbind(combine, merge(apply(neighbors, totuple(at))))), apply(totuple, apply(initset, totuple(at))))",
+        "apply(compose(first, rbind(order, chain(size, lbind(difference, at), initset))), apply(initset, at))",
+    ] {
+        let lines = format!("{LOCATIONS}\n    O = {line}");
+        let plain = solve(&lines, 1 << 30);
+        assert!(plain.is_ok(), "{line}: {plain:?}");
+        assert_eq!(solve(&lines, 64 << 20), plain, "{line}");
+    }
+}
+
+#[test]
+fn notes_of_inner_loops_go_with_the_outer_turn() {
+    // Each turn makes a set of 400 locations, and an inner loop a table for finding them.
+    let lines = format!(
+        "{LOCATIONS}
+    moved = lbind(shift, at)
+    inside = compose(lbind(rbind, contained), moved)
+    inner = compose(size, lbind(sfilter, at))
+    O = apply(compose(inner, inside), at)"
+    );
+    let expected = solve(&lines, 64 << 20);
+    assert!(expected.is_ok(), "{expected:?}");
+    assert_eq!(solve(&lines, 100 << 10), expected);
+}
+
+#[test]
+fn what_is_kept_counts() {
+    // The images themselves stay: 366 grids of 400 cells, one for each cell that is not 3 yet, and some twice.
+    let lines = format!("{LOCATIONS}\n    O = size(apply(drawn, at))");
+    assert_eq!(solve(&lines, 1 << 20), Ok(OwnedValue::Int(366)));
+    assert_eq!(solve(&lines, 100 << 10), Err(Fault::Memory));
+}
