@@ -26,6 +26,9 @@ const i64 MOST_BYTES = 1 << 20;
 /// What a step of a batt may spend: the others wait for it, and with them those of the other runs in the block. What takes
 /// longer is done sooner by a core, for the entries that need it.
 const i64 STEP_FUEL = 4096;
+/// What it may take. The CPU has a limit for each solver of a batt, and here nobody knows what steps of one solver have
+/// taken together.
+const i64 STEP_BYTES = 1 << 18;
 
 #ifdef __CUDACC__
 // WARPS_PER_BLOCK is the most that a block has: the host says, since it depends on the card.
@@ -59,7 +62,8 @@ struct Progress {
   u32 *judged;  // for each entry three words: the verdict, low and high word of the hash
   u8 *marks;    // for each step, what it did
   u32 leave;    // a bit for each Reason for which a step may be left
-  i64 step_fuel; // what one step may spend
+  i64 step_fuel;  // what one step may spend
+  i64 step_bytes; // what it may take
 };
 
 /// Executes one instruction.
@@ -122,12 +126,16 @@ OUTLINE void run_step(Ctx &c, const u32 *program, Progress &p, u32 step, u32 wan
   if (p.live[step] == 0) return;
   const u32 *code = program + (program + program[H_CODE_AT])[step];
   u32 fallbacks = c.fallbacks, top = c.top;
-  i64 budget = c.budget, fuel = c.fuel, given = min_of(fuel, p.step_fuel);
+  i64 budget = c.budget, bytes = min_of(budget, p.step_bytes), fuel = c.fuel, given = min_of(fuel, p.step_fuel);
+  c.budget = bytes;
   c.fuel = given;
   V v = execute(c, code, p.slots);
   if (v.kind == FAILED) v = default_of(c, program, code, p.slots, v);
   if (c.fuel < 0) stop(c, FUEL);
   c.fuel += fuel - given;
+  // More room would not help what may not take it.
+  if (c.stop == ARENA && c.budget < 0 && bytes < budget) c.stop = SIZE;
+  c.budget += budget - bytes;
   if (c.stop) {
     if (!may_leave(c, p)) return;
     // Whoever needs its value belongs to the same entries.
@@ -229,6 +237,7 @@ OUTLINE void begin_job(Ctx &c, const Launch &launch, u32 number, Job &job) {
   // Without the only entry nothing is left to do.
   p.leave = entries == 1 ? 0 : launch.flags >> LEAVE_FROM;
   p.step_fuel = entries == 1 ? job.fuel : min_of((i64)launch.fuel, STEP_FUEL);
+  p.step_bytes = entries == 1 ? c.budget : STEP_BYTES;
   if (c.stop) return;
   const u32 *users = program + program[job.wanted_from ? H_SCORE_USERS : H_USERS];
   copy(p.live, users, steps);
