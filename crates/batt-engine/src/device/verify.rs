@@ -59,17 +59,20 @@ impl Seen {
             Ok(value) => value,
             Err(error) => return Seen::Failed(error),
         };
-        // The copy comes first: it is what asks for the order of sets, as the device was.
-        let owned = match run.to_owned(value) {
-            Ok(owned) => owned,
-            Err(fault) => return Seen::Failed(RunError { fault, step: None }),
-        };
         if full {
-            return Seen::Value(owned);
+            // The copy is what asks for the order of sets, as the device was.
+            return match run.to_owned(value) {
+                Ok(owned) => Seen::Value(owned),
+                Err(fault) => Seen::Failed(RunError { fault, step: None }),
+            };
         }
-        // What a function hashes to depends on how many were made before it.
-        let hash = (!holds_function(&owned)).then(|| run.hash(value));
-        Seen::Judged(judge(run, value, expected), hash)
+        let (verdict, hash) = (judge(run, value, expected), run.hash(value));
+        // What a function hashes to depends on how many were made before it. A copy that finds no room says nothing about the
+        // value: nobody asked the device for one.
+        let functions = run
+            .to_owned(value)
+            .is_ok_and(|owned| holds_function(&owned));
+        Seen::Judged(verdict, (!functions).then_some(hash))
     }
 
     /// What the device has, given the value that was decoded.

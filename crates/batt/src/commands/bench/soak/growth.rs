@@ -8,6 +8,8 @@ pub struct Growth {
     pub largest: u64,
     /// The means of the second and of the last fifth, if there was time enough to tell.
     pub fifths: Option<(f64, f64)>,
+    /// The most in those fifths.
+    pub peaks: Option<(u64, u64)>,
 }
 
 /// With fewer looks a fifth is an accident.
@@ -21,17 +23,20 @@ impl Growth {
     pub fn of(seen: impl Iterator<Item = Option<u64>>, rounds: usize) -> Option<Growth> {
         let seen: Vec<u64> = seen.flatten().collect();
         let (first, last) = (*seen.first()?, *seen.last()?);
+        let part = |k: usize| &seen[k * seen.len() / 5..(k + 1) * seen.len() / 5];
         let fifth = |k: usize| {
-            let part = &seen[k * seen.len() / 5..(k + 1) * seen.len() / 5];
-            part.iter().map(|&bytes| bytes as f64).sum::<f64>() / part.len() as f64
+            part(k).iter().map(|&bytes| bytes as f64).sum::<f64>() / part(k).len() as f64
         };
+        let peak = |k: usize| part(k).iter().copied().max().unwrap_or(0);
+        let enough = seen.len() >= LEAST && rounds >= 5;
         Some(Growth {
             first,
             last,
             largest: seen.iter().copied().max()?,
             // In the second everything has its size already; means, since single runs may need much for a moment. The
             // same has to be done in both.
-            fifths: (seen.len() >= LEAST && rounds >= 5).then(|| (fifth(1), fifth(4))),
+            fifths: enough.then(|| (fifth(1), fifth(4))),
+            peaks: enough.then(|| (peak(1), peak(4))),
         })
     }
 
@@ -41,8 +46,14 @@ impl Growth {
         Some(last / second.max(1.0) - 1.0)
     }
 
+    /// What is kept adds to the mean and to the most. Of memory that goes up and down with the work, one of the two may be
+    /// larger by chance.
     pub fn is_too_much(&self) -> bool {
-        self.share().is_some_and(|share| share > TOLERANCE)
+        let peak = self
+            .peaks
+            .map(|(second, last)| last as f64 / second.max(1) as f64 - 1.0);
+        let grown = |share: Option<f64>| share.is_some_and(|share| share > TOLERANCE);
+        grown(self.share()) && grown(peak)
     }
 }
 
@@ -61,6 +72,11 @@ mod tests {
         assert!(!warm.is_too_much());
         let spike = growth((0..100).map(|at| if at == 90 { 1300 } else { 1000 }));
         assert!(!spike.is_too_much(), "{spike:?}");
+        let saw = growth((0..100).map(|at| match at {
+            80.. => 1000 + 30 * (at % 20),
+            _ => 1000 + 29 * (at % 20) * (at % 2),
+        }));
+        assert!(saw.share().unwrap() > 0.02 && !saw.is_too_much(), "{saw:?}");
     }
 
     #[test]

@@ -101,6 +101,8 @@ pub fn to_json(soak: &Soak) -> Json {
                 "max": growth.largest,
                 "second_fifth_mean": growth.fifths.map(|(second, _)| second.round()),
                 "last_fifth_mean": growth.fifths.map(|(_, last)| last.round()),
+                "second_fifth_max": growth.peaks.map(|(second, _)| second),
+                "last_fifth_max": growth.peaks.map(|(_, last)| last),
                 "growth": growth.share(),
                 "grown": growth.is_too_much(),
             })
