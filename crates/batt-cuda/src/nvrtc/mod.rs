@@ -239,7 +239,7 @@ impl Nvrtc {
         })
     }
 
-    /// Options that use all cores: machine code takes over a minute on one. They do not change what comes out, so the
+    /// Options that use all cores: as a whole, machine code takes over a minute on one. They do not change what comes out, so the
     /// cache does not ask for them. Older compilers do not know them.
     fn parallel(&self) -> &'static [&'static str] {
         let known = Version {
