@@ -492,21 +492,36 @@ impl<'r> Run<'r> {
         keys: &[Value<'r>],
         direction: Ordering,
     ) -> Outcome<Option<usize>> {
-        let mut best = 0;
-        self.in_turns(|run, turns| {
-            for at in 1..keys.len() {
-                let better = if direction == Ordering::Greater {
-                    run.lt_in_turn(turns, keys[best], keys[at])?
-                } else {
-                    run.lt_in_turn(turns, keys[at], keys[best])?
-                };
-                if better {
-                    best = at;
-                }
-            }
-            Ok(())
-        })?;
+        // Numbers and the like are compared without leaving anything behind.
+        let best = if keys.first().is_none_or(|key| key.address().is_none()) {
+            self.extreme_by(keys, direction, Run::lt)?
+        } else {
+            self.in_turns(|run, turns| {
+                run.extreme_by(keys, direction, |run, a, b| run.lt_in_turn(turns, a, b))
+            })?
+        };
         Ok((!keys.is_empty()).then_some(best))
+    }
+
+    /// The same for a way to compare; 0 for no items.
+    #[inline(always)]
+    fn extreme_by(
+        &mut self,
+        keys: &[Value<'r>],
+        direction: Ordering,
+        mut lt: impl FnMut(&mut Run<'r>, Value<'r>, Value<'r>) -> Outcome<bool>,
+    ) -> Outcome<usize> {
+        let mut best = 0;
+        for at in 1..keys.len() {
+            let (small, large) = match direction {
+                Ordering::Greater => (best, at),
+                _ => (at, best),
+            };
+            if lt(self, keys[small], keys[large])? {
+                best = at;
+            }
+        }
+        Ok(best)
     }
 
     /// Calls a function value with one argument.

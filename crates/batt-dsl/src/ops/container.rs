@@ -54,6 +54,9 @@ pub(super) enum Members<'r> {
     Set(&'r Set<'r>),
 }
 
+/// For so few elements it does not matter what calls leave behind; a longer loop around this one takes it back.
+const FEW: usize = 3;
+
 impl<'r> Members<'r> {
     pub fn of(run: &mut Run<'r>, container: Value<'r>) -> Outcome<Members<'r>> {
         Ok(match container {
@@ -99,6 +102,12 @@ impl<'r> Members<'r> {
     /// The images of all elements under a function, by number.
     pub fn map(self, run: &mut Run<'r>, function: Value<'r>) -> Outcome<&'r [Value<'r>]> {
         let images = run.slice_filled(self.len(), Value::None)?;
+        if images.len() <= FEW {
+            for (k, image) in images.iter_mut().enumerate() {
+                *image = run.call1(function, self.get(k))?;
+            }
+            return Ok(images);
+        }
         run.in_turns(|run, turns| {
             for (k, image) in images.iter_mut().enumerate() {
                 *image = run.turn1(turns, function, self.get(k))?;
