@@ -270,9 +270,9 @@ fn measure_mega(args: &BenchArgs, ui: &Ui) -> Result<Exit> {
     Ok(Exit::findings(bench.agreement.differ > 0))
 }
 
-/// Every solver on every input, on a device.
-fn measure_device(device: &Device, args: &BenchArgs, ui: &Ui) -> Result<Exit> {
-    let wanted = device::Wanted {
+/// What to measure on a device.
+fn wanted<'a>(device: &'a Device, args: &'a BenchArgs) -> device::Wanted<'a> {
+    device::Wanted {
         device,
         checkout: args.against.as_deref(),
         python: args.python.as_deref(),
@@ -282,8 +282,12 @@ fn measure_device(device: &Device, args: &BenchArgs, ui: &Ui) -> Result<Exit> {
         limits: args.options.engine(None).limits,
         time: args.time(),
         seed: args.seed,
-    };
-    let bench = device::measure(&wanted, ui)?;
+    }
+}
+
+/// Every solver on every input, on a device.
+fn measure_device(device: &Device, args: &BenchArgs, ui: &Ui) -> Result<Exit> {
+    let bench = device::measure(&wanted(device, args), ui)?;
     let mut out = stdout();
     match args.json {
         true => writeln!(out, "{}", json!({"device": device::to_json(&bench)}))?,
@@ -298,18 +302,7 @@ fn measure_device(device: &Device, args: &BenchArgs, ui: &Ui) -> Result<Exit> {
 
 /// The targets of the original's documents.
 fn measure_targets(device: &Device, args: &BenchArgs, ui: &Ui) -> Result<Exit> {
-    let wanted = targets::Wanted {
-        device,
-        checkout: args.against.as_deref(),
-        python: args.python.as_deref(),
-        solvers: &args.solvers,
-        tasks: args.tasks.as_deref(),
-        dialect: args.options.dialect(),
-        limits: args.options.engine(None).limits,
-        time: args.time(),
-        seed: args.seed,
-    };
-    let table = targets::measure(&wanted, ui)?;
+    let table = targets::measure(&wanted(device, args), ui)?;
     let mut out = stdout();
     if args.json {
         writeln!(out, "{}", json!({"targets": targets::to_json(&table)}))?;

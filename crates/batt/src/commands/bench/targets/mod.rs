@@ -8,12 +8,11 @@ mod stages;
 mod workloads;
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use batt_cuda::{Cuda, Driver, Settings};
-use batt_dsl::{Dialect, Limits};
+use batt_dsl::Dialect;
 use batt_engine::device::is_allowed_by;
 
 use self::catalogue::{What, measurements};
@@ -21,25 +20,13 @@ use self::harness::{Agreement, Harness, Timings};
 pub use self::report::{to_json, write, write_markdown};
 use self::stages::{Stages, two_devices};
 use super::checkout::Kind;
+use super::device::Wanted;
 use super::mega::setup::Material;
 use super::memory::{CardMemory, Watch, ordinals};
 use crate::device::{Device, PER_CARD};
 use crate::error::advised;
 use crate::interrupt;
 use crate::ui::Ui;
-
-/// What to measure.
-pub struct Wanted<'a> {
-    pub device: &'a Device,
-    pub checkout: Option<&'a Path>,
-    pub python: Option<&'a Path>,
-    pub solvers: &'a [PathBuf],
-    pub tasks: Option<&'a Path>,
-    pub dialect: Option<Dialect>,
-    pub limits: Limits,
-    pub time: Duration,
-    pub seed: u64,
-}
 
 /// What a measurement came to.
 #[derive(Clone, Debug, Default)]
