@@ -796,9 +796,9 @@ fn kernel_facts(
     let wanted = wanted.and_then(|wanted| wanted.parse().ok());
     let warps_per_block = wanted.unwrap_or(most).clamp(1, most);
     let scratch = warps_per_block * SCRATCH;
-    let most = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    let granted = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
     // SAFETY: the function is of a module that is loaded.
-    unsafe { result::function::set_function_attribute(function, most, scratch as i32) }?;
+    unsafe { result::function::set_function_attribute(function, granted, scratch as i32) }?;
     Ok(KernelFacts {
         origin: kernel.origin.clone(),
         bytes: kernel.image.bytes().len(),

@@ -97,9 +97,7 @@ impl Maker {
             origin: Origin::Compiler(nvrtc.version(), made.time),
         })
     }
-}
 
-impl Maker {
     /// Compiles function by function and links, or all at once where that does not work.
     fn compile(
         &self,
@@ -110,12 +108,11 @@ impl Maker {
     ) -> Result<Compilation, CardError> {
         let start = Instant::now();
         let mut made = nvrtc.compile(self.files, arch, options)?;
-        let (Some(link), Image::Cubin(parts)) = (self.link, &made.image) else {
+        // The intermediate form is linked by whoever translates it.
+        let (Some(link), Image::Cubin(parts), false) = (self.link, &made.image, options.whole)
+        else {
             return Ok(made);
         };
-        if options.whole {
-            return Ok(made);
-        }
         match link(parts) {
             Ok(linked) => made.image = Image::Cubin(linked),
             Err(error) => {

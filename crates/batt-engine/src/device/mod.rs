@@ -68,7 +68,7 @@ pub fn fuel_within(limits: &Limits, wanted: u64) -> Option<u64> {
     (enough && limits.size >= default.size && limits.memory >= default.memory).then_some(fuel)
 }
 
-/// Can a device be used for batts with these limits? It counts what a whole batt does, the CPU each step by itself, so
+/// Can a device be used for batts with these limits? It counts what a whole batt does, the CPU each solver by itself, so
 /// that only the default limits, or larger ones, are certain to be kept.
 pub fn is_allowed_by(limits: &Limits) -> bool {
     let default = Limits::default();
