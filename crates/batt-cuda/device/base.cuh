@@ -162,7 +162,7 @@ struct V {
 /// A set of cells holds these.
 struct Dot { u32 at; i32 color; };
 
-const u32 SCRATCH = 4096;
+const u32 SCRATCH = 2048;
 
 /// One run in progress. Every lane has its own copy, and all copies are the same.
 struct Ctx {

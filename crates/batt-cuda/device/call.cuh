@@ -80,45 +80,30 @@ DEVICE V call2(Ctx &c, V f, V a, V b);
 DEVICE V call3(Ctx &c, V f, V a, V b, V d);
 DEVICE V call4(Ctx &c, V f, V a, V b, V d, V e);
 
+/// A closure of one argument called. One place for calls with one argument and one for those with two, whatever the form:
+/// this is the most travelled way of all, and the less code the better.
 OUTLINE V call_closure(Ctx &c, V f, V x) {
-  V p = values_of(c, f)[0], q = values_of(c, f)[1];
-  switch (f.flags) {
-  case COMPOSE: {
-    V y = call1(c, q, x);
-    TRY(y);
-    return call1(c, p, y);
-  }
-  case CHAIN: {
-    V y = call1(c, values_of(c, f)[2], x);
-    TRY(y);
-    V z = call1(c, q, y);
-    TRY(z);
-    return call1(c, p, z);
-  }
-  case MATCHER: {
-    V y = call1(c, p, x);
-    TRY(y);
-    return boolean(equal(c, y, q));
-  }
-  case FORK: {
-    V y = call1(c, q, x);
-    TRY(y);
-    V z = call1(c, values_of(c, f)[2], x);
-    TRY(z);
-    return call2(c, p, y, z);
-  }
-  case LBIND: return call2(c, p, q, x);
-  case RBIND: return call2(c, p, x, q);
-  default: { // POWER
-    i64 n = int_of(q);
-    V y = x;
-    for (i64 k = 0; k < n; k++) {
-      y = call1(c, p, y);
-      TRY(y);
+  const V *parts = values_of(c, f);
+  u8 form = f.flags;
+  V a = x, b = x;
+  if (form == LBIND) {
+    a = parts[1];
+  } else if (form == RBIND) {
+    b = parts[1];
+  } else {
+    i64 left = form == POWER ? int_of(parts[1]) : form == CHAIN ? 3 : form == MATCHER ? 1 : 2;
+    for (; left > 0; left--) {
+      // Composed functions are called from the last to the first, those of a fork the other way round.
+      u32 number = form == FORK ? 3 - (u32)left : form == COMPOSE || form == CHAIN ? (u32)left - 1 : 0;
+      V v = call1(c, parts[number], form == FORK ? x : a);
+      TRY(v);
+      if (form == FORK && left == 1) b = v;
+      else a = v;
     }
-    return y;
+    if (form == MATCHER) return boolean(equal(c, a, parts[1]));
+    if (form != FORK) return a;
   }
-  }
+  return call2(c, parts[0], a, b);
 }
 
 OUTLINE V call1(Ctx &c, V f, V a) {

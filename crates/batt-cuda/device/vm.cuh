@@ -66,20 +66,34 @@ struct Progress {
   i64 step_bytes; // what it may take
 };
 
+OUTLINE V tuple_of_slots(Ctx &c, const u32 *numbers, u32 n, const V *slots) {
+  ROOM(V, items, c, n ? n : 1);
+  for (u32 k = 0; k < n; k++) put(items + k, slots[numbers[k]]);
+  sync();
+  return tuple_at(c, items, n);
+}
+
+/// A call of a primitive on numbers and locations, as lanes make them for one element each (lanes.cuh), all lanes the same
+/// one. That needs no stack, where calls that may be of anything save and restore a hundred registers on their way.
+/// Bad if it is another call.
+INLINE V quick_call(Ctx &c, V f, u32 n, V a, V b) {
+  if (f.kind != OP_ || n - 1 > 1 || !is_scalar(a) || !is_scalar(b) || c.op_counters || c.fuel < 0) return nope();
+  V v = n == 1 ? lane_dispatch1(c, f.lo, a) : lane_dispatch2(c, f.lo, a, b);
+  if (!is_bad(v)) c.fuel--;
+  return v;
+}
+
 /// Executes one instruction.
-OUTLINE V execute(Ctx &c, const u32 *code, const V *slots) {
+INLINE V execute(Ctx &c, const u32 *code, const V *slots) {
   u32 form = code[0] & 0xff, n = code[0] >> 8;
-  if (form == 2) {
-    ROOM(V, items, c, n ? n : 1);
-    for (u32 k = 0; k < n; k++) put(items + k, slots[code[2 + k]]);
-    sync();
-    return tuple_at(c, items, n);
-  }
+  if (form == 2) return tuple_of_slots(c, code + 2, n, slots);
   V f = form == 0 ? primitive(code[1]) : slots[code[1]];
   V a = n > 0 ? slots[code[2]] : none();
   V b = n > 1 ? slots[code[3]] : none();
   V d = n > 2 ? slots[code[4]] : none();
   V e = n > 3 ? slots[code[5]] : none();
+  V v = quick_call(c, f, n, a, b);
+  if (!is_bad(v)) return v;
   switch (n) {
   case 1: return call1(c, f, a);
   case 2: return call2(c, f, a, b);
@@ -90,7 +104,7 @@ OUTLINE V execute(Ctx &c, const u32 *code, const V *slots) {
 }
 
 /// What a failing step gives instead where a batt goes on with defaults; the fault itself elsewhere.
-INLINE V default_of(Ctx &c, const u32 *program, const u32 *code, const V *slots, V fault) {
+OUTLINE V default_of(Ctx &c, const u32 *program, const u32 *code, const V *slots, V fault) {
   bool guarded = fault.flags == TYPE_ || fault.flags == ATTRIBUTE_ || fault.flags == VALUE_;
   if (program[H_ON_ERROR] == 0 || !guarded) return fault;
   u32 form = code[0] & 0xff, n = code[0] >> 8;
@@ -122,7 +136,7 @@ OUTLINE void fail_entries(const u32 *program, Progress &p, u32 step, u32 fault, 
 INLINE bool may_leave(const Ctx &c, const Progress &p) { return p.leave >> c.stop & 1; }
 
 /// Runs one step; the run may be stopped afterwards.
-OUTLINE void run_step(Ctx &c, const u32 *program, Progress &p, u32 step, u32 wanted_from) {
+INLINE void run_step(Ctx &c, const u32 *program, Progress &p, u32 step, u32 wanted_from) {
   if (p.live[step] == 0) return;
   const u32 *code = program + (program + program[H_CODE_AT])[step];
   u32 fallbacks = c.fallbacks, top = c.top;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Shared memory of a warp in bytes: `SCRATCH` in `base.cuh`.
-pub(crate) const SCRATCH: u32 = 4096;
+pub(crate) const SCRATCH: u32 = 2048;
 
 /// The architecture of a card: ten times the major compute capability, plus the minor one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,7 +23,7 @@ impl Arch {
     ];
 
     /// Warps of the largest block. The larger the better, since the warps of a block share what they fetch of the code; 28 is
-    /// what the registers of a multiprocessor allow, and each takes 4 KiB of shared memory, which older and smaller cards
+    /// what the registers of a multiprocessor allow, and each takes 2 KiB of shared memory, which the oldest cards
     /// have less of.
     pub fn warps_per_block(self) -> u32 {
         let shared_kib = match self.0 {
@@ -100,9 +100,9 @@ mod tests {
     #[test]
     fn blocks_fit_the_shared_memory_of_their_cards() {
         let warps = Arch::NAMED.map(|arch| arch.warps_per_block());
-        assert_eq!(warps, [11, 15, 28, 24, 24, 28, 24]);
+        assert_eq!(warps, [23, 28, 28, 28, 28, 28, 28]);
         let registers = Arch::NAMED.map(|arch| arch.registers());
-        assert_eq!(registers, [184, 136, 72, 80, 80, 72, 80]);
+        assert_eq!(registers, [88, 72, 72, 72, 72, 72, 72]);
         let base = crate::source::VM
             .iter()
             .find(|file| file.name.ends_with("base.cuh"));

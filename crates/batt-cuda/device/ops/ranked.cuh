@@ -190,8 +190,10 @@ struct Tally {
 
 /// How often each byte occurs.
 OUTLINE V tally_bytes(Ctx &c, const u8 *bytes, u32 n, Tally *tally) {
-  u32 *counts = (u32 *)c.scratch, *firsts = counts + 256;
-  u8 *present = c.scratch + 2048;
+  u32 *counts = scratch_for<u32>(c, 256 + 256 + 64);
+  CHECK(c);
+  u32 *firsts = counts + 256;
+  u8 *present = (u8 *)(firsts + 256);
   sync();
   fill_with(counts, 0u, 256);
   fill_with(firsts, n, 256);

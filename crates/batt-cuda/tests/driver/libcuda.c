@@ -230,7 +230,7 @@ int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsign
     need_inside(p.output, p.output_words * 4, "output");
     need_inside(p.arenas, p.arena_bytes * p.warps, "arenas");
     need_inside(p.cursor, 16, "cursor");
-    if (gx * (bx / 32) != p.warps || gy * gz * by * bz != 1 || bx % 32 || bx > 1024 || shared != bx * 128 || p.arena_bytes % 256) wrong("geometry");
+    if (gx * (bx / 32) != p.warps || gy * gz * by * bz != 1 || bx % 32 || bx > 1024 || shared != bx * 64 || p.arena_bytes % 256) wrong("geometry");
     uint64_t *cursor = (uint64_t *)p.cursor;
     if (cursor[0] || cursor[1]) wrong("the cursor is not at the beginning");
     if (p.flags >> 31) {
