@@ -25,6 +25,9 @@ use crate::evaluate::{Job, score_job};
 /// Runs of one launch: the slowest of them holds up the others, so there should be many.
 const LARGEST_CHUNK: usize = 1 << 18;
 
+/// As many as keep a card busy for some milliseconds. See [`chunks`].
+const SMALLEST_CHUNK: usize = 1 << 14;
+
 /// Fuel of a run: what is not done with so much is done sooner by a core than by a warp, which the others wait for.
 pub(super) const SHORT: u64 = 10_000;
 
@@ -50,10 +53,6 @@ pub(super) fn score(
     let fuel = fuel_within(&options.limits, options.device.settings.fuel.min(SHORT));
     let used = !cards.is_empty() && fuel.is_some() && count > 0;
     let cards = if used { cards } else { &mut [] };
-    let size = options.device.chunk.map_or_else(
-        || count.div_ceil(cards.len().max(1)).clamp(1, LARGEST_CHUNK),
-        std::num::NonZeroUsize::get,
-    );
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let threads = options.threads.map_or(cores, std::num::NonZeroUsize::get);
     let work = Work {
@@ -63,10 +62,13 @@ pub(super) fn score(
         options,
         fuel: fuel.unwrap_or_default(),
         stop,
-        chunks: (0..count)
-            .step_by(size.max(1))
-            .map(|at| at..(at + size).min(count))
-            .collect(),
+        chunks: match options.device.chunk {
+            Some(size) => (0..count)
+                .step_by(size.get())
+                .map(|at| at..(at + size.get()).min(count))
+                .collect(),
+            None => chunks(count, cards.len().max(1)),
+        },
         next: AtomicUsize::new(0),
         queue: Mutex::new(Queue {
             portions: VecDeque::new(),
@@ -105,6 +107,23 @@ pub(super) fn score(
         device: used.then_some(report),
     };
     (scores, report)
+}
+
+/// What the cards take one after the other: small chunks first, so that cores soon have something to do, which is what cards
+/// leave; then large ones; and small ones again, so that cores are not left alone with what the last one leaves.
+fn chunks(count: usize, cards: usize) -> Vec<Range<usize>> {
+    let (mut chunks, mut at, mut size) = (Vec::new(), 0, SMALLEST_CHUNK);
+    while at < count {
+        let share = (count - at).div_ceil(2 * cards);
+        let end = count.min(at + size.min(share).max(SMALLEST_CHUNK));
+        chunks.push(at..end);
+        at = end;
+        // Each card has had one of this size.
+        if chunks.len() % cards == 0 {
+            size = LARGEST_CHUNK.min(2 * size);
+        }
+    }
+    chunks
 }
 
 /// Programs and samples as the cards know them.
@@ -453,5 +472,26 @@ pub(super) fn score_of(entry: &Entry) -> Score {
             Entry::Value { hash, .. } => Some(*hash),
             _ => None,
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_grow_and_shrink() {
+        for cards in 1..4 {
+            for count in [0, 1, SMALLEST_CHUNK, 100_000, 1_400_000, 10_000_000] {
+                let chunks = chunks(count, cards);
+                let all: Vec<usize> = chunks.iter().cloned().flatten().collect();
+                assert!(all.into_iter().eq(0..count));
+                assert!(chunks.iter().all(|chunk| chunk.len() <= LARGEST_CHUNK));
+            }
+            let chunks = chunks(10_000_000, cards);
+            assert_eq!(chunks[0].len(), SMALLEST_CHUNK);
+            assert!(chunks.iter().any(|chunk| chunk.len() == LARGEST_CHUNK));
+            assert!(chunks[chunks.len() - 2].len() <= 2 * SMALLEST_CHUNK);
+        }
     }
 }
