@@ -69,6 +69,8 @@ impl Settings {
 pub struct KernelFacts {
     /// Where it is from.
     pub origin: Origin,
+    /// How long it took to find or make it and to load it, once the card was open.
+    pub ready: Duration,
     /// Its size in bytes.
     pub bytes: usize,
     /// Registers of a thread.
@@ -220,10 +222,17 @@ impl Cuda {
         // One for each architecture, however many cards there are of it.
         let mut kernels: BTreeMap<Arch, Kernel> = BTreeMap::new();
         let mut cards = Vec::with_capacity(ordinals.len());
-        for &ordinal in ordinals {
+        // Loading the compiler, of which we have to know the version, takes about as long as opening a card.
+        let contexts: Vec<Primary> = thread::scope(|scope| {
+            scope.spawn(|| settings.maker.load_compiler(driver.version));
+            let open = |&ordinal| Primary::retain(device(&driver, ordinal)?);
+            ordinals.iter().map(open).collect::<Result<_, CardError>>()
+        })?;
+        for (&ordinal, context) in ordinals.iter().zip(contexts) {
+            let started = Instant::now();
             let facts = CardFacts::of(&driver, ordinal)?;
             // The linker wants a context.
-            let context = Primary::retain(device(&driver, ordinal)?)?;
+            context.make_current()?;
             let sharing = ordinals.iter().filter(|&&other| other == ordinal).count() as u64;
             let kernel = match kernels.entry(facts.arch) {
                 Entry::Occupied(entry) => entry.into_mut(),
@@ -234,7 +243,7 @@ impl Cuda {
                 )?),
             };
             cards.push(Cuda::open_one(
-                &driver, context, facts, kernel, sharing, settings, &mut notes,
+                &driver, context, facts, kernel, sharing, settings, started, &mut notes,
             )?);
         }
         Ok(Opened { cards, notes })
@@ -248,6 +257,7 @@ impl Cuda {
         kernel: &mut Kernel,
         sharing: u64,
         settings: &Settings,
+        started: Instant,
         notes: &mut Vec<String>,
     ) -> Result<Cuda, CardError> {
         grow_stack(settings.stack)?;
@@ -259,7 +269,7 @@ impl Cuda {
         let opening = |error| failed("opening the card", error);
         // SAFETY: the module was just loaded.
         let function = unsafe { result::module::get_function(module, name()) }.map_err(opening)?;
-        let kernel = kernel_facts(kernel, function, &facts).map_err(opening)?;
+        let kernel = kernel_facts(kernel, function, &facts, started.elapsed()).map_err(opening)?;
         let event = || result::event::create(CUevent_flags::CU_EVENT_DEFAULT).map_err(opening);
         Ok(Cuda {
             quota: budget.limit() / sharing.max(1),
@@ -784,6 +794,7 @@ fn kernel_facts(
     kernel: &Kernel,
     function: CUfunction,
     facts: &CardFacts,
+    ready: Duration,
 ) -> Result<KernelFacts, DriverError> {
     let attribute = |which| -> Result<u32, DriverError> {
         // SAFETY: the function is of a module that is loaded.
@@ -801,6 +812,7 @@ fn kernel_facts(
     unsafe { result::function::set_function_attribute(function, granted, scratch as i32) }?;
     Ok(KernelFacts {
         origin: kernel.origin.clone(),
+        ready,
         bytes: kernel.image.bytes().len(),
         registers: attribute(CUfunction_attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
         local: attribute(CUfunction_attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,

@@ -62,6 +62,12 @@ impl Maker {
         }
     }
 
+    /// Loads the compiler, so that it is there when the kernel is asked for; it stays loaded.
+    pub(crate) fn load_compiler(&self, driver: Version) {
+        // Whoever needs it gets the error.
+        drop(Nvrtc::find(&self.places, Some(driver)));
+    }
+
     /// The kernel for a card. What the user may want to know goes to the notes.
     pub fn kernel(
         &self,

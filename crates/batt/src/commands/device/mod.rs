@@ -331,6 +331,7 @@ fn kernel_json(facts: &KernelFacts, opened: Duration) -> Value {
     };
     json!({
         "opened_seconds": opened.as_secs_f64(),
+        "loaded_seconds": facts.ready.as_secs_f64(),
         "compiled_seconds": compiled,
         "bytes": facts.bytes,
         "registers": facts.registers,
@@ -348,7 +349,8 @@ fn kernel_text(facts: &KernelFacts, opened: Duration) -> String {
         }
     };
     format!(
-        "kernel: {origin}, ready after {:.1} s, {}, {} registers, {} bytes local, {} bytes shared, {} warps at a time",
+        "kernel: {origin}, ready after {:.2} s, {:.2} s with opening the card, {}, {} registers, {} bytes local, {} bytes shared, {} warps at a time",
+        facts.ready.as_secs_f64(),
         opened.as_secs_f64(),
         size(facts.bytes as u64),
         facts.registers,
