@@ -237,6 +237,7 @@ impl<'r> Run<'r> {
         budget.left = budget.left.saturating_sub(budget.granted - self.memory);
         budget.granted = self.limits.memory.min(budget.left);
         self.memory = budget.granted;
+        self.home.memo.borrow_mut().clear();
         if self.reached != Some(Fault::Time) {
             self.reached = None;
             self.fuel = self.limits.steps.min(SLICE);
@@ -255,6 +256,7 @@ impl<'r> Run<'r> {
     /// Sets what is left of the limits, whatever became of them so far. Time is for the whole run and is not renewed.
     pub fn allow(&mut self, allowance: Allowance) {
         self.memory = allowance.memory;
+        self.home.memo.borrow_mut().clear();
         if self.reached != Some(Fault::Time) {
             self.reached = None;
             self.fuel = allowance.steps.min(SLICE);
@@ -325,6 +327,12 @@ impl<'r> Run<'r> {
     /// of them goes on with the numbers of the next one: then hashes may be equal, which does no harm.
     pub fn begin_closures(&mut self, step: u32) {
         self.closures = step << 18;
+    }
+
+    /// Steps left in this slice: less with every step, but for the first one of the next slice.
+    #[inline(always)]
+    pub(crate) fn fuel(&self) -> u64 {
+        self.fuel
     }
 
     /// Units of work spent so far.
