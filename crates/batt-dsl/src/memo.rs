@@ -30,6 +30,7 @@
 //! remembered does not follow from addresses (nothing is displaced: when the table is full, no more is stored), and
 //! whoever [begins anew with the limits](Run::allow) begins with an empty memo.
 
+use std::cell::Cell;
 use std::ptr::NonNull;
 
 use crate::fault::Fault;
@@ -40,6 +41,11 @@ use crate::value::{Closure, Form, Returned, Value};
 
 /// A call that takes as many steps is worth remembering.
 const DEAR: u64 = 16;
+
+/// As long as no call of a dear closure has come again, every so many of the dear ones are looked up, and every so many stored:
+/// enough to notice that calls come again, in loops of hundreds, and no burden where they do not.
+const TRY_LOOKING: u8 = 4;
+const TRY_STORING: u8 = 16;
 
 /// Steps that it takes to look something up, beside the call: they are measures of time.
 const RECALL: usize = 3;
@@ -53,7 +59,7 @@ const FIRST_SLOTS: usize = 64;
 /// What is remembered. Empty, it has no memory of its own.
 #[derive(Default)]
 pub(crate) struct Memo {
-    /// The closures that have proved dear. A closure has its number here, from 1: see [`Closure::number`].
+    /// The closures that have proved dear. A closure has its number here, from 1: see [`Standing`].
     closures: Vec<Dear>,
     /// Calls of them, in the order in which they were made: calls come again in about the same order, and so what is remembered
     /// of the next one is mostly in the cache already.
@@ -77,7 +83,49 @@ unsafe impl Send for Memo {}
 struct Dear {
     address: NonNull<u8>,
     /// How often it was known what a call gives; once there is no more room, less how often it was not.
-    hits: u64,
+    hits: u32,
+}
+
+/// What the memo knows of a closure, kept with it. Three bytes: with more, a closure would not fit a cache line.
+#[derive(Default)]
+pub(crate) struct Standing {
+    /// The number, if calls have been dear; otherwise 0.
+    number: Cell<[u8; 2]>,
+    /// How many dear calls there were, modulo [`TRY_STORING`], and [`ASKED`] if the next one is to be looked up.
+    tries: Cell<u8>,
+}
+
+/// A bit that is no part of the number of tries.
+const ASKED: u8 = 0x80;
+
+impl Standing {
+    /// Is the next call to be looked up?
+    #[inline(always)]
+    pub fn is_asked(&self) -> bool {
+        self.tries.get() >= ASKED
+    }
+
+    fn ask(&self, asked: bool) {
+        let tries = self.tries.get() & !ASKED;
+        self.tries.set(if asked { tries | ASKED } else { tries });
+    }
+
+    #[inline(always)]
+    fn number(&self) -> u16 {
+        u16::from_ne_bytes(self.number.get())
+    }
+
+    /// Counts a dear call: how many there were.
+    fn count(&self) -> u8 {
+        let tries = (self.tries.get() + 1) % TRY_STORING;
+        self.tries.set(tries);
+        tries
+    }
+
+    /// Is what the call under way gives to be stored, though none has come again?
+    fn is_sample(&self) -> bool {
+        self.tries.get() & !ASKED == 0
+    }
 }
 
 /// A call of a dear closure, told apart from all others.
@@ -107,7 +155,8 @@ struct Entry {
 
 impl Call {
     #[inline(always)]
-    fn new(closure: u16, parts: [Value<'_>; 2]) -> Call {
+    fn new(closure: &Closure<'_>, parts: [Value<'_>; 2]) -> Call {
+        let closure = closure.standing.number();
         let [a, b] = parts.map(Value::identity);
         Call {
             words: [a.1, b.1],
@@ -162,6 +211,15 @@ impl Entry {
 }
 
 impl Memo {
+    /// Is everything remembered that can be? Only in tests.
+    #[inline(always)]
+    fn is_eager(&self) -> bool {
+        #[cfg(test)]
+        return self.threshold.is_some();
+        #[cfg(not(test))]
+        false
+    }
+
     /// Forgets everything. The room stays.
     #[inline(always)]
     pub fn clear(&mut self) {
@@ -195,11 +253,18 @@ impl Memo {
         Some(number)
     }
 
-    /// Is it the closure of this number? It may have got the number in an earlier memo.
+    /// What is known of a closure. It may have got its number in an earlier memo; then it is as good as none.
     #[inline(always)]
-    fn knows(&self, closure: &Closure<'_>, number: u16) -> bool {
-        let known = self.closures.get(usize::from(number).wrapping_sub(1));
-        known.is_some_and(|known| known.address == NonNull::from(closure).cast())
+    fn known(&mut self, closure: &Closure<'_>) -> Option<&mut Dear> {
+        let number = usize::from(closure.standing.number());
+        let known = self.closures.get_mut(number.wrapping_sub(1))?;
+        (known.address == NonNull::from(closure).cast()).then_some(known)
+    }
+
+    /// Has a call of the closure come again?
+    #[inline(always)]
+    fn has_hits(&mut self, closure: &Closure<'_>) -> bool {
+        self.known(closure).is_some_and(|known| known.hits > 0)
     }
 
     /// Should calls of the closure still be looked up, after one that was not known? Without room they are worth it as long as
@@ -281,6 +346,8 @@ impl Memo {
     }
 }
 
+const _: () = assert!(size_of::<Closure<'_>>() <= 64);
+
 impl<'r> Run<'r> {
     /// Has a call been dear that began with so many steps left in the slice? Of one in which the next slice began it is not
     /// known.
@@ -293,17 +360,27 @@ impl<'r> Run<'r> {
         fuel_before >= self.fuel() + dear
     }
 
-    /// Takes note of a dear closure, if its calls can be remembered.
+    /// Takes note of a dear call of a closure, if such calls can be remembered.
     #[cold]
     #[inline(never)]
     pub(crate) fn found_dear(&mut self, closure: &'r Closure<'r>) {
-        // A step that calls a function does so once.
-        if !self.home.is_in_loop() || !self.home.stay_for_good([Value::Closure(closure)]) {
-            return;
+        let home = self.home;
+        let mut memo = home.memo.borrow_mut();
+        let standing = &closure.standing;
+        if memo.known(closure).is_none() {
+            // A step that calls a function does so once.
+            if !home.is_in_loop() || !home.stay_for_good([Value::Closure(closure)]) {
+                return;
+            }
+            let Some(number) = memo.admit(closure) else {
+                return;
+            };
+            home.make_untidy();
+            standing.number.set(number.to_ne_bytes());
+            standing.tries.set(0);
         }
-        self.home.make_untidy();
-        if let Some(number) = self.home.memo.borrow_mut().admit(closure) {
-            closure.number.set(number);
+        if standing.count().is_multiple_of(TRY_LOOKING) || memo.is_eager() {
+            standing.ask(true);
         }
     }
 
@@ -315,7 +392,8 @@ impl<'r> Run<'r> {
         if self.depth > entry.depth.into() {
             return None;
         }
-        memo.closures[usize::from(call.closure) - 1].hits += 1;
+        let hits = &mut memo.closures[usize::from(call.closure) - 1].hits;
+        *hits = hits.saturating_add(1);
         self.closures = self.closures.wrapping_add(entry.made.into());
         // SAFETY: it was stored in this run (or what is apart in it), since the memo is cleared with the memory, and it stays.
         Some(unsafe { Value::from_identity(entry.kind, entry.value) })
@@ -334,14 +412,13 @@ impl<'r> Run<'r> {
             && let Form::Lbind(Value::Op(op), fixed) | Form::Rbind(Value::Op(op), fixed) =
                 inner.form
             && op == OpId::of(&astuple::OP)
-            && let number = outer.number.get()
-            && self.home.memo.borrow().knows(outer, number)
+            && self.home.memo.borrow_mut().has_hits(outer)
         {
             let parts = match inner.form {
                 Form::Lbind(..) => [fixed, x],
                 _ => [x, fixed],
             };
-            if let Some(value) = self.recall(&Call::new(number, parts)) {
+            if let Some(value) = self.recall(&Call::new(outer, parts)) {
                 return Returned::new(self.spend(RECALL).map(|()| value));
             }
         }
@@ -353,22 +430,28 @@ impl<'r> Run<'r> {
     #[inline(never)]
     pub(crate) fn call_dear(&mut self, closure: &'r Closure<'r>, x: Value<'r>) -> Returned<'r> {
         let home = self.home;
-        let number = closure.number.get();
-        if !home.memo.borrow().knows(closure, number) {
-            closure.number.set(0);
+        let standing = &closure.standing;
+        let mut memo = home.memo.borrow_mut();
+        let Some(known) = memo.known(closure) else {
+            drop(memo);
+            standing.ask(false);
             return self.call_closure1(closure, x);
-        }
-        let call = Call::new(number, parts(x));
+        };
+        let is_trial = known.hits == 0 && !memo.is_eager();
+        drop(memo);
+        let call = Call::new(closure, parts(x));
         if let Some(value) = self.recall(&call) {
             return Returned::new(self.spend(RECALL).map(|()| value));
         }
-        if !home.memo.borrow_mut().is_worth_a_miss(number) {
-            closure.number.set(0);
+        if is_trial || !home.memo.borrow_mut().is_worth_a_miss(call.closure) {
+            standing.ask(false);
         }
+        let stores = !is_trial || standing.is_sample();
         let (fuel, fallbacks, closures) = (self.fuel(), self.fallbacks, self.closures);
         let hashed = home.memo.borrow().hashed;
         let outcome = self.call_plainly(closure, x);
         if let Ok(value) = outcome
+            && stores
             && self.was_dear(fuel)
             && self.fallbacks == fallbacks
             && self.check_limits().is_ok()
@@ -382,7 +465,7 @@ impl<'r> Run<'r> {
             home.memo.borrow_mut().store(Entry {
                 words: call.words,
                 value,
-                closure: number,
+                closure: call.closure,
                 kinds: call.kinds,
                 kind,
                 made,

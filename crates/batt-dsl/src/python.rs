@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 use crate::dialect::Dialect;
 use crate::fault::{Fault, Outcome};
 use crate::hash;
+use crate::memo::Standing;
 use crate::run::{MAX_DEPTH, Run};
 use crate::table::{Code, Fallback, Op, OpId, Type};
 use crate::value::{Closure, Form, Returned, Value};
@@ -668,7 +669,7 @@ impl<'r> Run<'r> {
     }
 
     pub(crate) fn call_closure1(&mut self, closure: &'r Closure<'r>, x: Value<'r>) -> Returned<'r> {
-        if closure.number.get() != 0 {
+        if closure.standing.is_asked() {
             return self.call_dear(closure, x);
         }
         let fuel = self.fuel();
@@ -721,7 +722,7 @@ impl<'r> Run<'r> {
         match closure.form {
             Form::Compose(outer, inner) => {
                 if let Value::Closure(outer) = outer
-                    && outer.number.get() != 0
+                    && outer.standing.is_asked()
                 {
                     return self.compose_dear(outer, inner, x).outcome();
                 }
@@ -768,7 +769,7 @@ impl<'r> Run<'r> {
         self.closures = self.closures.wrapping_add(1);
         Ok(Value::Closure(self.alloc(Closure {
             arity,
-            number: 0.into(),
+            standing: Standing::default(),
             id: self.closures,
             form,
         })?))

@@ -14,6 +14,7 @@
 use std::cell::Cell as Slot;
 
 use crate::fault::{Fault, Outcome};
+use crate::memo::Standing;
 use crate::set::Set;
 use crate::table::OpId;
 
@@ -142,8 +143,8 @@ pub struct Concat<'r> {
 pub struct Closure<'r> {
     /// How many arguments a call takes.
     pub(crate) arity: u8,
-    /// By which number the [memo](crate::memo) knows it, if calls have been dear; otherwise 0.
-    pub(crate) number: Slot<u16>,
+    /// What the memo knows of it.
+    pub(crate) standing: Standing,
     /// Which closure of its run it is: a stable stand-in for its address.
     pub(crate) id: u32,
     pub(crate) form: Form<'r>,
