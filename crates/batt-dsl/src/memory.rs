@@ -138,16 +138,15 @@ impl Memory {
         !self.marks.borrow().is_empty()
     }
 
-    /// Do the values stay to the end of the run, or of what is apart? They do if they stay at the mark of the outermost loop:
-    /// that mark only moves on, and the loops after this one make theirs later. May say no of what does.
+    /// Do the values stay to the end of the run, or of what is apart, and were they there before the turn of the outermost loop
+    /// began? So it is if they stay at its mark: that mark only moves on, and the loops after this one make theirs later.
     pub fn stay_for_good<const N: usize>(&self, values: [Value<'_>; N]) -> bool {
-        let marks = self.marks.borrow();
-        let Some(outermost) = marks.first() else {
-            return true;
-        };
-        let region = self.region();
+        let (marks, region) = (self.marks.borrow(), self.region());
         let mut addresses = values.iter().filter_map(|value| value.address());
-        addresses.all(|address| region.stays(outermost, address))
+        match marks.first() {
+            Some(outermost) => addresses.all(|address| region.stays(outermost, address)),
+            None => addresses.next().is_none(),
+        }
     }
 
     /// Where the values of a new run are made.

@@ -121,6 +121,12 @@ impl Workspace {
         &self.scratch.profile
     }
 
+    /// What closures have given.
+    #[cfg(test)]
+    pub(crate) fn memo(&mut self) -> &mut crate::memo::Memo {
+        self.memory.memo.get_mut()
+    }
+
     /// Runs `body` with fresh memory and limits. What it returns may not borrow from the run.
     pub fn run<T>(
         &mut self,
