@@ -782,10 +782,10 @@ mod tests {
                     Ok(f @ (Value::Op(_) | Value::Closure(_))) => {
                         // Most functions fail whatever they are given.
                         let mut works = false;
-                        for k in 0..values.len().min(7) {
-                            let one = run.items(values[k]).ok().and_then(|items| items.first());
+                        for &value in values.iter().take(7) {
+                            let one = run.items(value).ok().and_then(|items| items.first());
                             works |= one.is_some_and(|one| run.call1(f, *one).is_ok());
-                            works |= run.call1(f, values[k]).is_ok();
+                            works |= run.call1(f, value).is_ok();
                         }
                         if works || run.arity(f) == Ok(2) || random.below(4) == 0 {
                             functions.push(f);
