@@ -605,6 +605,31 @@ mod tests {
         assert!(workspace.memo().recalled > 0);
     }
 
+    /// Which of two functions comes first in a set that each call makes anew, many times: that follows from their numbers.
+    fn which_is_first<'r>(run: &mut Run<'r>) -> Outcome<Value<'r>> {
+        let numbers = run.make_tuple(&[Value::Int(3); 40])?;
+        let mut names = Names(run, vec![("numbers", numbers), ("seven", Value::Int(7))]);
+        names.set("adding", "lbind lbind add")?;
+        names.set("times", "lbind lbind multiply")?;
+        names.set("one", "compose initset times")?;
+        names.set("both", "fork insert adding one")?;
+        names.set("listed", "compose totuple both")?;
+        names.set("values", "rbind rapply seven")?;
+        names.set("f", "chain first values listed")?;
+        names.set("all", "apply f numbers")
+    }
+
+    #[test]
+    fn what_follows_from_the_numbers_of_functions_is_not_remembered() {
+        let mut workspace = Workspace::new();
+        let plain = run(&mut workspace, OFF, which_is_first).0;
+        let Ok(OwnedValue::Tuple(values)) = &plain else {
+            panic!("a tuple: {plain:?}");
+        };
+        assert!(values.iter().any(|value| *value != values[0]), "{values:?}");
+        assert_eq!(run(&mut workspace, EAGER, which_is_first).0, plain);
+    }
+
     /// Calls a function three deep, then the same so many calls down.
     fn deep<'r>(run: &mut Run<'r>, calls: usize) -> Outcome<Value<'r>> {
         let numbers = run.make_tuple(&[1, 2, 3, 4].map(Value::Int))?;
