@@ -36,6 +36,7 @@ mod arena;
 mod dialect;
 mod fault;
 mod hash;
+mod memo;
 mod memory;
 mod ops;
 mod owned;

@@ -41,6 +41,7 @@ use std::ptr::NonNull;
 
 use crate::arena::{Arena, Position};
 use crate::fault::Outcome;
+use crate::memo::Memo;
 use crate::run::Run;
 use crate::value::Value;
 
@@ -57,6 +58,8 @@ pub(crate) struct Memory {
     shared_left: Cell<Option<usize>>,
     /// The loops under way, the innermost last. All are in the region at hand.
     marks: RefCell<Vec<Mark>>,
+    /// What closures have given. Points only to what [stays for good](Memory::stay_for_good).
+    pub(crate) memo: RefCell<Memo>,
 }
 
 /// Values and the lasting notes about them.
@@ -122,6 +125,28 @@ impl Memory {
         self.apart.set(false);
         self.shared_left.set(None);
         self.marks.get_mut().clear();
+        self.memo.get_mut().clear();
+    }
+
+    /// Makes the next reset look at more than the values.
+    pub fn make_untidy(&self) {
+        self.shared.main.make_untidy();
+    }
+
+    /// Is a loop under way that takes memory back?
+    pub fn is_in_loop(&self) -> bool {
+        !self.marks.borrow().is_empty()
+    }
+
+    /// Do the values stay to the end of the run, or of what is apart, and were they there before the turn of the outermost loop
+    /// began? So it is if they stay at its mark: that mark only moves on, and the loops after this one make theirs later.
+    pub fn stay_for_good<const N: usize>(&self, values: [Value<'_>; N]) -> bool {
+        let (marks, region) = (self.marks.borrow(), self.region());
+        let mut addresses = values.iter().filter_map(|value| value.address());
+        match marks.first() {
+            Some(outermost) => addresses.all(|address| region.stays(outermost, address)),
+            None => addresses.next().is_none(),
+        }
     }
 
     /// Where the values of a new run are made.

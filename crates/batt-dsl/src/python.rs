@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 use crate::dialect::Dialect;
 use crate::fault::{Fault, Outcome};
 use crate::hash;
+use crate::memo::Standing;
 use crate::run::{MAX_DEPTH, Run};
 use crate::table::{Code, Fallback, Op, OpId, Type};
 use crate::value::{Closure, Form, Returned, Value};
@@ -17,7 +18,10 @@ impl<'r> Run<'r> {
             // Addresses in CPython; any stable number does.
             Value::None | Value::Failed(_) => 0x5bd1_e995,
             Value::Op(id) => 0x9747_b28c + 64 * id.index() as u64,
-            Value::Closure(closure) => 0x1b87_3593 + 64 * u64::from(closure.id),
+            Value::Closure(closure) => {
+                self.home.memo.borrow_mut().note_hash();
+                0x1b87_3593 + 64 * u64::from(closure.id)
+            }
             Value::Bool(b) => hash::int(b.get().into()),
             Value::Int(n) => hash::int(n),
             Value::Float(x) => match v.integral() {
@@ -664,13 +668,29 @@ impl<'r> Run<'r> {
         Ok(())
     }
 
-    fn call_closure1(&mut self, closure: &'r Closure<'r>, x: Value<'r>) -> Returned<'r> {
-        if let Err(fault) = self.enter() {
-            return Returned::new(Err(fault));
+    pub(crate) fn call_closure1(&mut self, closure: &'r Closure<'r>, x: Value<'r>) -> Returned<'r> {
+        if closure.standing.is_asked() {
+            return self.call_dear(closure, x);
         }
-        let returned = Returned::new(self.call_form(closure, x));
-        self.depth -= 1;
+        let fuel = self.fuel();
+        let returned = Returned::new(self.call_plainly(closure, x));
+        if self.was_dear(fuel) {
+            self.found_dear(closure);
+        }
         returned
+    }
+
+    /// Calls a closure with one argument, whatever is known of it.
+    #[inline(always)]
+    pub(crate) fn call_plainly(
+        &mut self,
+        closure: &'r Closure<'r>,
+        x: Value<'r>,
+    ) -> Outcome<Value<'r>> {
+        self.enter()?;
+        let outcome = self.call_form(closure, x);
+        self.depth -= 1;
+        outcome
     }
 
     fn call_closure2(
@@ -701,6 +721,11 @@ impl<'r> Run<'r> {
         }
         match closure.form {
             Form::Compose(outer, inner) => {
+                if let Value::Closure(outer) = outer
+                    && outer.standing.is_asked()
+                {
+                    return self.compose_dear(outer, inner, x).outcome();
+                }
                 let y = self.call1(inner, x)?;
                 self.call1(outer, y)
             }
@@ -744,6 +769,7 @@ impl<'r> Run<'r> {
         self.closures = self.closures.wrapping_add(1);
         Ok(Value::Closure(self.alloc(Closure {
             arity,
+            standing: Standing::default(),
             id: self.closures,
             form,
         })?))

@@ -121,6 +121,12 @@ impl Workspace {
         &self.scratch.profile
     }
 
+    /// What closures have given.
+    #[cfg(test)]
+    pub(crate) fn memo(&mut self) -> &mut crate::memo::Memo {
+        self.memory.memo.get_mut()
+    }
+
     /// Runs `body` with fresh memory and limits. What it returns may not borrow from the run.
     pub fn run<T>(
         &mut self,
@@ -237,6 +243,7 @@ impl<'r> Run<'r> {
         budget.left = budget.left.saturating_sub(budget.granted - self.memory);
         budget.granted = self.limits.memory.min(budget.left);
         self.memory = budget.granted;
+        self.home.memo.borrow_mut().clear();
         if self.reached != Some(Fault::Time) {
             self.reached = None;
             self.fuel = self.limits.steps.min(SLICE);
@@ -255,6 +262,7 @@ impl<'r> Run<'r> {
     /// Sets what is left of the limits, whatever became of them so far. Time is for the whole run and is not renewed.
     pub fn allow(&mut self, allowance: Allowance) {
         self.memory = allowance.memory;
+        self.home.memo.borrow_mut().clear();
         if self.reached != Some(Fault::Time) {
             self.reached = None;
             self.fuel = allowance.steps.min(SLICE);
@@ -325,6 +333,12 @@ impl<'r> Run<'r> {
     /// of them goes on with the numbers of the next one: then hashes may be equal, which does no harm.
     pub fn begin_closures(&mut self, step: u32) {
         self.closures = step << 18;
+    }
+
+    /// Steps left in this slice: less with every step, but for the first one of the next slice.
+    #[inline(always)]
+    pub(crate) fn fuel(&self) -> u64 {
+        self.fuel
     }
 
     /// Units of work spent so far.

@@ -14,6 +14,7 @@
 use std::cell::Cell as Slot;
 
 use crate::fault::{Fault, Outcome};
+use crate::memo::Standing;
 use crate::set::Set;
 use crate::table::OpId;
 
@@ -142,6 +143,8 @@ pub struct Concat<'r> {
 pub struct Closure<'r> {
     /// How many arguments a call takes.
     pub(crate) arity: u8,
+    /// What the memo knows of it.
+    pub(crate) standing: Standing,
     /// Which closure of its run it is: a stable stand-in for its address.
     pub(crate) id: u32,
     pub(crate) form: Form<'r>,
@@ -429,6 +432,67 @@ impl<'r> Value<'r> {
             Value::Tuple(tuple) => tuple.depth,
             Value::Set(set) => set.depth.into(),
             _ => 0,
+        }
+    }
+
+    /// Of which kind it is, less than 16, and its word: together they tell it from all other values.
+    #[inline(always)]
+    pub(crate) fn identity(self) -> (u8, u64) {
+        fn at<T>(place: &T) -> u64 {
+            std::ptr::from_ref(place).expose_provenance() as u64
+        }
+        match self {
+            Value::Failed(fault) => (0, fault as u64),
+            Value::None => (1, 0),
+            Value::Bool(b) => (2, b.0),
+            Value::Int(n) => (3, n as u64),
+            Value::Float(x) => (4, x.0),
+            Value::Pair(p) => (5, p.0),
+            Value::Cell(c) => (6, c.0),
+            Value::Segment(s) => (7, s.0),
+            Value::Row(row) => (8, at(row)),
+            Value::Grid(grid) => (9, at(grid)),
+            Value::Concat(concat) => (10, at(concat)),
+            Value::Tuple(tuple) => (11, at(tuple)),
+            Value::Set(set) => (12, at(set)),
+            Value::Op(id) => (13, at(id.op())),
+            Value::Closure(closure) => (14, at(closure)),
+        }
+    }
+
+    /// The value of this [identity](Value::identity).
+    ///
+    /// # Safety
+    ///
+    /// It is the identity of a value, not a fault, that can still be used, as a value with this lifetime.
+    #[inline(always)]
+    pub(crate) unsafe fn from_identity(kind: u8, word: u64) -> Value<'r> {
+        use std::marker::PhantomData;
+        /// # Safety
+        ///
+        /// There is a `T` at this address that lives as long as that.
+        unsafe fn at<'a, T>(word: u64) -> &'a T {
+            // SAFETY: as promised by the caller.
+            unsafe { &*std::ptr::with_exposed_provenance(word as usize) }
+        }
+        // SAFETY: words of these kinds are addresses of such things, as the caller has promised.
+        unsafe {
+            match kind {
+                2 => Value::Bool(Word(word, PhantomData)),
+                3 => Value::Int(word as i64),
+                4 => Value::Float(Word(word, PhantomData)),
+                5 => Value::Pair(Word(word, PhantomData)),
+                6 => Value::Cell(Word(word, PhantomData)),
+                7 => Value::Segment(Word(word, PhantomData)),
+                8 => Value::Row(at(word)),
+                9 => Value::Grid(at(word)),
+                10 => Value::Concat(at(word)),
+                11 => Value::Tuple(at(word)),
+                12 => Value::Set(at(word)),
+                13 => Value::Op(OpId::of(at(word))),
+                14 => Value::Closure(at(word)),
+                _ => Value::None,
+            }
         }
     }
 

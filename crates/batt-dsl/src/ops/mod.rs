@@ -19,6 +19,7 @@ pub(crate) mod tokpidjin;
 
 use crate::table::Op;
 
+pub(crate) use arithmetic::astuple;
 pub(crate) use lines::neighborhood;
 pub use segmentation::grid_ranks;
 pub(crate) use segmentation::{Component, GridOrders};
