@@ -1,6 +1,6 @@
 //! Union, intersection, difference, filter and map of sets: elements now, layout later.
 
-use super::origin::{Merge, Selection, Union, Walk, walk_order};
+use super::origin::{Collapse, Images, Merge, Selection, Union, Walk, walk_order};
 use super::{Bounds, Elems, Origin, Set};
 use crate::fault::Outcome;
 use crate::run::Run;
@@ -36,20 +36,56 @@ fn bounds_of(members: &[Value<'_>]) -> Option<Bounds> {
 }
 
 /// Are two equal values also indistinguishable? Equal sets may be laid out differently and bools
-/// equal integers, at any depth.
-fn same_form<'r>(a: Value<'r>, b: Value<'r>) -> bool {
+/// equal integers, at any depth. `false` where it would take long to find out.
+pub(crate) fn same_form<'r>(a: Value<'r>, b: Value<'r>) -> bool {
     match (a, b) {
-        (Value::Int(_), Value::Int(_))
+        (Value::None, Value::None)
+        | (Value::Op(_), Value::Op(_))
+        | (Value::Int(_), Value::Int(_))
         | (Value::Bool(_), Value::Bool(_))
         | (Value::Pair(_), Value::Pair(_))
         | (Value::Cell(_), Value::Cell(_))
         | (Value::Segment(_), Value::Segment(_))
         | (Value::Row(_), Value::Row(_))
         | (Value::Grid(_), Value::Grid(_)) => true,
-        (Value::Set(a), Value::Set(b)) => std::ptr::eq(a, b),
-        (Value::Tuple(a), Value::Tuple(b)) => std::ptr::eq(a, b),
+        (Value::Set(a), Value::Set(b)) => made_alike(a, b),
+        (Value::Tuple(a), Value::Tuple(b)) => {
+            std::ptr::eq(a, b)
+                || (a.items.len() == b.items.len()
+                    && a.items.iter().zip(b.items).all(|(&a, &b)| same_form(a, b)))
+        }
         _ => false,
     }
+}
+
+/// So many steps of two sets' making are compared.
+const STEPS_COMPARED: usize = 4;
+
+/// Are two sets made from the same elements in the same way, so that their tables are the same?
+fn made_alike<'r>(mut a: &'r Set<'r>, mut b: &'r Set<'r>) -> bool {
+    for _ in 0..STEPS_COMPARED {
+        if std::ptr::eq(a, b) {
+            return true;
+        }
+        let same_elements = match (a.elems, b.elems) {
+            (Elems::Pairs(a), Elems::Pairs(b)) => a == b,
+            (Elems::Cells(a), Elems::Cells(b)) => a == b,
+            _ => false,
+        };
+        if !same_elements {
+            return false;
+        }
+        match (a.origin, b.origin) {
+            // There is one way to lay out a single element.
+            _ if a.len() <= 1 => return true,
+            (Origin::Build, Origin::Build)
+            | (Origin::Frozen, Origin::Frozen)
+            | (Origin::Neighbors, Origin::Neighbors) => return true,
+            (Origin::Map(of_a), Origin::Map(of_b)) => (a, b) = (of_a, of_b),
+            _ => return false,
+        }
+    }
+    false
 }
 
 impl<'r> Run<'r> {
@@ -96,11 +132,58 @@ impl<'r> Run<'r> {
         source: &'r Set<'r>,
         images: &'r [Value<'r>],
     ) -> Outcome<&'r Set<'r>> {
-        let (elems, all_distinct) = self.distinct(images)?;
-        if all_distinct {
+        let (elems, collapsed) = match images.first() {
+            Some(Value::Pair(_) | Value::Cell(_) | Value::Segment(_)) => {
+                let (elems, all_distinct) = self.distinct(images)?;
+                let of_one_kind = matches!(
+                    (elems, images.first()),
+                    (Elems::Pairs(_) | Elems::Cells(_), _) | (_, Some(Value::Segment(_)))
+                );
+                match all_distinct {
+                    true => (elems, None),
+                    false if of_one_kind => (elems, Some(Images::Values(images))),
+                    false => return self.build_in_order(source, images),
+                }
+            }
+            _ => {
+                let mut names = self.take_numbers();
+                let numbered = self.number_values(images, |number| names.push(number));
+                let (elems, equals_met) = numbered?;
+                if equals_met {
+                    return self.build_in_order(source, images);
+                }
+                let collapsed = match elems.len() == images.len() {
+                    true => None,
+                    false => Some(Images::Numbers(self.slice(&names)?)),
+                };
+                self.give_numbers(names);
+                (elems, collapsed)
+            }
+        };
+        let Some(images) = collapsed else {
             return self.set(elems, Origin::Map(source));
-        }
-        // Which of several equal images stays depends on the source's order.
+        };
+        self.set_collapsed(source, elems, images)
+    }
+
+    /// *Build* of the images of a set's elements in the set's order: `elems` without the repetitions, which
+    /// are indistinguishable from what stays.
+    pub(crate) fn set_collapsed(
+        &mut self,
+        source: &'r Set<'r>,
+        elems: Elems<'r>,
+        images: Images<'r>,
+    ) -> Outcome<&'r Set<'r>> {
+        let collapse = self.alloc(Collapse { source, images })?;
+        self.set(elems, Origin::Collapse(collapse))
+    }
+
+    /// The same now: which of several equal images stays depends on the source's order.
+    fn build_in_order(
+        &mut self,
+        source: &'r Set<'r>,
+        images: &[Value<'r>],
+    ) -> Outcome<&'r Set<'r>> {
         let order = source.order(self)?;
         let images: Vec<_> = order.iter().map(|&k| images[k as usize]).collect();
         self.build(&images)

@@ -18,6 +18,34 @@ impl KeyIndex {
         self.slots.resize(size, (0, EMPTY));
     }
 
+    /// Forgets all keys. Whoever goes on has to [make room](KeyIndex::make_room): where most keys are met several times
+    /// it is not known beforehand how many different ones there are.
+    pub fn clear_small(&mut self) {
+        self.clear(16);
+    }
+
+    /// Makes room for one key more than the so many that are there.
+    #[inline(always)]
+    pub fn make_room(&mut self, keys: usize) {
+        if keys * 2 >= self.slots.len() {
+            self.grow();
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let slots = std::mem::take(&mut self.slots);
+        self.clear(slots.len() * 2);
+        let mask = self.slots.len() - 1;
+        for (key, number) in slots.into_iter().filter(|slot| slot.1 != EMPTY) {
+            let mut at = self.start(key);
+            while self.slots[at].1 != EMPTY {
+                at = (at + 1) & mask;
+            }
+            self.slots[at] = (key, number);
+        }
+    }
+
     #[inline(always)]
     fn start(&self, key: u64) -> usize {
         (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize

@@ -14,6 +14,7 @@
 mod algebra;
 mod index;
 mod layout;
+mod line;
 mod origin;
 mod plane;
 mod table_view;
@@ -25,8 +26,10 @@ use crate::hash;
 use crate::run::Run;
 use crate::value::{Cell, Pair, Value};
 
+pub(crate) use algebra::same_form;
 pub(crate) use index::KeyIndex;
 pub(crate) use layout::{EMPTY, Layout, Table};
+pub(crate) use line::between;
 pub(crate) use origin::{Flood, NeighborOrders, Origin, Product, Selection, Walk, flood_sequence};
 pub(crate) use plane::Plane;
 pub use table_view::SetTable;
@@ -240,6 +243,7 @@ impl<'r> Set<'r> {
         let of_keys =
             |sum: u64| (sum ^ (self.len() as u64) << 56).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         match self.elems {
+            Elems::Pairs(pairs) if line::is_laid_out(pairs) => of_keys(sum_of_line(pairs)),
             Elems::Pairs(pairs) => of_keys(sum_of(pairs.iter().map(|p| p.key()))),
             Elems::Cells(cells) => of_keys(sum_of(cells.iter().map(|c| c.key()))),
             // In general form there may be elements that equal pairs or cells, as (True, 0) does.
@@ -271,12 +275,43 @@ impl<'r> Set<'r> {
                 run.slice_from(cells.iter().map(|&c| hash(c)))
             }
             Elems::Values(values) => {
+                if let Some(hashes) = self.hashes_by_origin(run)? {
+                    return Ok(hashes);
+                }
                 let hashes = run.slice_filled(values.len(), 0)?;
                 for (place, &v) in hashes.iter_mut().zip(values) {
                     *place = run.hash(v);
                 }
                 Ok(hashes)
             }
+        }
+    }
+
+    /// The hashes of the elements where the sets that this one was made from have them. No order is asked for.
+    fn hashes_by_origin(&self, run: &mut Run<'r>) -> Outcome<Option<&'r [u64]>> {
+        let gathered = |source: &'r Set<'r>| source.noted(|known| known.hashes.get());
+        match self.origin {
+            Origin::Product(product) => {
+                let inner = product.inner.element_hashes(run)?;
+                let outer = product.outer.element_hashes(run)?;
+                let starts: Vec<u64> = inner.iter().map(|&x| hash::begin_pair(x)).collect();
+                let hashes = run.slice_filled(self.len(), 0)?;
+                for (row, &y) in hashes.chunks_mut(starts.len().max(1)).zip(outer) {
+                    for (place, &start) in row.iter_mut().zip(&starts) {
+                        *place = hash::end_pair(start, y);
+                    }
+                }
+                Ok(Some(hashes))
+            }
+            Origin::Filter(selection) | Origin::Minus(selection) => {
+                let Some(hashes) = gathered(selection.source) else {
+                    return Ok(None);
+                };
+                let kept = selection.kept.iter().map(|&k| hashes[k as usize]);
+                run.slice_from(kept).map(Some)
+            }
+            Origin::Copy(source) => Ok(gathered(source)),
+            _ => Ok(None),
         }
     }
 
@@ -578,15 +613,34 @@ impl<'r> Set<'r> {
     }
 }
 
+/// The sum of the squares of the keys. The plain sum would be the same for all lines of a length around one centre.
 #[inline(always)]
 fn sum_of(keys: impl Iterator<Item = u64>) -> u64 {
-    keys.fold(0, u64::wrapping_add)
+    keys.fold(0, |sum, key| sum.wrapping_add(key.wrapping_mul(key)))
+}
+
+/// The same for a line that is [laid out](line): its keys are equally far apart.
+fn sum_of_line(pairs: &[Pair]) -> u64 {
+    let n = pairs.len() as u64;
+    let first = pairs[0].key();
+    let step = pairs.get(1).map_or(0, |p| p.key().wrapping_sub(first));
+    // The sums of 0, 1, ..., n - 1 and of their squares.
+    let numbers = n * (n - 1) / 2;
+    let squares = n * (n - 1) * (2 * n - 1) / 6;
+    let (first, step) = (first as i64, step as i64);
+    let parts = [
+        (n as i64).wrapping_mul(first.wrapping_mul(first)),
+        (2 * numbers as i64).wrapping_mul(first.wrapping_mul(step)),
+        (squares as i64).wrapping_mul(step.wrapping_mul(step)),
+    ];
+    parts.into_iter().fold(0, i64::wrapping_add) as u64
 }
 
 fn sum_if_all(keys: impl Iterator<Item = Option<u64>>) -> Option<u64> {
     let mut sum = 0u64;
     for key in keys {
-        sum = sum.wrapping_add(key?);
+        let key = key?;
+        sum = sum.wrapping_add(key.wrapping_mul(key));
     }
     Some(sum)
 }
@@ -735,10 +789,22 @@ impl<'r> Run<'r> {
     }
 
     fn distinct_values(&mut self, values: &[Value<'r>]) -> Outcome<(Elems<'r>, bool)> {
+        let (elems, _) = self.number_values(values, |_| {})?;
+        Ok((elems, elems.len() == values.len()))
+    }
+
+    /// The distinct values, the first of equals kept, and whether equals met that can be told apart. Says of each value
+    /// which number it has among the distinct ones.
+    fn number_values(
+        &mut self,
+        values: &[Value<'r>],
+        mut say: impl FnMut(u32),
+    ) -> Outcome<(Elems<'r>, bool)> {
         // The index is taken out while elements are compared: comparing sets uses it too.
         let mut index = std::mem::take(&mut self.scratch.value_index);
-        index.clear(values.len());
-        let mut kept: Vec<Value<'r>> = Vec::with_capacity(values.len());
+        index.clear_small();
+        let mut kept: Vec<Value<'r>> = Vec::new();
+        let mut equals_met = false;
         for &v in values {
             let hash = match v {
                 Value::Set(set) => set.fingerprint(self),
@@ -748,14 +814,17 @@ impl<'r> Run<'r> {
             let found = index.find_or_insert(hash, number, |k| self.eq_member(kept[k as usize], v));
             if found == number {
                 kept.push(v);
+                index.make_room(kept.len());
+            } else {
+                equals_met = equals_met || !same_form(kept[found as usize], v);
             }
+            say(found);
             // Past a limit nothing equals anything, and equals that are kept apart make every search longer.
             self.check_limits()?;
         }
         self.scratch.value_index = index;
-        let all = kept.len() == values.len();
         let kept = self.slice(&kept)?;
-        Ok((self.compact(kept)?, all))
+        Ok((self.compact(kept)?, equals_met))
     }
 
     /// Distinct values in the form they allow. The form depends on the elements alone.

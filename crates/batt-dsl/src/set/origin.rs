@@ -18,6 +18,8 @@ pub(crate) enum Origin<'r> {
     /// *Build* of the images of the source's elements, in the source's iteration order.
     /// Element `k` is the image of element `k` of the source.
     Map(&'r Set<'r>),
+    /// The same where several elements of the source have one image.
+    Collapse(&'r Collapse<'r>),
     /// *Build* of some elements of the source, in its order. Element `k` was number `kept[k]`.
     Filter(&'r Selection<'r>),
     /// *Copy* of a set with the same element numbers.
@@ -44,6 +46,21 @@ pub(crate) struct Selection<'r> {
     pub source: &'r Set<'r>,
     /// Their numbers in the source, ascending.
     pub kept: &'r [u32],
+}
+
+/// The images of a set's elements, not all different. Those that are equal cannot be told apart.
+pub(crate) struct Collapse<'r> {
+    pub source: &'r Set<'r>,
+    pub images: Images<'r>,
+}
+
+/// What the elements of a set are mapped to, by their numbers.
+#[derive(Clone, Copy)]
+pub(crate) enum Images<'r> {
+    /// Locations only, cells only, or pairs of locations only.
+    Values(&'r [Value<'r>]),
+    /// Numbers of elements of the set of images.
+    Numbers(&'r [u32]),
 }
 
 /// Two sets united.
@@ -128,6 +145,7 @@ fn push_sources<'r>(set: &'r Set<'r>, stack: &mut Vec<&'r Set<'r>>) {
         | Origin::Frame { .. }
         | Origin::Flood(..) => {}
         Origin::Map(source) | Origin::Copy(source) => need(source),
+        Origin::Collapse(collapse) => need(collapse.source),
         Origin::Filter(selection) | Origin::Minus(selection) => need(selection.source),
         Origin::Union(union) => {
             need(union.left);
@@ -181,6 +199,26 @@ fn construct<'r>(
             table.freeze(hashes, spare);
         }
         Origin::Map(source) => table.add_new(hashes, known(source)?.order.iter().copied()),
+        Origin::Collapse(collapse) => {
+            let order = known(collapse.source)?.order.iter();
+            let mut new = FirstTimes::new(set.len());
+            match collapse.images {
+                Images::Numbers(numbers) => {
+                    let numbers = order.map(|&e| numbers[e as usize]);
+                    table.add_new(hashes, numbers.filter(|&e| new.is_new(e)));
+                }
+                Images::Values(images) => {
+                    run.spend(images.len() / 4)?;
+                    let index = &mut run.scratch.index;
+                    index.clear(set.len());
+                    for k in 0..set.len() {
+                        index.find_or_insert(compact_key(set.elems.get(k)), k as u32, |_| true);
+                    }
+                    let numbers = order.filter_map(|&e| index.get(compact_key(images[e as usize])));
+                    table.add_new(hashes, numbers.filter(|&e| new.is_new(e)));
+                }
+            }
+        }
         Origin::Filter(&Selection { source, kept }) => {
             let mut renamed = vec![EMPTY; source.len()];
             for (k, &e) in kept.iter().enumerate() {
@@ -217,9 +255,8 @@ fn construct<'r>(
         Origin::Product(product) => {
             let width = product.inner.len() as u32;
             for &y in known(product.outer)?.order {
-                for &x in known(product.inner)?.order {
-                    table.add(hashes, y * width + x);
-                }
+                let row = known(product.inner)?.order.iter();
+                table.add_new(hashes, row.map(|&x| y * width + x));
             }
         }
         Origin::Merge(merge) => return construct_merge(run, merge, hashes, table),
@@ -237,6 +274,31 @@ fn construct<'r>(
         Origin::Flood(flood) => return construct_flood(run, flood, set, hashes, table),
     }
     Ok(())
+}
+
+/// Which elements have been met.
+struct FirstTimes(Vec<bool>);
+
+impl FirstTimes {
+    fn new(elements: usize) -> FirstTimes {
+        FirstTimes(vec![false; elements])
+    }
+
+    /// Is an element met for the first time?
+    #[inline(always)]
+    fn is_new(&mut self, element: u32) -> bool {
+        !std::mem::replace(&mut self.0[element as usize], true)
+    }
+}
+
+/// What tells a location, a cell or a pair of locations from others of its kind.
+fn compact_key(v: Value<'_>) -> u64 {
+    match v {
+        Value::Pair(p) => p.get().key(),
+        Value::Cell(c) => c.get().key(),
+        Value::Segment(s) => s.key(),
+        _ => 0,
+    }
 }
 
 fn construct_merge<'r>(
