@@ -278,6 +278,29 @@ impl<'r> Run<'r> {
         outcome
     }
 
+    /// A turn of a loop that collects values. `collect` gives the number of the value that a call has made, and whether it
+    /// is one that was collected before: then what the call has made is taken back.
+    ///
+    /// # Safety
+    ///
+    /// A value that was collected before is not kept.
+    #[inline(always)]
+    pub(crate) unsafe fn turn_to_collect(
+        &mut self,
+        turns: &mut Turns,
+        call: impl FnOnce(&mut Run<'r>) -> Outcome<Value<'r>>,
+        collect: impl FnOnce(&mut Run<'r>, Value<'r>) -> (u32, bool),
+    ) -> Outcome<u32> {
+        self.begin_turn(turns);
+        let value = call(self)?;
+        let (number, is_old) = collect(self, value);
+        if is_old {
+            // SAFETY: the turn is this call and the search for its value, and nothing of it is used any more.
+            unsafe { self.end_turn(turns, Ok(Value::None)) };
+        }
+        Ok(number)
+    }
+
     /// Asks whether a condition holds, in a turn of a loop.
     #[inline(always)]
     pub(crate) fn test(

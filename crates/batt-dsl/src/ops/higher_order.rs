@@ -7,7 +7,7 @@ use crate::set::Walk;
 use crate::table::Op;
 use crate::value::{Form, Value};
 
-use super::container::{Members, merge_tuple};
+use super::container::{Collected, Mapped, Members, merge, merge_tuple};
 
 const FAMILY: &str = "higher order";
 
@@ -142,13 +142,17 @@ op! {
             return run.pair(a, b);
         }
         let members = Members::of(run, container)?;
+        if let Members::Set(set) = members {
+            let images = Members::map_set(run, set, function).map_err(Fault::through_generator)?;
+            return Ok(Value::Set(match images {
+                Mapped::All(images) => run.set_map(set, images)?,
+                Mapped::Collapsed(images) => images,
+            }));
+        }
         let images = members
             .map(run, function)
             .map_err(Fault::through_generator)?;
-        match members {
-            Members::Set(set) => Ok(Value::Set(run.set_map(set, images)?)),
-            Members::Tuple(_) => run.tuple_of(images),
-        }
+        run.tuple_of(images)
     }
 }
 
@@ -185,13 +189,17 @@ op! {
     fails "mapply(double, (1, 2))";
     |run| {
         let members = Members::of(run, container)?;
+        if let Members::Set(set) = members {
+            let images = Members::map_set(run, set, function).map_err(Fault::through_generator)?;
+            return match images {
+                Mapped::All(images) => run.set_merge(Walk::Mapped(set), images).map(Value::Set),
+                Mapped::Collapsed(images) => merge(run, Value::Set(images)),
+            };
+        }
         let images = members
             .map(run, function)
             .map_err(Fault::through_generator)?;
-        match members {
-            Members::Set(set) => Ok(Value::Set(run.set_merge(Walk::Mapped(set), images)?)),
-            Members::Tuple(_) => merge_tuple(run, images),
-        }
+        merge_tuple(run, images)
     }
 }
 
@@ -250,17 +258,23 @@ op! {
             return Ok(Value::Set(run.empty_set()?));
         }
         let inner = run.items(a)?;
-        let mut images = Vec::new();
+        let mut images = Collected::default();
         run.in_turns(|run, turns| {
-            for &y in outer {
-                for &x in inner {
+            for (count, (&y, &x)) in outer.iter().flat_map(|y| inner.iter().map(move |x| (y, x))).enumerate() {
+                if images.pays(count) {
+                    let call = |run: &mut Run<'r>| run.call2(function, x, y);
+                    // SAFETY: what has been collected before is not kept. Of equal images the first one stays.
+                    unsafe { run.turn_to_collect(turns, call, |run, image| images.number_of(run, image, |_, _| true)) }
+                        .map_err(Fault::through_generator)?;
+                } else {
+                    images.is_patches = false;
                     let image = run.turn2(turns, function, x, y);
-                    images.push(image.map_err(Fault::through_generator)?);
-                    run.check_values(images.len())?;
+                    images.values.push(image.map_err(Fault::through_generator)?);
                 }
+                run.check_values(images.values.len())?;
             }
             Ok(())
         })?;
-        Ok(Value::Set(run.build(&images)?))
+        Ok(Value::Set(run.build(&images.values)?))
     }
 }

@@ -544,7 +544,15 @@ fn compact_occurrences<'r>(
     let mut found = std::mem::take(&mut run.scratch.pairs);
     found.clear();
     let mut work = cells.len() / 4;
-    if tall <= grid.height && wide <= grid.width {
+    if tall <= grid.height && wide <= grid.width && grid.height.max(grid.width) <= MOST_PLACES {
+        work += (grid.height - tall + 1) * (grid.width - wide + 1);
+        for (i, mut places) in corners(grid, cells, bounds).into_iter().enumerate() {
+            while places != 0 {
+                found.push(Pair::new(i as i16, places.trailing_zeros() as i16));
+                places &= places - 1;
+            }
+        }
+    } else if tall <= grid.height && wide <= grid.width {
         // Cells as offsets from the corner; a colour beyond a byte occurs nowhere.
         let offsets: Option<Vec<(u32, u8)>> = cells
             .iter()
@@ -571,6 +579,68 @@ fn compact_occurrences<'r>(
     run.scratch.pairs = found;
     run.spend(work)?;
     Ok(Value::Set(run.set(Elems::Pairs(pairs?), Origin::Frozen)?))
+}
+
+/// Grids with so many rows and columns have a word for each row.
+const MOST_PLACES: usize = 64;
+
+/// A bit for each location of a grid, row by row.
+type Places = [u64; MOST_PLACES];
+
+/// Where the upper left corner of an object can be so that all its cells are found in the grid. The object is no larger
+/// than the grid. One cell after the other strikes out the corners that it rules out, a whole row of them at a time.
+fn corners(grid: &Grid<'_>, cells: &[Cell], bounds: Bounds) -> Places {
+    let rows = grid.height - bounds.height() as usize + 1;
+    let columns = grid.width - bounds.width() as usize + 1;
+    let mut corners = [0; MOST_PLACES];
+    corners[..rows].fill(u64::MAX >> (64 - columns));
+    // Where the grid has the colour of the cell before: mostly it is the colour of the next one, too.
+    let mut places = [0; MOST_PLACES];
+    let mut color = None;
+    for cell in cells {
+        if color != Some(cell.color) {
+            color = Some(cell.color);
+            places = match u8::try_from(cell.color) {
+                Ok(color) => places_of(grid, color),
+                // A colour beyond a byte occurs nowhere.
+                Err(_) => [0; MOST_PLACES],
+            };
+        }
+        let down = (i32::from(cell.at.i) - i32::from(bounds.top)) as usize;
+        let right = (i32::from(cell.at.j) - i32::from(bounds.left)) as usize;
+        let mut left = 0;
+        for (corners, places) in corners[..rows].iter_mut().zip(&places[down..]) {
+            *corners &= places >> right;
+            left |= *corners;
+        }
+        if left == 0 {
+            break;
+        }
+    }
+    corners
+}
+
+/// Where a grid has a colour.
+fn places_of(grid: &Grid<'_>, color: u8) -> Places {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = ONES << 7;
+    // Gathers the lowest bits of eight bytes.
+    const GATHER: u64 = 0x0102_0408_1020_4080;
+    let wanted = ONES * u64::from(color);
+    let mut all = [0; MOST_PLACES];
+    for (places, row) in all.iter_mut().zip(grid.rows()) {
+        let (eights, rest) = row.as_chunks::<8>();
+        for (k, eight) in eights.iter().enumerate() {
+            let differ = u64::from_le_bytes(*eight) ^ wanted;
+            // The highest bit of each byte that is zero.
+            let equal = !((differ & !HIGH).wrapping_add(!HIGH) | differ) & HIGH;
+            *places |= ((equal >> 7).wrapping_mul(GATHER) >> 56) << (8 * k);
+        }
+        for (j, &c) in (8 * eights.len()..).zip(rest) {
+            *places |= u64::from(c == color) << j;
+        }
+    }
+    all
 }
 
 op! {

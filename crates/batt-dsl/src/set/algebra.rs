@@ -6,13 +6,11 @@ use crate::fault::Outcome;
 use crate::run::Run;
 use crate::value::{Cell, Pair, Value};
 
-/// The distinct elements of several containers.
-struct Flat<'r> {
-    elems: Elems<'r>,
-    /// For each element of each container its number among `elems`.
-    rename: &'r [u32],
-    /// Were there equal elements that can be told apart, as `1` and `True`?
-    equals_met: bool,
+/// What all elements of several patches are.
+#[derive(Clone, Copy)]
+enum Kind {
+    Pairs,
+    Cells,
 }
 
 fn pairs_of<'r>(member: Value<'r>) -> Option<&'r [Pair]> {
@@ -67,12 +65,7 @@ fn made_alike<'r>(mut a: &'r Set<'r>, mut b: &'r Set<'r>) -> bool {
         if std::ptr::eq(a, b) {
             return true;
         }
-        let same_elements = match (a.elems, b.elems) {
-            (Elems::Pairs(a), Elems::Pairs(b)) => a == b,
-            (Elems::Cells(a), Elems::Cells(b)) => a == b,
-            _ => false,
-        };
-        if !same_elements {
+        if !a.has_same_list(b) {
             return false;
         }
         match (a.origin, b.origin) {
@@ -197,9 +190,7 @@ impl<'r> Run<'r> {
         let total = a.len() + b.len();
         self.check_len(total)?;
         self.spend(total)?;
-        let members = [Value::Set(a), Value::Set(b)];
-        let Flat { elems, rename, .. } = self.flatten(&members)?;
-        let rename = &rename[a.len()..];
+        let (elems, rename) = self.flatten_two(a, b)?;
         let union = self.alloc(Union {
             left: a,
             right: b,
@@ -293,23 +284,44 @@ impl<'r> Run<'r> {
         walk: Walk<'r>,
         members: &'r [Value<'r>],
     ) -> Outcome<&'r Set<'r>> {
-        let flat = self.flatten(members)?;
-        if flat.equals_met && !matches!(walk, Walk::Listed) {
+        let (total, kind) = self.kind_of_members(members)?;
+        if let Some(kind) = kind {
+            // Which element of which member is which of ours can be found out later by whoever wants the order.
+            let (elems, one_color_each) = self.flatten_patches(kind, members, |_, _| {})?;
+            let merge = self.alloc(Merge::new(walk, members, None))?;
+            let set = self.set(elems, Origin::Merge(merge))?;
+            set.with_one_color_each(one_color_each);
+            return Ok(set);
+        }
+        let rename = self.slice_filled(total, 0u32)?;
+        let (elems, equals_met) = self.flatten_values(members, rename)?;
+        if equals_met && !matches!(walk, Walk::Listed) {
             // Which of two equal elements stays depends on the walk, so it has to be done now.
             let order = walk_order(self, walk, members)?;
             let members = self.slice_from(order.iter().map(|&m| members[m as usize]))?;
             return self.set_merge(Walk::Listed, members);
         }
-        let merge = self.alloc(Merge {
-            walk,
-            members,
-            rename: flat.rename,
-        })?;
-        self.set(flat.elems, Origin::Merge(merge))
+        let merge = self.alloc(Merge::new(walk, members, Some(rename)))?;
+        self.set(elems, Origin::Merge(merge))
     }
 
-    /// The distinct elements of all members, and for each element of each member its number.
-    fn flatten(&mut self, members: &[Value<'r>]) -> Outcome<Flat<'r>> {
+    /// The distinct elements of both sets, and the numbers that the elements of the second one have among them.
+    fn flatten_two(&mut self, a: &'r Set<'r>, b: &'r Set<'r>) -> Outcome<(Elems<'r>, &'r [u32])> {
+        let members = [Value::Set(a), Value::Set(b)];
+        let (total, kind) = self.kind_of_members(&members)?;
+        let rename = self.slice_filled(total, 0u32)?;
+        let elems = match kind {
+            Some(kind) => {
+                let name = |at: usize, number| rename[at] = number;
+                self.flatten_patches(kind, &members, name)?.0
+            }
+            None => self.flatten_values(&members, rename)?.0,
+        };
+        Ok((elems, &rename[a.len()..]))
+    }
+
+    /// How many elements all members have together, and what they are if they are all locations or all cells.
+    fn kind_of_members(&mut self, members: &[Value<'r>]) -> Outcome<(usize, Option<Kind>)> {
         let mut total = 0;
         let (mut pairs_only, mut cells_only) = (true, true);
         for &member in members {
@@ -326,124 +338,103 @@ impl<'r> Run<'r> {
         }
         self.check_len(total)?;
         self.spend(total)?;
-        let rename = self.slice_filled(total, 0u32)?;
-        let mut equals_met = false;
-        let elems = if pairs_only {
-            Elems::Pairs(self.flatten_pairs(members, rename)?)
-        } else if cells_only {
-            match self.flatten_cells(members, rename)? {
-                Some(cells) => Elems::Cells(cells),
-                // Several colours at one location.
-                None => {
-                    let lists = members.iter().filter_map(|m| cells_of(*m));
-                    Elems::Cells(self.flatten_hashed(lists, rename, Cell::key)?)
-                }
-            }
-        } else {
-            self.flatten_values(members, rename, &mut equals_met)?
+        let kind = match (pairs_only, cells_only) {
+            (true, _) => Some(Kind::Pairs),
+            (_, true) => Some(Kind::Cells),
+            _ => None,
         };
-        Ok(Flat {
-            elems,
-            rename,
-            equals_met,
-        })
+        Ok((total, kind))
     }
 
-    fn flatten_pairs(&mut self, members: &[Value<'r>], rename: &mut [u32]) -> Outcome<&'r [Pair]> {
-        let lists = || members.iter().filter_map(|m| pairs_of(*m));
-        let Some(bounds) = bounds_of(members) else {
-            return Ok(&[]);
-        };
-        if self.scratch.plane.lay_out(bounds).is_none() {
-            return self.flatten_hashed(lists(), rename, Pair::key);
-        }
-        let elements = self.slice_filled(rename.len(), Pair::new(0, 0))?;
-        let plane = &mut self.scratch.plane;
-        let mut count = 0;
-        let mut names = rename.iter_mut();
-        for &p in lists().flatten() {
-            let number = plane.find_or_insert(p, count as u32);
-            if number as usize == count {
-                elements[count] = p;
-                count += 1;
-            }
-            if let Some(name) = names.next() {
-                *name = number;
-            }
-        }
-        Ok(&elements[..count])
-    }
-
-    /// `None` when a location occurs with several colours.
-    fn flatten_cells(
+    /// The distinct elements of all members, and whether every location occurs once, if that is known. Says of each
+    /// element of each member, counted member after member, which number it has; the last word counts.
+    #[inline(always)]
+    fn flatten_patches(
         &mut self,
+        kind: Kind,
         members: &[Value<'r>],
-        rename: &mut [u32],
-    ) -> Outcome<Option<&'r [Cell]>> {
-        let lists = members.iter().filter_map(|m| cells_of(*m));
+        mut name: impl FnMut(usize, u32),
+    ) -> Outcome<(Elems<'r>, Option<bool>)> {
         let Some(bounds) = bounds_of(members) else {
-            return Ok(None);
+            return Ok((Elems::Pairs(&[]), None));
         };
-        if self.scratch.plane.lay_out(bounds).is_none() {
-            return Ok(None);
-        }
-        let elements = self.slice_filled(rename.len(), Cell::new(0, Pair::new(0, 0)))?;
-        let plane = &mut self.scratch.plane;
-        let mut count = 0;
-        let mut names = rename.iter_mut();
-        for &c in lists.flatten() {
-            let number = plane.find_or_insert(c.at, count as u32);
-            if number as usize == count {
-                elements[count] = c;
-                count += 1;
-            } else if elements[number as usize] != c {
-                return Ok(None);
-            }
-            if let Some(name) = names.next() {
-                *name = number;
-            }
-        }
-        Ok(Some(&elements[..count]))
-    }
-
-    fn flatten_hashed<'a, T: Copy + 'r>(
-        &mut self,
-        lists: impl Iterator<Item = &'r [T]> + 'a,
-        rename: &mut [u32],
-        key: impl Fn(T) -> u64,
-    ) -> Outcome<&'r [T]> {
-        let total = rename.len();
-        let mut lists = lists.filter(|list| !list.is_empty());
-        let Some(first) = lists.next() else {
-            return Ok(&[]);
-        };
-        let elements: &'r mut [T] = self.slice_filled(total, first[0])?;
-        let index = &mut self.scratch.index;
-        index.clear(total);
-        let mut count = 0;
-        let mut at = 0;
-        for list in std::iter::once(first).chain(lists) {
-            for &element in list {
-                let number = index.find_or_insert(key(element), count as u32, |_| true);
-                if number as usize == count {
-                    elements[count] = element;
-                    count += 1;
+        // What is gathered is not more than fits: of many members most elements are the same.
+        let plane = self.scratch.plane.lay_out(bounds);
+        Ok(match kind {
+            Kind::Pairs => {
+                let mut kept = std::mem::take(&mut self.scratch.pairs);
+                kept.clear();
+                let lists = members.iter().filter_map(|m| pairs_of(*m));
+                match plane {
+                    Some(plane) => {
+                        let mut at = 0;
+                        // Two loops: one over all elements of all lists takes a third longer.
+                        for list in lists {
+                            for &p in list {
+                                let number = plane.find_or_insert(p, kept.len() as u32);
+                                if number as usize == kept.len() {
+                                    kept.push(p);
+                                }
+                                name(at, number);
+                                at += 1;
+                            }
+                        }
+                    }
+                    None => self
+                        .scratch
+                        .index
+                        .gather(lists.flatten(), &mut kept, Pair::key, name),
                 }
-                rename[at] = number;
-                at += 1;
+                let elements = self.slice(&kept);
+                self.scratch.pairs = kept;
+                (Elems::Pairs(elements?), None)
             }
-        }
-        Ok(&elements[..count])
+            Kind::Cells => {
+                let mut kept = std::mem::take(&mut self.scratch.cells);
+                kept.clear();
+                let lists = || members.iter().filter_map(|m| cells_of(*m));
+                // Several colours at one location make it impossible to go by location.
+                let mut colors_meet = plane.is_none();
+                if let Some(plane) = plane {
+                    let mut at = 0;
+                    'all: for list in lists() {
+                        for &c in list {
+                            let number = plane.find_or_insert(c.at, kept.len() as u32);
+                            if number as usize == kept.len() {
+                                kept.push(c);
+                            } else if kept[number as usize] != c {
+                                colors_meet = true;
+                                break 'all;
+                            }
+                            name(at, number);
+                            at += 1;
+                        }
+                    }
+                }
+                let one_color_each = match colors_meet {
+                    false => Some(true),
+                    true => None,
+                };
+                if colors_meet {
+                    kept.clear();
+                    let index = &mut self.scratch.index;
+                    index.gather(lists().flatten(), &mut kept, Cell::key, name);
+                }
+                let elements = self.slice(&kept);
+                self.scratch.cells = kept;
+                (Elems::Cells(elements?), one_color_each)
+            }
+        })
     }
 
     fn flatten_values(
         &mut self,
         members: &[Value<'r>],
         rename: &mut [u32],
-        equals_met: &mut bool,
-    ) -> Outcome<Elems<'r>> {
+    ) -> Outcome<(Elems<'r>, bool)> {
+        let mut equals_met = false;
         let mut index = std::mem::take(&mut self.scratch.value_index);
-        index.clear(rename.len());
+        index.clear_for_some_of(rename.len());
         let mut elements: Vec<Value<'r>> = Vec::new();
         let mut at = 0;
         for &member in members {
@@ -452,14 +443,18 @@ impl<'r> Run<'r> {
                 tuple => self.items(tuple)?.to_vec(),
             };
             for v in items {
-                let hash = self.hash(v);
+                let hash = match v {
+                    Value::Set(set) => set.fingerprint(self),
+                    _ => self.hash(v),
+                };
                 let number = elements.len() as u32;
                 let found =
                     index.find_or_insert(hash, number, |k| self.eq_member(elements[k as usize], v));
                 if found == number {
                     elements.push(v);
+                    index.make_room(elements.len());
                 } else {
-                    *equals_met |= !same_form(elements[found as usize], v);
+                    equals_met = equals_met || !same_form(elements[found as usize], v);
                 }
                 rename[at] = found;
                 at += 1;
@@ -469,6 +464,6 @@ impl<'r> Run<'r> {
         }
         self.scratch.value_index = index;
         let elements = self.slice(&elements)?;
-        self.compact(elements)
+        Ok((self.compact(elements)?, equals_met))
     }
 }

@@ -2,6 +2,9 @@
 
 use super::layout::EMPTY;
 
+/// Room for so many different keys does not take long to clear.
+const SOME: usize = 512;
+
 /// Finds equal keys. Cleared for each use; the buffer is kept.
 #[derive(Default)]
 pub(crate) struct KeyIndex {
@@ -18,10 +21,10 @@ impl KeyIndex {
         self.slots.resize(size, (0, EMPTY));
     }
 
-    /// Forgets all keys. Whoever goes on has to [make room](KeyIndex::make_room): where most keys are met several times
-    /// it is not known beforehand how many different ones there are.
-    pub fn clear_small(&mut self) {
-        self.clear(16);
+    /// Forgets all keys, to take in so many of which most may be equal. Whoever goes on has to
+    /// [make room](KeyIndex::make_room).
+    pub fn clear_for_some_of(&mut self, n: usize) {
+        self.clear(n.min(SOME));
     }
 
     /// Makes room for one key more than the so many that are there.
@@ -71,6 +74,26 @@ impl KeyIndex {
                 return n;
             }
             at = (at + 1) & mask;
+        }
+    }
+
+    /// Adds those items to a list that it does not have yet, and says of each item which number it has there.
+    pub fn gather<'a, T: Copy + 'a>(
+        &mut self,
+        items: impl Iterator<Item = &'a T>,
+        kept: &mut Vec<T>,
+        key: impl Fn(T) -> u64,
+        mut name: impl FnMut(usize, u32),
+    ) {
+        self.clear_for_some_of(SOME);
+        for (at, &item) in items.enumerate() {
+            let new = kept.len() as u32;
+            let number = self.find_or_insert(key(item), new, |_| true);
+            if number == new {
+                kept.push(item);
+                self.make_room(kept.len());
+            }
+            name(at, number);
         }
     }
 

@@ -30,7 +30,9 @@ pub(crate) use algebra::same_form;
 pub(crate) use index::KeyIndex;
 pub(crate) use layout::{EMPTY, Layout, Table};
 pub(crate) use line::between;
-pub(crate) use origin::{Flood, NeighborOrders, Origin, Product, Selection, Walk, flood_sequence};
+pub(crate) use origin::{
+    Flood, Images, NeighborOrders, Origin, Product, Selection, Walk, flood_sequence,
+};
 pub(crate) use plane::Plane;
 pub use table_view::SetTable;
 
@@ -525,6 +527,15 @@ impl<'r> Set<'r> {
         self.len() <= other.len() && (0..self.len()).all(|k| other.contains(run, self.elems.get(k)))
     }
 
+    /// Two patches with the same elements in the same sequence?
+    pub(crate) fn has_same_list(&self, other: &Set<'r>) -> bool {
+        match (self.elems, other.elems) {
+            (Elems::Pairs(a), Elems::Pairs(b)) => a == b,
+            (Elems::Cells(a), Elems::Cells(b)) => a == b,
+            _ => false,
+        }
+    }
+
     /// The same elements?
     pub(crate) fn eq(&self, run: &mut Run<'r>, other: &Set<'r>) -> bool {
         if std::ptr::eq(self, other) {
@@ -533,10 +544,8 @@ impl<'r> Set<'r> {
         if self.len() != other.len() {
             return false;
         }
-        match (self.elems, other.elems) {
-            (Elems::Pairs(a), Elems::Pairs(b)) if a == b => return true,
-            (Elems::Cells(a), Elems::Cells(b)) if a == b => return true,
-            _ => {}
+        if self.has_same_list(other) {
+            return true;
         }
         self.fingerprint(run) == other.fingerprint(run) && self.is_subset(run, other)
     }
@@ -742,6 +751,27 @@ impl<'r> Run<'r> {
         self.set(elems, Origin::Frozen)
     }
 
+    /// *Freeze(Build)* of one value.
+    #[inline(always)]
+    pub(crate) fn single(&mut self, value: Value<'r>) -> Outcome<&'r Set<'r>> {
+        self.spend(1)?;
+        let (elems, at) = match value {
+            Value::Pair(p) => {
+                let at = p.get();
+                let pairs = match line::between(at, at) {
+                    Some(pairs) => pairs,
+                    None => self.slice(&[at])?,
+                };
+                (Elems::Pairs(pairs), Some(at))
+            }
+            Value::Cell(c) => (Elems::Cells(self.slice(&[c.get()])?), Some(c.get().at)),
+            _ => (Elems::Values(self.slice(&[value])?), None),
+        };
+        let set = self.set(elems, Origin::Frozen)?;
+        set.with_bounds(at.map(Bounds::at));
+        Ok(set)
+    }
+
     /// The distinct values, the first of equals kept, and whether all were distinct.
     pub(crate) fn distinct(&mut self, values: &[Value<'r>]) -> Outcome<(Elems<'r>, bool)> {
         let total = values.len();
@@ -802,7 +832,7 @@ impl<'r> Run<'r> {
     ) -> Outcome<(Elems<'r>, bool)> {
         // The index is taken out while elements are compared: comparing sets uses it too.
         let mut index = std::mem::take(&mut self.scratch.value_index);
-        index.clear_small();
+        index.clear_for_some_of(values.len());
         let mut kept: Vec<Value<'r>> = Vec::new();
         let mut equals_met = false;
         for &v in values {

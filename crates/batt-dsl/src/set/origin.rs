@@ -1,7 +1,9 @@
 //! How a set came about, and the replay of that construction on a simulated table.
 
+use std::cell::Cell as Slot;
+
 use super::layout::{DUMMY, EMPTY, Layout, Table};
-use super::{Elems, Set};
+use super::{Elems, KeyIndex, Plane, Set};
 use crate::fault::{Fault, Outcome};
 use crate::hash;
 use crate::run::Run;
@@ -83,8 +85,35 @@ pub(crate) struct Merge<'r> {
     pub walk: Walk<'r>,
     /// Containers; sets are walked in their own iteration order.
     pub members: &'r [Value<'r>],
-    /// Our number of each element of each member, member after member.
-    pub rename: &'r [u32],
+    /// Our number of each element of each member, member after member. Not kept where all members are patches of one
+    /// kind: there the elements themselves tell.
+    pub rename: Option<&'r [u32]>,
+    /// The members in the order in which they are walked, once somebody has worked it out.
+    walked: Slot<Option<&'r [u32]>>,
+}
+
+impl<'r> Merge<'r> {
+    pub fn new(walk: Walk<'r>, members: &'r [Value<'r>], rename: Option<&'r [u32]>) -> Merge<'r> {
+        Merge {
+            walk,
+            members,
+            rename,
+            walked: Slot::new(None),
+        }
+    }
+
+    /// The members in the order in which they are walked, as positions among them. A note about the merged set.
+    fn walked(&self, run: &mut Run<'r>, set: &'r Set<'r>) -> Outcome<&'r [u32]> {
+        if let Some(walked) = self.walked.get() {
+            return Ok(walked);
+        }
+        let walked = run.noting(set, |run| {
+            let order = walk_order(run, self.walk, self.members)?;
+            run.slice(&order)
+        })?;
+        self.walked.set(Some(walked));
+        Ok(walked)
+    }
 }
 
 /// The order in which members are merged.
@@ -123,7 +152,7 @@ pub(crate) fn force<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Outcome<()> {
             continue;
         }
         let waiting = stack.len();
-        push_sources(top, &mut stack);
+        push_sources(run, top, &mut stack)?;
         if stack.len() == waiting {
             run.noting(top, |run| replay(run, top))?;
             stack.pop();
@@ -132,7 +161,11 @@ pub(crate) fn force<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Outcome<()> {
     Ok(())
 }
 
-fn push_sources<'r>(set: &'r Set<'r>, stack: &mut Vec<&'r Set<'r>>) {
+fn push_sources<'r>(
+    run: &mut Run<'r>,
+    set: &'r Set<'r>,
+    stack: &mut Vec<&'r Set<'r>>,
+) -> Outcome<()> {
     let mut need = |source: &'r Set<'r>| {
         if source.known_layout().is_none() {
             stack.push(source);
@@ -156,8 +189,16 @@ fn push_sources<'r>(set: &'r Set<'r>, stack: &mut Vec<&'r Set<'r>>) {
             need(product.outer);
         }
         Origin::Merge(merge) => {
-            if let Walk::Of(outer) | Walk::Mapped(outer) = merge.walk {
+            if let Walk::Of(outer) | Walk::Mapped(outer) = merge.walk
+                && outer.len() > 1
+                && outer.known_layout().is_none()
+            {
+                // What else is needed follows from its order.
                 need(outer);
+                return Ok(());
+            }
+            if merge.rename.is_none() {
+                return push_members(run, set, merge, stack);
             }
             for member in merge.members {
                 if let Value::Set(member) = member
@@ -168,6 +209,36 @@ fn push_sources<'r>(set: &'r Set<'r>, stack: &mut Vec<&'r Set<'r>>) {
             }
         }
     }
+    Ok(())
+}
+
+/// The members of a merged patch whose order matters: those that bring several new elements.
+fn push_members<'r>(
+    run: &mut Run<'r>,
+    set: &'r Set<'r>,
+    merge: &'r Merge<'r>,
+    stack: &mut Vec<&'r Set<'r>>,
+) -> Outcome<()> {
+    let walked = merge.walked(run, set)?;
+    let numbering = Numbering::of(run, set);
+    let mut first_times = FirstTimes::new(set.len());
+    for member in walked
+        .iter()
+        .filter_map(|&m| merge.members[m as usize].as_set())
+    {
+        if first_times.left == 0 {
+            break;
+        }
+        let before = first_times.left;
+        numbering.each(member, |_, number| {
+            first_times.is_new(number);
+        });
+        if before - first_times.left > 1 && member.known_layout().is_none() {
+            stack.push(member);
+        }
+    }
+    numbering.give_back(run);
+    Ok(())
 }
 
 fn replay<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Outcome<()> {
@@ -201,11 +272,11 @@ fn construct<'r>(
         Origin::Map(source) => table.add_new(hashes, known(source)?.order.iter().copied()),
         Origin::Collapse(collapse) => {
             let order = known(collapse.source)?.order.iter();
-            let mut new = FirstTimes::new(set.len());
+            let mut first_times = FirstTimes::new(set.len());
             match collapse.images {
                 Images::Numbers(numbers) => {
                     let numbers = order.map(|&e| numbers[e as usize]);
-                    table.add_new(hashes, numbers.filter(|&e| new.is_new(e)));
+                    table.add_new(hashes, numbers.filter(|&e| first_times.is_new(e)));
                 }
                 Images::Values(images) => {
                     run.spend(images.len() / 4)?;
@@ -215,7 +286,7 @@ fn construct<'r>(
                         index.find_or_insert(compact_key(set.elems.get(k)), k as u32, |_| true);
                     }
                     let numbers = order.filter_map(|&e| index.get(compact_key(images[e as usize])));
-                    table.add_new(hashes, numbers.filter(|&e| new.is_new(e)));
+                    table.add_new(hashes, numbers.filter(|&e| first_times.is_new(e)));
                 }
             }
         }
@@ -259,7 +330,10 @@ fn construct<'r>(
                 table.add_new(hashes, row.map(|&x| y * width + x));
             }
         }
-        Origin::Merge(merge) => return construct_merge(run, merge, hashes, table),
+        Origin::Merge(merge) if merge.rename.is_none() => {
+            return construct_patch_merge(run, set, merge, hashes, table);
+        }
+        Origin::Merge(merge) => return construct_merge(run, set, merge, hashes, table),
         Origin::Neighbors => {
             // Both halves have four elements: their frozen copies keep all slots in place.
             (0..4).for_each(|e| table.add(hashes, e));
@@ -277,18 +351,133 @@ fn construct<'r>(
 }
 
 /// Which elements have been met.
-struct FirstTimes(Vec<bool>);
+struct FirstTimes {
+    met: Vec<bool>,
+    /// How many have not.
+    left: usize,
+}
 
 impl FirstTimes {
     fn new(elements: usize) -> FirstTimes {
-        FirstTimes(vec![false; elements])
+        FirstTimes {
+            met: vec![false; elements],
+            left: elements,
+        }
     }
 
     /// Is an element met for the first time?
     #[inline(always)]
     fn is_new(&mut self, element: u32) -> bool {
-        !std::mem::replace(&mut self.0[element as usize], true)
+        let is_new = !std::mem::replace(&mut self.met[element as usize], true);
+        self.left -= usize::from(is_new);
+        is_new
     }
+}
+
+/// The numbers of the elements of a patch.
+enum Numbering {
+    /// By location.
+    Plane(Plane),
+    /// By key.
+    Index(KeyIndex),
+}
+
+impl Numbering {
+    fn of<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Numbering {
+        if set.one_color_each(run)
+            && let Some(bounds) = set.bounds()
+        {
+            let mut plane = std::mem::take(&mut run.scratch.plane);
+            if plane.lay_out(bounds).is_some() {
+                let mut number = 0;
+                let mut place = |p: Pair| {
+                    plane.find_or_insert(p, number);
+                    number += 1;
+                };
+                match set.elems {
+                    Elems::Pairs(pairs) => pairs.iter().for_each(|&p| place(p)),
+                    Elems::Cells(cells) => cells.iter().for_each(|c| place(c.at)),
+                    Elems::Values(_) => {}
+                }
+                return Numbering::Plane(plane);
+            }
+            run.scratch.plane = plane;
+        }
+        let mut index = std::mem::take(&mut run.scratch.index);
+        index.clear(set.len());
+        for k in 0..set.len() {
+            index.find_or_insert(compact_key(set.elems.get(k)), k as u32, |_| true);
+        }
+        Numbering::Index(index)
+    }
+
+    /// The number of an element.
+    #[inline(always)]
+    fn number(&self, at: Pair, key: u64) -> u32 {
+        match self {
+            Numbering::Plane(plane) => plane.number(at),
+            Numbering::Index(index) => index.get(key).unwrap_or_default(),
+        }
+    }
+
+    /// The number of element `k` of a part of the patch.
+    #[inline(always)]
+    fn number_of(&self, part: &Set<'_>, k: usize) -> u32 {
+        match part.elems {
+            Elems::Pairs(pairs) => self.number(pairs[k], pairs[k].key()),
+            Elems::Cells(cells) => self.number(cells[k].at, cells[k].key()),
+            Elems::Values(_) => 0,
+        }
+    }
+
+    /// Says the numbers of all elements of a part of the patch.
+    #[inline(always)]
+    fn each(&self, part: &Set<'_>, mut say: impl FnMut(usize, u32)) {
+        (0..part.len()).for_each(|k| say(k, self.number_of(part, k)));
+    }
+
+    /// Leaves the buffers to others.
+    fn give_back(self, run: &mut Run<'_>) {
+        match self {
+            Numbering::Plane(plane) => run.scratch.plane = plane,
+            Numbering::Index(index) => run.scratch.index = index,
+        }
+    }
+}
+
+/// A patch merged from patches. Their order is known where it matters.
+fn construct_patch_merge<'r>(
+    run: &mut Run<'r>,
+    set: &'r Set<'r>,
+    merge: &'r Merge<'r>,
+    hashes: &[u64],
+    table: &mut Table,
+) -> Outcome<()> {
+    let walked = merge.walked(run, set)?;
+    let numbering = Numbering::of(run, set);
+    let mut first_times = FirstTimes::new(set.len());
+    for member in walked
+        .iter()
+        .filter_map(|&m| merge.members[m as usize].as_set())
+    {
+        if first_times.left == 0 {
+            break;
+        }
+        match member.known_layout() {
+            Some(layout) => {
+                let numbers = layout.order.iter();
+                let numbers = numbers.map(|&k| numbering.number_of(member, k as usize));
+                table.add_new(hashes, numbers.filter(|&e| first_times.is_new(e)));
+            }
+            // One new element at the most.
+            None => {
+                let numbers = (0..member.len()).map(|k| numbering.number_of(member, k));
+                table.add_new(hashes, numbers.filter(|&e| first_times.is_new(e)));
+            }
+        }
+    }
+    numbering.give_back(run);
+    Ok(())
 }
 
 /// What tells a location, a cell or a pair of locations from others of its kind.
@@ -303,10 +492,13 @@ fn compact_key(v: Value<'_>) -> u64 {
 
 fn construct_merge<'r>(
     run: &mut Run<'r>,
+    set: &'r Set<'r>,
     merge: &'r Merge<'r>,
     hashes: &[u64],
     table: &mut Table,
 ) -> Outcome<()> {
+    let walked = merge.walked(run, set)?;
+    let mut first_times = FirstTimes::new(set.len());
     let mut starts = Vec::with_capacity(merge.members.len());
     let mut start = 0;
     for &member in merge.members {
@@ -316,24 +508,23 @@ fn construct_merge<'r>(
             tuple => run.tuple_len(tuple).unwrap_or_default(),
         };
     }
-    let mut add_member = |run: &mut Run<'r>, m: usize| -> Outcome<()> {
-        let names = &merge.rename[starts[m]..];
+    for &m in walked {
+        if first_times.left == 0 {
+            break;
+        }
+        let m = m as usize;
+        let names = &merge.rename.unwrap_or_default()[starts[m]..];
         match merge.members[m] {
             Value::Set(set) => {
-                for &e in set.order(run)? {
-                    table.add(hashes, names[e as usize]);
-                }
+                let names = set.order(run)?.iter().map(|&e| names[e as usize]);
+                table.add_new(hashes, names.filter(|&e| first_times.is_new(e)));
             }
             tuple => {
-                for &name in &names[..run.tuple_len(tuple).unwrap_or_default()] {
-                    table.add(hashes, name);
-                }
+                let names = &names[..run.tuple_len(tuple).unwrap_or_default()];
+                let names = names.iter().copied();
+                table.add_new(hashes, names.filter(|&e| first_times.is_new(e)));
             }
         }
-        Ok(())
-    };
-    for m in walk_order(run, merge.walk, merge.members)? {
-        add_member(run, m as usize)?;
     }
     Ok(())
 }

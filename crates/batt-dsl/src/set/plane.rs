@@ -37,14 +37,26 @@ impl Plane {
         Some(self)
     }
 
-    /// The number stored for a location of the rectangle, or `number`, newly stored.
     #[inline(always)]
-    pub fn find_or_insert(&mut self, p: Pair, number: u32) -> u32 {
+    fn position(&self, p: Pair) -> usize {
         let (i, j) = (
             (i32::from(p.i) - self.origin.0) as usize,
             (i32::from(p.j) - self.origin.1) as usize,
         );
-        let entry = &mut self.entries[i * self.width + j];
+        i * self.width + j
+    }
+
+    /// The number stored for a location that has one.
+    #[inline(always)]
+    pub fn number(&self, p: Pair) -> u32 {
+        self.entries[self.position(p)].1
+    }
+
+    /// The number stored for a location of the rectangle, or `number`, newly stored.
+    #[inline(always)]
+    pub fn find_or_insert(&mut self, p: Pair, number: u32) -> u32 {
+        let at = self.position(p);
+        let entry = &mut self.entries[at];
         if entry.0 != self.generation {
             *entry = (self.generation, number);
         }
