@@ -347,7 +347,13 @@ struct GridOrder {
 #[derive(Default)]
 pub(crate) struct GridOrders {
     known: Vec<Option<GridOrder>>,
+    /// Those of larger grids, the newest first.
+    large: Vec<((usize, usize), GridOrder)>,
 }
+
+/// So many orders of larger grids are remembered, of so many cells each.
+const LARGE_REMEMBERED: usize = 32;
+const MOST_REMEMBERED: usize = 1 << 14;
 
 /// Grids up to this many rows and columns have their order remembered.
 const REMEMBERED_SIDE: usize = 64;
@@ -355,7 +361,16 @@ const REMEMBERED_SIDE: usize = 64;
 impl GridOrders {
     fn of(run: &mut Run<'_>, height: usize, width: usize) -> GridOrder {
         if height.max(width) > REMEMBERED_SIDE {
-            return GridOrder::new(height, width);
+            let large = &mut run.scratch.grid_orders.large;
+            if let Some((_, order)) = large.iter().find(|(size, _)| *size == (height, width)) {
+                return order.clone();
+            }
+            let order = GridOrder::new(height, width);
+            if height * width <= MOST_REMEMBERED {
+                large.truncate(LARGE_REMEMBERED - 1);
+                large.insert(0, ((height, width), order.clone()));
+            }
+            return order;
         }
         let known = &mut run.scratch.grid_orders.known;
         let at = (height * (REMEMBERED_SIDE + 1)) + width;
@@ -376,12 +391,13 @@ pub fn grid_ranks(height: usize, width: usize) -> Vec<u32> {
 
 impl GridOrder {
     fn new(height: usize, width: usize) -> GridOrder {
-        let hashes: Vec<u64> = (0..height * width)
-            .map(|p| hash::pair((p / width) as i16, (p % width) as i16))
-            .collect();
+        let mut hashes = Vec::with_capacity(height * width);
+        for i in 0..height {
+            hashes.extend((0..width).map(|j| hash::pair(i as i16, j as i16)));
+        }
         let mut table = Table::default();
         table.clear();
-        (0..hashes.len() as u32).for_each(|p| table.add(&hashes, p));
+        table.add_new(&hashes, 0..hashes.len() as u32);
         let order: Rc<[u32]> = table.iter().collect();
         let mut ranks = vec![0; order.len()];
         for (rank, &p) in order.iter().enumerate() {

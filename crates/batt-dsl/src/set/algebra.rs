@@ -1,6 +1,6 @@
 //! Union, intersection, difference, filter and map of sets: elements now, layout later.
 
-use super::origin::{Collapse, Images, Merge, Selection, Union, Walk, walk_order};
+use super::origin::{Collapse, Images, Merge, Names, Selection, Union, Walk, walk_order};
 use super::{Bounds, Elems, Origin, Set};
 use crate::fault::Outcome;
 use crate::run::Run;
@@ -247,6 +247,14 @@ impl<'r> Run<'r> {
     /// The numbers of the elements of `a` that are not in `b`.
     pub(crate) fn numbers_not_in(&mut self, a: &'r Set<'r>, b: &'r Set<'r>) -> Vec<u32> {
         let mut kept = self.take_numbers();
+        if let Origin::Filter(part) | Origin::Minus(part) = b.origin
+            && std::ptr::eq(part.source, a)
+        {
+            // What was left out when `b` was made from `a`.
+            let mut gone = part.kept.iter().peekable();
+            kept.extend((0..a.len() as u32).filter(|k| gone.next_if_eq(&k).is_none()));
+            return kept;
+        }
         // A large `b` may be searched again and gets its table; one of the size of `a` is walked.
         if b.is_searchable() || !a.is_searchable() || b.len() > 2 * a.len() {
             match a.elems {
@@ -288,7 +296,7 @@ impl<'r> Run<'r> {
         if let Some(kind) = kind {
             // Which element of which member is which of ours can be found out later by whoever wants the order.
             let (elems, one_color_each) = self.flatten_patches(kind, members, |_, _| {})?;
-            let merge = self.alloc(Merge::new(walk, members, None))?;
+            let merge = self.alloc(Merge::new(walk, members, Names::Elements(elems)))?;
             let set = self.set(elems, Origin::Merge(merge))?;
             set.with_one_color_each(one_color_each);
             return Ok(set);
@@ -301,7 +309,11 @@ impl<'r> Run<'r> {
             let members = self.slice_from(order.iter().map(|&m| members[m as usize]))?;
             return self.set_merge(Walk::Listed, members);
         }
-        let merge = self.alloc(Merge::new(walk, members, Some(rename)))?;
+        let merge = self.alloc(Merge::new(
+            walk,
+            members,
+            Names::Listed(rename, elems.len()),
+        ))?;
         self.set(elems, Origin::Merge(merge))
     }
 
@@ -392,33 +404,25 @@ impl<'r> Run<'r> {
             Kind::Cells => {
                 let mut kept = std::mem::take(&mut self.scratch.cells);
                 kept.clear();
-                let lists = || members.iter().filter_map(|m| cells_of(*m));
-                // Several colours at one location make it impossible to go by location.
-                let mut colors_meet = plane.is_none();
-                if let Some(plane) = plane {
-                    let mut at = 0;
-                    'all: for list in lists() {
-                        for &c in list {
-                            let number = plane.find_or_insert(c.at, kept.len() as u32);
-                            if number as usize == kept.len() {
-                                kept.push(c);
-                            } else if kept[number as usize] != c {
-                                colors_meet = true;
-                                break 'all;
+                let mut one_color_each = None;
+                let lists = members.iter().filter_map(|m| cells_of(*m));
+                match plane {
+                    Some(plane) => {
+                        let chains = self.scratch.chains.begin();
+                        let mut at = 0;
+                        for list in lists {
+                            for &c in list {
+                                let number = chains.find_or_insert(plane, &mut kept, c);
+                                name(at, number);
+                                at += 1;
                             }
-                            name(at, number);
-                            at += 1;
                         }
+                        one_color_each = Some(chains.are_short());
                     }
-                }
-                let one_color_each = match colors_meet {
-                    false => Some(true),
-                    true => None,
-                };
-                if colors_meet {
-                    kept.clear();
-                    let index = &mut self.scratch.index;
-                    index.gather(lists().flatten(), &mut kept, Cell::key, name);
+                    None => self
+                        .scratch
+                        .index
+                        .gather(lists.flatten(), &mut kept, Cell::key, name),
                 }
                 let elements = self.slice(&kept);
                 self.scratch.cells = kept;

@@ -33,7 +33,7 @@ pub(crate) use line::between;
 pub(crate) use origin::{
     Flood, Images, NeighborOrders, Origin, Product, Selection, Walk, flood_sequence,
 };
-pub(crate) use plane::Plane;
+pub(crate) use plane::{Chains, Plane};
 pub use table_view::SetTable;
 
 /// The distinct elements of a set, in the compact form they allow.
@@ -53,6 +53,15 @@ impl<'r> Elems<'r> {
             Elems::Pairs(pairs) => pairs.len(),
             Elems::Cells(cells) => cells.len(),
             Elems::Values(values) => values.len(),
+        }
+    }
+
+    /// The bounding box of locations or cells.
+    fn bounds(self) -> Option<Bounds> {
+        match self {
+            Elems::Pairs(pairs) => Bounds::of(pairs.iter().copied()),
+            Elems::Cells(cells) => Bounds::of(cells.iter().map(|c| c.at)),
+            Elems::Values(_) => None,
         }
     }
 
@@ -556,11 +565,7 @@ impl<'r> Set<'r> {
         if let Some(bounds) = self.bounds.get() {
             return Some(bounds);
         }
-        let bounds = match self.elems {
-            Elems::Pairs(pairs) => Bounds::of(pairs.iter().copied()),
-            Elems::Cells(cells) => Bounds::of(cells.iter().map(|c| c.at)),
-            Elems::Values(_) => None,
-        };
+        let bounds = self.elems.bounds();
         self.bounds.set(bounds);
         bounds
     }

@@ -3,7 +3,7 @@
 use std::cell::Cell as Slot;
 
 use super::layout::{DUMMY, EMPTY, Layout, Table};
-use super::{Elems, KeyIndex, Plane, Set};
+use super::{Chains, Elems, KeyIndex, Plane, Set};
 use crate::fault::{Fault, Outcome};
 use crate::hash;
 use crate::run::Run;
@@ -85,34 +85,92 @@ pub(crate) struct Merge<'r> {
     pub walk: Walk<'r>,
     /// Containers; sets are walked in their own iteration order.
     pub members: &'r [Value<'r>],
-    /// Our number of each element of each member, member after member. Not kept where all members are patches of one
-    /// kind: there the elements themselves tell.
-    pub rename: Option<&'r [u32]>,
-    /// The members in the order in which they are walked, once somebody has worked it out.
-    walked: Slot<Option<&'r [u32]>>,
+    pub names: Names<'r>,
+    /// Which member brings which elements, once somebody has worked it out.
+    plan: Slot<Option<&'r Plan<'r>>>,
+}
+
+/// What tells which element of which member is which of a merged set.
+#[derive(Clone, Copy)]
+pub(crate) enum Names<'r> {
+    /// The numbers of all elements of all members, member after member, and how many there are.
+    Listed(&'r [u32], usize),
+    /// All members are patches of one kind, and this is what they were merged to. The set itself may have other
+    /// elements: images of these, one for each.
+    Elements(Elems<'r>),
 }
 
 impl<'r> Merge<'r> {
-    pub fn new(walk: Walk<'r>, members: &'r [Value<'r>], rename: Option<&'r [u32]>) -> Merge<'r> {
+    pub fn new(walk: Walk<'r>, members: &'r [Value<'r>], names: Names<'r>) -> Merge<'r> {
         Merge {
             walk,
             members,
-            rename,
-            walked: Slot::new(None),
+            names,
+            plan: Slot::new(None),
         }
     }
 
-    /// The members in the order in which they are walked, as positions among them. A note about the merged set.
-    fn walked(&self, run: &mut Run<'r>, set: &'r Set<'r>) -> Outcome<&'r [u32]> {
-        if let Some(walked) = self.walked.get() {
-            return Ok(walked);
+    /// Which member brings which elements. The order of the set that the walk goes by is known.
+    ///
+    /// A note about the merge and not about the set at hand: sets of images share the merge of what they are images of.
+    fn plan(&'r self, run: &mut Run<'r>) -> Outcome<&'r Plan<'r>> {
+        if let Some(plan) = self.plan.get() {
+            return Ok(plan);
         }
-        let walked = run.noting(set, |run| {
-            let order = walk_order(run, self.walk, self.members)?;
-            run.slice(&order)
+        let plan = run.noting(self, |run| {
+            let walked = walk_order(run, self.walk, self.members)?;
+            let numbering = Numbering::of(run, self)?;
+            let (mut steps, mut new) = (Vec::new(), Vec::new());
+            let mut first_times = FirstTimes::new(numbering.len());
+            for member in walked {
+                let before = new.len();
+                numbering.each(self, member as usize, |k, number| {
+                    if first_times.is_new(number) {
+                        new.push((k, number));
+                    }
+                });
+                if new.len() > before {
+                    let end = new.len() as u32;
+                    steps.push(Step { member, end });
+                }
+                if first_times.left == 0 {
+                    break;
+                }
+            }
+            numbering.give_back(run);
+            let (steps, new) = (run.slice(&steps)?, run.slice(&new)?);
+            run.alloc(Plan { steps, new })
         })?;
-        self.walked.set(Some(walked));
-        Ok(walked)
+        self.plan.set(Some(plan));
+        Ok(plan)
+    }
+}
+
+/// How a merge proceeds.
+struct Plan<'r> {
+    /// The members that bring new elements, in the order of the walk.
+    steps: &'r [Step],
+    /// What they bring, step after step: positions in the member, growing, and numbers in the merged set.
+    new: &'r [(u32, u32)],
+}
+
+/// A member of a merge that brings new elements.
+#[derive(Clone, Copy)]
+struct Step {
+    member: u32,
+    /// Where its part of the new elements ends.
+    end: u32,
+}
+
+impl<'r> Plan<'r> {
+    /// The members and what they bring.
+    fn steps(&self) -> impl Iterator<Item = (usize, &'r [(u32, u32)])> {
+        let mut start = 0;
+        self.steps.iter().map(move |step| {
+            let new = &self.new[start..step.end as usize];
+            start = step.end as usize;
+            (step.member as usize, new)
+        })
     }
 }
 
@@ -197,47 +255,16 @@ fn push_sources<'r>(
                 need(outer);
                 return Ok(());
             }
-            if merge.rename.is_none() {
-                return push_members(run, set, merge, stack);
-            }
-            for member in merge.members {
-                if let Value::Set(member) = member
-                    && member.len() > 1
+            // The order of a member matters where it brings several elements.
+            for (member, new) in merge.plan(run)?.steps() {
+                if let Value::Set(member) = merge.members[member]
+                    && new.len() > 1
                 {
                     need(member);
                 }
             }
         }
     }
-    Ok(())
-}
-
-/// The members of a merged patch whose order matters: those that bring several new elements.
-fn push_members<'r>(
-    run: &mut Run<'r>,
-    set: &'r Set<'r>,
-    merge: &'r Merge<'r>,
-    stack: &mut Vec<&'r Set<'r>>,
-) -> Outcome<()> {
-    let walked = merge.walked(run, set)?;
-    let numbering = Numbering::of(run, set);
-    let mut first_times = FirstTimes::new(set.len());
-    for member in walked
-        .iter()
-        .filter_map(|&m| merge.members[m as usize].as_set())
-    {
-        if first_times.left == 0 {
-            break;
-        }
-        let before = first_times.left;
-        numbering.each(member, |_, number| {
-            first_times.is_new(number);
-        });
-        if before - first_times.left > 1 && member.known_layout().is_none() {
-            stack.push(member);
-        }
-    }
-    numbering.give_back(run);
     Ok(())
 }
 
@@ -330,10 +357,7 @@ fn construct<'r>(
                 table.add_new(hashes, row.map(|&x| y * width + x));
             }
         }
-        Origin::Merge(merge) if merge.rename.is_none() => {
-            return construct_patch_merge(run, set, merge, hashes, table);
-        }
-        Origin::Merge(merge) => return construct_merge(run, set, merge, hashes, table),
+        Origin::Merge(merge) => return construct_merge(run, merge, hashes, table),
         Origin::Neighbors => {
             // Both halves have four elements: their frozen copies keep all slots in place.
             (0..4).for_each(|e| table.add(hashes, e));
@@ -374,110 +398,115 @@ impl FirstTimes {
     }
 }
 
-/// The numbers of the elements of a patch.
-enum Numbering {
-    /// By location.
-    Plane(Plane),
-    /// By key.
-    Index(KeyIndex),
+/// What tells the numbers of the elements of members among those of the merged set.
+enum Numbering<'r> {
+    /// Listed, with the beginning of each member's part.
+    Listed(&'r [u32], Vec<usize>, usize),
+    /// Locations.
+    Plane(Plane, usize),
+    /// Cells by location.
+    Chains(Plane, Chains, &'r [Cell]),
+    /// Locations or cells by key.
+    Index(KeyIndex, usize),
 }
 
-impl Numbering {
-    fn of<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Numbering {
-        if set.one_color_each(run)
-            && let Some(bounds) = set.bounds()
-        {
-            let mut plane = std::mem::take(&mut run.scratch.plane);
-            if plane.lay_out(bounds).is_some() {
-                let mut number = 0;
-                let mut place = |p: Pair| {
-                    plane.find_or_insert(p, number);
-                    number += 1;
-                };
-                match set.elems {
-                    Elems::Pairs(pairs) => pairs.iter().for_each(|&p| place(p)),
-                    Elems::Cells(cells) => cells.iter().for_each(|c| place(c.at)),
-                    Elems::Values(_) => {}
+impl<'r> Numbering<'r> {
+    fn of(run: &mut Run<'r>, merge: &'r Merge<'r>) -> Outcome<Numbering<'r>> {
+        let elems = match merge.names {
+            Names::Elements(elems) => elems,
+            Names::Listed(names, len) => {
+                let mut start = 0;
+                let mut starts = vec![0];
+                for &member in merge.members {
+                    start += run.len(member)?;
+                    starts.push(start);
                 }
-                return Numbering::Plane(plane);
+                return Ok(Numbering::Listed(names, starts, len));
             }
-            run.scratch.plane = plane;
-        }
-        let mut index = std::mem::take(&mut run.scratch.index);
-        index.clear(set.len());
-        for k in 0..set.len() {
-            index.find_or_insert(compact_key(set.elems.get(k)), k as u32, |_| true);
-        }
-        Numbering::Index(index)
+        };
+        let mut plane = std::mem::take(&mut run.scratch.plane);
+        let is_laid_out = elems.bounds().and_then(|b| plane.lay_out(b)).is_some();
+        Ok(match elems {
+            Elems::Pairs(pairs) if is_laid_out => {
+                for (k, &p) in (0..).zip(pairs) {
+                    plane.find_or_insert(p, k);
+                }
+                Numbering::Plane(plane, pairs.len())
+            }
+            Elems::Cells(cells) if is_laid_out => {
+                let mut chains = std::mem::take(&mut run.scratch.chains);
+                let mut list = std::mem::take(&mut run.scratch.cells);
+                list.clear();
+                chains.begin();
+                for &c in cells {
+                    chains.find_or_insert(&mut plane, &mut list, c);
+                }
+                run.scratch.cells = list;
+                Numbering::Chains(plane, chains, cells)
+            }
+            _ => {
+                run.scratch.plane = plane;
+                let mut index = std::mem::take(&mut run.scratch.index);
+                index.clear(elems.len());
+                for k in 0..elems.len() {
+                    index.find_or_insert(compact_key(elems.get(k)), k as u32, |_| true);
+                }
+                Numbering::Index(index, elems.len())
+            }
+        })
     }
 
-    /// The number of an element.
-    #[inline(always)]
-    fn number(&self, at: Pair, key: u64) -> u32 {
+    /// How many elements the merged set has.
+    fn len(&self) -> usize {
         match self {
-            Numbering::Plane(plane) => plane.number(at),
-            Numbering::Index(index) => index.get(key).unwrap_or_default(),
+            Numbering::Listed(.., len) | Numbering::Plane(_, len) | Numbering::Index(_, len) => {
+                *len
+            }
+            Numbering::Chains(.., cells) => cells.len(),
         }
     }
 
-    /// The number of element `k` of a part of the patch.
+    /// Says the positions and the numbers of all elements of a member.
     #[inline(always)]
-    fn number_of(&self, part: &Set<'_>, k: usize) -> u32 {
-        match part.elems {
-            Elems::Pairs(pairs) => self.number(pairs[k], pairs[k].key()),
-            Elems::Cells(cells) => self.number(cells[k].at, cells[k].key()),
-            Elems::Values(_) => 0,
+    fn each(&self, merge: &Merge<'r>, member: usize, mut say: impl FnMut(u32, u32)) {
+        let elems = merge.members[member].as_set().map(|set| set.elems);
+        match (self, elems) {
+            (Numbering::Listed(names, starts, _), _) => {
+                let names = &names[starts[member]..starts[member + 1]];
+                (0..).zip(names).for_each(|(k, &number)| say(k, number));
+            }
+            (Numbering::Plane(plane, _), Some(Elems::Pairs(pairs))) => {
+                let pairs = (0..).zip(pairs);
+                pairs.for_each(|(k, &p)| say(k, plane.number(p)));
+            }
+            (Numbering::Chains(plane, chains, list), Some(Elems::Cells(cells))) => {
+                let cells = (0..).zip(cells);
+                cells.for_each(|(k, &c)| say(k, chains.number(plane, list, c)));
+            }
+            (Numbering::Index(index, _), Some(elems)) => {
+                for k in 0..elems.len() {
+                    if let Some(number) = index.get(compact_key(elems.get(k))) {
+                        say(k as u32, number);
+                    }
+                }
+            }
+            // Empty members.
+            _ => {}
         }
-    }
-
-    /// Says the numbers of all elements of a part of the patch.
-    #[inline(always)]
-    fn each(&self, part: &Set<'_>, mut say: impl FnMut(usize, u32)) {
-        (0..part.len()).for_each(|k| say(k, self.number_of(part, k)));
     }
 
     /// Leaves the buffers to others.
     fn give_back(self, run: &mut Run<'_>) {
         match self {
-            Numbering::Plane(plane) => run.scratch.plane = plane,
-            Numbering::Index(index) => run.scratch.index = index,
+            Numbering::Listed(..) => {}
+            Numbering::Plane(plane, _) => run.scratch.plane = plane,
+            Numbering::Chains(plane, chains, _) => {
+                run.scratch.plane = plane;
+                run.scratch.chains = chains;
+            }
+            Numbering::Index(index, _) => run.scratch.index = index,
         }
     }
-}
-
-/// A patch merged from patches. Their order is known where it matters.
-fn construct_patch_merge<'r>(
-    run: &mut Run<'r>,
-    set: &'r Set<'r>,
-    merge: &'r Merge<'r>,
-    hashes: &[u64],
-    table: &mut Table,
-) -> Outcome<()> {
-    let walked = merge.walked(run, set)?;
-    let numbering = Numbering::of(run, set);
-    let mut first_times = FirstTimes::new(set.len());
-    for member in walked
-        .iter()
-        .filter_map(|&m| merge.members[m as usize].as_set())
-    {
-        if first_times.left == 0 {
-            break;
-        }
-        match member.known_layout() {
-            Some(layout) => {
-                let numbers = layout.order.iter();
-                let numbers = numbers.map(|&k| numbering.number_of(member, k as usize));
-                table.add_new(hashes, numbers.filter(|&e| first_times.is_new(e)));
-            }
-            // One new element at the most.
-            None => {
-                let numbers = (0..member.len()).map(|k| numbering.number_of(member, k));
-                table.add_new(hashes, numbers.filter(|&e| first_times.is_new(e)));
-            }
-        }
-    }
-    numbering.give_back(run);
-    Ok(())
 }
 
 /// What tells a location, a cell or a pair of locations from others of its kind.
@@ -490,42 +519,37 @@ fn compact_key(v: Value<'_>) -> u64 {
     }
 }
 
+/// A merged set, whose members have their order where it matters.
 fn construct_merge<'r>(
     run: &mut Run<'r>,
-    set: &'r Set<'r>,
     merge: &'r Merge<'r>,
     hashes: &[u64],
     table: &mut Table,
 ) -> Outcome<()> {
-    let walked = merge.walked(run, set)?;
-    let mut first_times = FirstTimes::new(set.len());
-    let mut starts = Vec::with_capacity(merge.members.len());
-    let mut start = 0;
-    for &member in merge.members {
-        starts.push(start);
-        start += match member {
-            Value::Set(set) => set.len(),
-            tuple => run.tuple_len(tuple).unwrap_or_default(),
+    let mut numbers = run.take_numbers();
+    for (member, new) in merge.plan(run)?.steps() {
+        let layout = match merge.members[member] {
+            Value::Set(set) if new.len() > 1 => Some(set.known_layout().ok_or(Fault::Memory)?),
+            _ => None,
         };
-    }
-    for &m in walked {
-        if first_times.left == 0 {
-            break;
-        }
-        let m = m as usize;
-        let names = &merge.rename.unwrap_or_default()[starts[m]..];
-        match merge.members[m] {
-            Value::Set(set) => {
-                let names = set.order(run)?.iter().map(|&e| names[e as usize]);
-                table.add_new(hashes, names.filter(|&e| first_times.is_new(e)));
+        match layout {
+            None => table.add_new(hashes, new.iter().map(|&(_, number)| number)),
+            Some(layout) if layout.order.len() == new.len() => {
+                let order = layout.order.iter();
+                table.add_new(hashes, order.map(|&k| new[k as usize].1));
             }
-            tuple => {
-                let names = &names[..run.tuple_len(tuple).unwrap_or_default()];
-                let names = names.iter().copied();
-                table.add_new(hashes, names.filter(|&e| first_times.is_new(e)));
+            Some(layout) => {
+                numbers.clear();
+                numbers.resize(layout.order.len(), EMPTY);
+                for &(k, number) in new {
+                    numbers[k as usize] = number;
+                }
+                let order = layout.order.iter().map(|&k| numbers[k as usize]);
+                table.add_new(hashes, order.filter(|&number| number != EMPTY));
             }
         }
     }
+    run.give_numbers(numbers);
     Ok(())
 }
 

@@ -1,7 +1,8 @@
 //! Element numbers laid out by location: finding equal locations without hashing.
 
 use super::Bounds;
-use crate::value::Pair;
+use super::layout::EMPTY;
+use crate::value::{Cell, Pair};
 
 /// A rectangle of the plane with room for one number per location.
 ///
@@ -61,5 +62,61 @@ impl Plane {
             *entry = (self.generation, number);
         }
         entry.1
+    }
+}
+
+/// Cells by location, where a location may have several colours.
+///
+/// The plane has the number of the first cell at each location, and each cell leads to the next one.
+#[derive(Default)]
+pub(crate) struct Chains {
+    next: Vec<u32>,
+    is_long: bool,
+}
+
+impl Chains {
+    /// Forgets all cells.
+    pub fn begin(&mut self) -> &mut Chains {
+        self.next.clear();
+        self.is_long = false;
+        self
+    }
+
+    /// Has every location one cell at the most?
+    pub fn are_short(&self) -> bool {
+        !self.is_long
+    }
+
+    /// The number of a cell in a list, to which it is added if it is not there.
+    #[inline(always)]
+    pub fn find_or_insert(&mut self, plane: &mut Plane, list: &mut Vec<Cell>, cell: Cell) -> u32 {
+        let new = list.len() as u32;
+        let mut number = plane.find_or_insert(cell.at, new);
+        if number != new {
+            loop {
+                if list[number as usize].color == cell.color {
+                    return number;
+                }
+                match self.next[number as usize] {
+                    EMPTY => break,
+                    next => number = next,
+                }
+            }
+            self.next[number as usize] = new;
+            self.is_long = true;
+        }
+        list.push(cell);
+        self.next.push(EMPTY);
+        new
+    }
+
+    /// The number of a cell that is in the list.
+    #[inline(always)]
+    pub fn number(&self, plane: &Plane, list: &[Cell], cell: Cell) -> u32 {
+        let mut number = plane.number(cell.at);
+        while list[number as usize].color != cell.color && self.next[number as usize] != EMPTY {
+            number = self.next[number as usize];
+        }
+        number
     }
 }
