@@ -255,12 +255,12 @@ impl<'r> Set<'r> {
             |sum: u64| (sum ^ (self.len() as u64) << 56).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         match self.elems {
             Elems::Pairs(pairs) if line::is_laid_out(pairs) => of_keys(sum_of_line(pairs)),
-            Elems::Pairs(pairs) => of_keys(sum_of(pairs.iter().map(|p| p.key()))),
-            Elems::Cells(cells) => of_keys(sum_of(cells.iter().map(|c| c.key()))),
+            Elems::Pairs(pairs) => of_keys(sum_of(pairs.iter().map(|&p| print(p)))),
+            Elems::Cells(cells) => of_keys(sum_of(cells.iter().map(|&c| print_cell(c)))),
             // In general form there may be elements that equal pairs or cells, as (True, 0) does.
             Elems::Values(values) => {
-                let pairs = values.iter().map(|&v| numeric_pair(v).map(Pair::key));
-                let cells = values.iter().map(|&v| run.numeric_cell(v).map(Cell::key));
+                let pairs = values.iter().map(|&v| numeric_pair(v).map(print));
+                let cells = values.iter().map(|&v| run.numeric_cell(v).map(print_cell));
                 let keys = sum_if_all(pairs).or_else(|| sum_if_all(cells));
                 keys.map_or_else(|| self.hash(run), of_keys)
             }
@@ -627,34 +627,45 @@ impl<'r> Set<'r> {
     }
 }
 
-/// The sum of the squares of the keys. The plain sum would be the same for all lines of a length around one centre.
+/// What a location adds to the fingerprint of a set. Sums of squares: the plain sum would be the same for all lines of a
+/// length around one centre. Numbers of 32 bits: two are multiplied at a time.
 #[inline(always)]
-fn sum_of(keys: impl Iterator<Item = u64>) -> u64 {
-    keys.fold(0, |sum, key| sum.wrapping_add(key.wrapping_mul(key)))
+fn print(p: Pair) -> u32 {
+    u32::from(p.i as u16) | u32::from(p.j as u16) << 16
 }
 
-/// The same for a line that is [laid out](line): its keys are equally far apart.
+/// The same for a cell. The colour goes where the locations of grids have no bits.
+#[inline(always)]
+fn print_cell(c: Cell) -> u32 {
+    let color = c.color as u32;
+    print(c.at) ^ color << 8 ^ color << 24
+}
+
+#[inline(always)]
+fn square(print: u32) -> u64 {
+    u64::from(print) * u64::from(print)
+}
+
+#[inline(always)]
+fn sum_of(prints: impl Iterator<Item = u32>) -> u64 {
+    prints.fold(0, |sum, print| sum.wrapping_add(square(print)))
+}
+
+/// The same for a line that is [laid out](line): its prints are equally far apart.
 fn sum_of_line(pairs: &[Pair]) -> u64 {
-    let n = pairs.len() as u64;
-    let first = pairs[0].key();
-    let step = pairs.get(1).map_or(0, |p| p.key().wrapping_sub(first));
-    // The sums of 0, 1, ..., n - 1 and of their squares.
+    let n = pairs.len() as i64;
+    let first = i64::from(print(pairs[0]));
+    let step = pairs.get(1).map_or(0, |&p| i64::from(print(p)) - first);
+    // The sums of 0, 1, ..., n - 1 and of their squares. Prints have 21 bits: nothing overflows.
     let numbers = n * (n - 1) / 2;
     let squares = n * (n - 1) * (2 * n - 1) / 6;
-    let (first, step) = (first as i64, step as i64);
-    let parts = [
-        (n as i64).wrapping_mul(first.wrapping_mul(first)),
-        (2 * numbers as i64).wrapping_mul(first.wrapping_mul(step)),
-        (squares as i64).wrapping_mul(step.wrapping_mul(step)),
-    ];
-    parts.into_iter().fold(0, i64::wrapping_add) as u64
+    (n * first * first + 2 * numbers * first * step + squares * step * step) as u64
 }
 
-fn sum_if_all(keys: impl Iterator<Item = Option<u64>>) -> Option<u64> {
+fn sum_if_all(prints: impl Iterator<Item = Option<u32>>) -> Option<u64> {
     let mut sum = 0u64;
-    for key in keys {
-        let key = key?;
-        sum = sum.wrapping_add(key.wrapping_mul(key));
+    for print in prints {
+        sum = sum.wrapping_add(square(print?));
     }
     Some(sum)
 }
