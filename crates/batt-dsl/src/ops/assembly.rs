@@ -660,7 +660,7 @@ fn colors_meet<'r>(run: &mut Run<'r>, grid: &Grid<'_>, set: &Set<'r>, cells: &[C
         bottom: (grid.height - 1).min(i16::MAX as usize) as i16,
         right: (grid.width - 1).min(i16::MAX as usize) as i16,
     };
-    let Some(plane) = run.scratch.plane.lay_out(bounds) else {
+    let Some(mut plane) = run.scratch.plane.lay_out(bounds) else {
         return !set.one_color_each(run);
     };
     let mut inside = cells.iter().filter(|c| grid.offset(c.at).is_some());

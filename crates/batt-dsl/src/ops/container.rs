@@ -79,9 +79,9 @@ pub(super) struct Collected<'r> {
     pub is_patches: bool,
 }
 
-impl Default for Collected<'_> {
-    fn default() -> Self {
-        let mut index = KeyIndex::default();
+impl<'r> Collected<'r> {
+    pub fn new(run: &mut Run<'r>) -> Collected<'r> {
+        let mut index = std::mem::take(&mut run.scratch.value_index);
         index.clear_for_some_of(TRIAL);
         Collected {
             values: Vec::new(),
@@ -89,9 +89,13 @@ impl Default for Collected<'_> {
             is_patches: true,
         }
     }
-}
 
-impl<'r> Collected<'r> {
+    /// The values, and whether all were patches. Leaves the buffers to others.
+    pub fn finish(self, run: &mut Run<'r>) -> (Vec<Value<'r>>, bool) {
+        run.scratch.value_index = self.index;
+        (self.values, self.is_patches)
+    }
+
     /// Is it worth going on after so many values?
     #[inline(always)]
     pub fn pays(&self, count: usize) -> bool {
@@ -203,7 +207,7 @@ impl<'r> Members<'r> {
         if source.len() < MANY {
             return Members::Set(source).map(run, function).map(Mapped::All);
         }
-        let mut collected = Collected::default();
+        let mut collected = Collected::new(run);
         let mut numbers = Vec::new();
         let rest = run.in_turns(|run, turns| {
             for k in 0..source.len() {
@@ -224,8 +228,8 @@ impl<'r> Members<'r> {
             }
             Ok(None)
         })?;
-        let values = collected.values;
-        if collected.is_patches && rest.is_none() {
+        let (values, is_patches) = collected.finish(run);
+        if is_patches && rest.is_none() {
             let numbers = run.slice(&numbers)?;
             let elements = Elems::Values(run.slice(&values)?);
             let set = run.set_collapsed(source, elements, Images::Numbers(numbers))?;

@@ -258,7 +258,7 @@ op! {
             return Ok(Value::Set(run.empty_set()?));
         }
         let inner = run.items(a)?;
-        let mut images = Collected::default();
+        let mut images = Collected::new(run);
         run.in_turns(|run, turns| {
             for (count, (&y, &x)) in outer.iter().flat_map(|y| inner.iter().map(move |x| (y, x))).enumerate() {
                 if images.pays(count) {
@@ -275,6 +275,7 @@ op! {
             }
             Ok(())
         })?;
-        Ok(Value::Set(run.build(&images.values)?))
+        let (images, _) = images.finish(run);
+        Ok(Value::Set(run.build(&images)?))
     }
 }

@@ -378,7 +378,7 @@ impl<'r> Run<'r> {
                 kept.clear();
                 let lists = members.iter().filter_map(|m| pairs_of(*m));
                 match plane {
-                    Some(plane) => {
+                    Some(mut plane) => {
                         let mut at = 0;
                         // Two loops: one over all elements of all lists takes a third longer.
                         for list in lists {
@@ -407,12 +407,12 @@ impl<'r> Run<'r> {
                 let mut one_color_each = None;
                 let lists = members.iter().filter_map(|m| cells_of(*m));
                 match plane {
-                    Some(plane) => {
+                    Some(mut plane) => {
                         let chains = self.scratch.chains.begin();
                         let mut at = 0;
                         for list in lists {
                             for &c in list {
-                                let number = chains.find_or_insert(plane, &mut kept, c);
+                                let number = chains.find_or_insert(&mut plane, &mut kept, c);
                                 name(at, number);
                                 at += 1;
                             }

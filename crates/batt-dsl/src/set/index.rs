@@ -10,6 +10,8 @@ const SOME: usize = 512;
 pub(crate) struct KeyIndex {
     slots: Vec<(u64, u32)>,
     shift: u32,
+    /// The buffer of the table before it grew.
+    spare: Vec<(u64, u32)>,
 }
 
 impl KeyIndex {
@@ -37,10 +39,10 @@ impl KeyIndex {
 
     #[cold]
     fn grow(&mut self) {
-        let slots = std::mem::take(&mut self.slots);
-        self.clear(slots.len() * 2);
+        std::mem::swap(&mut self.slots, &mut self.spare);
+        self.clear(self.spare.len() * 2);
         let mask = self.slots.len() - 1;
-        for (key, number) in slots.into_iter().filter(|slot| slot.1 != EMPTY) {
+        for &(key, number) in self.spare.iter().filter(|slot| slot.1 != EMPTY) {
             let mut at = self.start(key);
             while self.slots[at].1 != EMPTY {
                 at = (at + 1) & mask;

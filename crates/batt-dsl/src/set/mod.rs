@@ -584,7 +584,7 @@ impl<'r> Set<'r> {
             Elems::Cells(cells) => {
                 let bounds = self.bounds();
                 match bounds.and_then(|bounds| run.scratch.plane.lay_out(bounds)) {
-                    Some(plane) => cells
+                    Some(mut plane) => cells
                         .iter()
                         .enumerate()
                         .all(|(k, c)| plane.find_or_insert(c.at, k as u32) == k as u32),

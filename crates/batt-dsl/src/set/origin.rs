@@ -425,21 +425,21 @@ impl<'r> Numbering<'r> {
             }
         };
         let mut plane = std::mem::take(&mut run.scratch.plane);
-        let is_laid_out = elems.bounds().and_then(|b| plane.lay_out(b)).is_some();
-        Ok(match elems {
-            Elems::Pairs(pairs) if is_laid_out => {
+        let laid_out = elems.bounds().and_then(|b| plane.lay_out(b));
+        Ok(match (elems, laid_out) {
+            (Elems::Pairs(pairs), Some(mut laid_out)) => {
                 for (k, &p) in (0..).zip(pairs) {
-                    plane.find_or_insert(p, k);
+                    laid_out.find_or_insert(p, k);
                 }
                 Numbering::Plane(plane, pairs.len())
             }
-            Elems::Cells(cells) if is_laid_out => {
+            (Elems::Cells(cells), Some(mut laid_out)) => {
                 let mut chains = std::mem::take(&mut run.scratch.chains);
                 let mut list = std::mem::take(&mut run.scratch.cells);
                 list.clear();
                 chains.begin();
                 for &c in cells {
-                    chains.find_or_insert(&mut plane, &mut list, c);
+                    chains.find_or_insert(&mut laid_out, &mut list, c);
                 }
                 run.scratch.cells = list;
                 Numbering::Chains(plane, chains, cells)

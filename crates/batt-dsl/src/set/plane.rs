@@ -20,7 +20,8 @@ const MOST_CELLS: i64 = 1 << 14;
 
 impl Plane {
     /// Prepares for the locations of a rectangle; `None` if it is too large.
-    pub fn lay_out(&mut self, bounds: Bounds) -> Option<&mut Plane> {
+    #[inline]
+    pub fn lay_out(&mut self, bounds: Bounds) -> Option<View<'_>> {
         let cells = bounds.height() * bounds.width();
         if cells > MOST_CELLS {
             return None;
@@ -35,29 +36,43 @@ impl Plane {
         }
         self.origin = (bounds.top.into(), bounds.left.into());
         self.width = bounds.width() as usize;
-        Some(self)
-    }
-
-    #[inline(always)]
-    fn position(&self, p: Pair) -> usize {
-        let (i, j) = (
-            (i32::from(p.i) - self.origin.0) as usize,
-            (i32::from(p.j) - self.origin.1) as usize,
-        );
-        i * self.width + j
+        Some(View {
+            entries: &mut self.entries[..cells as usize],
+            generation: self.generation,
+            origin: self.origin,
+            width: self.width,
+        })
     }
 
     /// The number stored for a location that has one.
     #[inline(always)]
     pub fn number(&self, p: Pair) -> u32 {
-        self.entries[self.position(p)].1
+        self.entries[position(self.origin, self.width, p)].1
     }
+}
 
+#[inline(always)]
+fn position(origin: (i32, i32), width: usize, p: Pair) -> usize {
+    let (i, j) = (
+        (i32::from(p.i) - origin.0) as usize,
+        (i32::from(p.j) - origin.1) as usize,
+    );
+    i * width + j
+}
+
+/// A plane to write to. Not a reference to it: so its parts stay in registers.
+pub(crate) struct View<'p> {
+    entries: &'p mut [(u32, u32)],
+    generation: u32,
+    origin: (i32, i32),
+    width: usize,
+}
+
+impl View<'_> {
     /// The number stored for a location of the rectangle, or `number`, newly stored.
     #[inline(always)]
     pub fn find_or_insert(&mut self, p: Pair, number: u32) -> u32 {
-        let at = self.position(p);
-        let entry = &mut self.entries[at];
+        let entry = &mut self.entries[position(self.origin, self.width, p)];
         if entry.0 != self.generation {
             *entry = (self.generation, number);
         }
@@ -89,7 +104,12 @@ impl Chains {
 
     /// The number of a cell in a list, to which it is added if it is not there.
     #[inline(always)]
-    pub fn find_or_insert(&mut self, plane: &mut Plane, list: &mut Vec<Cell>, cell: Cell) -> u32 {
+    pub fn find_or_insert(
+        &mut self,
+        plane: &mut View<'_>,
+        list: &mut Vec<Cell>,
+        cell: Cell,
+    ) -> u32 {
         let new = list.len() as u32;
         let mut number = plane.find_or_insert(cell.at, new);
         if number != new {
