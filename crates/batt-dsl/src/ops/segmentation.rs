@@ -803,3 +803,38 @@ pub(super) fn period<'r>(
     }
     Ok(extent)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::Dialect;
+    use crate::run::{Limits, Workspace};
+
+    #[test]
+    fn occurrences_by_rows_of_bits_are_those_one_by_one() {
+        let cells: Vec<u8> = (0..13 * 19).map(|k: u32| (k * k / 7 % 3) as u8).collect();
+        let mut workspace = Workspace::new();
+        let mut found = 0;
+        for corner in 0..100u32 {
+            // Parts of the grid with holes, and now and then a colour that does not fit.
+            let (i, j) = ((corner / 17 % 11) as i16, (corner % 17) as i16);
+            let part = [(0, 0), (0, 1), (1, 1), (2, 0), (2, 1)].map(|(a, b)| {
+                let at = Pair::new(i + a, j + b);
+                let color = cells[at.i as usize * 19 + at.j as usize];
+                Cell::new(i32::from(color) + i32::from(corner % 5 == 4), at)
+            });
+            let outcome = workspace.run(Dialect::ArcDsl, &Limits::default(), |run| {
+                let grid = run.input(13, 19, &cells)?;
+                let object = Value::Set(run.build_distinct_cells(&part)?);
+                let by_bits = occurrences(run, grid, object)?;
+                let normed = normalize(run, object)?;
+                let shape = crate::ops::measure::shape(run, object)?;
+                let one_by_one = general_occurrences(run, grid, (13, 19), normed, shape, shift)?;
+                assert_eq!(run.to_owned(by_bits)?, run.to_owned(one_by_one)?);
+                run.len(by_bits)
+            });
+            found += outcome.expect("a set of places");
+        }
+        assert!(found > 100, "{found}");
+    }
+}

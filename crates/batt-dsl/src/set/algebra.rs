@@ -295,7 +295,7 @@ impl<'r> Run<'r> {
         let (total, kind) = self.kind_of_members(members)?;
         if let Some(kind) = kind {
             // Which element of which member is which of ours can be found out later by whoever wants the order.
-            let (elems, one_color_each) = self.flatten_patches(kind, members, |_, _| {})?;
+            let (elems, one_color_each) = self.flatten_patches(kind, total, members, |_, _| {})?;
             let merge = self.alloc(Merge::new(walk, members, Names::Elements(elems)))?;
             let set = self.set(elems, Origin::Merge(merge))?;
             set.with_one_color_each(one_color_each);
@@ -325,7 +325,7 @@ impl<'r> Run<'r> {
         let elems = match kind {
             Some(kind) => {
                 let name = |at: usize, number| rename[at] = number;
-                self.flatten_patches(kind, &members, name)?.0
+                self.flatten_patches(kind, total, &members, name)?.0
             }
             None => self.flatten_values(&members, rename)?.0,
         };
@@ -364,6 +364,7 @@ impl<'r> Run<'r> {
     fn flatten_patches(
         &mut self,
         kind: Kind,
+        total: usize,
         members: &[Value<'r>],
         mut name: impl FnMut(usize, u32),
     ) -> Outcome<(Elems<'r>, Option<bool>)> {
@@ -395,7 +396,7 @@ impl<'r> Run<'r> {
                     None => self
                         .scratch
                         .index
-                        .gather(lists.flatten(), &mut kept, Pair::key, name),
+                        .gather(lists, total, &mut kept, Pair::key, name),
                 }
                 let elements = self.slice(&kept);
                 self.scratch.pairs = kept;
@@ -422,7 +423,7 @@ impl<'r> Run<'r> {
                     None => self
                         .scratch
                         .index
-                        .gather(lists.flatten(), &mut kept, Cell::key, name),
+                        .gather(lists, total, &mut kept, Cell::key, name),
                 }
                 let elements = self.slice(&kept);
                 self.scratch.cells = kept;

@@ -3,7 +3,9 @@
 use super::layout::EMPTY;
 
 /// Room for so many different keys does not take long to clear.
-const SOME: usize = 512;
+const SOME: usize = 2048;
+/// Beyond so many it pays to wait and see how many different ones there are.
+const MANY: usize = 1 << 14;
 
 /// Finds equal keys. Cleared for each use; the buffer is kept.
 #[derive(Default)]
@@ -79,23 +81,29 @@ impl KeyIndex {
         }
     }
 
-    /// Adds those items to a list that it does not have yet, and says of each item which number it has there.
+    /// Gathers the different items of several lists, and says of each item, counted list after list, which number it has.
+    /// `total` is how many there are in all lists.
     pub fn gather<'a, T: Copy + 'a>(
         &mut self,
-        items: impl Iterator<Item = &'a T>,
+        lists: impl Iterator<Item = &'a [T]>,
+        total: usize,
         kept: &mut Vec<T>,
         key: impl Fn(T) -> u64,
         mut name: impl FnMut(usize, u32),
     ) {
-        self.clear_for_some_of(SOME);
-        for (at, &item) in items.enumerate() {
-            let new = kept.len() as u32;
-            let number = self.find_or_insert(key(item), new, |_| true);
-            if number == new {
-                kept.push(item);
-                self.make_room(kept.len());
+        self.clear(total.min(MANY));
+        let mut at = 0;
+        for list in lists {
+            for &item in list {
+                let new = kept.len() as u32;
+                let number = self.find_or_insert(key(item), new, |_| true);
+                if number == new {
+                    kept.push(item);
+                    self.make_room(kept.len());
+                }
+                name(at, number);
+                at += 1;
             }
-            name(at, number);
         }
     }
 
