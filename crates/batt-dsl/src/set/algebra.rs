@@ -381,7 +381,6 @@ impl<'r> Run<'r> {
                 match plane {
                     Some(mut plane) => {
                         let mut at = 0;
-                        // Two loops: one over all elements of all lists takes a third longer.
                         for list in lists {
                             for &p in list {
                                 let number = plane.find_or_insert(p, kept.len() as u32);
