@@ -1,7 +1,8 @@
 //! The memory of a run, and what of it can be taken back before the run ends.
 //!
 //! Values live until their run ends, with one exception: a loop that calls a function for every element takes back
-//! what a call has made once nothing of it is needed, which is so when the result points to none of it. A loop
+//! what a call has made once nothing of it is needed, which is so when the result points to none of it, or when an equal one
+//! that was collected before stands for it. A loop
 //! *marks* where the memory stands before a call, and releases it to that mark afterwards.
 //!
 //! Values never change, but for *notes*: what somebody has found out about a set or a tuple is kept with it
