@@ -54,6 +54,18 @@ pub fn tuple(hashes: impl ExactSizeIterator<Item = u64>) -> u64 {
     close_tuple(hashes.fold(P5, lane), len)
 }
 
+/// The hash of a pair as far as the hash of its first element decides it.
+#[inline(always)]
+pub(crate) fn begin_pair(first: u64) -> u64 {
+    lane(P5, first)
+}
+
+/// The hash of a pair, from its beginning and the hash of its second element.
+#[inline(always)]
+pub(crate) fn end_pair(begin: u64, second: u64) -> u64 {
+    close_tuple(lane(begin, second), 2)
+}
+
 /// `hash((i, j))`.
 #[inline(always)]
 pub fn pair(i: i16, j: i16) -> u64 {

@@ -1,7 +1,8 @@
 //! The memory of a run, and what of it can be taken back before the run ends.
 //!
 //! Values live until their run ends, with one exception: a loop that calls a function for every element takes back
-//! what a call has made once nothing of it is needed, which is so when the result points to none of it. A loop
+//! what a call has made once nothing of it is needed, which is so when the result points to none of it, or when an equal one
+//! that was collected before stands for it. A loop
 //! *marks* where the memory stands before a call, and releases it to that mark afterwards.
 //!
 //! Values never change, but for *notes*: what somebody has found out about a set or a tuple is kept with it
@@ -301,6 +302,29 @@ impl<'r> Run<'r> {
         // SAFETY: the turn is this call, and of what it has made we have the value alone.
         unsafe { self.end_turn(turns, outcome) };
         outcome
+    }
+
+    /// A turn of a loop that collects values. `collect` gives the number of the value that a call has made, and whether it
+    /// is one that was collected before: then what the call has made is taken back.
+    ///
+    /// # Safety
+    ///
+    /// A value that was collected before is not kept.
+    #[inline(always)]
+    pub(crate) unsafe fn turn_to_collect(
+        &mut self,
+        turns: &mut Turns,
+        call: impl FnOnce(&mut Run<'r>) -> Outcome<Value<'r>>,
+        collect: impl FnOnce(&mut Run<'r>, Value<'r>) -> (u32, bool),
+    ) -> Outcome<u32> {
+        self.begin_turn(turns);
+        let value = call(self)?;
+        let (number, is_old) = collect(self, value);
+        if is_old {
+            // SAFETY: the turn is this call and the search for its value, and nothing of it is used any more.
+            unsafe { self.end_turn(turns, Ok(Value::None)) };
+        }
+        Ok(number)
     }
 
     /// Asks whether a condition holds, in a turn of a loop.

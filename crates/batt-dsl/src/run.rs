@@ -9,7 +9,7 @@ use crate::dialect::Dialect;
 use crate::fault::{Fault, Outcome};
 use crate::memory::{Allowance, Cost, Memory};
 use crate::profile::Profile;
-use crate::set::{KeyIndex, NeighborOrders, Plane, Set, Table, Walk};
+use crate::set::{Chains, KeyIndex, NeighborOrders, Plane, Set, Table, Walk};
 use crate::table::Literal;
 use crate::value::{Cell, Concat, Grid, Pair, Row, Tuple, TupleKnown, Value};
 
@@ -88,6 +88,7 @@ pub(crate) struct Scratch {
     pub numbers: Vec<u32>,
     pub index: KeyIndex,
     pub plane: Plane,
+    pub chains: Chains,
     pub value_index: KeyIndex,
     pub table: Table,
     pub spare_table: Table,

@@ -4,7 +4,7 @@ use crate::fault::{Fault, Outcome};
 use crate::op;
 use crate::python::slice_bounds;
 use crate::run::Run;
-use crate::set::{Elems, Set};
+use crate::set::{Bounds, Elems, Set};
 use crate::table::Op;
 use crate::value::{Cell, Grid, Pair, Returned, Value};
 
@@ -652,6 +652,21 @@ fn compact_cells<'r>(set: &'r Set<'r>) -> Option<&'r [Cell]> {
         .then_some(cells)
 }
 
+/// Are there cells of different colours at one location of a grid? What lies outside is not drawn.
+fn colors_meet<'r>(run: &mut Run<'r>, grid: &Grid<'_>, set: &Set<'r>, cells: &[Cell]) -> bool {
+    let bounds = Bounds {
+        top: 0,
+        left: 0,
+        bottom: (grid.height - 1).min(i16::MAX as usize) as i16,
+        right: (grid.width - 1).min(i16::MAX as usize) as i16,
+    };
+    let Some(mut plane) = run.scratch.plane.lay_out(bounds) else {
+        return !set.one_color_each(run);
+    };
+    let mut inside = cells.iter().filter(|c| grid.offset(c.at).is_some());
+    inside.any(|c| plane.find_or_insert(c.at, c.color as u32) != c.color as u32)
+}
+
 /// `paint`, or `underpaint` where `under` shows. `None` when the object is not in compact form.
 fn paint_compact<'r>(
     run: &mut Run<'r>,
@@ -671,10 +686,8 @@ fn paint_compact<'r>(
         }
     };
     // An order that is known already is cheaper to follow than to prove irrelevant.
-    let any_order = match set.known_one_color_each() {
-        Some(known) => known,
-        None => !set.is_ordered() && set.one_color_each(run),
-    };
+    let any_order = set.known_one_color_each() == Some(true)
+        || (!set.is_ordered() && !colors_meet(run, grid, set, drawn));
     if any_order {
         drawn.iter().for_each(draw);
     } else {

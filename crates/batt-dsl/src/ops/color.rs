@@ -411,7 +411,9 @@ op! {
 
 /// The first component of the first element; where cells are triples, the third.
 pub(super) fn first_color<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<Value<'r>> {
-    spend_for(run, container)?;
+    if let Value::Set(set) = container {
+        run.spend(set.len() / 4)?;
+    }
     if let Value::Set(set) = container
         && let Elems::Cells(cells) = set.elems
         && cells.iter().all(|c| c.color == cells[0].color)

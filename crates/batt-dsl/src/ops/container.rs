@@ -6,9 +6,9 @@ use crate::dialect::Dialect;
 use crate::fault::{Fault, Outcome};
 use crate::op;
 use crate::run::Run;
-use crate::set::{Elems, Origin, Product, Set, Walk};
+use crate::set::{Elems, Images, KeyIndex, Origin, Product, Set, Walk, same_form};
 use crate::table::Op;
-use crate::value::{Pair, Value};
+use crate::value::{Pair, Tuple, Value};
 
 use super::sort::sort;
 
@@ -56,6 +56,87 @@ pub(super) enum Members<'r> {
 
 /// For so few elements it does not matter what calls leave behind; a longer loop around this one takes it back.
 const FEW: usize = 3;
+
+/// What the elements of a set were mapped to.
+pub(super) enum Mapped<'r> {
+    /// The images of all elements, by number.
+    All(&'r [Value<'r>]),
+    /// The set of the images, which are sets.
+    Collapsed(&'r Set<'r>),
+}
+
+/// For so many elements a look at whether a function gives the same patch again and again costs little.
+const MANY: usize = 128;
+/// After so many elements it should have paid.
+const TRIAL: usize = 32;
+
+/// What a function has given so far, equals left out as they come: of hundreds of thousands of calls few may give something
+/// new, and the memory of the others is free at once.
+pub(super) struct Collected<'r> {
+    pub values: Vec<Value<'r>>,
+    index: KeyIndex,
+    /// Have all values been patches, and equals the same in every respect?
+    pub is_patches: bool,
+}
+
+impl<'r> Collected<'r> {
+    pub fn new(run: &mut Run<'r>) -> Collected<'r> {
+        let mut index = std::mem::take(&mut run.scratch.value_index);
+        index.clear_for_some_of(TRIAL);
+        Collected {
+            values: Vec::new(),
+            index,
+            is_patches: true,
+        }
+    }
+
+    /// The values, and whether all were patches. Leaves the buffers to others.
+    pub fn finish(self, run: &mut Run<'r>) -> (Vec<Value<'r>>, bool) {
+        run.scratch.value_index = self.index;
+        (self.values, self.is_patches)
+    }
+
+    /// Is it worth going on after so many values?
+    #[inline(always)]
+    pub fn pays(&self, count: usize) -> bool {
+        self.is_patches
+            && (count < TRIAL || !count.is_power_of_two() || self.values.len() <= count / 4 * 3)
+    }
+
+    /// The number of a value, and whether there was one before that may stand for it.
+    #[inline(always)]
+    pub fn number_of(
+        &mut self,
+        run: &mut Run<'r>,
+        value: Value<'r>,
+        may_stand: impl FnOnce(Value<'r>, Value<'r>) -> bool,
+    ) -> (u32, bool) {
+        let new = self.values.len() as u32;
+        if let Value::Set(set) = value
+            && !matches!(set.elems, Elems::Values(_))
+        {
+            let key = set.fingerprint(run);
+            let values = &self.values;
+            let same = |k: u32| {
+                let other = values[k as usize];
+                other.as_set().is_some_and(|other| other.has_same_list(set))
+                    || run.eq_member(other, value)
+            };
+            let number = self.index.find_or_insert(key, new, same);
+            if number != new {
+                if may_stand(values[number as usize], value) {
+                    return (number, true);
+                }
+                self.is_patches = false;
+            }
+        } else {
+            self.is_patches = false;
+        }
+        self.values.push(value);
+        self.index.make_room(self.values.len());
+        (new, false)
+    }
+}
 
 impl<'r> Members<'r> {
     pub fn of(run: &mut Run<'r>, container: Value<'r>) -> Outcome<Members<'r>> {
@@ -115,6 +196,53 @@ impl<'r> Members<'r> {
             Ok(())
         })?;
         Ok(images)
+    }
+
+    /// The images of all elements of a set under a function, to be collected in a set.
+    pub fn map_set(
+        run: &mut Run<'r>,
+        source: &'r Set<'r>,
+        function: Value<'r>,
+    ) -> Outcome<Mapped<'r>> {
+        if source.len() < MANY {
+            return Members::Set(source).map(run, function).map(Mapped::All);
+        }
+        let mut collected = Collected::new(run);
+        let mut numbers = Vec::new();
+        let rest = run.in_turns(|run, turns| {
+            for k in 0..source.len() {
+                if !collected.pays(k) {
+                    let images = run.slice_filled(source.len(), Value::None)?;
+                    for (image, k) in images.iter_mut().zip(0..).skip(k) {
+                        *image = run.turn1(turns, function, source.elems.get(k))?;
+                    }
+                    return Ok(Some(images));
+                }
+                let call = |run: &mut Run<'r>| run.call1(function, source.elems.get(k));
+                // SAFETY: `collected` keeps what it has not had before.
+                numbers.push(unsafe {
+                    run.turn_to_collect(turns, call, |run, image| {
+                        collected.number_of(run, image, same_form)
+                    })?
+                });
+            }
+            Ok(None)
+        })?;
+        let (values, is_patches) = collected.finish(run);
+        if is_patches && rest.is_none() {
+            let numbers = run.slice(&numbers)?;
+            let elements = Elems::Values(run.slice(&values)?);
+            let set = run.set_collapsed(source, elements, Images::Numbers(numbers))?;
+            return Ok(Mapped::Collapsed(set));
+        }
+        let images = match rest {
+            Some(images) => images,
+            None => run.slice_filled(source.len(), Value::None)?,
+        };
+        for (image, &number) in images.iter_mut().zip(&numbers) {
+            *image = values[number as usize];
+        }
+        Ok(Mapped::All(images))
     }
 
     /// The numbers of the elements that satisfy a condition.
@@ -235,7 +363,7 @@ op! {
     /// Never fails.
     pub initset(value: Any) -> FrozenSet;
     example "initset(THREE)" => "frozenset({3})";
-    |run| { Ok(Value::Set(run.build_frozen(&[value])?)) }
+    |run| { Ok(Value::Set(run.single(value)?)) }
 }
 
 op! {
@@ -249,7 +377,7 @@ op! {
         let Value::Set(set) = container else {
             return Err(Fault::Attribute);
         };
-        let single = run.build_frozen(&[value])?;
+        let single = run.single(value)?;
         Ok(Value::Set(run.set_union(set, single)?))
     }
 }
@@ -676,6 +804,14 @@ fn first_extreme<'r>(
     if plain && (!tie || members.in_order()) {
         return Ok(Some(best));
     }
+    if plain && let Members::Set(set) = members {
+        let Value::Int(extreme) = key(best) else {
+            return Ok(Some(best));
+        };
+        let is_extreme = |k: usize| matches!(key(k), Value::Int(n) if n == extreme);
+        let mut order = set.order(run)?.iter().map(|&k| k as usize);
+        return Ok(order.find(|&k| is_extreme(k)));
+    }
     let order = members.order(run)?;
     let ordered: Vec<_> = order.iter().map(|&k| key(k as usize)).collect();
     Ok(run
@@ -997,6 +1133,27 @@ fn product_of_sets<'r>(
     let len = inner.len().checked_mul(outer.len()).ok_or(Fault::Size)?;
     run.check_len(len)?;
     run.spend(len)?;
+    let product = run.alloc(Product { inner, outer })?;
+    if let (Elems::Pairs(xs), Elems::Pairs(ys)) = (inner.elems, outer.elems)
+        && len > 0
+    {
+        let (mut x, mut y) = (0, 0);
+        let segments = run.slice_from((0..len).map(|_| {
+            let segment = Value::segment(xs[x], ys[y]);
+            x += 1;
+            if x == xs.len() {
+                (x, y) = (0, y + 1);
+            }
+            segment
+        }))?;
+        return run.set(Elems::Values(segments), Origin::Product(product));
+    }
+    if let Elems::Cells(_) = inner.elems {
+        // Every pair is a tuple of its own. If there is no room for all, it need not be tried.
+        let budget = run.budget();
+        run.reserve(len.saturating_mul(size_of::<Tuple<'_>>() + 3 * size_of::<Value<'_>>()))?;
+        run.set_budget(budget);
+    }
     let pairs = run.slice_filled(len, Value::None)?;
     let mut places = pairs.iter_mut();
     for y in 0..outer.len() {
@@ -1008,7 +1165,6 @@ fn product_of_sets<'r>(
         }
     }
     let elems = run.compact(pairs)?;
-    let product = run.alloc(Product { inner, outer })?;
     run.set(elems, Origin::Product(product))
 }
 

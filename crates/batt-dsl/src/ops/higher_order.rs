@@ -7,7 +7,7 @@ use crate::set::Walk;
 use crate::table::Op;
 use crate::value::{Form, Value};
 
-use super::container::{Members, merge_tuple};
+use super::container::{Collected, Mapped, Members, merge, merge_tuple};
 
 const FAMILY: &str = "higher order";
 
@@ -142,13 +142,17 @@ op! {
             return run.pair(a, b);
         }
         let members = Members::of(run, container)?;
+        if let Members::Set(set) = members {
+            let images = Members::map_set(run, set, function).map_err(Fault::through_generator)?;
+            return Ok(Value::Set(match images {
+                Mapped::All(images) => run.set_map(set, images)?,
+                Mapped::Collapsed(images) => images,
+            }));
+        }
         let images = members
             .map(run, function)
             .map_err(Fault::through_generator)?;
-        match members {
-            Members::Set(set) => Ok(Value::Set(run.set_map(set, images)?)),
-            Members::Tuple(_) => run.tuple_of(images),
-        }
+        run.tuple_of(images)
     }
 }
 
@@ -185,13 +189,17 @@ op! {
     fails "mapply(double, (1, 2))";
     |run| {
         let members = Members::of(run, container)?;
+        if let Members::Set(set) = members {
+            let images = Members::map_set(run, set, function).map_err(Fault::through_generator)?;
+            return match images {
+                Mapped::All(images) => run.set_merge(Walk::Mapped(set), images).map(Value::Set),
+                Mapped::Collapsed(images) => merge(run, Value::Set(images)),
+            };
+        }
         let images = members
             .map(run, function)
             .map_err(Fault::through_generator)?;
-        match members {
-            Members::Set(set) => Ok(Value::Set(run.set_merge(Walk::Mapped(set), images)?)),
-            Members::Tuple(_) => merge_tuple(run, images),
-        }
+        merge_tuple(run, images)
     }
 }
 
@@ -250,17 +258,128 @@ op! {
             return Ok(Value::Set(run.empty_set()?));
         }
         let inner = run.items(a)?;
-        let mut images = Vec::new();
+        let mut images = Collected::new(run);
         run.in_turns(|run, turns| {
-            for &y in outer {
-                for &x in inner {
+            for (count, (&y, &x)) in outer.iter().flat_map(|y| inner.iter().map(move |x| (y, x))).enumerate() {
+                if images.pays(count) {
+                    let call = |run: &mut Run<'r>| run.call2(function, x, y);
+                    // SAFETY: what has been collected before is not kept. Of equal images the first one stays.
+                    unsafe { run.turn_to_collect(turns, call, |run, image| images.number_of(run, image, |_, _| true)) }
+                        .map_err(Fault::through_generator)?;
+                } else {
+                    images.is_patches = false;
                     let image = run.turn2(turns, function, x, y);
-                    images.push(image.map_err(Fault::through_generator)?);
-                    run.check_values(images.len())?;
+                    images.values.push(image.map_err(Fault::through_generator)?);
                 }
+                run.check_values(images.values.len())?;
             }
             Ok(())
         })?;
+        let (images, _) = images.finish(run);
         Ok(Value::Set(run.build(&images)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::Dialect;
+    use crate::ops::container::{first, last, product};
+    use crate::ops::lines::connect;
+    use crate::ops::patch::{recolor, shift};
+    use crate::run::{Limits, Workspace};
+    use crate::set::Set;
+    use crate::table::OpId;
+    use crate::value::{Cell, Pair};
+
+    fn in_run(body: impl for<'r> FnOnce(&mut Run<'r>) -> Outcome<()>) {
+        let outcome = Workspace::new().run(Dialect::ArcDsl, &Limits::default(), body);
+        assert_eq!(outcome, Ok(()));
+    }
+
+    fn op<'r>(op: &'static Op) -> Value<'r> {
+        Value::Op(OpId::of(op))
+    }
+
+    /// The locations of a rectangle, every third left out.
+    fn locations<'r>(run: &mut Run<'r>, height: i16, width: i16) -> Outcome<&'r Set<'r>> {
+        let all = (0..height).flat_map(|i| (0..width).map(move |j| Pair::new(i, j)));
+        let some: Vec<_> = all.filter(|p| (p.i + p.j) % 3 != 0).collect();
+        run.build_distinct_pairs(&some)
+    }
+
+    /// The same value, in the same order?
+    fn assert_same<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>) -> Outcome<()> {
+        assert_eq!(run.to_owned(a)?, run.to_owned(b)?);
+        Ok(())
+    }
+
+    #[test]
+    fn equal_images_collapse_into_the_set_that_python_builds() {
+        // Few and many elements take different ways.
+        for (height, width) in [(3, 4), (6, 7)] {
+            in_run(|run| {
+                let places = locations(run, height, width)?;
+                let both = product(run, Value::Set(places), Value::Set(places))?;
+                let function = fork(run, op(&connect::OP), op(&first::OP), op(&last::OP))?;
+                let lines = apply(run, function, both)?;
+                let merged = mapply(run, function, both)?;
+                let mut images = Vec::new();
+                let mut elements = Vec::new();
+                for &ends in run.items(both)? {
+                    images.push(run.call1(function, ends)?);
+                }
+                let expected = Value::Set(run.build(&images)?);
+                for &line in run.items(expected)? {
+                    elements.extend_from_slice(run.items(line)?);
+                }
+                let expected_elements = Value::Set(run.build(&elements)?);
+                assert_same(run, lines, expected)?;
+                assert_same(run, merged, expected_elements)
+            });
+        }
+    }
+
+    #[test]
+    fn images_of_a_merged_tuple_are_built_in_its_sequence() {
+        in_run(|run| {
+            let mut members = Vec::new();
+            for color in 1..4 {
+                // They overlap in part, in different colours.
+                let places = locations(run, 4, 5)?;
+                let cells = places.values(run)?.iter().filter_map(|v| v.as_pair());
+                let cells = cells.map(|p| Cell::new(color, Pair::new(p.i + color as i16, p.j)));
+                members.push(Value::Set(
+                    run.build_distinct_cells(&cells.collect::<Vec<_>>())?,
+                ));
+            }
+            let members = run.slice(&members)?;
+            let all = merge_tuple(run, members)?;
+            let by = Value::pair(Pair::new(2, -1));
+            let moved = shift(run, all, by)?;
+            let painted = recolor(run, Value::Int(7), all)?;
+            let (mut cells, mut seven) = (Vec::new(), Vec::new());
+            for &cell in run.items(all)? {
+                let (color, at) = run.unpack2(cell)?;
+                let (Value::Int(color), Some(p)) = (color, at.as_pair()) else {
+                    continue;
+                };
+                let to = Pair::new(p.i + 2, p.j - 1);
+                cells.push(Value::cell(Cell::new(color as i32, to)));
+                seven.push(at);
+            }
+            let expected = Value::Set(run.build(&cells)?);
+            assert_same(run, moved, expected)?;
+            // `recolor` goes by the set of the locations.
+            let places = run.build(&seven)?;
+            let sevens: Vec<_> = places
+                .values(run)?
+                .iter()
+                .filter_map(|v| v.as_pair())
+                .collect();
+            let sevens: Vec<_> = sevens.iter().map(|&p| Cell::new(7, p)).collect();
+            let expected = Value::Set(run.build_distinct_cells(&sevens)?);
+            assert_same(run, painted, expected)
+        });
     }
 }

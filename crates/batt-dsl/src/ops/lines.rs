@@ -206,20 +206,26 @@ fn connect_pairs<'r>(run: &mut Run<'r>, a: Pair, b: Pair) -> Outcome<Value<'r>> 
     run.spend(steps as usize / 8)?;
     // Downwards; along a row, to the right.
     let start = if di < 0 || (di == 0 && dj < 0) { b } else { a };
-    let step_i = di.signum().abs();
-    let step_j = if di == 0 {
-        dj.signum().abs()
-    } else {
-        (di * dj).signum()
+    let end = if start == a { b } else { a };
+    let pairs = match crate::set::between(start, end) {
+        Some(line) => line,
+        None => {
+            let step_i = di.signum().abs();
+            let step_j = if di == 0 {
+                dj.signum().abs()
+            } else {
+                (di * dj).signum()
+            };
+            run.slice_from((0..steps as usize + 1).map(|k| {
+                let k = k as i32;
+                // Between two points of the compact range: nothing is cut off.
+                Pair::new(
+                    (i32::from(start.i) + k * step_i) as i16,
+                    (i32::from(start.j) + k * step_j) as i16,
+                )
+            }))?
+        }
     };
-    let pairs = run.slice_from((0..steps as usize + 1).map(|k| {
-        let k = k as i32;
-        // Between two points of the compact range: nothing is cut off.
-        Pair::new(
-            (i32::from(start.i) + k * step_i) as i16,
-            (i32::from(start.j) + k * step_j) as i16,
-        )
-    }))?;
     let set = run.set(Elems::Pairs(pairs), Origin::Build)?;
     set.with_bounds(Some(Bounds {
         top: a.i.min(b.i),

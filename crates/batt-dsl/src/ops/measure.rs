@@ -735,7 +735,10 @@ op! {
             && let (Some(in_a), Some(in_b)) = (locations(a), locations(b))
         {
             run.spend(a.len().saturating_mul(b.len()) / 8)?;
-            let steps = if !close(box_a, box_b) {
+            let steps = if a.len() == 1 && b.len() == 1 {
+                let corner = |b: Bounds| Pair::new(b.top, b.left);
+                distance(corner(box_a), corner(box_b))
+            } else if !close(box_a, box_b) {
                 in_a.flat_map(|p| in_b.clone().map(move |q| distance(p, q)))
                     .min()
                     .ok_or(Fault::Value)?

@@ -390,6 +390,11 @@ pub(super) fn recolored<'r>(
     value: Value<'r>,
     locations: Value<'r>,
 ) -> Outcome<Value<'r>> {
+    if let Value::Set(set) = locations
+        && set.len() == 0
+    {
+        return Ok(Value::Set(run.empty_set()?));
+    }
     if let Value::Int(color) = value
         && let Ok(color) = i32::try_from(color)
         && let Some((set, origin)) = compact(run, locations)?

@@ -347,7 +347,13 @@ struct GridOrder {
 #[derive(Default)]
 pub(crate) struct GridOrders {
     known: Vec<Option<GridOrder>>,
+    /// Those of larger grids, the newest first.
+    large: Vec<((usize, usize), GridOrder)>,
 }
+
+/// So many orders of larger grids are remembered, of so many cells each.
+const LARGE_REMEMBERED: usize = 32;
+const MOST_REMEMBERED: usize = 1 << 14;
 
 /// Grids up to this many rows and columns have their order remembered.
 const REMEMBERED_SIDE: usize = 64;
@@ -355,7 +361,16 @@ const REMEMBERED_SIDE: usize = 64;
 impl GridOrders {
     fn of(run: &mut Run<'_>, height: usize, width: usize) -> GridOrder {
         if height.max(width) > REMEMBERED_SIDE {
-            return GridOrder::new(height, width);
+            let large = &mut run.scratch.grid_orders.large;
+            if let Some((_, order)) = large.iter().find(|(size, _)| *size == (height, width)) {
+                return order.clone();
+            }
+            let order = GridOrder::new(height, width);
+            if height * width <= MOST_REMEMBERED {
+                large.truncate(LARGE_REMEMBERED - 1);
+                large.insert(0, ((height, width), order.clone()));
+            }
+            return order;
         }
         let known = &mut run.scratch.grid_orders.known;
         let at = (height * (REMEMBERED_SIDE + 1)) + width;
@@ -376,12 +391,13 @@ pub fn grid_ranks(height: usize, width: usize) -> Vec<u32> {
 
 impl GridOrder {
     fn new(height: usize, width: usize) -> GridOrder {
-        let hashes: Vec<u64> = (0..height * width)
-            .map(|p| hash::pair((p / width) as i16, (p % width) as i16))
-            .collect();
+        let mut hashes = Vec::with_capacity(height * width);
+        for i in 0..height {
+            hashes.extend((0..width).map(|j| hash::pair(i as i16, j as i16)));
+        }
         let mut table = Table::default();
         table.clear();
-        (0..hashes.len() as u32).for_each(|p| table.add(&hashes, p));
+        table.add_new(&hashes, 0..hashes.len() as u32);
         let order: Rc<[u32]> = table.iter().collect();
         let mut ranks = vec![0; order.len()];
         for (rank, &p) in order.iter().enumerate() {
@@ -544,7 +560,15 @@ fn compact_occurrences<'r>(
     let mut found = std::mem::take(&mut run.scratch.pairs);
     found.clear();
     let mut work = cells.len() / 4;
-    if tall <= grid.height && wide <= grid.width {
+    if tall <= grid.height && wide <= grid.width && grid.height.max(grid.width) <= MOST_PLACES {
+        work += (grid.height - tall + 1) * (grid.width - wide + 1);
+        for (i, mut places) in corners(grid, cells, bounds).into_iter().enumerate() {
+            while places != 0 {
+                found.push(Pair::new(i as i16, places.trailing_zeros() as i16));
+                places &= places - 1;
+            }
+        }
+    } else if tall <= grid.height && wide <= grid.width {
         // Cells as offsets from the corner; a colour beyond a byte occurs nowhere.
         let offsets: Option<Vec<(u32, u8)>> = cells
             .iter()
@@ -571,6 +595,68 @@ fn compact_occurrences<'r>(
     run.scratch.pairs = found;
     run.spend(work)?;
     Ok(Value::Set(run.set(Elems::Pairs(pairs?), Origin::Frozen)?))
+}
+
+/// Grids with so many rows and columns have a word for each row.
+const MOST_PLACES: usize = 64;
+
+/// A bit for each location of a grid, row by row.
+type Places = [u64; MOST_PLACES];
+
+/// Where the upper left corner of an object can be so that all its cells are found in the grid. The object is no larger
+/// than the grid. One cell after the other strikes out the corners that it rules out, a whole row of them at a time.
+fn corners(grid: &Grid<'_>, cells: &[Cell], bounds: Bounds) -> Places {
+    let rows = grid.height - bounds.height() as usize + 1;
+    let columns = grid.width - bounds.width() as usize + 1;
+    let mut corners = [0; MOST_PLACES];
+    corners[..rows].fill(u64::MAX >> (64 - columns));
+    // Where the grid has the colour of the cell before: mostly it is the colour of the next one, too.
+    let mut places = [0; MOST_PLACES];
+    let mut color = None;
+    for cell in cells {
+        if color != Some(cell.color) {
+            color = Some(cell.color);
+            places = match u8::try_from(cell.color) {
+                Ok(color) => places_of(grid, color),
+                // A colour beyond a byte occurs nowhere.
+                Err(_) => [0; MOST_PLACES],
+            };
+        }
+        let down = (i32::from(cell.at.i) - i32::from(bounds.top)) as usize;
+        let right = (i32::from(cell.at.j) - i32::from(bounds.left)) as usize;
+        let mut left = 0;
+        for (corners, places) in corners[..rows].iter_mut().zip(&places[down..]) {
+            *corners &= places >> right;
+            left |= *corners;
+        }
+        if left == 0 {
+            break;
+        }
+    }
+    corners
+}
+
+/// Where a grid has a colour.
+fn places_of(grid: &Grid<'_>, color: u8) -> Places {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = ONES << 7;
+    // Gathers the lowest bits of eight bytes.
+    const GATHER: u64 = 0x0102_0408_1020_4080;
+    let wanted = ONES * u64::from(color);
+    let mut all = [0; MOST_PLACES];
+    for (places, row) in all.iter_mut().zip(grid.rows()) {
+        let (eights, rest) = row.as_chunks::<8>();
+        for (k, eight) in eights.iter().enumerate() {
+            let differ = u64::from_le_bytes(*eight) ^ wanted;
+            // The highest bit of each byte that is zero.
+            let equal = !((differ & !HIGH).wrapping_add(!HIGH) | differ) & HIGH;
+            *places |= ((equal >> 7).wrapping_mul(GATHER) >> 56) << (8 * k);
+        }
+        for (j, &c) in (8 * eights.len()..).zip(rest) {
+            *places |= u64::from(c == color) << j;
+        }
+    }
+    all
 }
 
 op! {
@@ -716,4 +802,39 @@ pub(super) fn period<'r>(
         }
     }
     Ok(extent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::Dialect;
+    use crate::run::{Limits, Workspace};
+
+    #[test]
+    fn occurrences_by_rows_of_bits_are_those_one_by_one() {
+        let cells: Vec<u8> = (0..13 * 19).map(|k: u32| (k * k / 7 % 3) as u8).collect();
+        let mut workspace = Workspace::new();
+        let mut found = 0;
+        for corner in 0..100u32 {
+            // Parts of the grid with holes, and now and then a colour that does not fit.
+            let (i, j) = ((corner / 17 % 11) as i16, (corner % 17) as i16);
+            let part = [(0, 0), (0, 1), (1, 1), (2, 0), (2, 1)].map(|(a, b)| {
+                let at = Pair::new(i + a, j + b);
+                let color = cells[at.i as usize * 19 + at.j as usize];
+                Cell::new(i32::from(color) + i32::from(corner % 5 == 4), at)
+            });
+            let outcome = workspace.run(Dialect::ArcDsl, &Limits::default(), |run| {
+                let grid = run.input(13, 19, &cells)?;
+                let object = Value::Set(run.build_distinct_cells(&part)?);
+                let by_bits = occurrences(run, grid, object)?;
+                let normed = normalize(run, object)?;
+                let shape = crate::ops::measure::shape(run, object)?;
+                let one_by_one = general_occurrences(run, grid, (13, 19), normed, shape, shift)?;
+                assert_eq!(run.to_owned(by_bits)?, run.to_owned(one_by_one)?);
+                run.len(by_bits)
+            });
+            found += outcome.expect("a set of places");
+        }
+        assert!(found > 100, "{found}");
+    }
 }

@@ -1,18 +1,16 @@
 //! Union, intersection, difference, filter and map of sets: elements now, layout later.
 
-use super::origin::{Merge, Selection, Union, Walk, walk_order};
+use super::origin::{Collapse, Images, Merge, Names, Selection, Union, Walk, walk_order};
 use super::{Bounds, Elems, Origin, Set};
 use crate::fault::Outcome;
 use crate::run::Run;
 use crate::value::{Cell, Pair, Value};
 
-/// The distinct elements of several containers.
-struct Flat<'r> {
-    elems: Elems<'r>,
-    /// For each element of each container its number among `elems`.
-    rename: &'r [u32],
-    /// Were there equal elements that can be told apart, as `1` and `True`?
-    equals_met: bool,
+/// What all elements of several patches are.
+#[derive(Clone, Copy)]
+enum Kind {
+    Pairs,
+    Cells,
 }
 
 fn pairs_of<'r>(member: Value<'r>) -> Option<&'r [Pair]> {
@@ -36,20 +34,51 @@ fn bounds_of(members: &[Value<'_>]) -> Option<Bounds> {
 }
 
 /// Are two equal values also indistinguishable? Equal sets may be laid out differently and bools
-/// equal integers, at any depth.
-fn same_form<'r>(a: Value<'r>, b: Value<'r>) -> bool {
+/// equal integers, at any depth. `false` where it would take long to find out.
+pub(crate) fn same_form<'r>(a: Value<'r>, b: Value<'r>) -> bool {
     match (a, b) {
-        (Value::Int(_), Value::Int(_))
+        (Value::None, Value::None)
+        | (Value::Op(_), Value::Op(_))
+        | (Value::Int(_), Value::Int(_))
         | (Value::Bool(_), Value::Bool(_))
         | (Value::Pair(_), Value::Pair(_))
         | (Value::Cell(_), Value::Cell(_))
         | (Value::Segment(_), Value::Segment(_))
         | (Value::Row(_), Value::Row(_))
         | (Value::Grid(_), Value::Grid(_)) => true,
-        (Value::Set(a), Value::Set(b)) => std::ptr::eq(a, b),
-        (Value::Tuple(a), Value::Tuple(b)) => std::ptr::eq(a, b),
+        (Value::Set(a), Value::Set(b)) => made_alike(a, b),
+        (Value::Tuple(a), Value::Tuple(b)) => {
+            std::ptr::eq(a, b)
+                || (a.items.len() == b.items.len()
+                    && a.items.iter().zip(b.items).all(|(&a, &b)| same_form(a, b)))
+        }
         _ => false,
     }
+}
+
+/// So many steps of two sets' making are compared.
+const STEPS_COMPARED: usize = 4;
+
+/// Are two sets made from the same elements in the same way, so that their tables are the same?
+fn made_alike<'r>(mut a: &'r Set<'r>, mut b: &'r Set<'r>) -> bool {
+    for _ in 0..STEPS_COMPARED {
+        if std::ptr::eq(a, b) {
+            return true;
+        }
+        if !a.has_same_list(b) {
+            return false;
+        }
+        match (a.origin, b.origin) {
+            // There is one way to lay out a single element.
+            _ if a.len() <= 1 => return true,
+            (Origin::Build, Origin::Build)
+            | (Origin::Frozen, Origin::Frozen)
+            | (Origin::Neighbors, Origin::Neighbors) => return true,
+            (Origin::Map(of_a), Origin::Map(of_b)) => (a, b) = (of_a, of_b),
+            _ => return false,
+        }
+    }
+    false
 }
 
 impl<'r> Run<'r> {
@@ -96,11 +125,58 @@ impl<'r> Run<'r> {
         source: &'r Set<'r>,
         images: &'r [Value<'r>],
     ) -> Outcome<&'r Set<'r>> {
-        let (elems, all_distinct) = self.distinct(images)?;
-        if all_distinct {
+        let (elems, collapsed) = match images.first() {
+            Some(Value::Pair(_) | Value::Cell(_) | Value::Segment(_)) => {
+                let (elems, all_distinct) = self.distinct(images)?;
+                let of_one_kind = matches!(
+                    (elems, images.first()),
+                    (Elems::Pairs(_) | Elems::Cells(_), _) | (_, Some(Value::Segment(_)))
+                );
+                match all_distinct {
+                    true => (elems, None),
+                    false if of_one_kind => (elems, Some(Images::Values(images))),
+                    false => return self.build_in_order(source, images),
+                }
+            }
+            _ => {
+                let mut names = self.take_numbers();
+                let numbered = self.number_values(images, |number| names.push(number));
+                let (elems, equals_met) = numbered?;
+                if equals_met {
+                    return self.build_in_order(source, images);
+                }
+                let collapsed = match elems.len() == images.len() {
+                    true => None,
+                    false => Some(Images::Numbers(self.slice(&names)?)),
+                };
+                self.give_numbers(names);
+                (elems, collapsed)
+            }
+        };
+        let Some(images) = collapsed else {
             return self.set(elems, Origin::Map(source));
-        }
-        // Which of several equal images stays depends on the source's order.
+        };
+        self.set_collapsed(source, elems, images)
+    }
+
+    /// *Build* of the images of a set's elements in the set's order: `elems` without the repetitions, which
+    /// are indistinguishable from what stays.
+    pub(crate) fn set_collapsed(
+        &mut self,
+        source: &'r Set<'r>,
+        elems: Elems<'r>,
+        images: Images<'r>,
+    ) -> Outcome<&'r Set<'r>> {
+        let collapse = self.alloc(Collapse { source, images })?;
+        self.set(elems, Origin::Collapse(collapse))
+    }
+
+    /// The same now: which of several equal images stays depends on the source's order.
+    fn build_in_order(
+        &mut self,
+        source: &'r Set<'r>,
+        images: &[Value<'r>],
+    ) -> Outcome<&'r Set<'r>> {
         let order = source.order(self)?;
         let images: Vec<_> = order.iter().map(|&k| images[k as usize]).collect();
         self.build(&images)
@@ -114,9 +190,7 @@ impl<'r> Run<'r> {
         let total = a.len() + b.len();
         self.check_len(total)?;
         self.spend(total)?;
-        let members = [Value::Set(a), Value::Set(b)];
-        let Flat { elems, rename, .. } = self.flatten(&members)?;
-        let rename = &rename[a.len()..];
+        let (elems, rename) = self.flatten_two(a, b)?;
         let union = self.alloc(Union {
             left: a,
             right: b,
@@ -173,6 +247,14 @@ impl<'r> Run<'r> {
     /// The numbers of the elements of `a` that are not in `b`.
     pub(crate) fn numbers_not_in(&mut self, a: &'r Set<'r>, b: &'r Set<'r>) -> Vec<u32> {
         let mut kept = self.take_numbers();
+        if let Origin::Filter(part) | Origin::Minus(part) = b.origin
+            && std::ptr::eq(part.source, a)
+        {
+            // What was left out when `b` was made from `a`.
+            let mut gone = part.kept.iter().peekable();
+            kept.extend((0..a.len() as u32).filter(|k| gone.next_if_eq(&k).is_none()));
+            return kept;
+        }
         // A large `b` may be searched again and gets its table; one of the size of `a` is walked.
         if b.is_searchable() || !a.is_searchable() || b.len() > 2 * a.len() {
             match a.elems {
@@ -210,23 +292,48 @@ impl<'r> Run<'r> {
         walk: Walk<'r>,
         members: &'r [Value<'r>],
     ) -> Outcome<&'r Set<'r>> {
-        let flat = self.flatten(members)?;
-        if flat.equals_met && !matches!(walk, Walk::Listed) {
+        let (total, kind) = self.kind_of_members(members)?;
+        if let Some(kind) = kind {
+            // Which element of which member is which of ours can be found out later by whoever wants the order.
+            let (elems, one_color_each) = self.flatten_patches(kind, total, members, |_, _| {})?;
+            let merge = self.alloc(Merge::new(walk, members, Names::Elements(elems)))?;
+            let set = self.set(elems, Origin::Merge(merge))?;
+            set.with_one_color_each(one_color_each);
+            return Ok(set);
+        }
+        let rename = self.slice_filled(total, 0u32)?;
+        let (elems, equals_met) = self.flatten_values(members, rename)?;
+        if equals_met && !matches!(walk, Walk::Listed) {
             // Which of two equal elements stays depends on the walk, so it has to be done now.
             let order = walk_order(self, walk, members)?;
             let members = self.slice_from(order.iter().map(|&m| members[m as usize]))?;
             return self.set_merge(Walk::Listed, members);
         }
-        let merge = self.alloc(Merge {
+        let merge = self.alloc(Merge::new(
             walk,
             members,
-            rename: flat.rename,
-        })?;
-        self.set(flat.elems, Origin::Merge(merge))
+            Names::Listed(rename, elems.len()),
+        ))?;
+        self.set(elems, Origin::Merge(merge))
     }
 
-    /// The distinct elements of all members, and for each element of each member its number.
-    fn flatten(&mut self, members: &[Value<'r>]) -> Outcome<Flat<'r>> {
+    /// The distinct elements of both sets, and the numbers that the elements of the second one have among them.
+    fn flatten_two(&mut self, a: &'r Set<'r>, b: &'r Set<'r>) -> Outcome<(Elems<'r>, &'r [u32])> {
+        let members = [Value::Set(a), Value::Set(b)];
+        let (total, kind) = self.kind_of_members(&members)?;
+        let rename = self.slice_filled(total, 0u32)?;
+        let elems = match kind {
+            Some(kind) => {
+                let name = |at: usize, number| rename[at] = number;
+                self.flatten_patches(kind, total, &members, name)?.0
+            }
+            None => self.flatten_values(&members, rename)?.0,
+        };
+        Ok((elems, &rename[a.len()..]))
+    }
+
+    /// How many elements all members have together, and what they are if they are all locations or all cells.
+    fn kind_of_members(&mut self, members: &[Value<'r>]) -> Outcome<(usize, Option<Kind>)> {
         let mut total = 0;
         let (mut pairs_only, mut cells_only) = (true, true);
         for &member in members {
@@ -243,124 +350,95 @@ impl<'r> Run<'r> {
         }
         self.check_len(total)?;
         self.spend(total)?;
-        let rename = self.slice_filled(total, 0u32)?;
-        let mut equals_met = false;
-        let elems = if pairs_only {
-            Elems::Pairs(self.flatten_pairs(members, rename)?)
-        } else if cells_only {
-            match self.flatten_cells(members, rename)? {
-                Some(cells) => Elems::Cells(cells),
-                // Several colours at one location.
-                None => {
-                    let lists = members.iter().filter_map(|m| cells_of(*m));
-                    Elems::Cells(self.flatten_hashed(lists, rename, Cell::key)?)
-                }
-            }
-        } else {
-            self.flatten_values(members, rename, &mut equals_met)?
+        let kind = match (pairs_only, cells_only) {
+            (true, _) => Some(Kind::Pairs),
+            (_, true) => Some(Kind::Cells),
+            _ => None,
         };
-        Ok(Flat {
-            elems,
-            rename,
-            equals_met,
-        })
+        Ok((total, kind))
     }
 
-    fn flatten_pairs(&mut self, members: &[Value<'r>], rename: &mut [u32]) -> Outcome<&'r [Pair]> {
-        let lists = || members.iter().filter_map(|m| pairs_of(*m));
-        let Some(bounds) = bounds_of(members) else {
-            return Ok(&[]);
-        };
-        if self.scratch.plane.lay_out(bounds).is_none() {
-            return self.flatten_hashed(lists(), rename, Pair::key);
-        }
-        let elements = self.slice_filled(rename.len(), Pair::new(0, 0))?;
-        let plane = &mut self.scratch.plane;
-        let mut count = 0;
-        let mut names = rename.iter_mut();
-        for &p in lists().flatten() {
-            let number = plane.find_or_insert(p, count as u32);
-            if number as usize == count {
-                elements[count] = p;
-                count += 1;
-            }
-            if let Some(name) = names.next() {
-                *name = number;
-            }
-        }
-        Ok(&elements[..count])
-    }
-
-    /// `None` when a location occurs with several colours.
-    fn flatten_cells(
+    /// The distinct elements of all members, and whether every location occurs once, if that is known. Says of each
+    /// element of each member, counted member after member, which number it has; the last word counts.
+    #[inline(always)]
+    fn flatten_patches(
         &mut self,
+        kind: Kind,
+        total: usize,
         members: &[Value<'r>],
-        rename: &mut [u32],
-    ) -> Outcome<Option<&'r [Cell]>> {
-        let lists = members.iter().filter_map(|m| cells_of(*m));
+        mut name: impl FnMut(usize, u32),
+    ) -> Outcome<(Elems<'r>, Option<bool>)> {
         let Some(bounds) = bounds_of(members) else {
-            return Ok(None);
+            return Ok((Elems::Pairs(&[]), None));
         };
-        if self.scratch.plane.lay_out(bounds).is_none() {
-            return Ok(None);
-        }
-        let elements = self.slice_filled(rename.len(), Cell::new(0, Pair::new(0, 0)))?;
-        let plane = &mut self.scratch.plane;
-        let mut count = 0;
-        let mut names = rename.iter_mut();
-        for &c in lists.flatten() {
-            let number = plane.find_or_insert(c.at, count as u32);
-            if number as usize == count {
-                elements[count] = c;
-                count += 1;
-            } else if elements[number as usize] != c {
-                return Ok(None);
-            }
-            if let Some(name) = names.next() {
-                *name = number;
-            }
-        }
-        Ok(Some(&elements[..count]))
-    }
-
-    fn flatten_hashed<'a, T: Copy + 'r>(
-        &mut self,
-        lists: impl Iterator<Item = &'r [T]> + 'a,
-        rename: &mut [u32],
-        key: impl Fn(T) -> u64,
-    ) -> Outcome<&'r [T]> {
-        let total = rename.len();
-        let mut lists = lists.filter(|list| !list.is_empty());
-        let Some(first) = lists.next() else {
-            return Ok(&[]);
-        };
-        let elements: &'r mut [T] = self.slice_filled(total, first[0])?;
-        let index = &mut self.scratch.index;
-        index.clear(total);
-        let mut count = 0;
-        let mut at = 0;
-        for list in std::iter::once(first).chain(lists) {
-            for &element in list {
-                let number = index.find_or_insert(key(element), count as u32, |_| true);
-                if number as usize == count {
-                    elements[count] = element;
-                    count += 1;
+        // What is gathered is not more than fits: of many members most elements are the same.
+        let plane = self.scratch.plane.lay_out(bounds);
+        Ok(match kind {
+            Kind::Pairs => {
+                let mut kept = std::mem::take(&mut self.scratch.pairs);
+                kept.clear();
+                let lists = members.iter().filter_map(|m| pairs_of(*m));
+                match plane {
+                    Some(mut plane) => {
+                        let mut at = 0;
+                        for list in lists {
+                            for &p in list {
+                                let number = plane.find_or_insert(p, kept.len() as u32);
+                                if number as usize == kept.len() {
+                                    kept.push(p);
+                                }
+                                name(at, number);
+                                at += 1;
+                            }
+                        }
+                    }
+                    None => self
+                        .scratch
+                        .index
+                        .gather(lists, total, &mut kept, Pair::key, name),
                 }
-                rename[at] = number;
-                at += 1;
+                let elements = self.slice(&kept);
+                self.scratch.pairs = kept;
+                (Elems::Pairs(elements?), None)
             }
-        }
-        Ok(&elements[..count])
+            Kind::Cells => {
+                let mut kept = std::mem::take(&mut self.scratch.cells);
+                kept.clear();
+                let mut one_color_each = None;
+                let lists = members.iter().filter_map(|m| cells_of(*m));
+                match plane {
+                    Some(mut plane) => {
+                        let chains = self.scratch.chains.begin();
+                        let mut at = 0;
+                        for list in lists {
+                            for &c in list {
+                                let number = chains.find_or_insert(&mut plane, &mut kept, c);
+                                name(at, number);
+                                at += 1;
+                            }
+                        }
+                        one_color_each = Some(chains.are_short());
+                    }
+                    None => self
+                        .scratch
+                        .index
+                        .gather(lists, total, &mut kept, Cell::key, name),
+                }
+                let elements = self.slice(&kept);
+                self.scratch.cells = kept;
+                (Elems::Cells(elements?), one_color_each)
+            }
+        })
     }
 
     fn flatten_values(
         &mut self,
         members: &[Value<'r>],
         rename: &mut [u32],
-        equals_met: &mut bool,
-    ) -> Outcome<Elems<'r>> {
+    ) -> Outcome<(Elems<'r>, bool)> {
+        let mut equals_met = false;
         let mut index = std::mem::take(&mut self.scratch.value_index);
-        index.clear(rename.len());
+        index.clear_for_some_of(rename.len());
         let mut elements: Vec<Value<'r>> = Vec::new();
         let mut at = 0;
         for &member in members {
@@ -369,14 +447,18 @@ impl<'r> Run<'r> {
                 tuple => self.items(tuple)?.to_vec(),
             };
             for v in items {
-                let hash = self.hash(v);
+                let hash = match v {
+                    Value::Set(set) => set.fingerprint(self),
+                    _ => self.hash(v),
+                };
                 let number = elements.len() as u32;
                 let found =
                     index.find_or_insert(hash, number, |k| self.eq_member(elements[k as usize], v));
                 if found == number {
                     elements.push(v);
+                    index.make_room(elements.len());
                 } else {
-                    *equals_met |= !same_form(elements[found as usize], v);
+                    equals_met = equals_met || !same_form(elements[found as usize], v);
                 }
                 rename[at] = found;
                 at += 1;
@@ -386,6 +468,6 @@ impl<'r> Run<'r> {
         }
         self.scratch.value_index = index;
         let elements = self.slice(&elements)?;
-        self.compact(elements)
+        Ok((self.compact(elements)?, equals_met))
     }
 }

@@ -2,11 +2,18 @@
 
 use super::layout::EMPTY;
 
+/// Room for so many different keys does not take long to clear.
+const SOME: usize = 2048;
+/// Beyond so many it pays to wait and see how many different ones there are.
+const MANY: usize = 1 << 14;
+
 /// Finds equal keys. Cleared for each use; the buffer is kept.
 #[derive(Default)]
 pub(crate) struct KeyIndex {
     slots: Vec<(u64, u32)>,
     shift: u32,
+    /// The buffer of the table before it grew.
+    spare: Vec<(u64, u32)>,
 }
 
 impl KeyIndex {
@@ -16,6 +23,34 @@ impl KeyIndex {
         self.shift = 64 - size.trailing_zeros();
         self.slots.clear();
         self.slots.resize(size, (0, EMPTY));
+    }
+
+    /// Forgets all keys, to take in so many of which most may be equal. Whoever goes on has to
+    /// [make room](KeyIndex::make_room).
+    pub fn clear_for_some_of(&mut self, n: usize) {
+        self.clear(n.min(SOME));
+    }
+
+    /// Makes room for one key more than the so many that are there.
+    #[inline(always)]
+    pub fn make_room(&mut self, keys: usize) {
+        if keys * 2 >= self.slots.len() {
+            self.grow();
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        std::mem::swap(&mut self.slots, &mut self.spare);
+        self.clear(self.spare.len() * 2);
+        let mask = self.slots.len() - 1;
+        for &(key, number) in self.spare.iter().filter(|slot| slot.1 != EMPTY) {
+            let mut at = self.start(key);
+            while self.slots[at].1 != EMPTY {
+                at = (at + 1) & mask;
+            }
+            self.slots[at] = (key, number);
+        }
     }
 
     #[inline(always)]
@@ -43,6 +78,32 @@ impl KeyIndex {
                 return n;
             }
             at = (at + 1) & mask;
+        }
+    }
+
+    /// Gathers the different items of several lists, and says of each item, counted list after list, which number it has.
+    /// `total` is how many there are in all lists.
+    pub fn gather<'a, T: Copy + 'a>(
+        &mut self,
+        lists: impl Iterator<Item = &'a [T]>,
+        total: usize,
+        kept: &mut Vec<T>,
+        key: impl Fn(T) -> u64,
+        mut name: impl FnMut(usize, u32),
+    ) {
+        self.clear(total.min(MANY));
+        let mut at = 0;
+        for list in lists {
+            for &item in list {
+                let new = kept.len() as u32;
+                let number = self.find_or_insert(key(item), new, |_| true);
+                if number == new {
+                    kept.push(item);
+                    self.make_room(kept.len());
+                }
+                name(at, number);
+                at += 1;
+            }
         }
     }
 

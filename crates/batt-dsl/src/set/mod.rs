@@ -14,6 +14,7 @@
 mod algebra;
 mod index;
 mod layout;
+mod line;
 mod origin;
 mod plane;
 mod table_view;
@@ -25,10 +26,14 @@ use crate::hash;
 use crate::run::Run;
 use crate::value::{Cell, Pair, Value};
 
+pub(crate) use algebra::same_form;
 pub(crate) use index::KeyIndex;
 pub(crate) use layout::{EMPTY, Layout, Table};
-pub(crate) use origin::{Flood, NeighborOrders, Origin, Product, Selection, Walk, flood_sequence};
-pub(crate) use plane::Plane;
+pub(crate) use line::between;
+pub(crate) use origin::{
+    Flood, Images, NeighborOrders, Origin, Product, Selection, Walk, flood_sequence,
+};
+pub(crate) use plane::{Chains, Plane};
 pub use table_view::SetTable;
 
 /// The distinct elements of a set, in the compact form they allow.
@@ -48,6 +53,15 @@ impl<'r> Elems<'r> {
             Elems::Pairs(pairs) => pairs.len(),
             Elems::Cells(cells) => cells.len(),
             Elems::Values(values) => values.len(),
+        }
+    }
+
+    /// The bounding box of locations or cells.
+    fn bounds(self) -> Option<Bounds> {
+        match self {
+            Elems::Pairs(pairs) => Bounds::of(pairs.iter().copied()),
+            Elems::Cells(cells) => Bounds::of(cells.iter().map(|c| c.at)),
+            Elems::Values(_) => None,
         }
     }
 
@@ -240,12 +254,13 @@ impl<'r> Set<'r> {
         let of_keys =
             |sum: u64| (sum ^ (self.len() as u64) << 56).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         match self.elems {
-            Elems::Pairs(pairs) => of_keys(sum_of(pairs.iter().map(|p| p.key()))),
-            Elems::Cells(cells) => of_keys(sum_of(cells.iter().map(|c| c.key()))),
+            Elems::Pairs(pairs) if line::is_laid_out(pairs) => of_keys(sum_of_line(pairs)),
+            Elems::Pairs(pairs) => of_keys(sum_of(pairs.iter().map(|&p| print(p)))),
+            Elems::Cells(cells) => of_keys(sum_of(cells.iter().map(|&c| print_cell(c)))),
             // In general form there may be elements that equal pairs or cells, as (True, 0) does.
             Elems::Values(values) => {
-                let pairs = values.iter().map(|&v| numeric_pair(v).map(Pair::key));
-                let cells = values.iter().map(|&v| run.numeric_cell(v).map(Cell::key));
+                let pairs = values.iter().map(|&v| numeric_pair(v).map(print));
+                let cells = values.iter().map(|&v| run.numeric_cell(v).map(print_cell));
                 let keys = sum_if_all(pairs).or_else(|| sum_if_all(cells));
                 keys.map_or_else(|| self.hash(run), of_keys)
             }
@@ -271,12 +286,43 @@ impl<'r> Set<'r> {
                 run.slice_from(cells.iter().map(|&c| hash(c)))
             }
             Elems::Values(values) => {
+                if let Some(hashes) = self.hashes_by_origin(run)? {
+                    return Ok(hashes);
+                }
                 let hashes = run.slice_filled(values.len(), 0)?;
                 for (place, &v) in hashes.iter_mut().zip(values) {
                     *place = run.hash(v);
                 }
                 Ok(hashes)
             }
+        }
+    }
+
+    /// The hashes of the elements where the sets that this one was made from have them. No order is asked for.
+    fn hashes_by_origin(&self, run: &mut Run<'r>) -> Outcome<Option<&'r [u64]>> {
+        let gathered = |source: &'r Set<'r>| source.noted(|known| known.hashes.get());
+        match self.origin {
+            Origin::Product(product) => {
+                let inner = product.inner.element_hashes(run)?;
+                let outer = product.outer.element_hashes(run)?;
+                let starts: Vec<u64> = inner.iter().map(|&x| hash::begin_pair(x)).collect();
+                let hashes = run.slice_filled(self.len(), 0)?;
+                for (row, &y) in hashes.chunks_mut(starts.len().max(1)).zip(outer) {
+                    for (place, &start) in row.iter_mut().zip(&starts) {
+                        *place = hash::end_pair(start, y);
+                    }
+                }
+                Ok(Some(hashes))
+            }
+            Origin::Filter(selection) | Origin::Minus(selection) => {
+                let Some(hashes) = gathered(selection.source) else {
+                    return Ok(None);
+                };
+                let kept = selection.kept.iter().map(|&k| hashes[k as usize]);
+                run.slice_from(kept).map(Some)
+            }
+            Origin::Copy(source) => Ok(gathered(source)),
+            _ => Ok(None),
         }
     }
 
@@ -490,6 +536,15 @@ impl<'r> Set<'r> {
         self.len() <= other.len() && (0..self.len()).all(|k| other.contains(run, self.elems.get(k)))
     }
 
+    /// Two patches with the same elements in the same sequence?
+    pub(crate) fn has_same_list(&self, other: &Set<'r>) -> bool {
+        match (self.elems, other.elems) {
+            (Elems::Pairs(a), Elems::Pairs(b)) => a == b,
+            (Elems::Cells(a), Elems::Cells(b)) => a == b,
+            _ => false,
+        }
+    }
+
     /// The same elements?
     pub(crate) fn eq(&self, run: &mut Run<'r>, other: &Set<'r>) -> bool {
         if std::ptr::eq(self, other) {
@@ -498,10 +553,8 @@ impl<'r> Set<'r> {
         if self.len() != other.len() {
             return false;
         }
-        match (self.elems, other.elems) {
-            (Elems::Pairs(a), Elems::Pairs(b)) if a == b => return true,
-            (Elems::Cells(a), Elems::Cells(b)) if a == b => return true,
-            _ => {}
+        if self.has_same_list(other) {
+            return true;
         }
         self.fingerprint(run) == other.fingerprint(run) && self.is_subset(run, other)
     }
@@ -512,11 +565,7 @@ impl<'r> Set<'r> {
         if let Some(bounds) = self.bounds.get() {
             return Some(bounds);
         }
-        let bounds = match self.elems {
-            Elems::Pairs(pairs) => Bounds::of(pairs.iter().copied()),
-            Elems::Cells(cells) => Bounds::of(cells.iter().map(|c| c.at)),
-            Elems::Values(_) => None,
-        };
+        let bounds = self.elems.bounds();
         self.bounds.set(bounds);
         bounds
     }
@@ -535,7 +584,7 @@ impl<'r> Set<'r> {
             Elems::Cells(cells) => {
                 let bounds = self.bounds();
                 match bounds.and_then(|bounds| run.scratch.plane.lay_out(bounds)) {
-                    Some(plane) => cells
+                    Some(mut plane) => cells
                         .iter()
                         .enumerate()
                         .all(|(k, c)| plane.find_or_insert(c.at, k as u32) == k as u32),
@@ -578,15 +627,45 @@ impl<'r> Set<'r> {
     }
 }
 
+/// What a location adds to the fingerprint of a set. Sums of squares: the plain sum would be the same for all lines of a
+/// length around one centre. Numbers of 32 bits: two are multiplied at a time.
 #[inline(always)]
-fn sum_of(keys: impl Iterator<Item = u64>) -> u64 {
-    keys.fold(0, u64::wrapping_add)
+fn print(p: Pair) -> u32 {
+    u32::from(p.i as u16) | u32::from(p.j as u16) << 16
 }
 
-fn sum_if_all(keys: impl Iterator<Item = Option<u64>>) -> Option<u64> {
+/// The same for a cell. The colour goes where the locations of grids have no bits.
+#[inline(always)]
+fn print_cell(c: Cell) -> u32 {
+    let color = c.color as u32;
+    print(c.at) ^ color << 8 ^ color << 24
+}
+
+#[inline(always)]
+fn square(print: u32) -> u64 {
+    u64::from(print) * u64::from(print)
+}
+
+#[inline(always)]
+fn sum_of(prints: impl Iterator<Item = u32>) -> u64 {
+    prints.fold(0, |sum, print| sum.wrapping_add(square(print)))
+}
+
+/// The same for a line that is [laid out](line): its prints are equally far apart.
+fn sum_of_line(pairs: &[Pair]) -> u64 {
+    let n = pairs.len() as i64;
+    let first = i64::from(print(pairs[0]));
+    let step = pairs.get(1).map_or(0, |&p| i64::from(print(p)) - first);
+    // The sums of 0, 1, ..., n - 1 and of their squares. Prints have 21 bits: nothing overflows.
+    let numbers = n * (n - 1) / 2;
+    let squares = n * (n - 1) * (2 * n - 1) / 6;
+    (n * first * first + 2 * numbers * first * step + squares * step * step) as u64
+}
+
+fn sum_if_all(prints: impl Iterator<Item = Option<u32>>) -> Option<u64> {
     let mut sum = 0u64;
-    for key in keys {
-        sum = sum.wrapping_add(key?);
+    for print in prints {
+        sum = sum.wrapping_add(square(print?));
     }
     Some(sum)
 }
@@ -688,6 +767,27 @@ impl<'r> Run<'r> {
         self.set(elems, Origin::Frozen)
     }
 
+    /// *Freeze(Build)* of one value.
+    #[inline(always)]
+    pub(crate) fn single(&mut self, value: Value<'r>) -> Outcome<&'r Set<'r>> {
+        self.spend(1)?;
+        let (elems, at) = match value {
+            Value::Pair(p) => {
+                let at = p.get();
+                let pairs = match line::between(at, at) {
+                    Some(pairs) => pairs,
+                    None => self.slice(&[at])?,
+                };
+                (Elems::Pairs(pairs), Some(at))
+            }
+            Value::Cell(c) => (Elems::Cells(self.slice(&[c.get()])?), Some(c.get().at)),
+            _ => (Elems::Values(self.slice(&[value])?), None),
+        };
+        let set = self.set(elems, Origin::Frozen)?;
+        set.with_bounds(at.map(Bounds::at));
+        Ok(set)
+    }
+
     /// The distinct values, the first of equals kept, and whether all were distinct.
     pub(crate) fn distinct(&mut self, values: &[Value<'r>]) -> Outcome<(Elems<'r>, bool)> {
         let total = values.len();
@@ -735,10 +835,22 @@ impl<'r> Run<'r> {
     }
 
     fn distinct_values(&mut self, values: &[Value<'r>]) -> Outcome<(Elems<'r>, bool)> {
+        let (elems, _) = self.number_values(values, |_| {})?;
+        Ok((elems, elems.len() == values.len()))
+    }
+
+    /// The distinct values, the first of equals kept, and whether equals met that can be told apart. Says of each value
+    /// which number it has among the distinct ones.
+    fn number_values(
+        &mut self,
+        values: &[Value<'r>],
+        mut say: impl FnMut(u32),
+    ) -> Outcome<(Elems<'r>, bool)> {
         // The index is taken out while elements are compared: comparing sets uses it too.
         let mut index = std::mem::take(&mut self.scratch.value_index);
-        index.clear(values.len());
-        let mut kept: Vec<Value<'r>> = Vec::with_capacity(values.len());
+        index.clear_for_some_of(values.len());
+        let mut kept: Vec<Value<'r>> = Vec::new();
+        let mut equals_met = false;
         for &v in values {
             let hash = match v {
                 Value::Set(set) => set.fingerprint(self),
@@ -748,14 +860,17 @@ impl<'r> Run<'r> {
             let found = index.find_or_insert(hash, number, |k| self.eq_member(kept[k as usize], v));
             if found == number {
                 kept.push(v);
+                index.make_room(kept.len());
+            } else {
+                equals_met = equals_met || !same_form(kept[found as usize], v);
             }
+            say(found);
             // Past a limit nothing equals anything, and equals that are kept apart make every search longer.
             self.check_limits()?;
         }
         self.scratch.value_index = index;
-        let all = kept.len() == values.len();
         let kept = self.slice(&kept)?;
-        Ok((self.compact(kept)?, all))
+        Ok((self.compact(kept)?, equals_met))
     }
 
     /// Distinct values in the form they allow. The form depends on the elements alone.

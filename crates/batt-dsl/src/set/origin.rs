@@ -1,7 +1,9 @@
 //! How a set came about, and the replay of that construction on a simulated table.
 
+use std::cell::Cell as Slot;
+
 use super::layout::{DUMMY, EMPTY, Layout, Table};
-use super::{Elems, Set};
+use super::{Chains, Elems, KeyIndex, Plane, Set};
 use crate::fault::{Fault, Outcome};
 use crate::hash;
 use crate::run::Run;
@@ -18,6 +20,8 @@ pub(crate) enum Origin<'r> {
     /// *Build* of the images of the source's elements, in the source's iteration order.
     /// Element `k` is the image of element `k` of the source.
     Map(&'r Set<'r>),
+    /// The same where several elements of the source have one image.
+    Collapse(&'r Collapse<'r>),
     /// *Build* of some elements of the source, in its order. Element `k` was number `kept[k]`.
     Filter(&'r Selection<'r>),
     /// *Copy* of a set with the same element numbers.
@@ -46,6 +50,21 @@ pub(crate) struct Selection<'r> {
     pub kept: &'r [u32],
 }
 
+/// The images of a set's elements, not all different. Those that are equal cannot be told apart.
+pub(crate) struct Collapse<'r> {
+    pub source: &'r Set<'r>,
+    pub images: Images<'r>,
+}
+
+/// What the elements of a set are mapped to, by their numbers.
+#[derive(Clone, Copy)]
+pub(crate) enum Images<'r> {
+    /// Locations only, cells only, or pairs of locations only.
+    Values(&'r [Value<'r>]),
+    /// Numbers of elements of the set of images.
+    Numbers(&'r [u32]),
+}
+
 /// Two sets united.
 pub(crate) struct Union<'r> {
     pub left: &'r Set<'r>,
@@ -66,8 +85,93 @@ pub(crate) struct Merge<'r> {
     pub walk: Walk<'r>,
     /// Containers; sets are walked in their own iteration order.
     pub members: &'r [Value<'r>],
-    /// Our number of each element of each member, member after member.
-    pub rename: &'r [u32],
+    pub names: Names<'r>,
+    /// Which member brings which elements, once somebody has worked it out.
+    plan: Slot<Option<&'r Plan<'r>>>,
+}
+
+/// What tells which element of which member is which of a merged set.
+#[derive(Clone, Copy)]
+pub(crate) enum Names<'r> {
+    /// The numbers of all elements of all members, member after member, and how many there are.
+    Listed(&'r [u32], usize),
+    /// All members are patches of one kind, and this is what they were merged to. The set itself may have other
+    /// elements: images of these, one for each.
+    Elements(Elems<'r>),
+}
+
+impl<'r> Merge<'r> {
+    pub fn new(walk: Walk<'r>, members: &'r [Value<'r>], names: Names<'r>) -> Merge<'r> {
+        Merge {
+            walk,
+            members,
+            names,
+            plan: Slot::new(None),
+        }
+    }
+
+    /// Which member brings which elements. The order of the set that the walk goes by is known.
+    ///
+    /// A note about the merge and not about the set at hand: sets of images share the merge of what they are images of.
+    fn plan(&'r self, run: &mut Run<'r>) -> Outcome<&'r Plan<'r>> {
+        if let Some(plan) = self.plan.get() {
+            return Ok(plan);
+        }
+        let plan = run.noting(self, |run| {
+            let walked = walk_order(run, self.walk, self.members)?;
+            let numbering = Numbering::of(run, self)?;
+            let (mut steps, mut new) = (Vec::new(), Vec::new());
+            let mut first_times = FirstTimes::new(numbering.len());
+            for member in walked {
+                let before = new.len();
+                numbering.each(self, member as usize, |k, number| {
+                    if first_times.is_new(number) {
+                        new.push((k, number));
+                    }
+                });
+                if new.len() > before {
+                    let end = new.len() as u32;
+                    steps.push(Step { member, end });
+                }
+                if first_times.left == 0 {
+                    break;
+                }
+            }
+            numbering.give_back(run);
+            let (steps, new) = (run.slice(&steps)?, run.slice(&new)?);
+            run.alloc(Plan { steps, new })
+        })?;
+        self.plan.set(Some(plan));
+        Ok(plan)
+    }
+}
+
+/// How a merge proceeds.
+struct Plan<'r> {
+    /// The members that bring new elements, in the order of the walk.
+    steps: &'r [Step],
+    /// What they bring, step after step: positions in the member, growing, and numbers in the merged set.
+    new: &'r [(u32, u32)],
+}
+
+/// A member of a merge that brings new elements.
+#[derive(Clone, Copy)]
+struct Step {
+    member: u32,
+    /// Where its part of the new elements ends.
+    end: u32,
+}
+
+impl<'r> Plan<'r> {
+    /// The members and what they bring.
+    fn steps(&self) -> impl Iterator<Item = (usize, &'r [(u32, u32)])> {
+        let mut start = 0;
+        self.steps.iter().map(move |step| {
+            let new = &self.new[start..step.end as usize];
+            start = step.end as usize;
+            (step.member as usize, new)
+        })
+    }
 }
 
 /// The order in which members are merged.
@@ -106,7 +210,7 @@ pub(crate) fn force<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Outcome<()> {
             continue;
         }
         let waiting = stack.len();
-        push_sources(top, &mut stack);
+        push_sources(run, top, &mut stack)?;
         if stack.len() == waiting {
             run.noting(top, |run| replay(run, top))?;
             stack.pop();
@@ -115,7 +219,11 @@ pub(crate) fn force<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Outcome<()> {
     Ok(())
 }
 
-fn push_sources<'r>(set: &'r Set<'r>, stack: &mut Vec<&'r Set<'r>>) {
+fn push_sources<'r>(
+    run: &mut Run<'r>,
+    set: &'r Set<'r>,
+    stack: &mut Vec<&'r Set<'r>>,
+) -> Outcome<()> {
     let mut need = |source: &'r Set<'r>| {
         if source.known_layout().is_none() {
             stack.push(source);
@@ -128,6 +236,7 @@ fn push_sources<'r>(set: &'r Set<'r>, stack: &mut Vec<&'r Set<'r>>) {
         | Origin::Frame { .. }
         | Origin::Flood(..) => {}
         Origin::Map(source) | Origin::Copy(source) => need(source),
+        Origin::Collapse(collapse) => need(collapse.source),
         Origin::Filter(selection) | Origin::Minus(selection) => need(selection.source),
         Origin::Union(union) => {
             need(union.left);
@@ -138,18 +247,25 @@ fn push_sources<'r>(set: &'r Set<'r>, stack: &mut Vec<&'r Set<'r>>) {
             need(product.outer);
         }
         Origin::Merge(merge) => {
-            if let Walk::Of(outer) | Walk::Mapped(outer) = merge.walk {
+            if let Walk::Of(outer) | Walk::Mapped(outer) = merge.walk
+                && outer.len() > 1
+                && outer.known_layout().is_none()
+            {
+                // What else is needed follows from its order.
                 need(outer);
+                return Ok(());
             }
-            for member in merge.members {
-                if let Value::Set(member) = member
-                    && member.len() > 1
+            // The order of a member matters where it brings several elements.
+            for (member, new) in merge.plan(run)?.steps() {
+                if let Value::Set(member) = merge.members[member]
+                    && new.len() > 1
                 {
                     need(member);
                 }
             }
         }
     }
+    Ok(())
 }
 
 fn replay<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Outcome<()> {
@@ -181,6 +297,26 @@ fn construct<'r>(
             table.freeze(hashes, spare);
         }
         Origin::Map(source) => table.add_new(hashes, known(source)?.order.iter().copied()),
+        Origin::Collapse(collapse) => {
+            let order = known(collapse.source)?.order.iter();
+            let mut first_times = FirstTimes::new(set.len());
+            match collapse.images {
+                Images::Numbers(numbers) => {
+                    let numbers = order.map(|&e| numbers[e as usize]);
+                    table.add_new(hashes, numbers.filter(|&e| first_times.is_new(e)));
+                }
+                Images::Values(images) => {
+                    run.spend(images.len() / 4)?;
+                    let index = &mut run.scratch.index;
+                    index.clear(set.len());
+                    for k in 0..set.len() {
+                        index.find_or_insert(compact_key(set.elems.get(k)), k as u32, |_| true);
+                    }
+                    let numbers = order.filter_map(|&e| index.get(compact_key(images[e as usize])));
+                    table.add_new(hashes, numbers.filter(|&e| first_times.is_new(e)));
+                }
+            }
+        }
         Origin::Filter(&Selection { source, kept }) => {
             let mut renamed = vec![EMPTY; source.len()];
             for (k, &e) in kept.iter().enumerate() {
@@ -217,9 +353,8 @@ fn construct<'r>(
         Origin::Product(product) => {
             let width = product.inner.len() as u32;
             for &y in known(product.outer)?.order {
-                for &x in known(product.inner)?.order {
-                    table.add(hashes, y * width + x);
-                }
+                let row = known(product.inner)?.order.iter();
+                table.add_new(hashes, row.map(|&x| y * width + x));
             }
         }
         Origin::Merge(merge) => return construct_merge(run, merge, hashes, table),
@@ -239,40 +374,182 @@ fn construct<'r>(
     Ok(())
 }
 
+/// Which elements have been met.
+struct FirstTimes {
+    met: Vec<bool>,
+    /// How many have not.
+    left: usize,
+}
+
+impl FirstTimes {
+    fn new(elements: usize) -> FirstTimes {
+        FirstTimes {
+            met: vec![false; elements],
+            left: elements,
+        }
+    }
+
+    /// Is an element met for the first time?
+    #[inline(always)]
+    fn is_new(&mut self, element: u32) -> bool {
+        let is_new = !std::mem::replace(&mut self.met[element as usize], true);
+        self.left -= usize::from(is_new);
+        is_new
+    }
+}
+
+/// What tells the numbers of the elements of members among those of the merged set.
+enum Numbering<'r> {
+    /// Listed, with the beginning of each member's part.
+    Listed(&'r [u32], Vec<usize>, usize),
+    /// Locations.
+    Plane(Plane, usize),
+    /// Cells by location.
+    Chains(Plane, Chains, &'r [Cell]),
+    /// Locations or cells by key.
+    Index(KeyIndex, usize),
+}
+
+impl<'r> Numbering<'r> {
+    fn of(run: &mut Run<'r>, merge: &'r Merge<'r>) -> Outcome<Numbering<'r>> {
+        let elems = match merge.names {
+            Names::Elements(elems) => elems,
+            Names::Listed(names, len) => {
+                let mut start = 0;
+                let mut starts = vec![0];
+                for &member in merge.members {
+                    start += run.len(member)?;
+                    starts.push(start);
+                }
+                return Ok(Numbering::Listed(names, starts, len));
+            }
+        };
+        let mut plane = std::mem::take(&mut run.scratch.plane);
+        let laid_out = elems.bounds().and_then(|b| plane.lay_out(b));
+        Ok(match (elems, laid_out) {
+            (Elems::Pairs(pairs), Some(mut laid_out)) => {
+                for (k, &p) in (0..).zip(pairs) {
+                    laid_out.find_or_insert(p, k);
+                }
+                Numbering::Plane(plane, pairs.len())
+            }
+            (Elems::Cells(cells), Some(mut laid_out)) => {
+                let mut chains = std::mem::take(&mut run.scratch.chains);
+                let mut list = std::mem::take(&mut run.scratch.cells);
+                list.clear();
+                chains.begin();
+                for &c in cells {
+                    chains.find_or_insert(&mut laid_out, &mut list, c);
+                }
+                run.scratch.cells = list;
+                Numbering::Chains(plane, chains, cells)
+            }
+            _ => {
+                run.scratch.plane = plane;
+                let mut index = std::mem::take(&mut run.scratch.index);
+                index.clear(elems.len());
+                for k in 0..elems.len() {
+                    index.find_or_insert(compact_key(elems.get(k)), k as u32, |_| true);
+                }
+                Numbering::Index(index, elems.len())
+            }
+        })
+    }
+
+    /// How many elements the merged set has.
+    fn len(&self) -> usize {
+        match self {
+            Numbering::Listed(.., len) | Numbering::Plane(_, len) | Numbering::Index(_, len) => {
+                *len
+            }
+            Numbering::Chains(.., cells) => cells.len(),
+        }
+    }
+
+    /// Says the positions and the numbers of all elements of a member.
+    #[inline(always)]
+    fn each(&self, merge: &Merge<'r>, member: usize, mut say: impl FnMut(u32, u32)) {
+        let elems = merge.members[member].as_set().map(|set| set.elems);
+        match (self, elems) {
+            (Numbering::Listed(names, starts, _), _) => {
+                let names = &names[starts[member]..starts[member + 1]];
+                (0..).zip(names).for_each(|(k, &number)| say(k, number));
+            }
+            (Numbering::Plane(plane, _), Some(Elems::Pairs(pairs))) => {
+                let pairs = (0..).zip(pairs);
+                pairs.for_each(|(k, &p)| say(k, plane.number(p)));
+            }
+            (Numbering::Chains(plane, chains, list), Some(Elems::Cells(cells))) => {
+                let cells = (0..).zip(cells);
+                cells.for_each(|(k, &c)| say(k, chains.number(plane, list, c)));
+            }
+            (Numbering::Index(index, _), Some(elems)) => {
+                for k in 0..elems.len() {
+                    if let Some(number) = index.get(compact_key(elems.get(k))) {
+                        say(k as u32, number);
+                    }
+                }
+            }
+            // Empty members.
+            _ => {}
+        }
+    }
+
+    /// Leaves the buffers to others.
+    fn give_back(self, run: &mut Run<'_>) {
+        match self {
+            Numbering::Listed(..) => {}
+            Numbering::Plane(plane, _) => run.scratch.plane = plane,
+            Numbering::Chains(plane, chains, _) => {
+                run.scratch.plane = plane;
+                run.scratch.chains = chains;
+            }
+            Numbering::Index(index, _) => run.scratch.index = index,
+        }
+    }
+}
+
+/// What tells a location, a cell or a pair of locations from others of its kind.
+fn compact_key(v: Value<'_>) -> u64 {
+    match v {
+        Value::Pair(p) => p.get().key(),
+        Value::Cell(c) => c.get().key(),
+        Value::Segment(s) => s.key(),
+        _ => 0,
+    }
+}
+
+/// A merged set, whose members have their order where it matters.
 fn construct_merge<'r>(
     run: &mut Run<'r>,
     merge: &'r Merge<'r>,
     hashes: &[u64],
     table: &mut Table,
 ) -> Outcome<()> {
-    let mut starts = Vec::with_capacity(merge.members.len());
-    let mut start = 0;
-    for &member in merge.members {
-        starts.push(start);
-        start += match member {
-            Value::Set(set) => set.len(),
-            tuple => run.tuple_len(tuple).unwrap_or_default(),
+    let mut numbers = run.take_numbers();
+    for (member, new) in merge.plan(run)?.steps() {
+        let layout = match merge.members[member] {
+            Value::Set(set) if new.len() > 1 => Some(set.known_layout().ok_or(Fault::Memory)?),
+            _ => None,
         };
-    }
-    let mut add_member = |run: &mut Run<'r>, m: usize| -> Outcome<()> {
-        let names = &merge.rename[starts[m]..];
-        match merge.members[m] {
-            Value::Set(set) => {
-                for &e in set.order(run)? {
-                    table.add(hashes, names[e as usize]);
-                }
+        match layout {
+            None => table.add_new(hashes, new.iter().map(|&(_, number)| number)),
+            Some(layout) if layout.order.len() == new.len() => {
+                let order = layout.order.iter();
+                table.add_new(hashes, order.map(|&k| new[k as usize].1));
             }
-            tuple => {
-                for &name in &names[..run.tuple_len(tuple).unwrap_or_default()] {
-                    table.add(hashes, name);
+            Some(layout) => {
+                numbers.clear();
+                numbers.resize(layout.order.len(), EMPTY);
+                for &(k, number) in new {
+                    numbers[k as usize] = number;
                 }
+                let order = layout.order.iter().map(|&k| numbers[k as usize]);
+                table.add_new(hashes, order.filter(|&number| number != EMPTY));
             }
         }
-        Ok(())
-    };
-    for m in walk_order(run, merge.walk, merge.members)? {
-        add_member(run, m as usize)?;
     }
+    run.give_numbers(numbers);
     Ok(())
 }
 

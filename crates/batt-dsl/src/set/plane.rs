@@ -1,7 +1,8 @@
 //! Element numbers laid out by location: finding equal locations without hashing.
 
 use super::Bounds;
-use crate::value::Pair;
+use super::layout::EMPTY;
+use crate::value::{Cell, Pair};
 
 /// A rectangle of the plane with room for one number per location.
 ///
@@ -19,7 +20,8 @@ const MOST_CELLS: i64 = 1 << 14;
 
 impl Plane {
     /// Prepares for the locations of a rectangle; `None` if it is too large.
-    pub fn lay_out(&mut self, bounds: Bounds) -> Option<&mut Plane> {
+    #[inline]
+    pub fn lay_out(&mut self, bounds: Bounds) -> Option<View<'_>> {
         let cells = bounds.height() * bounds.width();
         if cells > MOST_CELLS {
             return None;
@@ -34,20 +36,107 @@ impl Plane {
         }
         self.origin = (bounds.top.into(), bounds.left.into());
         self.width = bounds.width() as usize;
-        Some(self)
+        Some(View {
+            entries: &mut self.entries[..cells as usize],
+            generation: self.generation,
+            origin: self.origin,
+            width: self.width,
+        })
     }
 
+    /// The number stored for a location that has one.
+    #[inline(always)]
+    pub fn number(&self, p: Pair) -> u32 {
+        self.entries[position(self.origin, self.width, p)].1
+    }
+}
+
+#[inline(always)]
+fn position(origin: (i32, i32), width: usize, p: Pair) -> usize {
+    let (i, j) = (
+        (i32::from(p.i) - origin.0) as usize,
+        (i32::from(p.j) - origin.1) as usize,
+    );
+    i * width + j
+}
+
+/// A plane to write to. Not a reference to it: so its parts stay in registers.
+pub(crate) struct View<'p> {
+    entries: &'p mut [(u32, u32)],
+    generation: u32,
+    origin: (i32, i32),
+    width: usize,
+}
+
+impl View<'_> {
     /// The number stored for a location of the rectangle, or `number`, newly stored.
     #[inline(always)]
     pub fn find_or_insert(&mut self, p: Pair, number: u32) -> u32 {
-        let (i, j) = (
-            (i32::from(p.i) - self.origin.0) as usize,
-            (i32::from(p.j) - self.origin.1) as usize,
-        );
-        let entry = &mut self.entries[i * self.width + j];
+        let entry = &mut self.entries[position(self.origin, self.width, p)];
         if entry.0 != self.generation {
             *entry = (self.generation, number);
         }
         entry.1
+    }
+}
+
+/// Cells by location, where a location may have several colours.
+///
+/// The plane has the number of the first cell at each location, and each cell leads to the next one.
+#[derive(Default)]
+pub(crate) struct Chains {
+    next: Vec<u32>,
+    is_long: bool,
+}
+
+impl Chains {
+    /// Forgets all cells.
+    pub fn begin(&mut self) -> &mut Chains {
+        self.next.clear();
+        self.is_long = false;
+        self
+    }
+
+    /// Has every location one cell at the most?
+    pub fn are_short(&self) -> bool {
+        !self.is_long
+    }
+
+    /// The number of a cell in a list, to which it is added if it is not there.
+    #[inline(always)]
+    pub fn find_or_insert(
+        &mut self,
+        plane: &mut View<'_>,
+        list: &mut Vec<Cell>,
+        cell: Cell,
+    ) -> u32 {
+        let new = list.len() as u32;
+        let mut number = plane.find_or_insert(cell.at, new);
+        if number != new {
+            loop {
+                if list[number as usize].color == cell.color {
+                    return number;
+                }
+                match self.next[number as usize] {
+                    EMPTY => break,
+                    next => number = next,
+                }
+            }
+            self.next[number as usize] = new;
+            self.is_long = true;
+        }
+        list.push(cell);
+        self.next.push(EMPTY);
+        new
+    }
+
+    /// The number of a cell that is in the list.
+    #[inline(always)]
+    pub fn number(&self, plane: &Plane, list: &[Cell], cell: Cell) -> u32 {
+        let mut number = plane.number(cell.at);
+        while list[number as usize].color != cell.color && self.next[number as usize] != EMPTY {
+            number = self.next[number as usize];
+        }
+        number
     }
 }

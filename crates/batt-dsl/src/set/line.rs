@@ -1,0 +1,104 @@
+//! The straight lines of a grid, laid out once for all: programs connect points by the hundred thousand.
+
+use crate::value::Pair;
+
+/// Rows and columns of grids are below this.
+const SIDE: usize = 32;
+/// Diagonals of one direction.
+const DIAGONALS: usize = 2 * SIDE - 1;
+
+/// All locations, along every direction one line after the other: rows, columns, diagonals to the right and to the left.
+/// Diagonals have a place for every row; places off the grid belong to no line.
+static LOCATIONS: [Pair; 2 * SIDE * SIDE + 2 * DIAGONALS * SIDE] = {
+    let mut all = [Pair::new(0, 0); 2 * SIDE * SIDE + 2 * DIAGONALS * SIDE];
+    let mut line = 0;
+    while line < DIAGONALS {
+        let mut at = 0;
+        while at < SIDE {
+            if line < SIDE {
+                all[ROWS + line * SIDE + at] = Pair::new(line as i16, at as i16);
+                all[COLUMNS + line * SIDE + at] = Pair::new(at as i16, line as i16);
+            }
+            let (row, from_left) = (at as i16, line as i16);
+            all[RIGHT + line * SIDE + at] = Pair::new(row, row + from_left - (SIDE as i16 - 1));
+            all[LEFT + line * SIDE + at] = Pair::new(row, from_left - row);
+            at += 1;
+        }
+        line += 1;
+    }
+    all
+};
+
+/// Where the lines of each direction begin.
+const ROWS: usize = 0;
+const COLUMNS: usize = SIDE * SIDE;
+const RIGHT: usize = 2 * SIDE * SIDE;
+const LEFT: usize = RIGHT + DIAGONALS * SIDE;
+
+/// The line between two locations of a grid, downwards or along a row to the right. `start` is its upper end, or the left
+/// one, and the ends lie on a line.
+#[inline(always)]
+pub(crate) fn between(start: Pair, end: Pair) -> Option<&'static [Pair]> {
+    let (i, j) = (start.i as usize, start.j as usize);
+    let (to_i, to_j) = (end.i as usize, end.j as usize);
+    // Negative coordinates are large unsigned ones.
+    if i >= SIDE || j >= SIDE || to_i >= SIDE || to_j >= SIDE {
+        return None;
+    }
+    let (first, len) = if i == to_i {
+        (ROWS + i * SIDE + j, to_j.checked_sub(j)?)
+    } else {
+        let first = if j == to_j {
+            COLUMNS + j * SIDE + i
+        } else if j < to_j {
+            RIGHT + (j + SIDE - 1 - i) * SIDE + i
+        } else {
+            LEFT + (i + j) * SIDE + i
+        };
+        (first, to_i.checked_sub(i)?)
+    };
+    LOCATIONS.get(first..=first + len)
+}
+
+/// Is this one of the lines that are laid out here? Then the next location is always as far away as the second one.
+#[inline(always)]
+pub(super) fn is_laid_out(pairs: &[Pair]) -> bool {
+    LOCATIONS.as_ptr_range().contains(&pairs.as_ptr())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_go_from_end_to_end() {
+        let cases = [
+            ((3, 4), (3, 4), 1, (0, 0)),
+            ((0, 0), (0, 31), 32, (0, 1)),
+            ((5, 7), (9, 7), 5, (1, 0)),
+            ((0, 0), (31, 31), 32, (1, 1)),
+            ((2, 9), (5, 12), 4, (1, 1)),
+            ((2, 9), (11, 0), 10, (1, -1)),
+            ((0, 31), (31, 0), 32, (1, -1)),
+            ((30, 0), (31, 1), 2, (1, 1)),
+        ];
+        for (start, end, len, step) in cases {
+            let (start, end) = (Pair::new(start.0, start.1), Pair::new(end.0, end.1));
+            let line = between(start, end).expect("a line of the grid");
+            assert_eq!(line.len(), len, "{start:?} {end:?}");
+            assert_eq!((line[0], line[len - 1]), (start, end));
+            for two in line.windows(2) {
+                assert_eq!((two[1].i - two[0].i, two[1].j - two[0].j), step);
+            }
+            assert!(is_laid_out(line));
+        }
+    }
+
+    #[test]
+    fn lines_off_the_grid_are_not_here() {
+        assert!(between(Pair::new(0, 0), Pair::new(0, 32)).is_none());
+        assert!(between(Pair::new(-1, 0), Pair::new(3, 0)).is_none());
+        assert!(!is_laid_out(&[Pair::new(0, 0)]));
+        assert!(!is_laid_out(&[]));
+    }
+}
