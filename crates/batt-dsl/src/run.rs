@@ -28,12 +28,12 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// Generous for solvers: on its own task the heaviest of arc-dsl needs 0.7 million steps, the one that needs most
+    /// Generous for solvers: on its own task the heaviest of arc-dsl needs 0.3 million steps, the one that needs most
     /// memory 0.4 MiB. Tight for runaways: with 100 million steps, one run in a thousand takes more time than
     /// all others together. No fewer than a device may take for its default fuel.
     fn default() -> Limits {
         Limits {
-            steps: 8_000_000,
+            steps: 3_000_000,
             size: 4_000_000,
             memory: 16 << 20,
             time: None,

@@ -3,6 +3,9 @@
 
 use std::cmp::Reverse;
 
+use batt_dsl::Limits;
+
+use super::STEPS_PER_FUEL;
 use super::bytecode::{ProgramAt, Programs};
 use super::card::{Batch, Card, CardError, Launched, Times};
 use super::inputs::Inputs;
@@ -21,7 +24,7 @@ const LEAVE_FROM: u32 = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Work, counted about as the CPU counts its steps and far below its default limit: what a device finishes, the
-    /// CPU would, too.
+    /// CPU would, too. What takes longer is done sooner by a core than by a warp, which the others wait for.
     pub fuel: u64,
     /// Bytes of values.
     pub arena_bytes: usize,
@@ -38,7 +41,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Settings {
         Settings {
-            fuel: 30_000,
+            fuel: Limits::default().steps / STEPS_PER_FUEL,
             arena_bytes: 1 << 20,
             large_arena_bytes: 4 << 20,
             values: true,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::Score;
 use super::prepared::Prepared;
 use super::sheaf::Sheaf;
-use super::work::{SHORT, score_of};
+use super::work::score_of;
 use crate::device::bytecode::Programs;
 use crate::device::card::{Card, CardError, Times};
 use crate::device::fuel_within;
@@ -82,7 +82,7 @@ impl Searcher {
     /// For runs with these limits; `None` if they do not [allow](fuel_within) cards.
     pub fn new(limits: &Limits) -> Option<Searcher> {
         let settings = Settings::default();
-        let fuel = fuel_within(limits, settings.fuel.min(SHORT))?;
+        let fuel = fuel_within(limits, settings.fuel)?;
         let settings = Settings {
             values: false,
             fuel,

@@ -28,9 +28,6 @@ const LARGEST_CHUNK: usize = 1 << 18;
 /// As many as keep a card busy for some milliseconds. See [`chunks`].
 const SMALLEST_CHUNK: usize = 1 << 14;
 
-/// Fuel of a run: what is not done with so much is done sooner by a core than by a warp, which the others wait for.
-pub(super) const SHORT: u64 = 10_000;
-
 /// Runs that the CPU takes at a time.
 const PORTION: usize = 64;
 
@@ -50,7 +47,7 @@ pub(super) fn score(
     stop: &AtomicBool,
 ) -> (Vec<Option<Score>>, ScoreReport) {
     let count = runs.count(programs.len(), samples.samples().len());
-    let fuel = fuel_within(&options.limits, options.device.settings.fuel.min(SHORT));
+    let fuel = fuel_within(&options.limits, options.device.settings.fuel);
     let used = !cards.is_empty() && fuel.is_some() && count > 0;
     let cards = if used { cards } else { &mut [] };
     let cores = thread::available_parallelism().map_or(1, usize::from);
