@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
-use super::DeviceBench;
+use super::{DeviceBench, Sampled};
 use crate::ui::grouped;
 
 fn seconds(time: Duration) -> f64 {
@@ -58,17 +58,18 @@ pub fn write(out: &mut impl Write, bench: &DeviceBench) -> io::Result<()> {
         ratio(seconds(bench.cores), warm)
     )?;
     if let Some(python) = &bench.python {
-        let all = seconds(python.mean()) * runs as f64;
+        let all = python.mean() * runs as f64;
         writeln!(
             out,
-            "  Python ({}, {}): {} runs chosen at random took {:.1} us on average, {:.1} us the median; {} were given up after {:.0} s and count as that",
+            "  Python ({}, {}): {} runs chosen at random took {:.1} us on average (standard error {:.1}), {:.1} us the median; {} were given up ({}) and count as that long",
             python.python,
             python.version,
             grouped(python.runs),
-            seconds(python.mean()) * 1e6,
-            seconds(python.median) * 1e6,
+            python.mean() * 1e6,
+            python.error() * 1e6,
+            seconds(python.median()) * 1e6,
             python.cut,
-            seconds(python.limit),
+            Sampled::limits(),
         )?;
         writeln!(
             out,
@@ -157,14 +158,15 @@ pub fn to_json(bench: &DeviceBench) -> Json {
         .map(|(reason, count)| (reason.name().to_owned(), json!(count)))
         .collect();
     let python = bench.python.as_ref().map(|python| {
-        let all = seconds(python.mean()) * bench.runs() as f64;
+        let all = python.mean() * bench.runs() as f64;
         json!({
             "python": python.python,
             "version": python.version,
             "runs": python.runs,
             "given_up": python.cut,
-            "mean_us": seconds(python.mean()) * 1e6,
-            "median_us": seconds(python.median) * 1e6,
+            "mean_us": python.mean() * 1e6,
+            "mean_error_us": python.error() * 1e6,
+            "median_us": seconds(python.median()) * 1e6,
             "times_python": ratio(all, warm),
             "times_python_on_all_cores": ratio(all, bench.cores),
         })
