@@ -51,7 +51,7 @@ built-in puzzles or on --solvers and --tasks. What is compared takes turns on ev
 of both sides are compared.
 
 With --device, every solver runs on every input, several times: on the cards, on all cores without them, and with
---against some runs chosen at random by Python, 250 for each of --seconds. All scores and hashes are compared.
+--against some of the runs by Python, for about --seconds. All scores and hashes are compared.
 
 With --targets, every target of the original's documents is measured on one core, on all and on the device, in
 turns, with what limits the device. All results are compared. With --against a tokpidjin checkout, Python runs the

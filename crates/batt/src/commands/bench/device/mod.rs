@@ -3,26 +3,34 @@
 mod batches;
 mod python;
 mod report;
+mod strata;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use batt_dsl::{Dialect, Limits};
+use batt_dsl::{Dialect, Limits, Workspace};
 use batt_engine::device::{
     Card, DeviceOptions, DeviceReport, Score, ScoreOptions, Settings, score_table,
 };
-use batt_engine::{Compiled, Sample};
+use batt_engine::{Compiled, Sample, input_grid};
 use batt_lang::Program;
 
 pub use self::batches::Batches;
 pub use self::python::Sampled;
 pub use self::report::{to_json, write};
+use self::strata::Cost;
 use crate::corpus::{self, Corpus};
 use crate::device::{Cards, Device, PER_CARD};
 use crate::interrupt;
 use crate::solvers::{load_all, load_tasks};
 use crate::ui::Ui;
+
+/// Runs whose costs one thread finds out at a time.
+const PORTION: usize = 64;
 
 /// What to measure.
 pub struct Wanted<'a> {
@@ -100,7 +108,7 @@ pub fn measure(wanted: &Wanted<'_>, ui: &Ui) -> Result<DeviceBench> {
         samples: &samples,
         limits: wanted.limits,
     };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = thread::available_parallelism().map_or(1, usize::from);
     ui.note(format_args!(
         "{} solvers on {} inputs: {} runs",
         programs.len(),
@@ -144,9 +152,9 @@ pub fn measure(wanted: &Wanted<'_>, ui: &Ui) -> Result<DeviceBench> {
     }
     if let Some(checkout) = wanted.checkout.filter(|_| !interrupt::happened()) {
         let names: Vec<&str> = programs.iter().map(Program::name).collect();
-        let finished = |at: usize| expected.get(at).is_some_and(|score| score.hash.is_some());
+        let costs = work.costs(threads);
         bench.python = Some(python::sample(
-            wanted, checkout, &names, &samples, finished, ui,
+            wanted, checkout, &names, &samples, &costs, ui,
         )?);
     }
     bench.interrupted = interrupt::happened();
@@ -176,6 +184,45 @@ struct Work<'a> {
 impl Work<'_> {
     fn count(&self) -> usize {
         self.programs.len() * self.samples.len()
+    }
+
+    /// What each run costs, on all cores. After Ctrl-C some are missing.
+    fn costs(&self, threads: usize) -> Vec<Cost> {
+        let chunks: Vec<_> = (0..self.count()).step_by(PORTION).collect();
+        let next = AtomicUsize::new(0);
+        let costs = Mutex::new(vec![Cost::default(); self.count()]);
+        let work = || {
+            let mut workspace = Workspace::new();
+            while let Some(&start) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if interrupt::happened() {
+                    break;
+                }
+                let end = self.count().min(start + PORTION);
+                let found: Vec<Cost> = (start..end)
+                    .map(|run| self.cost(&mut workspace, run))
+                    .collect();
+                let mut costs = costs.lock().unwrap_or_else(PoisonError::into_inner);
+                costs[start..end].copy_from_slice(&found);
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(work);
+            }
+        });
+        costs.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn cost(&self, workspace: &mut Workspace, run: usize) -> Cost {
+        let program = &self.programs[run / self.samples.len()];
+        let input = input_grid(self.samples[run % self.samples.len()].input);
+        workspace.run_on(&input, program.dialect(), &self.limits, |run, input| {
+            let finished = program.execute_on(run, input).is_ok();
+            Cost {
+                steps: run.spent(),
+                finished,
+            }
+        })
     }
 
     /// All runs once: how long that took, and what came of it.

@@ -58,16 +58,16 @@ pub fn write(out: &mut impl Write, bench: &DeviceBench) -> io::Result<()> {
         ratio(seconds(bench.cores), warm)
     )?;
     if let Some(python) = &bench.python {
-        let all = python.mean() * runs as f64;
+        let all = python.estimate.mean * runs as f64;
         writeln!(
             out,
-            "  Python ({}, {}): {} runs chosen at random took {:.1} us on average (standard error {:.1}), {:.1} us the median; {} were given up ({}) and count as that long",
+            "  Python ({}, {}): a run takes {:.1} us on average (standard error {:.1}, from {} runs by strata), {:.1} us the median; {} were given up ({}) and count as that long",
             python.python,
             python.version,
+            python.estimate.mean * 1e6,
+            python.estimate.error * 1e6,
             grouped(python.runs),
-            python.mean() * 1e6,
-            python.error() * 1e6,
-            seconds(python.median()) * 1e6,
+            python.estimate.median * 1e6,
             python.cut,
             Sampled::limits(),
         )?;
@@ -158,15 +158,15 @@ pub fn to_json(bench: &DeviceBench) -> Json {
         .map(|(reason, count)| (reason.name().to_owned(), json!(count)))
         .collect();
     let python = bench.python.as_ref().map(|python| {
-        let all = python.mean() * bench.runs() as f64;
+        let all = python.estimate.mean * bench.runs() as f64;
         json!({
             "python": python.python,
             "version": python.version,
             "runs": python.runs,
             "given_up": python.cut,
-            "mean_us": python.mean() * 1e6,
-            "mean_error_us": python.error() * 1e6,
-            "median_us": seconds(python.median()) * 1e6,
+            "mean_us": python.estimate.mean * 1e6,
+            "mean_error_us": python.estimate.error * 1e6,
+            "median_us": python.estimate.median * 1e6,
             "times_python": ratio(all, warm),
             "times_python_on_all_cores": ratio(all, bench.cores),
         })

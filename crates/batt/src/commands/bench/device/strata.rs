@@ -1,0 +1,189 @@
+//! A mean that few runs make, estimated by strata.
+//!
+//! One run in a thousand takes Python as long as all others together. Of runs chosen from all of them alike a few thousand
+//! are not enough to tell the mean: whether two or five of the long ones are among them decides. So runs are grouped
+//! by what they cost *here*, in steps, which is about what they cost there; each group is sampled by itself, those that
+//! weigh most the most.
+
+use std::time::Duration;
+
+use batt_lang::SplitMix64;
+
+/// What a run costs here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    pub steps: u64,
+    /// Does it give a value?
+    pub finished: bool,
+}
+
+/// Runs that cost about the same.
+#[derive(Debug)]
+pub struct Stratum {
+    runs: Vec<u32>,
+    /// What Python is thought to take for one, in seconds.
+    guess: f64,
+    times: Vec<Duration>,
+}
+
+/// Fewer say nothing about how much they vary.
+const LEAST: usize = 30;
+
+/// Groups runs by the number of digits of their steps, and by whether they give a value.
+pub fn strata(costs: &[Cost]) -> Vec<Stratum> {
+    let mut strata: Vec<Stratum> = Vec::new();
+    for (run, cost) in costs.iter().enumerate() {
+        let digits = cost.steps.max(1).ilog10();
+        let number = 2 * digits as usize + usize::from(cost.finished);
+        while strata.len() <= number {
+            let digits = strata.len() as i32 / 2;
+            strata.push(Stratum {
+                runs: Vec::new(),
+                guess: 2e-6 * 10_f64.powi(digits),
+                times: Vec::new(),
+            });
+        }
+        // There are fewer runs than that.
+        strata[number].runs.push(run as u32);
+    }
+    strata.retain(|stratum| !stratum.runs.is_empty());
+    strata
+}
+
+/// Chooses runs, of each stratum some and in random order, that take about so long together: a stratum and a run each.
+pub fn choose(strata: &[Stratum], time: Duration, random: &mut SplitMix64) -> Vec<(usize, u32)> {
+    // The least error for the time: as many as there are times how much they vary (as their mean), less the longer they take.
+    let weight = |stratum: &Stratum| stratum.runs.len() as f64 * stratum.guess.sqrt();
+    let all: f64 = strata.iter().map(|s| weight(s) * s.guess).sum();
+    let scale = time.as_secs_f64() / all.max(1e-9);
+    let mut chosen = Vec::new();
+    for (number, stratum) in strata.iter().enumerate() {
+        let wanted = (scale * weight(stratum)).round() as usize;
+        for _ in 0..wanted.max(LEAST).min(stratum.runs.len()) {
+            let at = random.below(stratum.runs.len() as u64) as usize;
+            chosen.push((number, stratum.runs[at]));
+        }
+    }
+    for last in (1..chosen.len()).rev() {
+        chosen.swap(last, random.below(last as u64 + 1) as usize);
+    }
+    chosen
+}
+
+impl Stratum {
+    /// Notes what a run of it took.
+    pub fn push(&mut self, time: Duration) {
+        self.times.push(time);
+    }
+
+    fn mean(&self) -> f64 {
+        let all: f64 = self.times.iter().map(Duration::as_secs_f64).sum();
+        all / self.times.len().max(1) as f64
+    }
+
+    /// The square of the standard error of the mean.
+    fn variance(&self) -> f64 {
+        let mean = self.mean();
+        let square = |time: &Duration| (time.as_secs_f64() - mean).powi(2);
+        let squares: f64 = self.times.iter().map(square).sum();
+        let n = self.times.len().max(2) as f64;
+        squares / (n - 1.0) / n
+    }
+}
+
+/// What the runs of all strata take, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    pub mean: f64,
+    /// The standard error of the mean.
+    pub error: f64,
+    pub median: f64,
+}
+
+impl Estimate {
+    pub fn of(strata: &[Stratum]) -> Estimate {
+        // One without a run, after Ctrl-C, is left out.
+        let seen = || strata.iter().filter(|stratum| !stratum.times.is_empty());
+        let all: f64 = seen().map(|stratum| stratum.runs.len() as f64).sum();
+        let share = |stratum: &Stratum| stratum.runs.len() as f64 / all.max(1.0);
+        let mut weighted: Vec<(Duration, f64)> = seen()
+            .flat_map(|stratum| {
+                let weight = share(stratum) / stratum.times.len() as f64;
+                stratum.times.iter().map(move |&time| (time, weight))
+            })
+            .collect();
+        weighted.sort_unstable_by_key(|(time, _)| *time);
+        let mut below = 0.0;
+        let median = weighted.iter().find(|(_, weight)| {
+            below += weight;
+            below >= 0.5
+        });
+        Estimate {
+            mean: seen().map(|stratum| share(stratum) * stratum.mean()).sum(),
+            error: seen()
+                .map(|stratum| share(stratum).powi(2) * stratum.variance())
+                .sum::<f64>()
+                .sqrt(),
+            median: median.map_or(0.0, |(time, _)| time.as_secs_f64()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A thousand runs of a microsecond a step, but that every hundredth takes ten thousand.
+    fn costs() -> Vec<Cost> {
+        let cost = |run: u64| Cost {
+            steps: if run.is_multiple_of(100) {
+                100_000
+            } else {
+                10 + run % 20
+            },
+            finished: !run.is_multiple_of(3),
+        };
+        (0..1000).map(cost).collect()
+    }
+
+    #[test]
+    fn every_run_is_in_one_stratum() {
+        let strata = strata(&costs());
+        assert_eq!(strata.len(), 4);
+        let mut all: Vec<u32> = strata.iter().flat_map(|s| s.runs.clone()).collect();
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..1000));
+    }
+
+    #[test]
+    fn the_mean_is_that_of_all_runs() {
+        let costs = costs();
+        let time = |run: u32| Duration::from_micros(costs[run as usize].steps);
+        let mut strata = strata(&costs);
+        let mut random = SplitMix64::new(1);
+        for (number, run) in choose(&strata, Duration::from_secs(1), &mut random) {
+            strata[number].push(time(run));
+        }
+        let estimate = Estimate::of(&strata);
+        let all: f64 = (0..1000).map(|run| time(run).as_secs_f64()).sum();
+        assert!(
+            (estimate.mean / (all / 1000.0) - 1.0).abs() < 0.01,
+            "{estimate:?}"
+        );
+        assert!(estimate.error < 0.01 * estimate.mean);
+        assert!((10e-6..30e-6).contains(&estimate.median));
+    }
+
+    #[test]
+    fn the_error_is_that_of_the_samples() {
+        let mut strata = strata(&[Cost::default(); 8]);
+        assert_eq!(Estimate::of(&strata).mean, 0.0);
+        for seconds in [1, 1, 2, 4] {
+            strata[0].push(Duration::from_secs(seconds));
+        }
+        let estimate = Estimate::of(&strata);
+        assert_eq!(estimate.mean, 2.0);
+        // Squares 1, 1, 0 and 4: a variance of 2.
+        assert!((estimate.error - 0.5_f64.sqrt()).abs() < 1e-12);
+    }
+}
