@@ -5,6 +5,8 @@
 // memory, every lane can call it on an element of its own instead: the closure is the same for all lanes, only
 // the elements differ.
 //
+// Steps on numbers and locations are done by the same bodies, with all lanes at the same one: see quick_call in vm.cuh.
+//
 // Code here is per lane: no collectives, no allocation, nothing of Ctx is changed. Whatever a lane body does not treat,
 // it answers with nope(), and the elements are taken one after the other as usual (see map_all): so a lane body may
 // be as narrow as it likes, but what it answers must be exact.

@@ -223,12 +223,14 @@ impl Cuda {
         let mut kernels: BTreeMap<Arch, Kernel> = BTreeMap::new();
         let mut cards = Vec::with_capacity(ordinals.len());
         // Loading the compiler, of which we have to know the version, takes about as long as opening a card.
-        let contexts: Vec<Primary> = thread::scope(|scope| {
-            scope.spawn(|| settings.maker.load_compiler(driver.version));
+        let (contexts, nvrtc) = thread::scope(|scope| {
+            let nvrtc = scope.spawn(|| settings.maker.compiler(Some(driver.version)));
             let open = |&ordinal| Primary::retain(device(&driver, ordinal)?);
-            ordinals.iter().map(open).collect::<Result<_, CardError>>()
-        })?;
-        for (&ordinal, context) in ordinals.iter().zip(contexts) {
+            let contexts: Result<Vec<Primary>, CardError> = ordinals.iter().map(open).collect();
+            let broken = |_| Err(CardError::Compile("NVRTC does not load".to_owned()));
+            (contexts, nvrtc.join().unwrap_or_else(broken))
+        });
+        for (&ordinal, context) in ordinals.iter().zip(contexts?) {
             let started = Instant::now();
             let facts = CardFacts::of(&driver, ordinal)?;
             // The linker wants a context.
@@ -236,7 +238,8 @@ impl Cuda {
             let sharing = ordinals.iter().filter(|&&other| other == ordinal).count() as u64;
             let kernel = match kernels.entry(facts.arch) {
                 Entry::Occupied(entry) => entry.into_mut(),
-                Entry::Vacant(entry) => entry.insert(settings.maker.kernel(
+                Entry::Vacant(entry) => entry.insert(settings.maker.kernel_by(
+                    &nvrtc,
                     facts.arch,
                     Some(driver.version),
                     &mut notes,

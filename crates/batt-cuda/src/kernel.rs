@@ -62,10 +62,9 @@ impl Maker {
         }
     }
 
-    /// Loads the compiler, so that it is there when the kernel is asked for; it stays loaded.
-    pub(crate) fn load_compiler(&self, driver: Version) {
-        // Whoever needs it gets the error.
-        drop(Nvrtc::find(&self.places, Some(driver)));
+    /// Finds and loads the compiler.
+    pub(crate) fn compiler(&self, driver: Option<Version>) -> Result<Nvrtc, CardError> {
+        Nvrtc::find(&self.places, driver)
     }
 
     /// The kernel for a card. What the user may want to know goes to the notes.
@@ -75,12 +74,22 @@ impl Maker {
         driver: Option<Version>,
         notes: &mut Vec<String>,
     ) -> Result<Kernel, CardError> {
+        self.kernel_by(&self.compiler(driver), arch, driver, notes)
+    }
+
+    /// The same with a compiler that somebody has looked for. A kept kernel needs none.
+    pub(crate) fn kernel_by(
+        &self,
+        nvrtc: &Result<Nvrtc, CardError>,
+        arch: Arch,
+        driver: Option<Version>,
+        notes: &mut Vec<String>,
+    ) -> Result<Kernel, CardError> {
         let options = Options {
             whole: self.options.whole || self.link.is_none(),
             ..self.options
         };
         let key = Key::new(self.files, options, arch);
-        let nvrtc = Nvrtc::find(&self.places, driver);
         let compiler = nvrtc.as_ref().ok().map(Nvrtc::version);
         if let Some((image, path)) = self.cache.find(key, compiler, notes) {
             return Ok(Kernel {
@@ -88,8 +97,8 @@ impl Maker {
                 origin: Origin::Cache(path),
             });
         }
-        let nvrtc = nvrtc?;
-        let made = self.compile(&nvrtc, arch, options, notes)?;
+        let nvrtc = nvrtc.as_ref().map_err(CardError::clone)?;
+        let made = self.compile(nvrtc, arch, options, notes)?;
         if let Some(driver) = driver.filter(|driver| driver.major < nvrtc.version().major) {
             notes.push(format!(
                 "the driver is for CUDA {driver} and may refuse what NVRTC {} makes; better: {}",

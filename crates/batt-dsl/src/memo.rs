@@ -388,9 +388,9 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// What a call has given, if that is known.
+    /// What a call has given, if that is known. To look it up takes steps, which may be one too many.
     #[inline(always)]
-    fn recall(&mut self, call: &Call) -> Option<Value<'r>> {
+    fn recall(&mut self, call: &Call) -> Option<Returned<'r>> {
         let mut memo = self.home.memo.borrow_mut();
         let entry = *memo.find(call)?;
         if self.depth > entry.depth.into() {
@@ -403,8 +403,10 @@ impl<'r> Run<'r> {
             memo.recalled += 1;
         }
         self.closures = self.closures.wrapping_add(entry.made.into());
+        drop(memo);
         // SAFETY: it was stored in this run (or what is apart in it), since the memo is cleared with the memory, and it stays.
-        Some(unsafe { Value::from_identity(entry.kind, entry.value) })
+        let value = unsafe { Value::from_identity(entry.kind, entry.value) };
+        Some(Returned::new(self.spend(RECALL).map(|()| value)))
     }
 
     /// `outer(inner(x))` for a dear closure. Where the inner function makes a tuple of two, they are enough to find out whether the
@@ -426,8 +428,8 @@ impl<'r> Run<'r> {
                 Form::Lbind(..) => [fixed, x],
                 _ => [x, fixed],
             };
-            if let Some(value) = self.recall(&Call::new(outer, parts)) {
-                return Returned::new(self.spend(RECALL).map(|()| value));
+            if let Some(known) = self.recall(&Call::new(outer, parts)) {
+                return known;
             }
         }
         let outcome = self.call1(inner, x);
@@ -448,8 +450,8 @@ impl<'r> Run<'r> {
         let is_trial = known.hits == 0 && !memo.is_eager();
         drop(memo);
         let call = Call::new(closure, parts(x));
-        if let Some(value) = self.recall(&call) {
-            return Returned::new(self.spend(RECALL).map(|()| value));
+        if let Some(known) = self.recall(&call) {
+            return known;
         }
         if is_trial || !home.memo.borrow_mut().is_worth_a_miss(call.closure) {
             standing.ask(false);

@@ -242,7 +242,7 @@ impl<'r> Run<'r> {
         let Some(place) = home.place_of_note(owner) else {
             return make(self);
         };
-        home.shared.main.make_untidy();
+        home.make_untidy();
         let is_nested = !std::ptr::eq(self.arena, &home.region().main);
         let arena = std::mem::replace(&mut self.arena, place);
         let budget = self.budget();
@@ -468,7 +468,7 @@ impl<'r> Run<'r> {
 
     /// Bounds what is made outside while something is [apart](Run::apart), all together.
     pub fn bound_shared(&mut self, bytes: usize) {
-        self.home.shared.main.make_untidy();
+        self.home.make_untidy();
         self.home.shared_left.set(Some(bytes));
     }
 
@@ -494,7 +494,7 @@ impl<'r> Run<'r> {
             return body(self, &Outside(PhantomData, PhantomData));
         }
         assert!(home.marks.borrow().is_empty(), "not inside a loop");
-        home.shared.main.make_untidy();
+        home.make_untidy();
         let rest = self.allowance();
         home.apart.set(true);
         self.arena = &home.own.main;

@@ -30,7 +30,7 @@ pub struct Limits {
 impl Default for Limits {
     /// Generous for solvers: on its own task the heaviest of arc-dsl needs 0.3 million steps, the one that needs most
     /// memory 0.4 MiB. Tight for runaways: with 100 million steps, one run in a thousand takes more time than
-    /// all others together. No fewer than a device may take for its default fuel.
+    /// all others together. What a device may do by default follows from it.
     fn default() -> Limits {
         Limits {
             steps: 3_000_000,

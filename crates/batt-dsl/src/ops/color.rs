@@ -413,12 +413,11 @@ op! {
 pub(super) fn first_color<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<Value<'r>> {
     if let Value::Set(set) = container {
         run.spend(set.len() / 4)?;
-    }
-    if let Value::Set(set) = container
-        && let Elems::Cells(cells) = set.elems
-        && cells.iter().all(|c| c.color == cells[0].color)
-    {
-        return Ok(Value::Int(cells[0].color.into()));
+        if let Elems::Cells(cells) = set.elems
+            && cells.iter().all(|c| c.color == cells[0].color)
+        {
+            return Ok(Value::Int(cells[0].color.into()));
+        }
     }
     let first = super::container::first(run, container)?;
     run.at(first, if run.triples() { 2 } else { 0 })

@@ -133,7 +133,7 @@ impl Estimate {
 mod tests {
     use super::*;
 
-    /// A thousand runs of a microsecond a step, but that every hundredth takes ten thousand.
+    /// A thousand runs of 10 to 29 steps, but every hundredth has a hundred thousand.
     fn costs() -> Vec<Cost> {
         let cost = |run: u64| Cost {
             steps: if run.is_multiple_of(100) {

@@ -6,12 +6,27 @@ pub struct Growth {
     pub first: u64,
     pub last: u64,
     pub largest: u64,
-    /// The means of the second and of the last fifth, if there was time enough to tell.
-    pub fifths: Option<(f64, f64)>,
-    /// The most in those fifths.
-    pub peaks: Option<(u64, u64)>,
-    /// The least in them.
-    pub floors: Option<(u64, u64)>,
+    /// The second and the last fifth, if there was time enough to tell.
+    pub fifths: Option<[Part; 2]>,
+}
+
+/// Memory in use in a part of the time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Part {
+    pub least: u64,
+    pub mean: f64,
+    pub most: u64,
+}
+
+impl Part {
+    /// `None` of nothing.
+    fn of(seen: &[u64]) -> Option<Part> {
+        Some(Part {
+            least: seen.iter().copied().min()?,
+            mean: seen.iter().map(|&bytes| bytes as f64).sum::<f64>() / seen.len() as f64,
+            most: seen.iter().copied().max()?,
+        })
+    }
 }
 
 /// With fewer looks a fifth is an accident.
@@ -25,36 +40,38 @@ impl Growth {
     pub fn of(seen: impl Iterator<Item = Option<u64>>, rounds: usize) -> Option<Growth> {
         let seen: Vec<u64> = seen.flatten().collect();
         let (first, last) = (*seen.first()?, *seen.last()?);
-        let part = |k: usize| &seen[k * seen.len() / 5..(k + 1) * seen.len() / 5];
-        let fifth = |k: usize| {
-            part(k).iter().map(|&bytes| bytes as f64).sum::<f64>() / part(k).len() as f64
-        };
-        let peak = |k: usize| part(k).iter().copied().max().unwrap_or(0);
-        let floor = |k: usize| part(k).iter().copied().min().unwrap_or(0);
+        let fifth = |k: usize| Part::of(&seen[k * seen.len() / 5..(k + 1) * seen.len() / 5]);
         let enough = seen.len() >= LEAST && rounds >= 5;
         Some(Growth {
             first,
             last,
             largest: seen.iter().copied().max()?,
-            // In the second everything has its size already; means, since single runs may need much for a moment. The
-            // same has to be done in both.
-            fifths: enough.then(|| (fifth(1), fifth(4))),
-            peaks: enough.then(|| (peak(1), peak(4))),
-            floors: enough.then(|| (floor(1), floor(4))),
+            // In the second everything has its size already. The same has to be done in both.
+            fifths: fifth(1)
+                .zip(fifth(4))
+                .filter(|_| enough)
+                .map(|(second, last)| [second, last]),
         })
     }
 
-    /// By which share it grew.
+    /// By which share it grew: in the mean, since single runs may need much for a moment.
     pub fn share(&self) -> Option<f64> {
-        let (second, last) = self.fifths?;
+        self.share_of(|part| part.mean)
+    }
+
+    fn share_of(&self, what: impl Fn(&Part) -> f64) -> Option<f64> {
+        let [second, last] = self.fifths.as_ref()?.each_ref().map(what);
         Some(last / second.max(1.0) - 1.0)
     }
 
     /// What is kept adds to the least, to the mean and to the most. Of memory that goes up and down with the work, one or two of
     /// them may be larger by chance.
     pub fn is_too_much(&self) -> bool {
-        let share = |(second, last): (u64, u64)| last as f64 / second.max(1) as f64 - 1.0;
-        let shares = [self.floors.map(share), self.share(), self.peaks.map(share)];
+        let shares = [
+            self.share_of(|part| part.least as f64),
+            self.share(),
+            self.share_of(|part| part.most as f64),
+        ];
         let grown = |share: Option<f64>| share.is_some_and(|share| share > TOLERANCE);
         shares.into_iter().all(grown)
     }
@@ -91,7 +108,11 @@ mod tests {
         let wave = |at: u64| 5_000 + 4_000 * (at % 7) + at % 3;
         let leak = growth((0..300).map(|at| wave(at) + 10 * at));
         assert!(leak.is_too_much(), "{leak:?}");
-        let level = growth((0..300).map(|at| if at >= 240 { wave(at) * 21 / 20 } else { wave(at) } - 2_000 * u64::from(at == 252)));
+        let level = growth((0..300).map(|at| match at {
+            252 => wave(at) * 21 / 20 - 2_000,
+            240.. => wave(at) * 21 / 20,
+            _ => wave(at),
+        }));
         assert!(
             level.share().unwrap() > 0.02 && !level.is_too_much(),
             "{level:?}"
