@@ -388,9 +388,9 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// What a call has given, if that is known. To look it up takes steps, which may be one too many.
+    /// What a call has given, if that is known.
     #[inline(always)]
-    fn recall(&mut self, call: &Call) -> Option<Returned<'r>> {
+    fn recall(&mut self, call: &Call) -> Option<Value<'r>> {
         let mut memo = self.home.memo.borrow_mut();
         let entry = *memo.find(call)?;
         if self.depth > entry.depth.into() {
@@ -403,10 +403,8 @@ impl<'r> Run<'r> {
             memo.recalled += 1;
         }
         self.closures = self.closures.wrapping_add(entry.made.into());
-        drop(memo);
         // SAFETY: it was stored in this run (or what is apart in it), since the memo is cleared with the memory, and it stays.
-        let value = unsafe { Value::from_identity(entry.kind, entry.value) };
-        Some(Returned::new(self.spend(RECALL).map(|()| value)))
+        Some(unsafe { Value::from_identity(entry.kind, entry.value) })
     }
 
     /// `outer(inner(x))` for a dear closure. Where the inner function makes a tuple of two, they are enough to find out whether the
@@ -428,8 +426,8 @@ impl<'r> Run<'r> {
                 Form::Lbind(..) => [fixed, x],
                 _ => [x, fixed],
             };
-            if let Some(known) = self.recall(&Call::new(outer, parts)) {
-                return known;
+            if let Some(value) = self.recall(&Call::new(outer, parts)) {
+                return Returned::new(self.spend(RECALL).map(|()| value));
             }
         }
         let outcome = self.call1(inner, x);
@@ -450,8 +448,8 @@ impl<'r> Run<'r> {
         let is_trial = known.hits == 0 && !memo.is_eager();
         drop(memo);
         let call = Call::new(closure, parts(x));
-        if let Some(known) = self.recall(&call) {
-            return known;
+        if let Some(value) = self.recall(&call) {
+            return Returned::new(self.spend(RECALL).map(|()| value));
         }
         if is_trial || !home.memo.borrow_mut().is_worth_a_miss(call.closure) {
             standing.ask(false);
