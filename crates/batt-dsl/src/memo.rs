@@ -240,6 +240,11 @@ impl Memo {
         self.hashed += 1;
     }
 
+    /// How often such a value was hashed.
+    pub fn hashed(&self) -> u64 {
+        self.hashed
+    }
+
     fn is_full(&self) -> bool {
         self.entries.len() == MOST
     }
@@ -486,7 +491,7 @@ impl<'r> Run<'r> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::dialect::Dialect;
     use crate::fault::Outcome;
@@ -494,7 +499,7 @@ mod tests {
     use crate::run::{Limits, Workspace};
 
     /// No call is dear.
-    const OFF: Option<u64> = Some(1 << 60);
+    pub(crate) const OFF: Option<u64> = Some(1 << 60);
     /// Each one is.
     const EAGER: Option<u64> = Some(0);
 
@@ -534,7 +539,7 @@ mod tests {
 
     /// For each object, the locations to which it is the nearest: the function that finds the nearest is asked again for each
     /// object.
-    fn nearest<'r>(run: &mut Run<'r>) -> Outcome<Value<'r>> {
+    pub(crate) fn nearest<'r>(run: &mut Run<'r>) -> Outcome<Value<'r>> {
         let grid = run.input(10, 10, &GRID)?;
         let flags = [("T", true), ("F", false)].map(|(name, flag)| (name, Value::bool(flag)));
         let mut names = Names(run, [("I", grid)].into_iter().chain(flags).collect());
@@ -558,7 +563,7 @@ mod tests {
     }
 
     /// What a run gives, the steps it takes, and how many closures it makes.
-    fn run(
+    pub(crate) fn run(
         workspace: &mut Workspace,
         threshold: Option<u64>,
         program: impl for<'r> Fn(&mut Run<'r>) -> Outcome<Value<'r>>,
@@ -570,9 +575,16 @@ mod tests {
         })
     }
 
+    /// Where functions are called on one element after the other, so that there is something to remember.
+    fn without_columns() -> Workspace {
+        let mut workspace = Workspace::new();
+        *workspace.columns().0 = Some(usize::MAX);
+        workspace
+    }
+
     #[test]
     fn what_comes_again_is_computed_once() {
-        let mut workspace = Workspace::new();
+        let mut workspace = without_columns();
         let (plain, steps, closures) = run(&mut workspace, OFF, nearest);
         assert_eq!(workspace.memo().recalled, 0);
         assert!(plain.is_ok());
@@ -588,7 +600,7 @@ mod tests {
 
     #[test]
     fn whoever_begins_anew_with_the_limits_begins_with_an_empty_memo() {
-        let mut workspace = Workspace::new();
+        let mut workspace = without_columns();
         workspace.run(Dialect::ArcDsl, &Limits::default(), |run| {
             let mut costs = Vec::new();
             for _ in 0..3 {
@@ -676,9 +688,9 @@ mod tests {
     }
 
     /// What each step of a random program gives, how many closures there were, and how often it fell back.
-    type Trace = (Vec<Outcome<OwnedValue>>, u32, u32);
+    pub(crate) type Trace = (Vec<Outcome<OwnedValue>>, u32, u32);
 
-    fn random_run(workspace: &mut Workspace, seed: u64, dialect: Dialect) -> Trace {
+    pub(crate) fn random_run(workspace: &mut Workspace, seed: u64, dialect: Dialect) -> Trace {
         const MAKERS: &[&str] = &[
             "compose", "compose", "chain", "fork", "fork", "lbind", "lbind", "rbind", "matcher",
             "power", "lbind", "rbind",
@@ -826,7 +838,7 @@ mod tests {
 
     #[test]
     fn a_program_cannot_tell_what_was_remembered() {
-        let (mut plain, mut eager) = (Workspace::new(), Workspace::new());
+        let (mut plain, mut eager) = (without_columns(), without_columns());
         plain.memo().threshold = OFF;
         eager.memo().threshold = EAGER;
         let mut longest = 0;

@@ -8,6 +8,7 @@ use crate::arena::{ALIGN, Arena};
 use crate::dialect::Dialect;
 use crate::fault::{Fault, Outcome};
 use crate::memory::{Allowance, Cost, Memory};
+use crate::ops::Columns;
 use crate::profile::Profile;
 use crate::set::{Chains, KeyIndex, NeighborOrders, Plane, Set, Table, Walk};
 use crate::table::Literal;
@@ -100,6 +101,12 @@ pub(crate) struct Scratch {
     pub released: u64,
     /// The least that might still be allocated, as far as loops have seen it.
     pub lowest: usize,
+    /// From how many elements on functions are called on all at once.
+    #[cfg(test)]
+    pub least_in_columns: Option<usize>,
+    /// How often they were, in all runs.
+    #[cfg(test)]
+    pub walks: u64,
 }
 
 /// Where runs happen, one after the other: memory and buffers that are reused.
@@ -120,6 +127,13 @@ impl Workspace {
     /// What profiled primitives have taken so far in this workspace.
     pub fn profile(&self) -> &Profile {
         &self.scratch.profile
+    }
+
+    /// From how many elements on functions are called on all at once, and how often they were.
+    #[cfg(test)]
+    pub(crate) fn columns(&mut self) -> (&mut Option<usize>, u64) {
+        let scratch = &mut self.scratch;
+        (&mut scratch.least_in_columns, scratch.walks)
     }
 
     /// What closures have given.
@@ -169,6 +183,7 @@ impl Workspace {
             closures: 0,
             fallbacks: 0,
             dialect,
+            columns: None,
         };
         let input = if input.height == 0 || input.width == 0 {
             // Without the hint both values are prepared and one is chosen.
@@ -205,6 +220,8 @@ pub struct Run<'r> {
     /// How often a primitive has fallen back to its default.
     pub(crate) fallbacks: u32,
     pub(crate) dialect: Dialect,
+    /// What functions have given for all elements of a set.
+    pub(crate) columns: Option<Box<Columns<'r>>>,
 }
 
 impl<'r> Run<'r> {
@@ -245,6 +262,7 @@ impl<'r> Run<'r> {
         budget.granted = self.limits.memory.min(budget.left);
         self.memory = budget.granted;
         self.home.memo.borrow_mut().clear();
+        self.columns = None;
         if self.reached != Some(Fault::Time) {
             self.reached = None;
             self.fuel = self.limits.steps.min(SLICE);
@@ -264,6 +282,7 @@ impl<'r> Run<'r> {
     pub fn allow(&mut self, allowance: Allowance) {
         self.memory = allowance.memory;
         self.home.memo.borrow_mut().clear();
+        self.columns = None;
         if self.reached != Some(Fault::Time) {
             self.reached = None;
             self.fuel = allowance.steps.min(SLICE);

@@ -183,6 +183,9 @@ impl<'r> Members<'r> {
     /// The images of all elements under a function, by number.
     pub fn map(self, run: &mut Run<'r>, function: Value<'r>) -> Outcome<&'r [Value<'r>]> {
         let images = run.slice_filled(self.len(), Value::None)?;
+        if let Some(done) = run.map_in_columns(self, function, images) {
+            return done.map(|()| &*images);
+        }
         if images.len() <= FEW {
             for (k, image) in images.iter_mut().enumerate() {
                 *image = run.call1(function, self.get(k))?;
@@ -247,6 +250,9 @@ impl<'r> Members<'r> {
 
     /// The numbers of the elements that satisfy a condition.
     pub fn select(self, run: &mut Run<'r>, condition: Value<'r>) -> Outcome<Vec<u32>> {
+        if let Some(kept) = run.select_in_columns(self, condition) {
+            return kept;
+        }
         let mut kept = run.take_numbers();
         run.in_turns(|run, turns| {
             for k in 0..self.len() {

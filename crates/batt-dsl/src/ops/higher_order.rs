@@ -59,7 +59,7 @@ op! {
 
 /// The arity of a function with one argument bound. Python's definition distinguishes only two
 /// and three parameters; everything else, one included, becomes three.
-fn bound_arity(arity: usize) -> u8 {
+pub(super) fn bound_arity(arity: usize) -> u8 {
     match arity {
         2 => 1,
         3 => 2,

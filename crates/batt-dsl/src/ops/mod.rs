@@ -6,6 +6,7 @@
 mod arithmetic;
 mod assembly;
 mod color;
+mod columns;
 mod container;
 mod higher_order;
 mod lines;
@@ -20,6 +21,7 @@ pub(crate) mod tokpidjin;
 use crate::table::Op;
 
 pub(crate) use arithmetic::astuple;
+pub(crate) use columns::Columns;
 pub(crate) use lines::neighborhood;
 pub use segmentation::grid_ranks;
 pub(crate) use segmentation::{Component, GridOrders};
