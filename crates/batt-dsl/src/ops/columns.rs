@@ -32,6 +32,7 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::ops::Range;
 use std::rc::Rc;
 
 use std::sync::OnceLock;
@@ -47,10 +48,8 @@ use super::{arithmetic, color, container, higher_order, lines, logic, measure};
 
 /// For fewer elements it takes as long to go through a closure once as to call it for each.
 const LEAST: usize = 24;
-/// More elements than that are more than the caches hold several columns of.
-const MOST: usize = 1 << 18;
-/// Bytes for each element that the columns at hand take at the most, about: there has to be as much left of the run's memory.
-const LARGEST: usize = 64;
+/// As many elements are taken at once: of more, the caches do not hold several columns.
+const BLOCK: usize = 4096;
 /// Tuples of tuples that are seen through.
 const NESTED: u32 = 3;
 
@@ -74,6 +73,8 @@ enum Column<'r> {
     Made(Rc<Made<'r>>),
     /// Elements of a container.
     Chosen(Rc<Chosen<'r>>),
+    /// Sets that hold just one value.
+    Single(Rc<Column<'r>>),
 }
 
 struct Ints {
@@ -206,6 +207,8 @@ enum Known {
     Toivec,
     Tojvec,
     Astuple,
+    Initset,
+    Manhattan,
     Index,
     Size,
     Apply,
@@ -248,6 +251,8 @@ static TABLE: &[(&Op, Known)] = &[
     (&arithmetic::tojvec::OP, Known::Tojvec),
     (&arithmetic::astuple::OP, Known::Astuple),
     (&container::first::OP, Known::First),
+    (&container::initset::OP, Known::Initset),
+    (&measure::manhattan::OP, Known::Manhattan),
     (&container::last::OP, Known::Last),
     (&container::size::OP, Known::Size),
     (&container::maximum::OP, Known::Extreme(Ordering::Greater)),
@@ -337,6 +342,30 @@ impl<'r> Column<'r> {
         Column::Same(Value::Int(n.into()))
     }
 
+    /// Rows and columns of locations, or of the locations of cells.
+    fn location(&self) -> Option<[Number; 2]> {
+        let [a, b] = self.parts()?;
+        match (a.number(), b.number()) {
+            (Some(i), Some(j)) => Some([i, j]),
+            (Some(_), None) => {
+                let [i, j] = b.parts()?;
+                Some([i.number()?, j.number()?])
+            }
+            _ => None,
+        }
+    }
+
+    /// The same of sets that hold one.
+    fn single_location(&self) -> Option<[Number; 2]> {
+        match self {
+            Column::Single(value) => value.location(),
+            Column::Same(Value::Set(set)) if set.len() == 1 => {
+                Column::Same(set.elems.get(0)).location()
+            }
+            _ => None,
+        }
+    }
+
     /// The two parts of a tuple of two.
     fn parts(&self) -> Option<[Column<'r>; 2]> {
         match self {
@@ -344,6 +373,16 @@ impl<'r> Column<'r> {
             Column::Same(Value::Pair(pair)) => {
                 let pair = pair.get();
                 Some([Column::int(pair.i.into()), Column::int(pair.j.into())])
+            }
+            // Where cells are triples we do not get here.
+            Column::Same(Value::Cell(cell)) => {
+                let cell = cell.get();
+                let color = Column::int(cell.color);
+                Some([color, Column::Same(Value::pair(cell.at))])
+            }
+            Column::Same(Value::Segment(ends)) => {
+                let ends = ends.get();
+                Some([ends.0, ends.1].map(|end| Column::Same(Value::pair(end))))
             }
             _ => None,
         }
@@ -472,13 +511,17 @@ impl<'r> Run<'r> {
         condition: Value<'r>,
     ) -> Option<Outcome<Vec<u32>>> {
         let mut kept = Vec::new();
-        let numbers = 0..members.len() as u32;
-        let outcome = self.in_columns(members, condition, |column| {
+        let outcome = self.in_columns(members, condition, |column, block| {
+            let numbers = block.clone().map(|k| k as u32);
             match column {
                 Column::Same(Value::Bool(truth)) if truth.get() => kept.extend(numbers),
                 Column::Same(Value::Bool(_)) => {}
                 Column::Truths(truths) => {
-                    kept.extend(numbers.filter(|&k| truths[k as usize]));
+                    kept.extend(
+                        numbers
+                            .zip(truths.iter())
+                            .filter_map(|(k, &is)| is.then_some(k)),
+                    );
                 }
                 _ => return None,
             }
@@ -495,7 +538,9 @@ impl<'r> Run<'r> {
         function: Value<'r>,
         images: &mut [Value<'r>],
     ) -> Option<Outcome<()>> {
-        self.in_columns(members, function, |column| column.write(images))
+        self.in_columns(members, function, |column, block| {
+            column.write(&mut images[block])
+        })
     }
 
     /// Calls a function on all elements, and takes what is wanted of its values.
@@ -504,7 +549,7 @@ impl<'r> Run<'r> {
         &mut self,
         members: Members<'r>,
         function: Value<'r>,
-        take: impl FnOnce(&Column<'r>) -> Option<()>,
+        take: impl FnMut(&Column<'r>, Range<usize>) -> Option<()>,
     ) -> Option<Outcome<()>> {
         let Value::Closure(closure) = function else {
             return None;
@@ -513,8 +558,7 @@ impl<'r> Run<'r> {
         let least = self.scratch.least_in_columns.unwrap_or(LEAST);
         #[cfg(not(test))]
         let least = LEAST;
-        if !(least..=MOST).contains(&members.len()) || self.triples() || !is_promising(function, 0)
-        {
+        if members.len() < least || self.triples() || !is_promising(function, 0) {
             return None;
         }
         self.walk(members, closure, take)
@@ -524,28 +568,38 @@ impl<'r> Run<'r> {
         &mut self,
         members: Members<'r>,
         closure: &'r Closure<'r>,
-        take: impl FnOnce(&Column<'r>) -> Option<()>,
+        mut take: impl FnMut(&Column<'r>, Range<usize>) -> Option<()>,
     ) -> Option<Outcome<()>> {
         let (depth, closures, fallbacks) = (self.depth, self.closures, self.fallbacks);
         let hashed = self.home.memo.borrow().hashed();
         let mut walk = Walk {
             columns: self.columns.take().unwrap_or_default(),
             run: self,
-            len: members.len(),
+            len: 0,
             closures: 0,
             primitives: 0,
         };
-        let outcome = walk
-            .elements(members)
-            .and_then(|elements| walk.call1(&Column::Same(Value::Closure(closure)), &elements));
-        let made = walk.closures.wrapping_mul(walk.len as u32);
+        let function = Column::Same(Value::Closure(closure));
+        let mut made = 0u32;
+        let mut outcome = Ok(());
+        for from in (0..members.len()).step_by(BLOCK) {
+            let block = from..(from + BLOCK).min(members.len());
+            (walk.len, walk.closures) = (block.len(), 0);
+            let column = walk.elements(members, block.clone());
+            outcome = column
+                .and_then(|elements| walk.call1(&function, &elements))
+                .and_then(|column| known_or_end(take(&column, block)));
+            if outcome.is_err() {
+                break;
+            }
+            made = made.wrapping_add(walk.closures.wrapping_mul(walk.len as u32));
+        }
         self.columns = Some(walk.columns);
         let is_clean = self.fallbacks == fallbacks && self.home.memo.borrow().hashed() == hashed;
         (self.depth, self.closures, self.fallbacks) = (depth, closures, fallbacks);
         match outcome {
             Err(End::Limit(fault)) => Some(Err(fault)),
-            Ok(column) if is_clean => {
-                take(&column)?;
+            Ok(()) if is_clean => {
                 #[cfg(test)]
                 {
                     self.scratch.walks += 1;
@@ -688,27 +742,25 @@ impl<'r> Walk<'_, 'r> {
         }
     }
 
-    /// The elements of a container.
-    fn elements(&mut self, members: Members<'r>) -> Attempt<Column<'r>> {
-        if self.len * LARGEST > self.run.budget() {
-            return Err(End::OneByOne);
-        }
+    /// Elements of a container.
+    fn elements(&mut self, members: Members<'r>, block: Range<usize>) -> Attempt<Column<'r>> {
         let set = match members {
             Members::Set(set) => set,
-            Members::Tuple(items) => return self.values(items, 0),
+            Members::Tuple(items) => return self.values(&items[block], 0),
         };
         let value = Value::Set(set);
         let (_, address) = value.identity();
-        if let Some(elements) = self.columns.elements.get(&address) {
+        let is_whole = block.len() == members.len();
+        if is_whole && let Some(elements) = self.columns.elements.get(&address) {
             return Ok(elements.clone());
         }
         self.spend(2 * self.len)?;
         let elements = match set.elems {
-            Elems::Pairs(pairs) => self.locations(pairs.iter().copied())?,
-            Elems::Cells(cells) => self.cells(cells.iter().copied())?,
-            Elems::Values(values) => self.values(values, 0)?,
+            Elems::Pairs(pairs) => self.locations(pairs[block].iter().copied())?,
+            Elems::Cells(cells) => self.cells(cells[block].iter().copied())?,
+            Elems::Values(values) => self.values(&values[block], 0)?,
         };
-        if self.run.home.stay_for_good([value]) && self.has_room_for(&elements) {
+        if is_whole && self.run.home.stay_for_good([value]) && self.has_room_for(&elements) {
             self.columns.elements.insert(address, elements.clone());
         }
         Ok(elements)
@@ -866,7 +918,7 @@ impl<'r> Walk<'_, 'r> {
                 Members::Set(set) => home.stay_for_good([Value::Set(set)]),
                 Members::Tuple(_) => false,
             },
-            Column::Made(_) => false,
+            Column::Made(_) | Column::Single(_) => false,
             _ => part_stays(column),
         };
         home.stay_for_good([Value::Closure(closure)]) && parts_stay(x) && parts_stay(column)
@@ -952,6 +1004,10 @@ impl<'r> Walk<'_, 'r> {
                 self.spend(self.len)?;
                 Ok(Column::Truths(truths.iter().map(|&truth| !truth).collect()))
             }
+            Known::Initset => {
+                self.spend(0)?;
+                Ok(Column::Single(Rc::new(x.clone())))
+            }
             Known::Toivec | Known::Tojvec => {
                 known_or_end(x.number())?;
                 self.spend(0)?;
@@ -989,6 +1045,7 @@ impl<'r> Walk<'_, 'r> {
             }
             Known::Both => self.joined(a, b, |a, b| a && b),
             Known::Either => self.joined(a, b, |a, b| a || b),
+            Known::Manhattan => self.manhattan(a, b),
             Known::Index => self.index(a, b),
             Known::Apply => {
                 let Column::Two(two) = b else {
@@ -1257,6 +1314,20 @@ impl<'r> Walk<'_, 'r> {
         Ok(self.ints(colors, u8::MAX.into()))
     }
 
+    /// The distance between single locations or cells.
+    fn manhattan(&mut self, a: &Column<'r>, b: &Column<'r>) -> Attempt<Column<'r>> {
+        let [i, j] = known_or_end(a.single_location())?;
+        let [k, l] = known_or_end(b.single_location())?;
+        let rows = self.distance(&i, &k)?;
+        let columns = self.distance(&j, &l)?;
+        self.arithmetic(Binary::Add, &rows, &columns)
+    }
+
+    fn distance(&mut self, a: &Number, b: &Number) -> Attempt<Column<'r>> {
+        let bound = known_or_end(a.bound().checked_add(b.bound()))?;
+        self.pairwise(a, b, bound, |a, b| a.wrapping_sub(b).wrapping_abs())
+    }
+
     /// The members of a container that is the same for all elements, and not empty.
     fn members(&mut self, container: &Column<'r>) -> Attempt<Members<'r>> {
         let &Column::Same(container) = container else {
@@ -1491,10 +1562,19 @@ mod tests {
                 "size",
                 "center",
                 "color",
+                "initset",
             ];
             const TWO: &[&str] = &[
-                "add", "subtract", "multiply", "astuple", "equality", "greater", "both", "either",
+                "add",
+                "subtract",
+                "multiply",
+                "astuple",
+                "equality",
+                "greater",
+                "both",
+                "either",
                 "index",
+                "manhattan",
             ];
             if depth == 0 {
                 return Ok(self.op(ONE));
