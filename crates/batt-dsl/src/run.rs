@@ -184,6 +184,7 @@ impl Workspace {
             fallbacks: 0,
             dialect,
             columns: None,
+            calls_at_once: 0,
         };
         let input = if input.height == 0 || input.width == 0 {
             // Without the hint both values are prepared and one is chosen.
@@ -222,6 +223,7 @@ pub struct Run<'r> {
     pub(crate) dialect: Dialect,
     /// What functions have given for all elements of a set.
     pub(crate) columns: Option<Box<Columns<'r>>>,
+    pub(crate) calls_at_once: u64,
 }
 
 impl<'r> Run<'r> {
@@ -359,6 +361,11 @@ impl<'r> Run<'r> {
     #[inline(always)]
     pub(crate) fn fuel(&self) -> u64 {
         self.fuel
+    }
+
+    /// Calls of primitives that were made for all elements of a container at once: as if each had been made by itself.
+    pub fn calls_at_once(&self) -> u64 {
+        self.calls_at_once
     }
 
     /// Units of work spent so far.

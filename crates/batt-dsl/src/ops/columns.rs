@@ -54,7 +54,7 @@ const BLOCK: usize = 4096;
 const NESTED: u32 = 3;
 
 /// A call that took so many primitives is worth remembering.
-const DEAR: u32 = 5;
+const DEAR: u64 = 5;
 /// Bytes of remembered columns. When they are used up, no more is remembered.
 const ROOM: usize = 8 << 20;
 
@@ -136,6 +136,8 @@ struct Remembered<'r> {
     column: Column<'r>,
     /// Closures that the call makes for each element.
     closures: u32,
+    /// Primitives that it calls for each element.
+    primitives: u64,
     /// How deep it was: deeper down it might have failed.
     depth: u32,
 }
@@ -584,7 +586,7 @@ impl<'r> Run<'r> {
         let mut outcome = Ok(());
         for from in (0..members.len()).step_by(BLOCK) {
             let block = from..(from + BLOCK).min(members.len());
-            (walk.len, walk.closures) = (block.len(), 0);
+            (walk.len, walk.closures, walk.primitives) = (block.len(), 0, 0);
             let column = walk.elements(members, block.clone());
             outcome = column
                 .and_then(|elements| walk.call1(&function, &elements))
@@ -593,6 +595,7 @@ impl<'r> Run<'r> {
                 break;
             }
             made = made.wrapping_add(walk.closures.wrapping_mul(walk.len as u32));
+            walk.run.calls_at_once += walk.primitives * walk.len as u64;
         }
         self.columns = Some(walk.columns);
         let is_clean = self.fallbacks == fallbacks && self.home.memo.borrow().hashed() == hashed;
@@ -640,8 +643,8 @@ struct Walk<'a, 'r> {
     len: usize,
     /// Closures that have been made for each element.
     closures: u32,
-    /// Primitives so far.
-    primitives: u32,
+    /// Primitives so far, for each element.
+    primitives: u64,
 }
 
 /// The attempt ends unless there is a value.
@@ -885,6 +888,7 @@ impl<'r> Walk<'_, 'r> {
         {
             let column = known.column.clone();
             self.closures += known.closures;
+            self.primitives += known.primitives;
             self.spend(0)?;
             return Ok(column);
         }
@@ -898,6 +902,7 @@ impl<'r> Walk<'_, 'r> {
             let remembered = Remembered {
                 column: column.clone(),
                 closures: self.closures - closures,
+                primitives: self.primitives - primitives,
                 depth: self.run.depth,
             };
             self.columns.calls.insert(call, remembered);

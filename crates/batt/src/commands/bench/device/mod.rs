@@ -219,7 +219,8 @@ impl Work<'_> {
         workspace.run_on(&input, program.dialect(), &self.limits, |run, input| {
             let finished = program.execute_on(run, input).is_ok();
             Cost {
-                steps: run.spent(),
+                // Python makes each call by itself.
+                steps: run.spent() + run.calls_at_once(),
                 finished,
             }
         })

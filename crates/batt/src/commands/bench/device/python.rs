@@ -17,9 +17,9 @@ use crate::ui::Ui;
 
 const SCRIPT: &str = concat!(include_str!("../answers.py"), include_str!("sample.py"));
 
-/// A run that takes Python longer is given up, and counts as if it had taken just so long. What we do to the end Python may do to
-/// the end as well, if it does not take for ever; what fails here, at a limit of ours perhaps, may be given up there soon.
-const LIMIT: Duration = Duration::from_secs(60);
+/// A run that takes Python longer is given up, and counts as if it had taken just so long: some take an hour. What we do to the end
+/// Python may go on with for a while; what fails here, at a limit of ours perhaps, may be given up there soon.
+pub(super) const LIMIT: Duration = Duration::from_secs(10);
 const LIMIT_OF_FAILING: Duration = Duration::from_secs(2);
 
 /// Runs of Python on one core.

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use batt_lang::SplitMix64;
 
+use super::python::LIMIT;
+
 /// What a run costs here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
@@ -27,7 +29,7 @@ pub struct Stratum {
 }
 
 /// Fewer say nothing about how much they vary.
-const LEAST: usize = 30;
+const LEAST: usize = 16;
 
 /// Groups runs by the number of digits of their steps, and by whether they give a value.
 pub fn strata(costs: &[Cost]) -> Vec<Stratum> {
@@ -39,7 +41,7 @@ pub fn strata(costs: &[Cost]) -> Vec<Stratum> {
             let digits = strata.len() as i32 / 2;
             strata.push(Stratum {
                 runs: Vec::new(),
-                guess: 2e-6 * 10_f64.powi(digits),
+                guess: (2e-6 * 10_f64.powi(digits)).min(LIMIT.as_secs_f64()),
                 times: Vec::new(),
             });
         }
