@@ -157,6 +157,7 @@ INLINE u64 key_of(const Ctx &c, V list, u32 k) {
 }
 
 /// Are two equal values also indistinguishable? Otherwise it shows which of them a set keeps.
+DEVICE bool same_form_inside(Ctx &c, V a, V b, u32 depth);
 OUTLINE bool same_form(Ctx &c, V a, V b, u32 depth) {
   if (same_bits(a, b)) return true;
   if (depth > MOST_NESTED) return false;
@@ -170,9 +171,10 @@ OUTLINE bool same_form(Ctx &c, V a, V b, u32 depth) {
   if ((a.kind == ROW || a.kind == GRID) && a.kind == b.kind) return true;
   u32 n = length(c, a);
   for (u32 k = 0; k < n; k++)
-    if (!same_form(c, item(c, a, k), item(c, b, k), depth + 1)) return false;
+    if (!same_form_inside(c, item(c, a, k), item(c, b, k), depth + 1)) return false;
   return true;
 }
+OUTLINE bool same_form_inside(Ctx &c, V a, V b, u32 depth) { return same_form(c, a, b, depth); }
 
 /// The list without repetitions, the first of equals kept, in place of sequence. By lane 0, for packed lists.
 OUTLINE V distinct_packed(Ctx &c, V list) {

@@ -261,6 +261,7 @@ OUTLINE u64 hash_bytes(const u8 *bytes, u32 n) {
   return hash_close(acc, n);
 }
 
+DEVICE u64 hash_inside(Ctx &c, V v, u32 depth);
 OUTLINE u64 hash_of(Ctx &c, V v, u32 depth = 0) {
   if (depth > MOST_NESTED) { stop(c, DEPTH); return 0; }
   switch (v.kind) {
@@ -291,7 +292,7 @@ OUTLINE u64 hash_of(Ctx &c, V v, u32 depth = 0) {
   case TUPLE: {
     u64 acc = P5;
     spend(c, v.len / 8);
-    for (u32 k = 0; k < v.len; k++) acc = hash_lane(acc, hash_of(c, values_of(c, v)[k], depth + 1));
+    for (u32 k = 0; k < v.len; k++) acc = hash_lane(acc, hash_inside(c, values_of(c, v)[k], depth + 1));
     return hash_close(acc, v.len);
   }
   case SET_P: {
@@ -309,7 +310,7 @@ OUTLINE u64 hash_of(Ctx &c, V v, u32 depth = 0) {
   }
   case SET_V: {
     u64 x = 0;
-    for (u32 k = 0; k < v.len; k++) x ^= hash_member(hash_of(c, values_of(c, v)[k], depth + 1));
+    for (u32 k = 0; k < v.len; k++) x ^= hash_member(hash_inside(c, values_of(c, v)[k], depth + 1));
     return hash_set_close(x, v.len);
   }
   // By address in CPython; these are the CPU's stand-ins.
@@ -320,6 +321,7 @@ OUTLINE u64 hash_of(Ctx &c, V v, u32 depth = 0) {
   default: return 0x5bd1e995ull;
   }
 }
+OUTLINE u64 hash_inside(Ctx &c, V v, u32 depth) { return hash_of(c, v, depth); }
 
 // ---- Equality and order ------------------------------------------------------------------------------------
 

@@ -833,27 +833,24 @@ ALIAS2(mfilter_f, mfilter)
 
 /// Accounts for the elements of a set that are not looked at once one has been found: the CPU may look at all of them,
 /// and what is finished here must be within its limits there.
-OUTLINE void spend_on_others(Ctx &c, V container, u32 seen, i64 fuel, i64 budget) {
-  if (!is_set(container)) return;
-  u32 others = container.len - seen;
-  i64 bytes = (budget - c.budget) / seen * others;
-  spend(c, (u64)((fuel - c.fuel) / seen) * others);
-  c.budget -= bytes;
-  if (c.budget < 0) stop(c, ARENA);
+OUTLINE void spend_on_others(Ctx &c, V container, u32 seen, i64 fuel) {
+  if (is_set(container)) spend(c, (u64)((fuel - c.fuel) / seen) * (container.len - seen));
 }
 
 OP(extract)(Ctx &c, V container, V condition) {
   if (!is_container(container)) return failed(TYPE_);
   i64 fuel = c.fuel, budget = c.budget;
   u32 n = length(c, container), mark = c.top, found = EMPTY;
-  bool ordered = in_order(container), lanewise = n > 1 && is_lanewise(c, condition), faults_differ = false;
+  u8 manner = manner_of(c, condition, n);
+  bool ordered = in_order(container), faults_differ = false;
   V fault = none();
   for (u32 from = 0; from < n; from += LANES) {
-    if (lanewise) {
+    if (manner != IN_TURN) {
       V mine;
-      u32 fallbacks = c.fallbacks;
+      u32 fallbacks = c.fallbacks, closures = c.closures;
       // Later elements are not looked at, so they must not leave a trace either.
-      if (lane_map(c, condition, container, from, n, &mine) && c.fallbacks == fallbacks && !any(mine.kind == FAILED)) {
+      if (map_some(c, &manner, condition, container, from, n, false, &mine) && c.fallbacks == fallbacks &&
+          c.closures == closures && !any(mine.kind == FAILED)) {
         u32 accepted = ballot(from + lane() < n && truth(c, mine));
         if (!accepted) continue;
         if (!ordered && (found != EMPTY || popcount(accepted) > 1)) return stop(c, ORDER);
@@ -861,8 +858,10 @@ OP(extract)(Ctx &c, V container, V condition) {
         if (ordered) return item(c, container, found);
         continue;
       }
+      CHECK(c);
       c.fallbacks = fallbacks;
-      lanewise = false;
+      c.closures = closures;
+      manner = IN_TURN;
     }
     u32 to = min_of(from + LANES, n);
     for (u32 k = from; k < to; k++) {
@@ -871,9 +870,10 @@ OP(extract)(Ctx &c, V container, V condition) {
       bool accepted = y.kind != FAILED && truth(c, y);
       sync();
       c.top = mark;
+      c.budget = budget;
       if (y.kind == FAILED) {
         if (ordered) {
-          spend_on_others(c, container, k + 1, fuel, budget);
+          spend_on_others(c, container, k + 1, fuel);
           CHECK(c);
           return y;
         }
@@ -881,7 +881,7 @@ OP(extract)(Ctx &c, V container, V condition) {
         fault = y;
       } else if (accepted) {
         if (ordered) {
-          spend_on_others(c, container, k + 1, fuel, budget);
+          spend_on_others(c, container, k + 1, fuel);
           CHECK(c);
           return item(c, container, k);
         }
