@@ -326,6 +326,7 @@ OUTLINE u64 hash_inside(Ctx &c, V v, u32 depth) { return hash_of(c, v, depth); }
 // ---- Equality and order ------------------------------------------------------------------------------------
 
 OUTLINE bool equal_deep(Ctx &c, V a, V b, u32 depth);
+OUTLINE bool equal_inside(Ctx &c, V a, V b, u32 depth);
 OUTLINE bool equal_sets(Ctx &c, V a, V b, u32 depth); // set.cuh
 OUTLINE bool is_subset(Ctx &c, V a, V b);             // set.cuh
 
@@ -338,7 +339,7 @@ INLINE bool equal(Ctx &c, V a, V b) {
 INLINE bool equal_member(Ctx &c, V a, V b, u32 depth) {
   if (a.kind == FLOAT && b.kind == FLOAT && same_bits(a, b)) return true;
   if (a.kind == b.kind && (a.kind == INT || a.kind == PAIR || a.kind == CELL)) return a.lo == b.lo && a.hi == b.hi;
-  return equal_deep(c, a, b, depth);
+  return equal_inside(c, a, b, depth);
 }
 
 OUTLINE bool equal_deep(Ctx &c, V a, V b, u32 depth) {
@@ -376,8 +377,10 @@ OUTLINE bool equal_deep(Ctx &c, V a, V b, u32 depth) {
   }
   return true;
 }
+OUTLINE bool equal_inside(Ctx &c, V a, V b, u32 depth) { return equal_deep(c, a, b, depth); }
 
 /// `a < b`: 1, 0, or -1 when Python cannot compare them. (The caller fails with TYPE_.)
+DEVICE i32 less_inside(Ctx &c, V a, V b, u32 depth);
 OUTLINE i32 less(Ctx &c, V a, V b, u32 depth = 0) {
   if (depth > MOST_NESTED) { stop(c, DEPTH); return 0; }
   if (is_numeric(a) && is_numeric(b)) {
@@ -394,10 +397,11 @@ OUTLINE i32 less(Ctx &c, V a, V b, u32 depth = 0) {
   spend(c, (n + m) / 16);
   for (u32 k = 0; k < n && k < m; k++) {
     V x = item(c, a, k), y = item(c, b, k);
-    if (!equal_member(c, x, y, depth + 1)) return c.stop ? 0 : less(c, x, y, depth + 1);
+    if (!equal_member(c, x, y, depth + 1)) return c.stop ? 0 : less_inside(c, x, y, depth + 1);
   }
   return n < m;
 }
+OUTLINE i32 less_inside(Ctx &c, V a, V b, u32 depth) { return less(c, a, b, depth); }
 
 // ---- Grids --------------------------------------------------------------------------------------------------
 
