@@ -132,7 +132,10 @@ OUTLINE V at(Ctx &c, V v, i64 k) {
 /// The elements as an array of values: those of a tuple or ordered set are where they are, others are copied.
 /// Null: not a container, or the arena is full (then the run is stopped).
 OUTLINE V *elements(Ctx &c, V v) {
-  if (v.kind == TUPLE || v.kind == SET_V) return values_of(c, v);
+  if (v.kind == TUPLE || v.kind == SET_V) {
+    spend(c, v.len / 16);
+    return values_of(c, v);
+  }
   if (!is_container(v)) return nullptr;
   u32 n = length(c, v);
   V *items = room_for<V>(c, n);
@@ -297,11 +300,13 @@ OUTLINE u64 hash_of(Ctx &c, V v, u32 depth = 0) {
   }
   case SET_P: {
     u64 x = 0;
+    spend(c, v.len / 32);
     for (u32 k = lane(); k < v.len; k += LANES) x ^= hash_member(hash_pair(pairs_of(c, v)[k]));
     return hash_set_close(xor_all(x), v.len);
   }
   case SET_C: {
     u64 x = 0;
+    spend(c, v.len / 32);
     for (u32 k = lane(); k < v.len; k += LANES) {
       Dot d = dots_of(c, v)[k];
       x ^= hash_member(hash_cell(c, d.at, d.color));
@@ -310,6 +315,7 @@ OUTLINE u64 hash_of(Ctx &c, V v, u32 depth = 0) {
   }
   case SET_V: {
     u64 x = 0;
+    spend(c, v.len / 8);
     for (u32 k = 0; k < v.len; k++) x ^= hash_member(hash_inside(c, values_of(c, v)[k], depth + 1));
     return hash_set_close(x, v.len);
   }
@@ -355,11 +361,12 @@ OUTLINE bool equal_deep(Ctx &c, V a, V b, u32 depth) {
   if (is_set(a) || is_set(b)) return is_set(a) && is_set(b) && equal_sets(c, a, b, depth);
   // Tuples, in whatever form.
   u32 n = length(c, a);
-  if (a.kind == GRID && b.kind == GRID) spend(c, n * width_of(a) / 4096); // a 64th of what it takes the CPU
+  if (a.kind == GRID && b.kind == GRID) spend(c, n * width_of(a) / 512);
   if (n != length(c, b)) return false;
   if (n == 0) return true;
   if (a.kind == b.kind) {
     if (a.kind == PAIR || a.kind == CELL) return a.lo == b.lo && a.hi == b.hi;
+    if (a.kind == TUPLE) spend(c, n / 4 + 1);
     if (a.lo == b.lo && a.hi == b.hi) return true;
     if (a.kind == ROW || a.kind == GRID) {
       if (a.kind == GRID && a.hi != b.hi) return false;
@@ -370,7 +377,7 @@ OUTLINE bool equal_deep(Ctx &c, V a, V b, u32 depth) {
       return !any(differ);
     }
   }
-  spend(c, n / 4 + 1);
+  if (a.kind != b.kind) spend(c, n / 2 + 1);
   for (u32 k = 0; k < n; k++) {
     if (!equal_member(c, item(c, a, k), item(c, b, k), depth + 1)) return false;
     if (c.stop) return false;
@@ -394,7 +401,7 @@ OUTLINE i32 less(Ctx &c, V a, V b, u32 depth = 0) {
   if (is_set(a) && is_set(b)) return a.len < b.len && is_subset(c, a, b);
   if (!is_tuple(a) || !is_tuple(b)) return -1;
   u32 n = length(c, a), m = length(c, b);
-  spend(c, (n + m) / 16);
+  spend(c, (n + m) / 8 + 1);
   for (u32 k = 0; k < n && k < m; k++) {
     V x = item(c, a, k), y = item(c, b, k);
     if (!equal_member(c, x, y, depth + 1)) return c.stop ? 0 : less_inside(c, x, y, depth + 1);

@@ -27,13 +27,13 @@ const START: u64 = 8;
 impl Cost {
     /// Steps for a unit of fuel.
     fn ratio(&self) -> u64 {
-        self.steps / (START + self.fuel)
+        self.steps.div_ceil(START + self.fuel)
     }
 
     /// The same of what another run took beyond this one.
     fn ratio_of_more(&self, more: &Cost) -> u64 {
         let fuel = more.fuel.saturating_sub(self.fuel);
-        more.steps.saturating_sub(self.steps) / fuel.max(1)
+        (more.steps.saturating_sub(self.steps)).div_ceil(fuel.max(1))
     }
 }
 

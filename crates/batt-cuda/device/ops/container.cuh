@@ -137,6 +137,7 @@ OUTLINE V first_extreme(Ctx &c, V container, const V *keys, bool up, bool key_wa
   ROOM(u64, numbers, c, n);
   u32 sortable = sort_numbers(c, keys, n, numbers);
   if (sortable != NO_NUMBERS) {
+    if (keys[0].kind == CELL) spend(c, n); // the CPU takes each apart
     u64 flip = up ? 0 : ~0ull, best = 0;
     for (u32 k = lane(); k < n; k += LANES) best = max_of(best, numbers[k] ^ flip);
     best = largest(best);
@@ -505,10 +506,14 @@ OUTLINE bool other_of_two(Ctx &c, V container, V value, V *other) {
 /// The first element of a tuple that does not equal a value; false if there is none.
 OUTLINE bool first_other(Ctx &c, V tuple, V value, V *other) {
   u32 n = length(c, tuple);
-  spend(c, tuple.kind == GRID ? n + n * width_of(tuple) / 128 : n);
+  spend(c, n);
+  i64 fuel = c.fuel;
   for (u32 k = 0; k < n && !c.stop; k++) {
     *other = item(c, tuple, k);
-    if (!equal(c, *other, value)) return true;
+    if (equal(c, *other, value)) continue;
+    // The CPU compares all of them.
+    spend(c, (u64)(fuel - c.fuel) * (n - k - 1) / (k + 1));
+    return true;
   }
   return false;
 }
@@ -621,7 +626,7 @@ OP(difference)(Ctx &c, V a, V b) {
   if (n && !is_container(b)) return failed(TYPE_);
   ROOM(u8, keep, c, n + 1);
   // The CPU looks through a tuple for each element.
-  spend(c, is_tuple(b) ? (u64)n * length(c, b) / 64 : n / 32);
+  spend(c, is_tuple(b) ? (u64)n * length(c, b) / 4 : n / 8);
   CHECK(c);
   if (b.kind == ROW) {
     for (u32 k = 0; k < n; k++) {
@@ -700,7 +705,7 @@ OP(pair)(Ctx &c, V a, V b) {
   if (n == 0) return empty_tuple();
   NEED_ORDER(c, a);
   NEED_ORDER(c, b);
-  spend(c, n);
+  spend(c, n + (length(c, a) + length(c, b)) / 16);
   ROOM(V, pairs, c, n);
   ROOM(V, parts, c, 2 * (u64)n);
   for (u32 k = lane(); k < n; k += LANES) pairs[k] = pair_in(c, item(c, a, k), item(c, b, k), parts + 2 * k);
@@ -756,7 +761,7 @@ OP(merge)(Ctx &c, V containers) {
   // The cells of a grid lie row by row already.
   if (containers.kind == GRID) {
     u32 cells = height_of(containers) * width_of(containers);
-    spend(c, cells / 64);
+    spend(c, cells / 4);
     return row_at(c, bytes_of(c, containers), cells);
   }
   const V *members = elements(c, containers);
@@ -773,7 +778,7 @@ OP(sizefilter)(Ctx &c, V container, V size) {
   u32 n = length(c, container);
   i64 wanted;
   bool number = integral(size, &wanted), without = false;
-  spend(c, n / 64);
+  spend(c, n / 8 + 1);
   ROOM(u8, keep, c, n + 1);
   for (u32 k = lane(); k < n; k += LANES) {
     V member = item(c, container, k);

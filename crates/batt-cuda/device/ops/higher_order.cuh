@@ -134,7 +134,11 @@ OP(mapply)(Ctx &c, V function, V container) {
 
 /// The values of a function on elements side by side, as an array; `*count` of them.
 OUTLINE V side_by_side(Ctx &c, V function, V a, V b, V **images, u32 *count) {
-  if (!is_container(a) || !is_container(b)) return failed(TYPE_);
+  if (!is_container(a) || !is_container(b)) {
+    // The CPU puts the first one in order before it looks at the other.
+    if (is_set(a)) spend(c, a.len / 4);
+    return failed(TYPE_);
+  }
   u32 n = min_of(length(c, a), length(c, b));
   if (n) {
     NEED_ORDER(c, a);
@@ -187,7 +191,10 @@ OP(prapply)(Ctx &c, V function, V a, V b) {
   if (!is_container(b)) return failed(TYPE_);
   u32 m = length(c, b);
   if (m == 0) return empty_set();
-  if (!is_container(a)) return failed(TYPE_);
+  if (!is_container(a)) {
+    spend(c, m / 4); // as above
+    return failed(TYPE_);
+  }
   if (c.exact) {
     NEED_ORDER(c, a);
     NEED_ORDER(c, b);
