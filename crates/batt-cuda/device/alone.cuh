@@ -154,7 +154,7 @@ OUTLINE bool call_alone(Ctx &c, V f, u32 count, V a, V b, bool takes_part, bool 
   u32 bytes = keep && !is_bad(y) ? bytes_behind(c, y) : 0;
   if (any(bytes == NO_COPY)) return false;
   // The CPU takes back what a call has made if its value lies in no arena.
-  i64 taken = sum(in_arena ? c.budget - s.budget : (i64)0);
+  i64 taken = sum(in_arena ? c.budget - s.budget : (i64)0), spent = c.fuel - s.fuel;
   u64 total = sum((u64)bytes);
   if (total) {
     u32 to = sum_before(bytes);
@@ -168,14 +168,11 @@ OUTLINE bool call_alone(Ctx &c, V f, u32 count, V a, V b, bool takes_part, bool 
   }
   c.budget -= taken;
   if (c.budget < 0) stop(c, ARENA);
-  i64 spent = c.fuel - s.fuel, most = largest(spent), all_spent = sum(spent);
   c.closures += sum(s.closures - c.closures);
   c.nested += largest(s.nested);
   if (any(s.fallbacks != 0)) c.fallbacks++;
   c.by_address = any(s.by_address);
-  c.work -= all_spent - most;
-  if (c.work < 0) stop(c, FUEL);
-  spend(c, (u64)most);
+  spend_beside(c, spent);
   *result = y;
   return !c.stop;
 }

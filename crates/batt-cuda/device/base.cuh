@@ -296,6 +296,14 @@ INLINE void spend(Ctx &c, u64 work) {
   if (c.fuel < 0) stop(c, FUEL);
 }
 
+/// What each lane does by itself, at the same time as the others: the most that one of them does takes time, the rest is work.
+INLINE void spend_beside(Ctx &c, i64 mine) {
+  i64 most = largest(mine);
+  c.work -= sum(mine) - most;
+  if (c.work < 0) stop(c, FUEL);
+  spend(c, (u64)most);
+}
+
 /// One lane stores.
 template <class T> INLINE void put(T *at, T value) {
   if (lane() == 0) *at = value;

@@ -152,7 +152,8 @@ LANE2(contained) {
     for (u32 k = 0; k < n; k++) if (dots[k].at == a.lo && dots[k].color == (i32)a.hi) return boolean(true);
     return boolean(false);
   }
-  if (b.kind == SET_V || b.kind == TUPLE) {
+  // The CPU goes through all of a tuple, so a long one has to be paid for.
+  if (b.kind == SET_V || (b.kind == TUPLE && n <= 8)) {
     for (u32 k = 0; k < n; k++) {
       i32 e = lane_equal(values_of(c, b)[k], a);
       if (e) return e < 0 ? nope() : boolean(true);
@@ -346,6 +347,8 @@ OUTLINE bool lane_map(Ctx &c, V f, V container, u32 from, u32 n, V *mine) {
   V x = k < n ? lane_item(c, container, k) : none();
   *mine = k < n && !is_bad(x) ? lane_call1(c, &fallbacks, f, x) : x;
   spend(c, LANES * 2);
+  // Bodies go through what they are given, and the CPU compares sets at length.
+  spend_beside(c, k < n && (is_set(x) || x.kind == TUPLE) ? x.len / 8 + 4 : 0);
   if (any(mine->kind == STOPPED)) return false;
   if (any(fallbacks != 0)) c.fallbacks++;
   return true;

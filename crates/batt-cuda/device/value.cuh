@@ -361,12 +361,12 @@ OUTLINE bool equal_deep(Ctx &c, V a, V b, u32 depth) {
   if (is_set(a) || is_set(b)) return is_set(a) && is_set(b) && equal_sets(c, a, b, depth);
   // Tuples, in whatever form.
   u32 n = length(c, a);
-  if (a.kind == GRID && b.kind == GRID) spend(c, n * width_of(a) / 512);
+  if (a.kind == GRID && b.kind == GRID) spend(c, n * width_of(a) / 256);
   if (n != length(c, b)) return false;
   if (n == 0) return true;
   if (a.kind == b.kind) {
     if (a.kind == PAIR || a.kind == CELL) return a.lo == b.lo && a.hi == b.hi;
-    if (a.kind == TUPLE) spend(c, n / 4 + 1);
+    if (a.kind == TUPLE) spend(c, n / 4 + 2);
     if (a.lo == b.lo && a.hi == b.hi) return true;
     if (a.kind == ROW || a.kind == GRID) {
       if (a.kind == GRID && a.hi != b.hi) return false;

@@ -165,7 +165,7 @@ fn solvers_stay_within_the_steps_for_their_fuel() {
 }
 
 /// Arguments far larger than those of solvers, and some that are small.
-const ARGUMENTS: [&str; 25] = [
+const ARGUMENTS: [&str; 29] = [
     "I",
     "upscale(I, FOUR)",
     "upscale(I, TEN)",
@@ -191,6 +191,11 @@ const ARGUMENTS: [&str; 25] = [
     "repeat(upscale(I, FOUR), TEN)",
     "repeat(asindices(I), TEN)",
     "totuple(asobject(I))",
+    // Functions with bodies for lanes, which go through what they are given.
+    "numcolors",
+    "uppermost",
+    "matcher(identity, asindices(I))",
+    "rbind(contained, totuple(asobject(I)))",
 ];
 
 /// Those that primitives with many parameters are tried with.

@@ -267,7 +267,7 @@ OUTLINE V count_among_cells(Ctx &c, V cells, V value) {
 }
 OUTLINE V count_of_color(Ctx &c, V element, V value, u8 reading) {
   Colors s;
-  if (is_container(element)) spend(c, element.kind == GRID ? height_of(element) * width_of(element) / 256 : element.len / 64);
+  if (is_container(element)) spend(c, element.kind == GRID ? height_of(element) * width_of(element) / 128 : element.len / 32);
   if (colors_in(c, element, reading, &s)) return count_in_place(c, s, value);
   CHECK(c);
   bool rows = reading == GRID_OR_OBJECT ? is_tuple(element) : reading == ROW_VALUES;
@@ -348,11 +348,16 @@ OP(color)(Ctx &c, V obj) { return first_color(c, obj); }
 OUTLINE V is_of_color(Ctx &c, V obj, V value) {
   if (obj.kind == SET_C && !in_order(obj)) {
     i64 wanted;
-    spend(c, obj.len / 32);
-    if (!integral(value, &wanted)) return boolean(false);
+    bool number = integral(value, &wanted), differ = false;
+    const Dot *dots = dots_of(c, obj);
     u32 n = 0;
-    for (u32 k = lane(); k < obj.len; k += LANES) n += dots_of(c, obj)[k].color == wanted;
+    for (u32 k = lane(); k < obj.len; k += LANES) {
+      n += number && dots[k].color == wanted;
+      differ |= dots[k].color != dots[0].color;
+    }
     n = sum(n);
+    // The CPU puts cells of several colours in order, to see which comes first.
+    spend(c, any(differ) ? (u64)obj.len * 5 / 8 : obj.len / 32);
     return n == 0 || n == obj.len ? boolean(n > 0) : stop(c, ORDER);
   }
   V color = through_generator(first_color(c, obj));

@@ -191,17 +191,19 @@ OUTLINE V extreme_element(Ctx &c, V container, bool up) {
 OUTLINE V extreme_value(Ctx &c, V container, V function, bool up) {
   if (!is_container(container)) return failed(TYPE_);
   u32 n = length(c, container), at, mark = c.top;
+  i64 fuel = c.fuel, work = c.work;
   if (n == 0) return call1(c, function, integer(0));
   ROOM(V, keys, c, n);
   V fault = map_all(c, function, container, keys);
   TRY(fault);
   fault = first_extreme(c, container, keys, up, true, &at);
   TRY(fault);
-  // Python calls the function once more on the winner. It says the same again, but may make a new nan.
+  // Python calls the function once more on the winner, and so does the CPU. It says the same again, but may make a new nan.
   V key = keys[at];
   sync();
   if (key.kind != INT && key.kind != BOOL && key.kind != PAIR && key.kind != CELL)
     return call1(c, function, item(c, container, at));
+  spend(c, (u64)(fuel - c.fuel + work - c.work) / n);
   c.top = mark;
   return key;
 }
@@ -352,6 +354,7 @@ OP(dedupe)(Ctx &c, V tuple) {
   if (!is_tuple(tuple)) return failed(TYPE_);
   u32 n = length(c, tuple);
   if (n == 0) return tuple;
+  if (tuple.kind == GRID) spend(c, (u64)n * n * width_of(tuple) / 128); // the CPU compares rows each with each
   ROOM(u32, counts, c, n);
   ROOM(u8, keep, c, n);
   V fault = count_equals(c, tuple, counts);
@@ -705,7 +708,7 @@ OP(pair)(Ctx &c, V a, V b) {
   if (n == 0) return empty_tuple();
   NEED_ORDER(c, a);
   NEED_ORDER(c, b);
-  spend(c, n + (length(c, a) + length(c, b)) / 16);
+  spend(c, n + (length(c, a) + length(c, b)) / 8);
   ROOM(V, pairs, c, n);
   ROOM(V, parts, c, 2 * (u64)n);
   for (u32 k = lane(); k < n; k += LANES) pairs[k] = pair_in(c, item(c, a, k), item(c, b, k), parts + 2 * k);
@@ -761,7 +764,7 @@ OP(merge)(Ctx &c, V containers) {
   // The cells of a grid lie row by row already.
   if (containers.kind == GRID) {
     u32 cells = height_of(containers) * width_of(containers);
-    spend(c, cells / 4);
+    spend(c, cells / 4 + height_of(containers));
     return row_at(c, bytes_of(c, containers), cells);
   }
   const V *members = elements(c, containers);
@@ -838,13 +841,14 @@ ALIAS2(mfilter_f, mfilter)
 
 /// Accounts for the elements of a set that are not looked at once one has been found: the CPU may look at all of them,
 /// and what is finished here must be within its limits there.
-OUTLINE void spend_on_others(Ctx &c, V container, u32 seen, i64 fuel) {
-  if (is_set(container)) spend(c, (u64)((fuel - c.fuel) / seen) * (container.len - seen));
+OUTLINE void spend_on_others(Ctx &c, V container, u32 seen, i64 fuel, i64 work) {
+  i64 spent = fuel - c.fuel + work - c.work;
+  if (is_set(container)) spend(c, (u64)spent / seen * (container.len - seen));
 }
 
 OP(extract)(Ctx &c, V container, V condition) {
   if (!is_container(container)) return failed(TYPE_);
-  i64 fuel = c.fuel, budget = c.budget;
+  i64 fuel = c.fuel, work = c.work, budget = c.budget;
   u32 n = length(c, container), mark = c.top, found = EMPTY;
   u8 manner = manner_of(c, condition, n);
   bool ordered = in_order(container), faults_differ = false;
@@ -860,7 +864,11 @@ OP(extract)(Ctx &c, V container, V condition) {
         if (!accepted) continue;
         if (!ordered && (found != EMPTY || popcount(accepted) > 1)) return stop(c, ORDER);
         found = from + lowest(accepted);
-        if (ordered) return item(c, container, found);
+        if (ordered) {
+          spend_on_others(c, container, min_of(from + LANES, n), fuel, work);
+          CHECK(c);
+          return item(c, container, found);
+        }
         continue;
       }
       CHECK(c);
@@ -878,7 +886,7 @@ OP(extract)(Ctx &c, V container, V condition) {
       c.budget = budget;
       if (y.kind == FAILED) {
         if (ordered) {
-          spend_on_others(c, container, k + 1, fuel);
+          spend_on_others(c, container, k + 1, fuel, work);
           CHECK(c);
           return y;
         }
@@ -886,7 +894,7 @@ OP(extract)(Ctx &c, V container, V condition) {
         fault = y;
       } else if (accepted) {
         if (ordered) {
-          spend_on_others(c, container, k + 1, fuel);
+          spend_on_others(c, container, k + 1, fuel, work);
           CHECK(c);
           return item(c, container, k);
         }

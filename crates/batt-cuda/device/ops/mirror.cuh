@@ -481,9 +481,11 @@ OP(upscale)(Ctx &c, V element, V factor) {
   }
   if (!is_set(element)) return failed(TYPE_);
   if (element.len == 0) return empty_set();
-  if (element.kind == SET_P) return failed(TYPE_);
-  if (element.kind == SET_C)
-    return is_number(factor) ? cells_scaled(c, element, number_of(factor), true) : failed(TYPE_);
+  if (element.kind == SET_C && is_number(factor)) return cells_scaled(c, element, number_of(factor), true);
+  if (is_patch(element)) {
+    spend(c, (u64)element.len * 3 / 4); // the CPU moves it and puts it in order before it notices
+    return failed(TYPE_);
+  }
   V parts[2], corner = op_ulcorner(c, element);
   TRY(corner);
   V fault = unpacked(c, corner, 2, parts);
