@@ -1,29 +1,12 @@
-// Everything, in the order in which it builds on what came before. The files do not include one another: NVRTC knows
-// them by these names alone.
-#include "base.cuh"
-#include "value.cuh"
-#include "table.cuh"
-#include "set.cuh"
-#include "call.cuh"
-#include "lanes.cuh"
-#include "maps.cuh"
+// Everything: the machine, once more for a lane alone where there are several, and what runs jobs on it. The files do
+// not include one another otherwise: NVRTC knows them by these names alone.
+#if defined(__CUDACC__) || defined(LANES_HEADER)
+namespace alone {
+#define ALONE
+#include "machine.cuh"
+#undef ALONE
+}
+#endif
+#include "machine.cuh"
 #include "wire.cuh"
 #include "vm.cuh"
-#include "declare.cuh"
-#include "ops/op.cuh"
-#include "ops/arithmetic.cuh"
-#include "ops/logic.cuh"
-#include "ops/container.cuh"
-#include "ops/higher_order.cuh"
-#include "ops/sort.cuh"
-#include "ops/patch.cuh"
-#include "ops/measure.cuh"
-#include "ops/color.cuh"
-#include "ops/mirror.cuh"
-#include "ops/segmentation.cuh"
-#include "ops/lines.cuh"
-#include "ops/assembly.cuh"
-#include "ops/ranked.cuh"
-#include "ops/extremes.cuh"
-#include "ops/samples.cuh"
-#include "dispatch.cuh"

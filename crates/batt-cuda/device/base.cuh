@@ -12,8 +12,12 @@
 //   - Uniform code stores single values through `put`, which one lane does, and syncs.
 //   - Read-modify-write of memory in uniform code is done by lane 0 alone: if (lane() == 0) { ... } sync();
 //
-// On the host the number of lanes is one, and all of this is ordinary sequential code. Only in warp.cpp there are 32, which
-// keep watch over the rules.
+//   - A function that lanes run through each on its own way does not call itself, but another one that does (`..._inside`).
+//     ptxas takes one that calls itself for uniform: it counts its loops in registers of the warp, and does not bring lanes
+//     together again.
+//
+// With a single lane all of this is ordinary sequential code. So it is on the host, where only warp.cpp has 32 lanes, which
+// keep watch over the rules; and so it is where the lanes of a warp go their own ways for a while (alone.cuh).
 
 typedef unsigned char u8;
 typedef unsigned short u16;
@@ -23,39 +27,33 @@ typedef short i16;
 typedef int i32;
 typedef long long i64;
 
+#if defined(ALONE) || !(defined(__CUDACC__) || defined(LANES_HEADER))
+#define SINGLE_LANE
+#else
+#undef SINGLE_LANE
+#endif
+
+/// Lanes that go their own ways at the same time, and share the time it takes.
+#ifdef ALONE
+const u32 COMPANY = 32;
+#else
+const u32 COMPANY = 1;
+#endif
+
 #ifdef __CUDACC__
 
 #define DEVICE __device__
 #define INLINE __device__ __forceinline__
 #define OUTLINE __device__ __noinline__
 #define CONSTANT __device__ const
-const u32 LANES = 32;
-const u32 ALL = 0xffffffffu;
-
-INLINE u32 lane() { return threadIdx.x & 31; }
-INLINE void sync() { __syncwarp(); }
-INLINE bool any(bool p) { return __any_sync(ALL, p); }
-INLINE bool all(bool p) { return __all_sync(ALL, p); }
-/// One bit for each lane.
-INLINE u32 ballot(bool p) { return __ballot_sync(ALL, p); }
 INLINE u32 popcount(u32 bits) { return __popc(bits); }
 /// The lowest set bit; 32 for none.
 INLINE u32 lowest(u32 bits) { return bits ? __ffs(bits) - 1 : 32; }
 /// The highest set bit of some.
 INLINE u32 highest(u32 bits) { return 31 - __clz(bits); }
-/// The lanes before this one.
-INLINE u32 lanes_before() { return (1u << lane()) - 1; }
-/// The value that a lane holds, for all.
-template <class T> INLINE T from_lane(T x, u32 source) { return __shfl_sync(ALL, x, source); }
-template <class T> INLINE T shifted(T x, u32 by) { return __shfl_xor_sync(ALL, x, by); }
-template <class T> INLINE T shifted_up(T x, u32 by) { return __shfl_up_sync(ALL, x, by); }
 INLINE u64 clock_cycles() { return clock64(); }
 INLINE void atomic_add(u64 *at, u64 n) { atomicAdd(at, n); }
 INLINE u64 atomic_take(u64 *at, u64 n) { return atomicAdd(at, n); }
-INLINE u32 atomic_or(u32 *at, u32 bits) { return atomicOr(at, bits); }
-INLINE u32 atomic_add32(u32 *at, u32 n) { return atomicAdd(at, n); }
-INLINE u32 atomic_min(u32 *at, u32 n) { return atomicMin(at, n); }
-INLINE u32 atomic_swap_if(u32 *at, u32 old, u32 fresh) { return atomicCAS(at, old, fresh); }
 
 #else
 
@@ -65,10 +63,40 @@ INLINE u32 atomic_swap_if(u32 *at, u32 old, u32 fresh) { return atomicCAS(at, ol
 #define INLINE static inline
 #define OUTLINE static
 #define CONSTANT static const
-#ifdef LANES_HEADER
-// More lanes than one: see warp.cpp.
-#include LANES_HEADER
+INLINE u32 popcount(u32 bits) { return __builtin_popcount(bits); }
+INLINE u32 lowest(u32 bits) { return bits ? __builtin_ctz(bits) : 32; }
+INLINE u32 highest(u32 bits) { return 31 - __builtin_clz(bits); }
+INLINE u64 clock_cycles() { return __builtin_ia32_rdtsc(); }
+INLINE void atomic_add(u64 *at, u64 n) { __atomic_fetch_add(at, n, __ATOMIC_RELAXED); }
+INLINE u64 atomic_take(u64 *at, u64 n) { return __atomic_fetch_add(at, n, __ATOMIC_RELAXED); }
+
+#endif
+
+#if defined(__CUDACC__) && !defined(SINGLE_LANE)
+
+const u32 LANES = 32;
+const u32 ALL = 0xffffffffu;
+INLINE u32 lane() { return threadIdx.x & 31; }
+INLINE void sync() { __syncwarp(); }
+INLINE bool any(bool p) { return __any_sync(ALL, p); }
+INLINE bool all(bool p) { return __all_sync(ALL, p); }
+/// One bit for each lane.
+INLINE u32 ballot(bool p) { return __ballot_sync(ALL, p); }
+/// The lanes before this one.
+INLINE u32 lanes_before() { return (1u << lane()) - 1; }
+/// The value that a lane holds, for all.
+template <class T> INLINE T from_lane(T x, u32 source) { return __shfl_sync(ALL, x, source); }
+template <class T> INLINE T shifted(T x, u32 by) { return __shfl_xor_sync(ALL, x, by); }
+template <class T> INLINE T shifted_up(T x, u32 by) { return __shfl_up_sync(ALL, x, by); }
+// On memory that the lanes of a run have in common.
+INLINE u32 atomic_or(u32 *at, u32 bits) { return atomicOr(at, bits); }
+INLINE u32 atomic_add32(u32 *at, u32 n) { return atomicAdd(at, n); }
+INLINE u32 atomic_min(u32 *at, u32 n) { return atomicMin(at, n); }
+INLINE u32 atomic_swap_if(u32 *at, u32 old, u32 fresh) { return atomicCAS(at, old, fresh); }
+
 #else
+
+#ifdef SINGLE_LANE
 const u32 LANES = 1;
 INLINE u32 lane() { return 0; }
 INLINE void sync() {}
@@ -79,13 +107,10 @@ INLINE u32 lanes_before() { return 0; }
 template <class T> INLINE T from_lane(T x, u32) { return x; }
 template <class T> INLINE T shifted(T x, u32) { return x; }
 template <class T> INLINE T shifted_up(T x, u32) { return x; }
+#else
+// 32 lanes on the host: see warp.cpp.
+#include LANES_HEADER
 #endif
-INLINE u32 popcount(u32 bits) { return __builtin_popcount(bits); }
-INLINE u32 lowest(u32 bits) { return bits ? __builtin_ctz(bits) : 32; }
-INLINE u32 highest(u32 bits) { return 31 - __builtin_clz(bits); }
-INLINE u64 clock_cycles() { return __builtin_ia32_rdtsc(); }
-INLINE void atomic_add(u64 *at, u64 n) { __atomic_fetch_add(at, n, __ATOMIC_RELAXED); }
-INLINE u64 atomic_take(u64 *at, u64 n) { return __atomic_fetch_add(at, n, __ATOMIC_RELAXED); }
 INLINE u32 atomic_or(u32 *at, u32 bits) { u32 old = *at; *at |= bits; return old; }
 INLINE u32 atomic_add32(u32 *at, u32 n) { u32 old = *at; *at += n; return old; }
 INLINE u32 atomic_min(u32 *at, u32 n) { u32 old = *at; if (n < old) *at = n; return old; }
@@ -169,8 +194,9 @@ struct Ctx {
   u8 *arena;
   u32 top;   // the next free byte
   u32 limit; // bytes of the arena
-  i64 fuel;  // about the CPU's steps: one for a call, one for an element touched
-  i64 budget; // bytes that may still be taken, counting those that were given back: the CPU gives nothing back
+  i64 fuel;  // about the CPU's steps: one for a call, some for elements touched and memory taken
+  i64 work;  // the same for what lanes do alone while others do as much: it takes no time, but it would on the CPU
+  i64 budget; // bytes that may still be taken, counting most of those that were given back: the CPU gives back less
   u32 stop;  // a Reason once the run cannot be finished here
   u32 depth; // of calls
   u32 closures;
@@ -246,6 +272,7 @@ OUTLINE u8 *room(Ctx &c, u64 bytes) {
   }
   u8 *at = c.arena + c.top;
   c.budget -= (i64)bytes;
+  c.fuel -= (i64)(bytes >> 8);
   if (c.budget < 0) {
     stop(c, ARENA);
     return nullptr;
@@ -267,6 +294,14 @@ INLINE u32 offset_of(const Ctx &c, const void *at) { return (u32)((const u8 *)at
 INLINE void spend(Ctx &c, u64 work) {
   c.fuel -= (i64)work;
   if (c.fuel < 0) stop(c, FUEL);
+}
+
+/// What each lane does by itself, at the same time as the others: the most that one of them does takes time, the rest is work.
+INLINE void spend_beside(Ctx &c, i64 mine) {
+  i64 most = largest(mine);
+  c.work -= sum(mine) - most;
+  if (c.work < 0) stop(c, FUEL);
+  spend(c, (u64)most);
 }
 
 /// One lane stores.

@@ -58,7 +58,7 @@ OUTLINE V call_timed(Ctx &c, u32 op, u32 n, V a, V b, V d, V e) {
   u64 cycles = clock_cycles() - started;
   if (lane() == 0) {
     atomic_add(c.op_counters + 2 * op, 1);
-    atomic_add(c.op_counters + 2 * op + 1, cycles - c.nested);
+    atomic_add(c.op_counters + 2 * op + 1, (cycles - c.nested) / COMPANY);
   }
   c.nested = outside + cycles;
   return settle(c, op, v);

@@ -152,7 +152,8 @@ LANE2(contained) {
     for (u32 k = 0; k < n; k++) if (dots[k].at == a.lo && dots[k].color == (i32)a.hi) return boolean(true);
     return boolean(false);
   }
-  if (b.kind == SET_V || b.kind == TUPLE) {
+  // The CPU goes through all of a tuple, so a long one has to be paid for.
+  if (b.kind == SET_V || (b.kind == TUPLE && n <= 8)) {
     for (u32 k = 0; k < n; k++) {
       i32 e = lane_equal(values_of(c, b)[k], a);
       if (e) return e < 0 ? nope() : boolean(true);
@@ -253,19 +254,21 @@ LANE2(index) {
 // ---- Calls ---------------------------------------------------------------------------------------------------
 
 /// Is a function made of primitives with lane bodies?
+DEVICE bool is_lanewise_inside(const Ctx &c, V f, u32 depth);
 OUTLINE bool is_lanewise(const Ctx &c, V f, u32 depth = 0) {
   if (f.kind == OP_) return has_lane_body(f.lo);
   if (f.kind != CLOSURE || depth > 6) return false;
   const V *parts = values_of(c, f);
-  if (!is_lanewise(c, parts[0], depth + 1)) return false;
+  if (!is_lanewise_inside(c, parts[0], depth + 1)) return false;
   switch (f.flags) {
-  case COMPOSE: return is_lanewise(c, parts[1], depth + 1);
+  case COMPOSE: return is_lanewise_inside(c, parts[1], depth + 1);
   case CHAIN:
-  case FORK: return is_lanewise(c, parts[1], depth + 1) && is_lanewise(c, parts[2], depth + 1);
+  case FORK: return is_lanewise_inside(c, parts[1], depth + 1) && is_lanewise_inside(c, parts[2], depth + 1);
   case POWER: return int_of(parts[1]) < 16;
   default: return true;
   }
 }
+OUTLINE bool is_lanewise_inside(const Ctx &c, V f, u32 depth) { return is_lanewise(c, f, depth); }
 
 /// A fault becomes the fallback of a primitive that has one.
 INLINE V lane_settle(u32 *fallbacks, u32 op, V v) {
@@ -276,7 +279,7 @@ INLINE V lane_settle(u32 *fallbacks, u32 op, V v) {
   return fallback_value(fallback);
 }
 
-DEVICE V lane_call1(const Ctx &c, u32 *fallbacks, V f, V x);
+DEVICE V lane_call_inside(const Ctx &c, u32 *fallbacks, V f, V x);
 
 INLINE V lane_call3(const Ctx &c, u32 *fallbacks, V f, V a, V b, V d) {
   if (f.kind != OP_ || arity_of_op(f.lo) != 3) return nope();
@@ -300,27 +303,27 @@ OUTLINE V lane_call1(const Ctx &c, u32 *fallbacks, V f, V x) {
   V p = values_of(c, f)[0], q = values_of(c, f)[1];
   switch (f.flags) {
   case COMPOSE: {
-    V y = lane_call1(c, fallbacks, q, x);
+    V y = lane_call_inside(c, fallbacks, q, x);
     TRY(y);
-    return lane_call1(c, fallbacks, p, y);
+    return lane_call_inside(c, fallbacks, p, y);
   }
   case CHAIN: {
-    V y = lane_call1(c, fallbacks, values_of(c, f)[2], x);
+    V y = lane_call_inside(c, fallbacks, values_of(c, f)[2], x);
     TRY(y);
-    y = lane_call1(c, fallbacks, q, y);
+    y = lane_call_inside(c, fallbacks, q, y);
     TRY(y);
-    return lane_call1(c, fallbacks, p, y);
+    return lane_call_inside(c, fallbacks, p, y);
   }
   case MATCHER: {
-    V y = lane_call1(c, fallbacks, p, x);
+    V y = lane_call_inside(c, fallbacks, p, x);
     TRY(y);
     i32 e = lane_equal(y, q);
     return e < 0 ? nope() : boolean(e);
   }
   case FORK: {
-    V y = lane_call1(c, fallbacks, q, x);
+    V y = lane_call_inside(c, fallbacks, q, x);
     TRY(y);
-    V z = lane_call1(c, fallbacks, values_of(c, f)[2], x);
+    V z = lane_call_inside(c, fallbacks, values_of(c, f)[2], x);
     TRY(z);
     return lane_call2(c, fallbacks, p, y, z);
   }
@@ -329,13 +332,14 @@ OUTLINE V lane_call1(const Ctx &c, u32 *fallbacks, V f, V x) {
   default: {
     i64 n = int_of(q);
     for (i64 k = 0; k < n; k++) {
-      x = lane_call1(c, fallbacks, p, x);
+      x = lane_call_inside(c, fallbacks, p, x);
       TRY(x);
     }
     return x;
   }
   }
 }
+OUTLINE V lane_call_inside(const Ctx &c, u32 *fallbacks, V f, V x) { return lane_call1(c, fallbacks, f, x); }
 
 /// A function on the elements from `from` on, one for each lane: false if they have to be taken one after the other.
 OUTLINE bool lane_map(Ctx &c, V f, V container, u32 from, u32 n, V *mine) {
@@ -343,6 +347,8 @@ OUTLINE bool lane_map(Ctx &c, V f, V container, u32 from, u32 n, V *mine) {
   V x = k < n ? lane_item(c, container, k) : none();
   *mine = k < n && !is_bad(x) ? lane_call1(c, &fallbacks, f, x) : x;
   spend(c, LANES * 2);
+  // Bodies go through what they are given, and the CPU compares sets at length.
+  spend_beside(c, k < n && (is_set(x) || x.kind == TUPLE) ? x.len / 8 + 4 : 0);
   if (any(mine->kind == STOPPED)) return false;
   if (any(fallbacks != 0)) c.fallbacks++;
   return true;

@@ -157,6 +157,7 @@ INLINE u64 key_of(const Ctx &c, V list, u32 k) {
 }
 
 /// Are two equal values also indistinguishable? Otherwise it shows which of them a set keeps.
+DEVICE bool same_form_inside(Ctx &c, V a, V b, u32 depth);
 OUTLINE bool same_form(Ctx &c, V a, V b, u32 depth) {
   if (same_bits(a, b)) return true;
   if (depth > MOST_NESTED) return false;
@@ -170,9 +171,10 @@ OUTLINE bool same_form(Ctx &c, V a, V b, u32 depth) {
   if ((a.kind == ROW || a.kind == GRID) && a.kind == b.kind) return true;
   u32 n = length(c, a);
   for (u32 k = 0; k < n; k++)
-    if (!same_form(c, item(c, a, k), item(c, b, k), depth + 1)) return false;
+    if (!same_form_inside(c, item(c, a, k), item(c, b, k), depth + 1)) return false;
   return true;
 }
+OUTLINE bool same_form_inside(Ctx &c, V a, V b, u32 depth) { return same_form(c, a, b, depth); }
 
 /// The list without repetitions, the first of equals kept, in place of sequence. By lane 0, for packed lists.
 OUTLINE V distinct_packed(Ctx &c, V list) {
@@ -341,6 +343,7 @@ OUTLINE V build_distinct(Ctx &c, V list, u8 how) {
   list = packed(c, list);
   TRY(list);
   if (!is_put_in_order(c, list, how)) {
+    spend(c, list.len / 8);
     list.flags = 0;
     list.hi = 0;
     return list;
@@ -364,6 +367,7 @@ OUTLINE V distinct(Ctx &c, V list, u8 how = BUILD) {
     return distinct_values(c, list, hashes, how & SEQUENCED);
   }
   if (!is_put_in_order(c, list, how)) {
+    spend(c, list.len / 8);
     bool colors = list.kind == SET_C;
     Bits bits;
     if ((!colors || colors_are_digits(c, list)) && bits_for(c, bounds_of(c, list), colors, &bits)) {
@@ -527,7 +531,7 @@ OUTLINE void mark_members(Ctx &c, V a, V b, u8 *inside) {
 }
 
 OUTLINE bool equal_sets(Ctx &c, V a, V b, u32 depth) {
-  spend(c, a.len / 256); // a 32nd of what it takes the CPU, however it ends
+  spend(c, a.len / 64 + 4);
   if (a.len != b.len) return false;
   if (a.len == 0 || (a.kind == b.kind && a.lo == b.lo)) return true;
   if (a.kind != b.kind) {
@@ -726,7 +730,12 @@ OUTLINE V set_minus(Ctx &c, V a, V b) {
 
 /// *Inter*: `a & b`.
 OUTLINE V set_inter(Ctx &c, V a, V b) {
-  if (same_bits(a, b)) return set_copy(c, a);
+  if (same_bits(a, b)) {
+    // The CPU compares each element with itself.
+    for (u32 k = 0; k < a.len && a.kind == SET_V; k++) equal_member(c, values_of(c, a)[k], values_of(c, a)[k], 1);
+    CHECK(c);
+    return set_copy(c, a);
+  }
   // CPython walks the smaller operand, on equal sizes the right one, and keeps that one's elements.
   V walked = a.len < b.len ? a : b, other = a.len < b.len ? b : a;
   ROOM(u8, inside, c, walked.len ? walked.len : 1);

@@ -132,7 +132,10 @@ OUTLINE V at(Ctx &c, V v, i64 k) {
 /// The elements as an array of values: those of a tuple or ordered set are where they are, others are copied.
 /// Null: not a container, or the arena is full (then the run is stopped).
 OUTLINE V *elements(Ctx &c, V v) {
-  if (v.kind == TUPLE || v.kind == SET_V) return values_of(c, v);
+  if (v.kind == TUPLE || v.kind == SET_V) {
+    spend(c, v.len / 16);
+    return values_of(c, v);
+  }
   if (!is_container(v)) return nullptr;
   u32 n = length(c, v);
   V *items = room_for<V>(c, n);
@@ -261,6 +264,7 @@ OUTLINE u64 hash_bytes(const u8 *bytes, u32 n) {
   return hash_close(acc, n);
 }
 
+DEVICE u64 hash_inside(Ctx &c, V v, u32 depth);
 OUTLINE u64 hash_of(Ctx &c, V v, u32 depth = 0) {
   if (depth > MOST_NESTED) { stop(c, DEPTH); return 0; }
   switch (v.kind) {
@@ -291,16 +295,18 @@ OUTLINE u64 hash_of(Ctx &c, V v, u32 depth = 0) {
   case TUPLE: {
     u64 acc = P5;
     spend(c, v.len / 8);
-    for (u32 k = 0; k < v.len; k++) acc = hash_lane(acc, hash_of(c, values_of(c, v)[k], depth + 1));
+    for (u32 k = 0; k < v.len; k++) acc = hash_lane(acc, hash_inside(c, values_of(c, v)[k], depth + 1));
     return hash_close(acc, v.len);
   }
   case SET_P: {
     u64 x = 0;
+    spend(c, v.len / 32);
     for (u32 k = lane(); k < v.len; k += LANES) x ^= hash_member(hash_pair(pairs_of(c, v)[k]));
     return hash_set_close(xor_all(x), v.len);
   }
   case SET_C: {
     u64 x = 0;
+    spend(c, v.len / 32);
     for (u32 k = lane(); k < v.len; k += LANES) {
       Dot d = dots_of(c, v)[k];
       x ^= hash_member(hash_cell(c, d.at, d.color));
@@ -309,7 +315,8 @@ OUTLINE u64 hash_of(Ctx &c, V v, u32 depth = 0) {
   }
   case SET_V: {
     u64 x = 0;
-    for (u32 k = 0; k < v.len; k++) x ^= hash_member(hash_of(c, values_of(c, v)[k], depth + 1));
+    spend(c, v.len / 8);
+    for (u32 k = 0; k < v.len; k++) x ^= hash_member(hash_inside(c, values_of(c, v)[k], depth + 1));
     return hash_set_close(x, v.len);
   }
   // By address in CPython; these are the CPU's stand-ins.
@@ -320,10 +327,12 @@ OUTLINE u64 hash_of(Ctx &c, V v, u32 depth = 0) {
   default: return 0x5bd1e995ull;
   }
 }
+OUTLINE u64 hash_inside(Ctx &c, V v, u32 depth) { return hash_of(c, v, depth); }
 
 // ---- Equality and order ------------------------------------------------------------------------------------
 
 OUTLINE bool equal_deep(Ctx &c, V a, V b, u32 depth);
+OUTLINE bool equal_inside(Ctx &c, V a, V b, u32 depth);
 OUTLINE bool equal_sets(Ctx &c, V a, V b, u32 depth); // set.cuh
 OUTLINE bool is_subset(Ctx &c, V a, V b);             // set.cuh
 
@@ -336,7 +345,7 @@ INLINE bool equal(Ctx &c, V a, V b) {
 INLINE bool equal_member(Ctx &c, V a, V b, u32 depth) {
   if (a.kind == FLOAT && b.kind == FLOAT && same_bits(a, b)) return true;
   if (a.kind == b.kind && (a.kind == INT || a.kind == PAIR || a.kind == CELL)) return a.lo == b.lo && a.hi == b.hi;
-  return equal_deep(c, a, b, depth);
+  return equal_inside(c, a, b, depth);
 }
 
 OUTLINE bool equal_deep(Ctx &c, V a, V b, u32 depth) {
@@ -352,11 +361,12 @@ OUTLINE bool equal_deep(Ctx &c, V a, V b, u32 depth) {
   if (is_set(a) || is_set(b)) return is_set(a) && is_set(b) && equal_sets(c, a, b, depth);
   // Tuples, in whatever form.
   u32 n = length(c, a);
-  if (a.kind == GRID && b.kind == GRID) spend(c, n * width_of(a) / 4096); // a 64th of what it takes the CPU
+  if (a.kind == GRID && b.kind == GRID) spend(c, n * width_of(a) / 256);
   if (n != length(c, b)) return false;
   if (n == 0) return true;
   if (a.kind == b.kind) {
     if (a.kind == PAIR || a.kind == CELL) return a.lo == b.lo && a.hi == b.hi;
+    if (a.kind == TUPLE) spend(c, n / 4 + 2);
     if (a.lo == b.lo && a.hi == b.hi) return true;
     if (a.kind == ROW || a.kind == GRID) {
       if (a.kind == GRID && a.hi != b.hi) return false;
@@ -367,15 +377,17 @@ OUTLINE bool equal_deep(Ctx &c, V a, V b, u32 depth) {
       return !any(differ);
     }
   }
-  spend(c, n / 4 + 1);
+  if (a.kind != b.kind) spend(c, n / 2 + 1);
   for (u32 k = 0; k < n; k++) {
     if (!equal_member(c, item(c, a, k), item(c, b, k), depth + 1)) return false;
     if (c.stop) return false;
   }
   return true;
 }
+OUTLINE bool equal_inside(Ctx &c, V a, V b, u32 depth) { return equal_deep(c, a, b, depth); }
 
 /// `a < b`: 1, 0, or -1 when Python cannot compare them. (The caller fails with TYPE_.)
+DEVICE i32 less_inside(Ctx &c, V a, V b, u32 depth);
 OUTLINE i32 less(Ctx &c, V a, V b, u32 depth = 0) {
   if (depth > MOST_NESTED) { stop(c, DEPTH); return 0; }
   if (is_numeric(a) && is_numeric(b)) {
@@ -389,13 +401,14 @@ OUTLINE i32 less(Ctx &c, V a, V b, u32 depth = 0) {
   if (is_set(a) && is_set(b)) return a.len < b.len && is_subset(c, a, b);
   if (!is_tuple(a) || !is_tuple(b)) return -1;
   u32 n = length(c, a), m = length(c, b);
-  spend(c, (n + m) / 16);
+  spend(c, (n + m) / 8 + 1);
   for (u32 k = 0; k < n && k < m; k++) {
     V x = item(c, a, k), y = item(c, b, k);
-    if (!equal_member(c, x, y, depth + 1)) return c.stop ? 0 : less(c, x, y, depth + 1);
+    if (!equal_member(c, x, y, depth + 1)) return c.stop ? 0 : less_inside(c, x, y, depth + 1);
   }
   return n < m;
 }
+OUTLINE i32 less_inside(Ctx &c, V a, V b, u32 depth) { return less(c, a, b, depth); }
 
 // ---- Grids --------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 struct Launch {
   u64 programs, inputs, jobs, results, output, arenas, counters, cursor;
-  u64 job_count, output_words, arena_bytes, fuel;
+  u64 job_count, output_words, arena_bytes, fuel, work;
   u32 flags, warps;
   u64 op_counters;
 };
@@ -26,6 +26,8 @@ const i64 MOST_BYTES = 1 << 20;
 /// What a step of a batt may spend: the others wait for it, and with them those of the other runs in the block. What takes
 /// longer is done sooner by a core, for the entries that need it.
 const i64 STEP_FUEL = 4096;
+/// The part of a run's work beside it that one step may do.
+const i64 STEPS_OF_WORK = 8;
 /// What it may take. The CPU has a limit for each solver of a batt, and here nobody knows what steps of one solver have
 /// taken together.
 const i64 STEP_BYTES = 1 << 18;
@@ -63,6 +65,7 @@ struct Progress {
   u8 *marks;    // for each step, what it did
   u32 leave;    // a bit for each Reason for which a step may be left
   i64 step_fuel;  // what one step may spend
+  i64 step_work;  // what it may do beside
   i64 step_bytes; // what it may take
 };
 
@@ -141,12 +144,15 @@ INLINE void run_step(Ctx &c, const u32 *program, Progress &p, u32 step, u32 want
   const u32 *code = program + (program + program[H_CODE_AT])[step];
   u32 fallbacks = c.fallbacks, top = c.top;
   i64 budget = c.budget, bytes = min_of(budget, p.step_bytes), fuel = c.fuel, given = min_of(fuel, p.step_fuel);
+  i64 work = c.work, beside = min_of(work, p.step_work);
   c.budget = bytes;
   c.fuel = given;
+  c.work = beside;
   V v = execute(c, code, p.slots);
   if (v.kind == FAILED) v = default_of(c, program, code, p.slots, v);
   if (c.fuel < 0) stop(c, FUEL);
   c.fuel += fuel - given;
+  c.work += work - beside;
   // More room would not help what may not take it.
   if (c.stop == ARENA && c.budget < 0 && bytes < budget) c.stop = SIZE;
   c.budget += budget - bytes;
@@ -213,7 +219,7 @@ INLINE u32 clamped(i64 n) { return n > 0xffffffffll ? 0xffffffffu : (u32)n; }
 struct Job {
   const u32 *words, *program, *inputs;
   u32 wanted_from;
-  i64 fuel;
+  i64 fuel, work;
   Progress progress;
 };
 
@@ -231,6 +237,8 @@ OUTLINE void begin_job(Ctx &c, const Launch &launch, u32 number, Job &job) {
   u32 entries = max_of(program[H_OUTPUTS] + program[H_SCORES], 1u);
   job.fuel = (i64)launch.fuel * entries;
   c.fuel = job.fuel;
+  job.work = (i64)launch.work * entries;
+  c.work = job.work;
   c.budget = MOST_BYTES * min_of(entries, 4u);
   c.stop = 0;
   c.depth = 0;
@@ -251,6 +259,7 @@ OUTLINE void begin_job(Ctx &c, const Launch &launch, u32 number, Job &job) {
   // Without the only entry nothing is left to do.
   p.leave = entries == 1 ? 0 : launch.flags >> LEAVE_FROM;
   p.step_fuel = entries == 1 ? job.fuel : min_of((i64)launch.fuel, STEP_FUEL);
+  p.step_work = entries == 1 ? job.work : (i64)launch.work / STEPS_OF_WORK;
   p.step_bytes = entries == 1 ? c.budget : STEP_BYTES;
   if (c.stop) return;
   const u32 *users = program + program[job.wanted_from ? H_SCORE_USERS : H_USERS];
@@ -367,7 +376,7 @@ OUTLINE void end_job(Ctx &c, const Launch &launch, u32 number, Job &job) {
   put(result, c.stop);
   put(result + 1, (u32)out_at);
   put(result + 2, c.stop ? 0u : words);
-  put(result + 3, clamped(job.fuel - c.fuel));
+  put(result + 3, clamped(job.fuel - c.fuel + job.work - c.work));
   sync();
 }
 
@@ -385,7 +394,7 @@ INLINE void run_job(Ctx &c, const Launch &launch, bool here, u32 number) {
 
 INLINE void start(Ctx &c, const Launch &launch, u8 *arena, u8 *scratch) {
   c.arena = arena;
-  c.limit = (u32)launch.arena_bytes;
+  c.limit = limit_of(launch.arena_bytes);
   c.scratch = scratch;
   c.ranks = (const u16 *)launch.programs;
   c.op_counters = launch.op_counters && (launch.flags & TIMED) ? (u64 *)launch.counters + launch.op_counters : nullptr;

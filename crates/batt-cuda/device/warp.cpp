@@ -100,7 +100,7 @@ bool same_place(const Lane &a, const Lane &b) {
 }
 /// All but the time that calls took, which is each lane's own.
 bool same_context(const Ctx &a, const Ctx &b) {
-  return a.arena == b.arena && a.top == b.top && a.limit == b.limit && a.fuel == b.fuel && a.budget == b.budget &&
+  return a.arena == b.arena && a.top == b.top && a.limit == b.limit && a.fuel == b.fuel && a.work == b.work && a.budget == b.budget &&
          a.stop == b.stop && a.depth == b.depth && a.closures == b.closures && a.fallbacks == b.fallbacks &&
          a.dialect == b.dialect && a.exact == b.exact && a.ranks == b.ranks && a.by_address == b.by_address;
 }

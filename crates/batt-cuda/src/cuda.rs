@@ -504,6 +504,7 @@ impl Cuda {
             output_words: batch.output_words as u64,
             arena_bytes: arena,
             fuel: batch.fuel,
+            work: batch.work,
             flags: batch.flags,
             warps: u32::try_from(layout.warps()).unwrap_or(u32::MAX),
             op_counters: batch.op_counters as u64,

@@ -72,6 +72,7 @@ impl Blobs {
             output_words: self.output_words,
             flags: self.flags,
             fuel: self.fuel,
+            work: 0,
             arena_bytes: self.arena_bytes,
             counters: self.counters,
             op_counters: 0,

@@ -19,12 +19,13 @@ struct Launch {
     u64 output_words;
     u64 arena_bytes;
     u64 fuel;
+    u64 work;
     u32 flags;
     u32 warps;
     u64 op_counters;
 };
 
-static_assert(sizeof(Launch) == 112, "the host passes 112 bytes");
+static_assert(sizeof(Launch) == 120, "the host passes 120 bytes");
 
 // Needs stack, as the VM does: a frame of its own for each call.
 __noinline__ __device__ u32 deep(u32 n, u32 salt) {

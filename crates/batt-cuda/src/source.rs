@@ -20,12 +20,14 @@ macro_rules! files {
 pub const VM: &[Source] = files![
     "vm.cu",
     "all.cuh",
+    "machine.cuh",
     "base.cuh",
     "value.cuh",
     "table.cuh",
     "set.cuh",
     "call.cuh",
     "lanes.cuh",
+    "alone.cuh",
     "maps.cuh",
     "wire.cuh",
     "vm.cuh",
@@ -57,7 +59,7 @@ pub const PROBE: &[Source] = &[Source {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
     use std::fs;
     use std::path::Path;
 
@@ -113,5 +115,161 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// A function of the device source, as far as its calls go.
+    struct Function {
+        /// May the compiler put it into those that call it?
+        inlined: bool,
+        calls: BTreeSet<String>,
+    }
+
+    /// The words before each `(`: names of functions that are called, and others.
+    fn called(text: &str) -> BTreeSet<String> {
+        let mut names = BTreeSet::new();
+        for (at, _) in text.match_indices('(') {
+            let before = text[..at].trim_end();
+            let rest = before.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+            // Those of the machine for a lane alone are others.
+            if !rest.ends_with("::") {
+                names.insert(before[rest.len()..].to_owned());
+            }
+        }
+        names
+    }
+
+    /// What begins with `{`, up to its `}`.
+    fn block(text: &str) -> &str {
+        let mut depth = 0;
+        for (at, c) in text.char_indices() {
+            match c {
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                return &text[..at];
+            }
+        }
+        text
+    }
+
+    /// The functions that a file defines, by name. They begin at the beginning of a line, with how they are compiled or with
+    /// one of the macros of `op.cuh`.
+    fn functions(text: &str, found: &mut BTreeMap<String, Vec<Function>>) {
+        let lines = text.lines().map(|line| line.split("//").next());
+        let text: String = lines.flatten().flat_map(|line| [line, "\n"]).collect();
+        let starts = text.match_indices('\n').map(|(at, _)| at + 1);
+        for start in starts {
+            let rest = &text[start..];
+            let rest = match rest.strip_prefix("template <") {
+                Some(rest) => rest.split_once("> ").map_or("", |(_, rest)| rest),
+                None => rest,
+            };
+            let word: String = rest.chars().take_while(char::is_ascii_alphabetic).collect();
+            let name = |prefix: &str| {
+                let (_, rest) = rest.split_once('(')?;
+                let end = rest.find([')', ','])?;
+                Some(format!("{prefix}{}", &rest[..end]))
+            };
+            let (inlined, name) = match word.as_str() {
+                "OP" => (false, name("op_")),
+                "TOK" => (false, name("tok_")),
+                "LANE" => (true, name("lane_")),
+                "INLINE" | "OUTLINE" | "DEVICE" => {
+                    let head = &rest[..rest.find('(').unwrap_or(0)];
+                    let name = head.rsplit([' ', '*', '&']).next().map(str::to_owned);
+                    (word != "OUTLINE", name)
+                }
+                "SAME" | "ALIAS" => {
+                    let other = rest.split([',', ')']).nth(1).unwrap_or("").trim();
+                    let prefix = if word == "SAME" { "op_" } else { "tok_" };
+                    let function = Function {
+                        inlined: true,
+                        calls: BTreeSet::from([format!("{prefix}{other}")]),
+                    };
+                    let name = name("tok_").expect("a name");
+                    found.entry(name).or_default().push(function);
+                    continue;
+                }
+                _ => continue,
+            };
+            // Without a body it is a declaration.
+            let Some(at) = rest
+                .find(['{', ';'])
+                .filter(|at| rest[*at..].starts_with('{'))
+            else {
+                continue;
+            };
+            let function = Function {
+                inlined,
+                calls: called(block(&rest[at..])),
+            };
+            let name = name.expect("a name");
+            found.entry(name).or_default().push(function);
+        }
+    }
+
+    /// How a function calls itself with no other one in between that is a function in machine code, too.
+    fn way_back(found: &BTreeMap<String, Vec<Function>>, name: &str) -> Option<Vec<String>> {
+        let mut seen = BTreeSet::new();
+        let mut ways = vec![vec![name.to_owned()]];
+        while let Some(way) = ways.pop() {
+            let last = &way[way.len() - 1];
+            let definitions = found.get(last).map_or(&[][..], Vec::as_slice);
+            for function in definitions.iter().filter(|f| way.len() == 1 || f.inlined) {
+                for called in &function.calls {
+                    let way: Vec<String> = way.iter().chain([called]).cloned().collect();
+                    if called == name {
+                        return Some(way);
+                    }
+                    if seen.insert(called.clone()) {
+                        ways.push(way);
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// Lanes that go different ways through a function that calls itself compute wrong values: see `base.cuh`. What is not in
+    /// the machine is only called by all lanes together.
+    #[test]
+    fn no_function_of_the_machine_calls_itself() {
+        let machine = VM.iter().find(|file| file.name == "machine.cuh");
+        let included = machine.expect("the machine").text.lines();
+        let mut found = BTreeMap::new();
+        for name in included.filter_map(|line| line.strip_prefix("#include ")) {
+            let file = VM.iter().find(|file| file.name == name.trim_matches('"'));
+            functions(file.expect("a file").text, &mut found);
+        }
+        // It has found them.
+        assert!(found.len() > 900, "{}", found.len());
+        assert!(found["copied"][0].calls.contains("copied_inside"));
+        assert!(found["tok_rot90"][0].calls.contains("op_rot90"));
+        for name in found.keys() {
+            assert_eq!(way_back(&found, name), None);
+        }
+    }
+
+    #[test]
+    fn functions_that_call_themselves_are_found() {
+        let text = "\nINLINE V quick(Ctx &c, V v) { return slow(c, v); }\n\
+            OUTLINE V slow(Ctx &c, V v) {\n  if (v.len) { quick(c, v); }\n}\n\
+            DEVICE V apart_inside(Ctx &c);\n\
+            OUTLINE V apart(Ctx &c) { apart_inside(c); alone::apart(c); } // apart(c)\n\
+            OUTLINE V apart_inside(Ctx &c) { return apart(c); }\n\
+            template <class T> INLINE T *again(T x) { return again (x); }\n\
+            OP(merge)(Ctx &c, V a) {\n  return op_merge(c, a);\n}\n\
+            ALIAS1(merge, merge_f)\nTOK(merge_f)(Ctx &c, V a) { return tok_merge(c, a); }\n";
+        let mut found = BTreeMap::new();
+        functions(text, &mut found);
+        let themselves: Vec<&str> = found
+            .keys()
+            .filter(|name| way_back(&found, name).is_some())
+            .map(String::as_str)
+            .collect();
+        let expected = ["again", "op_merge", "slow", "tok_merge_f"];
+        assert_eq!(themselves, expected);
     }
 }

@@ -215,6 +215,7 @@ impl Card for Emulated {
             output_words: batch.output_words as u64,
             arena_bytes: arena_bytes as u64,
             fuel: batch.fuel,
+            work: batch.work,
             flags: batch.flags,
             warps: self.arenas.len() as u32,
             op_counters: batch.op_counters as u64,

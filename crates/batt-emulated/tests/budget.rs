@@ -27,13 +27,13 @@ const START: u64 = 8;
 impl Cost {
     /// Steps for a unit of fuel.
     fn ratio(&self) -> u64 {
-        self.steps / (START + self.fuel)
+        self.steps.div_ceil(START + self.fuel)
     }
 
     /// The same of what another run took beyond this one.
     fn ratio_of_more(&self, more: &Cost) -> u64 {
         let fuel = more.fuel.saturating_sub(self.fuel);
-        more.steps.saturating_sub(self.steps) / fuel.max(1)
+        (more.steps.saturating_sub(self.steps)).div_ceil(fuel.max(1))
     }
 }
 
@@ -140,10 +140,12 @@ fn solvers_stay_within_the_steps_for_their_fuel() {
             let Some(cost) = runs.cost(program, sample) else {
                 continue;
             };
-            assert!(
-                cost.ratio() <= STEPS_PER_FUEL,
-                "program {program}, sample {sample}"
-            );
+            if cost.ratio() > STEPS_PER_FUEL {
+                println!(
+                    "program {program}, sample {sample}: {} steps, fuel {}",
+                    cost.steps, cost.fuel
+                );
+            }
             most = (most.0.max(cost.ratio()), most.1.max(cost.steps));
             fuel.push(cost.fuel);
         }
@@ -159,10 +161,11 @@ fn solvers_stay_within_the_steps_for_their_fuel() {
         part(990),
         part(999)
     );
+    assert!(most.0 <= STEPS_PER_FUEL);
 }
 
 /// Arguments far larger than those of solvers, and some that are small.
-const ARGUMENTS: [&str; 25] = [
+const ARGUMENTS: [&str; 29] = [
     "I",
     "upscale(I, FOUR)",
     "upscale(I, TEN)",
@@ -188,6 +191,11 @@ const ARGUMENTS: [&str; 25] = [
     "repeat(upscale(I, FOUR), TEN)",
     "repeat(asindices(I), TEN)",
     "totuple(asobject(I))",
+    // Functions with bodies for lanes, which go through what they are given.
+    "numcolors",
+    "uppermost",
+    "matcher(identity, asindices(I))",
+    "rbind(contained, totuple(asobject(I)))",
 ];
 
 /// Those that primitives with many parameters are tried with.
@@ -214,8 +222,8 @@ fn calls(name: &str, arity: u32, every: usize) -> (String, Vec<String>) {
     (text, calls)
 }
 
-/// Every primitive on large arguments, all choices of them or a few: no call takes the CPU more than its fuel says, nor
-/// does one that is made again, when what can be kept is there.
+/// Every primitive on large arguments, all choices of them (`BATT_HEAVY`) or a few: no call takes the CPU more than its fuel
+/// says, nor does one that is made again, when what can be kept is there. `BATT_OPS` names those to measure alone.
 #[test]
 fn calls_stay_within_the_steps_for_their_fuel() {
     let cells = |cell: fn(usize, usize) -> usize| {
@@ -232,8 +240,13 @@ fn calls_stay_within_the_steps_for_their_fuel() {
         input,
         expected: None,
     });
+    // The worst call of each primitive.
     let mut found: Vec<(u64, String)> = Vec::new();
-    for op in ops().iter().filter(|op| (1..=4).contains(&op.arity())) {
+    let mut measured = 0;
+    let alone = std::env::var("BATT_OPS").ok();
+    let wanted = |name| (alone.as_ref()).is_none_or(|names| names.split(',').any(|n| n == name));
+    let ops = ops().iter().filter(|op| (1..=4).contains(&op.arity()));
+    for op in ops.filter(|op| wanted(op.name)) {
         let every = match (is_heavy(), op.arity()) {
             (true, ..4) => 1,
             (true, _) => 5,
@@ -245,6 +258,7 @@ fn calls_stay_within_the_steps_for_their_fuel() {
         let Some(runs) = Runs::new(&text, &samples) else {
             return;
         };
+        let mut worst = (0, format!("{}, never finished", op.name));
         for (k, call) in calls.into_iter().enumerate() {
             for sample in 0..samples.len() {
                 let once = runs.cost(2 * k, sample);
@@ -256,14 +270,19 @@ fn calls_stay_within_the_steps_for_their_fuel() {
                 if !twice.failed {
                     ratio = ratio.max(once.ratio_of_more(&twice));
                 }
-                found.push((ratio, call.clone()));
+                measured += 1;
+                if ratio >= worst.0 {
+                    let more = [&once, &twice].map(|c| format!("{} / {}", c.steps, c.fuel));
+                    worst = (ratio, format!("{call}: {}", more.join(", twice ")));
+                }
             }
         }
+        found.push(worst);
     }
     found.sort_by_key(|(ratio, _)| std::cmp::Reverse(*ratio));
-    for (ratio, call) in found.iter().step_by(2).take(20) {
+    for (ratio, call) in found.iter().take(if is_heavy() { 200 } else { 20 }) {
         println!("{ratio} steps for a unit of fuel: {call}");
     }
-    assert!(found.len() > 1000);
-    assert!(found[0].0 <= STEPS_PER_FUEL);
+    assert!(measured > 1000 || alone.is_some());
+    assert!(found[0].0 <= STEPS_PER_FUEL, "{}", found[0].1);
 }

@@ -129,7 +129,7 @@ pub fn evaluate(
 }
 
 /// As [`evaluate`], with the help of cards. The results are the same. Gives also what the cards did, if they were used:
-/// they are not if the limits do not [allow](crate::device::fuel_within) it.
+/// they are not if the limits do not [allow](crate::device::Settings::within) it.
 pub fn evaluate_on(
     cards: &mut [Box<dyn Card>],
     jobs: &[Job<'_>],

@@ -38,7 +38,7 @@ INLINE V on_numbers(Ctx &c, u8 operation, i64 a, i64 b) {
 OUTLINE V joined(Ctx &c, V a, V b) {
   u32 n = length(c, a), m = length(c, b);
   ROOM(V, items, c, (u64)n + m + 1);
-  spend(c, (n + m) / LANES);
+  spend(c, (n + m) / 8 + 1);
   for (u32 k = lane(); k < n + m; k += LANES) items[k] = k < n ? item(c, a, k) : item(c, b, k - n);
   sync();
   return tuple_at(c, items, n + m);
@@ -47,11 +47,12 @@ OUTLINE V joined(Ctx &c, V a, V b) {
 /// A tuple so many times.
 OUTLINE V repeated(Ctx &c, V tuple, i64 times) {
   u32 n = length(c, tuple);
+  spend(c, n / 4 + 1);
   if (n == 0 || times <= 0) return empty_tuple();
   if (times > 0xffffff || n * (u64)times > 0xffffff) return stop(c, SIZE);
   u32 total = n * (u32)times;
   ROOM(V, items, c, total);
-  spend(c, total / LANES);
+  spend(c, total / 8);
   for (u32 k = lane(); k < total; k += LANES) items[k] = item(c, tuple, k % n);
   sync();
   return tuple_at(c, items, total);

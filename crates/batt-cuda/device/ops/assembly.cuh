@@ -95,7 +95,7 @@ OUTLINE V rows_joined(Ctx &c, V a, V b) {
   if (n == 0) return empty_tuple();
   bool some_a = false, some_b = false;
   u32 count_a = length(c, a), count_b = length(c, b);
-  spend(c, (count_a + count_b) / 16);
+  spend(c, (count_a + count_b) / 8);
   for (u32 k = lane(); k < count_a; k += LANES) some_a |= is_addable(item(c, a, k));
   for (u32 k = lane(); k < count_b; k += LANES) some_b |= is_addable(item(c, b, k));
   // Whichever meet first.
@@ -331,7 +331,8 @@ OUTLINE V grid_exchanged(Ctx &c, const Grid &g, const Exchange &x) {
   }
   has_first = any(has_first);
   has_second = any(has_second);
-  spend(c, n / 8);
+  bool plain = is_byte(x.from) && is_byte(x.to) && (!x.two || (is_byte(x.second) && is_byte(x.third)));
+  spend(c, plain ? n / 8 : n / 2);
   if (!has_first && !has_second) return grid_done(c, g.cells, g.height, g.width);
   if ((!has_first || is_byte(x.to)) && (!has_second || is_byte(x.third))) {
     ROOM(u8, cells, c, n);

@@ -134,7 +134,7 @@ OUTLINE V row_values(Ctx &c, V grid) {
 /// The colour of one cell of any form: `colour, location = cell`, or `i, j, colour = cell`.
 INLINE V color_of_cell(Ctx &c, V cell) {
   if (!is_container(cell)) return failed(TYPE_);
-  if (length(c, cell) != (triples(c) ? 3 : 2)) return failed(VALUE_);
+  if (length(c, cell) != (triples(c) ? 3 : 2)) return wrong_number(c, cell);
   NEED_ORDER(c, cell);
   return item(c, cell, triples(c) ? 2 : 0);
 }
@@ -248,6 +248,7 @@ OUTLINE V count_in_rows(Ctx &c, V grid, V value) {
     V row = item(c, grid, k);
     if (!is_tuple(row)) return failed(ATTRIBUTE_);
     u32 m = length(c, row);
+    spend(c, m / 4);
     for (u32 j = 0; j < m; j++) count += equal_member(c, item(c, row, j), value, 1);
     CHECK(c);
   }
@@ -266,7 +267,7 @@ OUTLINE V count_among_cells(Ctx &c, V cells, V value) {
 }
 OUTLINE V count_of_color(Ctx &c, V element, V value, u8 reading) {
   Colors s;
-  if (is_container(element)) spend(c, element.kind == GRID ? height_of(element) * width_of(element) / 256 : element.len / 64);
+  if (is_container(element)) spend(c, element.kind == GRID ? height_of(element) * width_of(element) / 128 : element.len / 32);
   if (colors_in(c, element, reading, &s)) return count_in_place(c, s, value);
   CHECK(c);
   bool rows = reading == GRID_OR_OBJECT ? is_tuple(element) : reading == ROW_VALUES;
@@ -347,10 +348,16 @@ OP(color)(Ctx &c, V obj) { return first_color(c, obj); }
 OUTLINE V is_of_color(Ctx &c, V obj, V value) {
   if (obj.kind == SET_C && !in_order(obj)) {
     i64 wanted;
-    if (!integral(value, &wanted)) return boolean(false);
+    bool number = integral(value, &wanted), differ = false;
+    const Dot *dots = dots_of(c, obj);
     u32 n = 0;
-    for (u32 k = lane(); k < obj.len; k += LANES) n += dots_of(c, obj)[k].color == wanted;
+    for (u32 k = lane(); k < obj.len; k += LANES) {
+      n += number && dots[k].color == wanted;
+      differ |= dots[k].color != dots[0].color;
+    }
     n = sum(n);
+    // The CPU puts cells of several colours in order, to see which comes first.
+    spend(c, any(differ) ? (u64)obj.len * 5 / 8 : obj.len / 32);
     return n == 0 || n == obj.len ? boolean(n > 0) : stop(c, ORDER);
   }
   V color = through_generator(first_color(c, obj));
@@ -363,6 +370,7 @@ OP(colorfilter)(Ctx &c, V objs, V value) {
   if (n == 0) return empty_set();
   if (objs.kind != TUPLE && objs.kind != SET_V) return failed(TYPE_); // nothing in them is a container of containers
   ROOM(u8, keep, c, n);
+  spend(c, n / 4);
   V fault = none();
   for (u32 k = 0; k < n; k++) {
     V kept = is_of_color(c, values_of(c, objs)[k], value);

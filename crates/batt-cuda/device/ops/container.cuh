@@ -137,6 +137,7 @@ OUTLINE V first_extreme(Ctx &c, V container, const V *keys, bool up, bool key_wa
   ROOM(u64, numbers, c, n);
   u32 sortable = sort_numbers(c, keys, n, numbers);
   if (sortable != NO_NUMBERS) {
+    if (keys[0].kind == CELL) spend(c, n); // the CPU takes each apart
     u64 flip = up ? 0 : ~0ull, best = 0;
     for (u32 k = lane(); k < n; k += LANES) best = max_of(best, numbers[k] ^ flip);
     best = largest(best);
@@ -190,17 +191,19 @@ OUTLINE V extreme_element(Ctx &c, V container, bool up) {
 OUTLINE V extreme_value(Ctx &c, V container, V function, bool up) {
   if (!is_container(container)) return failed(TYPE_);
   u32 n = length(c, container), at, mark = c.top;
+  i64 fuel = c.fuel, work = c.work;
   if (n == 0) return call1(c, function, integer(0));
   ROOM(V, keys, c, n);
   V fault = map_all(c, function, container, keys);
   TRY(fault);
   fault = first_extreme(c, container, keys, up, true, &at);
   TRY(fault);
-  // Python calls the function once more on the winner. It says the same again, but may make a new nan.
+  // Python calls the function once more on the winner, and so does the CPU. It says the same again, but may make a new nan.
   V key = keys[at];
   sync();
   if (key.kind != INT && key.kind != BOOL && key.kind != PAIR && key.kind != CELL)
     return call1(c, function, item(c, container, at));
+  spend(c, (u64)(fuel - c.fuel + work - c.work) / n);
   c.top = mark;
   return key;
 }
@@ -351,6 +354,7 @@ OP(dedupe)(Ctx &c, V tuple) {
   if (!is_tuple(tuple)) return failed(TYPE_);
   u32 n = length(c, tuple);
   if (n == 0) return tuple;
+  if (tuple.kind == GRID) spend(c, (u64)n * n * width_of(tuple) / 128); // the CPU compares rows each with each
   ROOM(u32, counts, c, n);
   ROOM(u8, keep, c, n);
   V fault = count_equals(c, tuple, counts);
@@ -505,10 +509,14 @@ OUTLINE bool other_of_two(Ctx &c, V container, V value, V *other) {
 /// The first element of a tuple that does not equal a value; false if there is none.
 OUTLINE bool first_other(Ctx &c, V tuple, V value, V *other) {
   u32 n = length(c, tuple);
-  spend(c, tuple.kind == GRID ? n + n * width_of(tuple) / 128 : n);
+  spend(c, n);
+  i64 fuel = c.fuel;
   for (u32 k = 0; k < n && !c.stop; k++) {
     *other = item(c, tuple, k);
-    if (!equal(c, *other, value)) return true;
+    if (equal(c, *other, value)) continue;
+    // The CPU compares all of them.
+    spend(c, (u64)(fuel - c.fuel) * (n - k - 1) / (k + 1));
+    return true;
   }
   return false;
 }
@@ -621,7 +629,7 @@ OP(difference)(Ctx &c, V a, V b) {
   if (n && !is_container(b)) return failed(TYPE_);
   ROOM(u8, keep, c, n + 1);
   // The CPU looks through a tuple for each element.
-  spend(c, is_tuple(b) ? (u64)n * length(c, b) / 64 : n / 32);
+  spend(c, is_tuple(b) ? (u64)n * length(c, b) / 4 : n / 8);
   CHECK(c);
   if (b.kind == ROW) {
     for (u32 k = 0; k < n; k++) {
@@ -700,7 +708,7 @@ OP(pair)(Ctx &c, V a, V b) {
   if (n == 0) return empty_tuple();
   NEED_ORDER(c, a);
   NEED_ORDER(c, b);
-  spend(c, n);
+  spend(c, n + (length(c, a) + length(c, b)) / 8);
   ROOM(V, pairs, c, n);
   ROOM(V, parts, c, 2 * (u64)n);
   for (u32 k = lane(); k < n; k += LANES) pairs[k] = pair_in(c, item(c, a, k), item(c, b, k), parts + 2 * k);
@@ -756,7 +764,7 @@ OP(merge)(Ctx &c, V containers) {
   // The cells of a grid lie row by row already.
   if (containers.kind == GRID) {
     u32 cells = height_of(containers) * width_of(containers);
-    spend(c, cells / 64);
+    spend(c, cells / 4 + height_of(containers));
     return row_at(c, bytes_of(c, containers), cells);
   }
   const V *members = elements(c, containers);
@@ -773,7 +781,7 @@ OP(sizefilter)(Ctx &c, V container, V size) {
   u32 n = length(c, container);
   i64 wanted;
   bool number = integral(size, &wanted), without = false;
-  spend(c, n / 64);
+  spend(c, n / 8 + 1);
   ROOM(u8, keep, c, n + 1);
   for (u32 k = lane(); k < n; k += LANES) {
     V member = item(c, container, k);
@@ -833,36 +841,40 @@ ALIAS2(mfilter_f, mfilter)
 
 /// Accounts for the elements of a set that are not looked at once one has been found: the CPU may look at all of them,
 /// and what is finished here must be within its limits there.
-OUTLINE void spend_on_others(Ctx &c, V container, u32 seen, i64 fuel, i64 budget) {
-  if (!is_set(container)) return;
-  u32 others = container.len - seen;
-  i64 bytes = (budget - c.budget) / seen * others;
-  spend(c, (u64)((fuel - c.fuel) / seen) * others);
-  c.budget -= bytes;
-  if (c.budget < 0) stop(c, ARENA);
+OUTLINE void spend_on_others(Ctx &c, V container, u32 seen, i64 fuel, i64 work) {
+  i64 spent = fuel - c.fuel + work - c.work;
+  if (is_set(container)) spend(c, (u64)spent / seen * (container.len - seen));
 }
 
 OP(extract)(Ctx &c, V container, V condition) {
   if (!is_container(container)) return failed(TYPE_);
-  i64 fuel = c.fuel, budget = c.budget;
+  i64 fuel = c.fuel, work = c.work, budget = c.budget;
   u32 n = length(c, container), mark = c.top, found = EMPTY;
-  bool ordered = in_order(container), lanewise = n > 1 && is_lanewise(c, condition), faults_differ = false;
+  u8 manner = manner_of(c, condition, n);
+  bool ordered = in_order(container), faults_differ = false;
   V fault = none();
   for (u32 from = 0; from < n; from += LANES) {
-    if (lanewise) {
+    if (manner != IN_TURN) {
       V mine;
-      u32 fallbacks = c.fallbacks;
+      u32 fallbacks = c.fallbacks, closures = c.closures;
       // Later elements are not looked at, so they must not leave a trace either.
-      if (lane_map(c, condition, container, from, n, &mine) && c.fallbacks == fallbacks && !any(mine.kind == FAILED)) {
+      if (map_some(c, &manner, condition, container, from, n, false, &mine) && c.fallbacks == fallbacks &&
+          c.closures == closures && !any(mine.kind == FAILED)) {
         u32 accepted = ballot(from + lane() < n && truth(c, mine));
         if (!accepted) continue;
         if (!ordered && (found != EMPTY || popcount(accepted) > 1)) return stop(c, ORDER);
         found = from + lowest(accepted);
-        if (ordered) return item(c, container, found);
+        if (ordered) {
+          spend_on_others(c, container, min_of(from + LANES, n), fuel, work);
+          CHECK(c);
+          return item(c, container, found);
+        }
         continue;
       }
+      CHECK(c);
       c.fallbacks = fallbacks;
-      lanewise = false;
+      c.closures = closures;
+      manner = IN_TURN;
     }
     u32 to = min_of(from + LANES, n);
     for (u32 k = from; k < to; k++) {
@@ -871,9 +883,10 @@ OP(extract)(Ctx &c, V container, V condition) {
       bool accepted = y.kind != FAILED && truth(c, y);
       sync();
       c.top = mark;
+      c.budget = budget;
       if (y.kind == FAILED) {
         if (ordered) {
-          spend_on_others(c, container, k + 1, fuel, budget);
+          spend_on_others(c, container, k + 1, fuel, work);
           CHECK(c);
           return y;
         }
@@ -881,7 +894,7 @@ OP(extract)(Ctx &c, V container, V condition) {
         fault = y;
       } else if (accepted) {
         if (ordered) {
-          spend_on_others(c, container, k + 1, fuel, budget);
+          spend_on_others(c, container, k + 1, fuel, work);
           CHECK(c);
           return item(c, container, k);
         }

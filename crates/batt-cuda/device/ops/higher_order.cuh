@@ -134,7 +134,11 @@ OP(mapply)(Ctx &c, V function, V container) {
 
 /// The values of a function on elements side by side, as an array; `*count` of them.
 OUTLINE V side_by_side(Ctx &c, V function, V a, V b, V **images, u32 *count) {
-  if (!is_container(a) || !is_container(b)) return failed(TYPE_);
+  if (!is_container(a) || !is_container(b)) {
+    // The CPU puts the first one in order before it looks at the other.
+    if (is_set(a)) spend(c, a.len / 4);
+    return failed(TYPE_);
+  }
   u32 n = min_of(length(c, a), length(c, b));
   if (n) {
     NEED_ORDER(c, a);
@@ -143,11 +147,27 @@ OUTLINE V side_by_side(Ctx &c, V function, V a, V b, V **images, u32 *count) {
   *images = room_for<V>(c, n ? n : 1);
   CHECK(c);
   *count = n;
-  for (u32 k = 0; k < n; k++) {
-    V y = through_generator(call2(c, function, item(c, a, k), item(c, b, k)));
-    TRY(y);
-    CHECK(c);
-    put(*images + k, y);
+  bool one_each = true;
+  for (u32 from = 0; from < n; from += LANES) {
+    u32 mine = from + lane(), to = min_of(from + LANES, n);
+    if (one_each && n - from >= ALONE_FROM) {
+      bool there = mine < n;
+      V y, x = there ? lane_item(c, a, mine) : none();
+      one_each = call_alone(c, function, 2, x, there ? lane_item(c, b, mine) : none(), there, true, &y);
+      CHECK(c);
+      if (one_each) {
+        V fault = through_generator(lane_fault(c, empty_tuple(), y));
+        TRY(fault);
+        if (there) (*images)[mine] = y;
+        continue;
+      }
+    }
+    for (u32 k = from; k < to; k++) {
+      V y = through_generator(call2(c, function, item(c, a, k), item(c, b, k)));
+      TRY(y);
+      CHECK(c);
+      put(*images + k, y);
+    }
   }
   sync();
   return none();
@@ -171,26 +191,50 @@ OP(prapply)(Ctx &c, V function, V a, V b) {
   if (!is_container(b)) return failed(TYPE_);
   u32 m = length(c, b);
   if (m == 0) return empty_set();
-  if (!is_container(a)) return failed(TYPE_);
+  if (!is_container(a)) {
+    spend(c, m / 4); // as above
+    return failed(TYPE_);
+  }
   if (c.exact) {
     NEED_ORDER(c, a);
     NEED_ORDER(c, b);
   }
   u32 n = length(c, a);
   ROOM(V, images, c, (u64)n * m + 1);
+  bool ordered = in_order(a) && in_order(b), one_each = true;
+  u32 count = n * m;
   V fault = none();
-  for (u32 y = 0; y < m; y++)
-    for (u32 x = 0; x < n; x++) {
-      V v = through_generator(call2(c, function, item(c, a, x), item(c, b, y)));
+  for (u32 from = 0; from < count; from += LANES) {
+    u32 mine = from + lane(), to = min_of(from + LANES, count);
+    if (one_each && count - from >= ALONE_FROM) {
+      bool there = mine < count;
+      V v, x = there ? lane_item(c, a, mine % n) : none();
+      one_each = call_alone(c, function, 2, x, there ? lane_item(c, b, mine / n) : none(), there, true, &v);
+      CHECK(c);
+      if (one_each) {
+        V met = through_generator(lane_fault(c, in_order(a) ? b : a, v));
+        CHECK(c);
+        if (met.kind == FAILED) {
+          if (ordered) return met;
+          if (fault.kind == FAILED && fault.flags != met.flags) return stop(c, FAULTS);
+          fault = met;
+        }
+        if (there) images[mine] = v;
+        continue;
+      }
+    }
+    for (u32 k = from; k < to; k++) {
+      V v = through_generator(call2(c, function, item(c, a, k % n), item(c, b, k / n)));
       CHECK(c);
       if (v.kind == FAILED) {
-        if (in_order(a) && in_order(b)) return v;
+        if (ordered) return v;
         if (fault.kind == FAILED && fault.flags != v.flags) return stop(c, FAULTS);
         fault = v;
         continue;
       }
-      put(images + y * n + x, v);
+      put(images + k, v);
     }
+  }
   sync();
   TRY(fault);
   return build_values(c, images, n * m);

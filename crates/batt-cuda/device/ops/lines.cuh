@@ -63,7 +63,7 @@ OP(neighbors)(Ctx &c, V loc) { return neighbors_of(c, loc, true, true); }
 
 /// *Build* of `count` locations, `(di, dj)` apart, all of them pairs.
 OUTLINE V line_of_pairs(Ctx &c, i32 i, i32 j, i32 di, i32 dj, u32 count) {
-  spend(c, count / LANES);
+  spend(c, count / 8);
   ROOM(u32, pairs, c, count);
   for (u32 k = lane(); k < count; k += LANES) pairs[k] = pair_word(i + (i32)k * di, j + (i32)k * dj);
   sync();
@@ -175,7 +175,10 @@ OUTLINE V shot_coordinate(Ctx &c, V start, V direction, u32 k) {
   V step = at(c, direction, k);
   TRY(step);
   // Python repeats the tuple, but can add it to no number.
-  if (is_tuple(step) && !is_tuple(from)) return failed(TYPE_);
+  if (is_tuple(step) && !is_tuple(from)) {
+    spend(c, (u64)length(c, step) * SHOT / 8);
+    return failed(TYPE_);
+  }
   V way = plain_operation(c, MULTIPLY, integer(SHOT), step);
   TRY(way);
   return plain_operation(c, ADD, from, way);
@@ -262,7 +265,7 @@ OUTLINE V free_places(Ctx &c, V patch, Bounds box) {
     bits.words[k] = ~bits.words[k] & (~0u >> beyond);
   }
   sync();
-  spend(c, bits.area / LANES);
+  spend(c, (patch.len + bits.area) / 4);
   return patch_of_bits(c, bits, false);
 }
 
@@ -287,7 +290,7 @@ OUTLINE V frame_pairs(Ctx &c, Bounds b) {
   u32 height = (u32)(b.bottom - b.top + 1), width = (u32)(b.right - b.left + 1);
   u32 rows = min_of(height, 2u), sides = min_of(width, 2u);
   u32 n = width * rows + (height - rows) * sides;
-  spend(c, n / LANES);
+  spend(c, n / 8 + 1);
   ROOM(u32, pairs, c, n);
   for (u32 k = lane(); k < n; k += LANES) {
     u32 place;

@@ -18,7 +18,7 @@ OUTLINE V unpacking_fault(Ctx &c, const V *items, u32 n, bool ordered, bool *lat
       *late = true;
       continue;
     }
-    V seen = failed(is_container(item) ? VALUE_ : TYPE_);
+    V seen = is_container(item) ? wrong_number(c, item) : failed(TYPE_);
     if (ordered) return seen;
     if (fault.kind == FAILED && fault.flags != seen.flags) return stop(c, FAULTS);
     fault = seen;
@@ -433,6 +433,11 @@ OUTLINE V any_match(Ctx &c, V a, V b, u8 axis) {
   return boolean(parts_match(c, a, b, axis));
 }
 
+/// The CPU has put the locations of one patch in order before it finds that the other is none, or empty.
+INLINE void spend_on_first(Ctx &c, V patch) {
+  if (is_patch(patch)) spend(c, (u64)patch.len * 3 / 4 + 1);
+}
+
 /// Have two patches of arc-dsl a row or column in common?
 OUTLINE V patches_match(Ctx &c, V a, V b, u8 axis) {
   V list_a, list_b;
@@ -440,6 +445,7 @@ OUTLINE V patches_match(Ctx &c, V a, V b, u8 axis) {
   V fault = located(c, a, &list_a, &late);
   TRY(fault);
   fault = located(c, b, &list_b, &late);
+  if (fault.kind == FAILED) spend_on_first(c, a);
   TRY(fault);
   return any_match(c, list_a, list_b, axis);
 }
@@ -542,13 +548,14 @@ OUTLINE V locate_both(Ctx &c, V a, V b, V *list_a, V *list_b) {
   if (fault_a.kind == STOPPED || (fault_a.kind == FAILED && !late_a)) return fault_a;
   if (fault_a.kind != FAILED && list_a->len == 0) return failed(VALUE_);
   V fault_b = located(c, b, list_b, &late_b);
+  if (fault_b.kind == FAILED || list_b->len == 0) spend_on_first(c, a);
   return both_located(c, fault_a, late_a, *list_a, fault_b, *list_b);
 }
-/// What it takes the CPU to compare all locations of two patches, a hundredth of it: it looks at each pair, and makes
-/// the locations of the second one again for each of the first one if they are not at hand.
+/// What it takes the CPU to compare all locations of two patches: it looks at each pair, and makes the locations of the
+/// second one again for each of the first one if they are not at hand.
 INLINE u64 work_of_pairs(V a, V b, V list_a, V list_b) {
   u64 pairs = (u64)list_a.len * list_b.len;
-  return is_full_patch(a) && is_full_patch(b) ? pairs / 1024 : pairs;
+  return is_full_patch(a) && is_full_patch(b) ? pairs / 64 : pairs;
 }
 OP(manhattan)(Ctx &c, V a, V b) {
   V list_a, list_b;

@@ -75,7 +75,7 @@ OUTLINE V values_added(Ctx &c, V a, V b) {
 /// The n elements of a container: `a, b = v`.
 OUTLINE V unpacked(Ctx &c, V v, u32 n, V *parts) {
   if (!is_container(v)) return failed(TYPE_);
-  if (length(c, v) != n) return failed(VALUE_);
+  if (length(c, v) != n) return wrong_number(c, v);
   NEED_ORDER(c, v);
   for (u32 k = 0; k < n; k++) parts[k] = item(c, v, k);
   return none();
@@ -120,6 +120,7 @@ OUTLINE V grid_turned(Ctx &c, const Grid &g, u8 turn) {
 /// `v[::-1]` of a tuple.
 OUTLINE V tuple_reversed(Ctx &c, V v) {
   u32 n = length(c, v);
+  spend(c, n / 4 + 1);
   ROOM(V, items, c, n + 1);
   for (u32 k = lane(); k < n; k += LANES) items[k] = item(c, v, n - 1 - k);
   return tuple_done(c, items, n);
@@ -341,7 +342,7 @@ OUTLINE V turned(Ctx &c, V piece, u8 turn) {
   if (as_grid(c, piece, &g)) return grid_turned(c, g, turn);
   CHECK(c);
   if (is_tuple(piece)) {
-    spend(c, length(c, piece) / 16);
+    spend(c, length(c, piece) / 8 + 1);
     return rows_turned(c, piece, turn);
   }
   if (turn > COUNTERDIAGONAL || !is_set(piece)) return failed(TYPE_);
@@ -398,10 +399,17 @@ OUTLINE V rows_scaled(Ctx &c, V v, V factor, bool down, bool across) {
   CHECK(c);
   // A factor that nobody needs may be anything.
   bool number = is_number(factor), wrong = down && !number;
+  u32 inside = 0;
   if (across)
-    for (u32 k = lane(); k < n; k += LANES)
+    for (u32 k = lane(); k < n; k += LANES) {
       wrong |= !is_container(rows[k]) || (!number && length(c, rows[k]) > 0);
-  if (any(wrong)) return failed(TYPE_);
+      inside += is_container(rows[k]) ? length(c, rows[k]) : 0;
+    }
+  if (any(wrong)) {
+    // The CPU puts sets in order before it notices.
+    spend(c, (u64)(n + sum(inside)) * 5 / 8);
+    return failed(TYPE_);
+  }
   NEED_ORDER(c, v);
   i64 times = number ? max_of(number_of(factor), (i64)0) : 0;
   if (times > (i64)MOST_ELEMENTS) return stop(c, SIZE);
@@ -473,9 +481,11 @@ OP(upscale)(Ctx &c, V element, V factor) {
   }
   if (!is_set(element)) return failed(TYPE_);
   if (element.len == 0) return empty_set();
-  if (element.kind == SET_P) return failed(TYPE_);
-  if (element.kind == SET_C)
-    return is_number(factor) ? cells_scaled(c, element, number_of(factor), true) : failed(TYPE_);
+  if (element.kind == SET_C && is_number(factor)) return cells_scaled(c, element, number_of(factor), true);
+  if (is_patch(element)) {
+    spend(c, (u64)element.len * 3 / 4); // the CPU moves it and puts it in order before it notices
+    return failed(TYPE_);
+  }
   V parts[2], corner = op_ulcorner(c, element);
   TRY(corner);
   V fault = unpacked(c, corner, 2, parts);
@@ -493,6 +503,7 @@ OUTLINE V rows_thinned(Ctx &c, V grid, u32 height, u32 width, u32 step) {
     if (kept && !is_tuple(row)) return failed(TYPE_);
     if (kept && length(c, row) <= (kept - 1) * step) return failed(INDEX_);
     if (i % step) continue;
+    spend(c, kept / 8 + 1);
     ROOM(V, values, c, kept + 1);
     for (u32 k = lane(); k < kept; k += LANES) values[k] = item(c, row, k * step);
     row = tuple_done(c, values, kept);

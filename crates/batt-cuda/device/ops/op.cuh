@@ -29,10 +29,16 @@ const u64 MOST_ELEMENTS = 4000000;
 /// A plain integer that fits a cell of a grid?
 INLINE bool is_byte(V v) { return v.kind == INT && v.hi == 0 && v.lo <= 255; }
 
+/// The fault of taking something apart into fewer or more than it has. The CPU puts a set in order before it notices.
+INLINE V wrong_number(Ctx &c, V v) {
+  spend(c, (u64)length(c, v) * 5 / 8);
+  return failed(VALUE_);
+}
+
 /// `a, b = v`: a fault, or none().
 OUTLINE V unpack_pair(Ctx &c, V v, V *a, V *b) {
   if (!is_container(v)) return failed(TYPE_);
-  if (length(c, v) != 2) return failed(VALUE_);
+  if (length(c, v) != 2) return wrong_number(c, v);
   NEED_ORDER(c, v);
   *a = item(c, v, 0);
   *b = item(c, v, 1);

@@ -5,7 +5,7 @@
 /// `x, y, z = v`: a fault, or none().
 OUTLINE V unpack_three(Ctx &c, V v, V *x, V *y, V *z) {
   if (!is_container(v)) return failed(TYPE_);
-  if (length(c, v) != 3) return failed(VALUE_);
+  if (length(c, v) != 3) return wrong_number(c, v);
   NEED_ORDER(c, v);
   *x = item(c, v, 0);
   *y = item(c, v, 1);
@@ -138,7 +138,7 @@ OUTLINE V locations_of(Ctx &c, V patch) {
 /// *Build* of the locations of a list of cells.
 OUTLINE V without_colors(Ctx &c, V cells) {
   u32 n = cells.len;
-  spend(c, n / LANES);
+  spend(c, n / 8);
   ROOM(u32, pairs, c, n);
   for (u32 k = lane(); k < n; k += LANES) pairs[k] = dots_of(c, cells)[k].at;
   sync();
@@ -306,7 +306,7 @@ OUTLINE V cells_under(Ctx &c, V places, V grid, u32 height, u32 width) {
 OUTLINE V dots_under(Ctx &c, V places, Grid grid) {
   u32 n = places.len, kept = 0;
   if (n == 0) return empty_set();
-  spend(c, n / LANES);
+  spend(c, n / 8);
   ROOM(Dot, dots, c, n);
   for (u32 from = 0; from < n; from += LANES) {
     u32 k = from + lane();
@@ -349,7 +349,7 @@ OUTLINE V recolored(Ctx &c, V color, V places) {
   if (!is_container(places)) return failed(TYPE_);
   u32 n = length(c, places);
   if (n == 0) return empty_set();
-  spend(c, n / LANES);
+  spend(c, n / 8);
   V list = packed_patch(c, places);
   TRY(list);
   if (list.kind == SET_P && color.kind == INT && fits32(int_of(color))) {
@@ -392,7 +392,7 @@ OUTLINE V translated(Ctx &c, V list, i32 di, i32 dj) {
   Bounds b = bounds_of(c, list);
   if (!fits16(b.top + di) || !fits16(b.bottom + di) || !fits16(b.left + dj) || !fits16(b.right + dj)) return none();
   u32 n = list.len;
-  spend(c, n / LANES);
+  spend(c, n / 8);
   if (list.kind == SET_P) {
     ROOM(u32, pairs, c, n);
     for (u32 k = lane(); k < n; k += LANES) {

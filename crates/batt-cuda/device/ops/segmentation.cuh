@@ -738,7 +738,7 @@ OUTLINE V other_occurrences(Ctx &c, V v, u32 height, u32 width, V normed, V shap
 
 OP(occurrences)(Ctx &c, V v, V obj) {
   Grid grid;
-  if (is_container(obj)) spend(c, length(c, obj) / 64);
+  if (is_container(obj)) spend(c, length(c, obj) / 16);
   bool is_grid = small_grid(c, v, &grid);
   CHECK(c);
   if (is_grid && obj.kind == SET_C) {
@@ -819,7 +819,7 @@ OP(frontiers)(Ctx &c, V v) {
     if (width == 0) return empty_set();
     codes = &coded;
   }
-  spend(c, height + width);
+  spend(c, height + width + grid.height * grid.width / 16);
   ROOM(V, lines, c, height + width);
   u32 rows = uniform_lines(c, grid, codes, height, width, width, 1, lines);
   // In a single cell, row and column are the same.
@@ -846,7 +846,7 @@ OUTLINE V period_of_cells(Ctx &c, V cells, bool columns) {
   if (quick) set_bits(c, bits, cells, true);
   const Dot *dots = dots_of(c, cells);
   for (i32 p = 1; p < extent; p++) {
-    spend(c, (quick ? cells.len : (u64)cells.len * cells.len / 4) / LANES + 1);
+    spend(c, (quick ? cells.len / 16 : (u64)cells.len * cells.len / 4 / LANES) + 1);
     bool missing = false;
     for (u32 k = lane(); k < cells.len && !missing; k += LANES) {
       Dot d = dots[k];

@@ -19,12 +19,13 @@ pub struct Launch {
     pub output_words: u64,
     pub arena_bytes: u64,
     pub fuel: u64,
+    pub work: u64,
     pub flags: u32,
     pub warps: u32,
     pub op_counters: u64,
 }
 
-const _: () = assert!(size_of::<Launch>() == 112);
+const _: () = assert!(size_of::<Launch>() == 120);
 
 /// What one launch is given. All blobs as `docs/device.md` has them.
 #[derive(Clone, Copy)]
@@ -43,8 +44,10 @@ pub struct Batch<'a> {
     pub output_words: usize,
     /// The flags of the launch.
     pub flags: u32,
-    /// Work that one run may do.
+    /// Work that one run may do, one thing after the other.
     pub fuel: u64,
+    /// What its lanes may do beside one another, in addition.
+    pub work: u64,
     /// Bytes of one run's arena; a card may have room for fewer warps then.
     pub arena_bytes: usize,
     /// Number of counters (`u64`) wanted back, 0 for none.

@@ -5,7 +5,6 @@ use std::cmp::Reverse;
 
 use batt_dsl::Limits;
 
-use super::STEPS_PER_FUEL;
 use super::bytecode::{ProgramAt, Programs};
 use super::card::{Batch, Card, CardError, Launched, Times};
 use super::inputs::Inputs;
@@ -23,9 +22,12 @@ const LEAVE_FROM: u32 = 16;
 /// What one run may do on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Work, counted about as the CPU counts its steps and far below its default limit: what a device finishes, the
-    /// CPU would, too. What takes longer is done sooner by a core than by a warp, which the others wait for.
+    /// Work, counted about as the CPU counts its steps. What takes longer is done sooner by a core than by a warp, which the
+    /// others wait for.
     pub fuel: u64,
+    /// Work that lanes do beside one another while a warp spends its fuel. Both together are so much below the CPU's limit that
+    /// it would finish what a device finishes.
+    pub work: u64,
     /// Bytes of values.
     pub arena_bytes: usize,
     /// The same in the last launch, which few runs need.
@@ -38,12 +40,40 @@ pub struct Settings {
     pub learn: bool,
 }
 
+/// Steps that the CPU is taken to need at most for what a device does with a unit of fuel. `docs/device.md` says where it
+/// is from.
+pub const STEPS_PER_FUEL: u64 = 8;
+
+/// What a run usually gets.
+const FUEL: u64 = 12_000;
+
+/// With less fuel than this hardly any program is finished.
+const LEAST_FUEL: u64 = 500;
+
+impl Settings {
+    /// The same for a program that the CPU has these limits for: at most as much fuel, and so little that what is finished on a
+    /// device is within the limits here. `None`: a device cannot be used.
+    pub fn within(self, limits: &Limits) -> Option<Settings> {
+        let default = Limits::default();
+        let all = limits.steps / STEPS_PER_FUEL;
+        let fuel = self.fuel.min(all);
+        let enough = fuel >= LEAST_FUEL.min(self.fuel);
+        let allowed = enough && limits.size >= default.size && limits.memory >= default.memory;
+        allowed.then_some(Settings {
+            fuel,
+            work: self.work.min(all - fuel),
+            ..self
+        })
+    }
+}
+
 impl Default for Settings {
     fn default() -> Settings {
         Settings {
-            fuel: Limits::default().steps / STEPS_PER_FUEL,
-            arena_bytes: 1 << 20,
-            large_arena_bytes: 4 << 20,
+            fuel: FUEL,
+            work: Limits::default().steps / STEPS_PER_FUEL - FUEL,
+            arena_bytes: 2 << 20,
+            large_arena_bytes: 8 << 20,
             values: true,
             ops: false,
             learn: true,
@@ -389,6 +419,7 @@ impl Launcher {
             output_words: output_words.clamp(LEAST_OUTPUT, MOST_OUTPUT),
             flags,
             fuel: settings.fuel,
+            work: settings.work,
             arena_bytes,
             counters,
             op_counters: if ops { steps } else { 0 },

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 
 use batt_dsl::Limits;
 
+use super::DeviceOptions;
 use super::bytecode::Programs;
 use super::card::Card;
 use super::feed::{Feed, Load, Runs, Subject, Taken};
@@ -13,7 +14,6 @@ use super::launch::{Counting, LaunchPass, Settings};
 use super::report::{Counts, DeviceReport};
 use super::results::{Entry, Reason, only_entry};
 use super::verify::{Seen, Verify};
-use super::{DeviceOptions, fuel_within};
 use crate::compile::Compiled;
 use crate::sample::Sample;
 
@@ -37,8 +37,8 @@ impl<'a> Solo<'a> {
         limits: &Limits,
         options: &DeviceOptions,
     ) -> Solo<'a> {
-        let fuel = fuel_within(limits, options.settings.fuel);
-        let feed = fuel.filter(|_| !cards.is_empty()).map(|fuel| {
+        let settings = options.settings.within(limits);
+        let feed = settings.filter(|_| !cards.is_empty()).map(|settings| {
             let mut sent = Programs::new();
             let mut shapes = Shapes::default();
             let subject = |program: &Compiled| {
@@ -66,11 +66,7 @@ impl<'a> Solo<'a> {
                     false => Counting::Nothing,
                 },
             };
-            let settings = Settings {
-                values,
-                fuel,
-                ..options.settings
-            };
+            let settings = Settings { values, ..settings };
             let chunk = options.chunk.map(NonZeroUsize::get);
             Feed::new(load, settings, cards.len(), chunk)
         });

@@ -88,7 +88,7 @@ pub struct ScoreReport {
 ///
 /// A run has no score if `stop` was set before it was done. With [`Left::HandedBack`] those have none either that no
 /// card has finished: all of them, if there are no cards or if the limits do not
-/// [allow](super::fuel_within) them.
+/// [allow](super::Settings::within) them.
 ///
 /// # Panics
 ///

@@ -8,7 +8,6 @@ use super::sheaf::Sheaf;
 use super::work::score_of;
 use crate::device::bytecode::Programs;
 use crate::device::card::{Card, CardError, Times};
-use crate::device::fuel_within;
 use crate::device::launch::{Counting, Done, JobAt, Launcher, Settings};
 use crate::device::results::only_entry;
 use batt_dsl::Limits;
@@ -79,14 +78,11 @@ pub struct Searcher {
 }
 
 impl Searcher {
-    /// For runs with these limits; `None` if they do not [allow](fuel_within) cards.
+    /// For runs with these limits; `None` if they do not [allow](Settings::within) cards.
     pub fn new(limits: &Limits) -> Option<Searcher> {
-        let settings = Settings::default();
-        let fuel = fuel_within(limits, settings.fuel)?;
         let settings = Settings {
             values: false,
-            fuel,
-            ..settings
+            ..Settings::default().within(limits)?
         };
         Some(Searcher {
             launcher: Launcher::new(settings, 1),

@@ -14,7 +14,6 @@ use crate::compile::Compiled;
 use crate::device::bytecode::{ProgramAt, Programs};
 use crate::device::card::Card;
 use crate::device::feed::Runs;
-use crate::device::fuel_within;
 use crate::device::inputs::Shape;
 use crate::device::launch::{Counting, Done, JobAt, Launcher, Settings};
 use crate::device::report::{CardReport, Counts, DeviceReport, OpCount, op_counts};
@@ -47,8 +46,8 @@ pub(super) fn score(
     stop: &AtomicBool,
 ) -> (Vec<Option<Score>>, ScoreReport) {
     let count = runs.count(programs.len(), samples.samples().len());
-    let fuel = fuel_within(&options.limits, options.device.settings.fuel);
-    let used = !cards.is_empty() && fuel.is_some() && count > 0;
+    let settings = options.device.settings.within(&options.limits);
+    let used = !cards.is_empty() && settings.is_some() && count > 0;
     let cards = if used { cards } else { &mut [] };
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let threads = options.threads.map_or(cores, std::num::NonZeroUsize::get);
@@ -57,7 +56,10 @@ pub(super) fn score(
         samples,
         runs,
         options,
-        fuel: fuel.unwrap_or_default(),
+        settings: Settings {
+            values: false,
+            ..settings.unwrap_or_default()
+        },
         stop,
         chunks: match options.device.chunk {
             Some(size) => (0..count)
@@ -185,7 +187,7 @@ struct Work<'a> {
     runs: Runs<'a>,
     options: &'a ScoreOptions,
     /// Of each run on a card.
-    fuel: u64,
+    settings: Settings,
     stop: &'a AtomicBool,
     chunks: Vec<Range<usize>>,
     next: AtomicUsize,
@@ -235,11 +237,7 @@ impl Work<'_> {
 
     /// Works for a card.
     fn feed(&self, card: &mut dyn Card, sent: &Sent<'_>) {
-        let settings = Settings {
-            values: false,
-            fuel: self.fuel,
-            ..self.options.device.settings
-        };
+        let settings = self.settings;
         let counting = match settings.ops {
             true => Counting::Steps,
             false => Counting::Nothing,
