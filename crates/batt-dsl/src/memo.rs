@@ -540,6 +540,32 @@ pub(crate) mod tests {
     /// For each object, the locations to which it is the nearest: the function that finds the nearest is asked again for each
     /// object.
     pub(crate) fn nearest<'r>(run: &mut Run<'r>) -> Outcome<Value<'r>> {
+        let mut names = distances(run)?;
+        names.set("find", "lbind argmin things")?;
+        names.set("nearest", "compose find measure")?;
+        names.set("is", "lbind rbind equality")?;
+        names.set("then", "rbind compose nearest")?;
+        names.set("own", "chain filter then is")?;
+        names.set("owns", "apply own things")
+    }
+
+    /// The same, but for locations that are as far from another one: the others are asked for how near they are.
+    pub(crate) fn nearer<'r>(run: &mut Run<'r>) -> Outcome<Value<'r>> {
+        let mut names = distances(run)?;
+        names.set("others", "rbind remove things")?;
+        names.set("least", "lbind lbind valmin")?;
+        names.set("then", "rbind compose measure")?;
+        names.set("theirs", "chain then least others")?;
+        names.set("to", "lbind rbind astuple")?;
+        names.set("its", "compose after to")?;
+        names.set("compare", "lbind fork greater")?;
+        names.set("is", "fork compare theirs its")?;
+        names.set("own", "compose filter is")?;
+        names.set("owns", "apply own things")
+    }
+
+    /// Locations, objects, and how far they are from each other.
+    fn distances<'a, 'r>(run: &'a mut Run<'r>) -> Outcome<Names<'a, 'r>> {
         let grid = run.input(10, 10, &GRID)?;
         let flags = [("T", true), ("F", false)].map(|(name, flag)| (name, Value::bool(flag)));
         let mut names = Names(run, [("I", grid)].into_iter().chain(flags).collect());
@@ -553,13 +579,8 @@ pub(crate) mod tests {
         names.set("after", "lbind compose distance")?;
         names.set("from", "lbind lbind astuple")?;
         names.set("measure", "compose after from")?;
-        names.set("find", "lbind argmin things")?;
-        names.set("nearest", "compose find measure")?;
-        names.set("is", "lbind rbind equality")?;
-        names.set("then", "rbind compose nearest")?;
         names.set("filter", "lbind sfilter places")?;
-        names.set("own", "chain filter then is")?;
-        names.set("owns", "apply own things")
+        Ok(names)
     }
 
     /// What a run gives, the steps it takes, and how many closures it makes.

@@ -39,7 +39,7 @@ use std::sync::OnceLock;
 
 use crate::fault::{Fault, Outcome};
 use crate::run::{MAX_DEPTH, Run};
-use crate::set::Elems;
+use crate::set::{Elems, Origin, Selection, Set};
 use crate::table::{Op, OpId};
 use crate::value::{Cell, Closure, Form, Pair, Value};
 
@@ -50,6 +50,8 @@ use super::{arithmetic, color, container, higher_order, lines, logic, measure};
 const LEAST: usize = 24;
 /// As many elements are taken at once: of more, the caches do not hold several columns.
 const BLOCK: usize = 4096;
+/// With fewer members left, it takes as long to look at all of them.
+const FEW_OTHERS: usize = 4;
 /// Tuples of tuples that are seen through.
 const NESTED: u32 = 3;
 
@@ -97,6 +99,8 @@ struct Chosen<'r> {
 
 /// A function that was made for each element, of parts that may differ.
 struct Made<'r> {
+    /// Functions that were made alike have the same.
+    id: u64,
     arity: u8,
     form: MadeForm<'r>,
 }
@@ -127,6 +131,10 @@ pub(crate) struct Columns<'r> {
     /// The elements of sets.
     elements: HashMap<u64, Column<'r>, BuildHasherDefault<Mixer>>,
     calls: HashMap<Call, Remembered<'r>, BuildHasherDefault<Mixer>>,
+    /// Functions by how they were made.
+    made: HashMap<[(u8, u64); 4], u64, BuildHasherDefault<Mixer>>,
+    /// What functions say of all members of a set but one.
+    others: HashMap<[u64; 3], Option<Rc<Others>>, BuildHasherDefault<Mixer>>,
     bytes: usize,
     /// How many columns there have been: each has a number.
     count: u64,
@@ -140,6 +148,18 @@ struct Remembered<'r> {
     primitives: u64,
     /// How deep it was: deeper down it might have failed.
     depth: u32,
+}
+
+/// The extreme of what a function says of the members of a set, whichever of them is left out.
+struct Others {
+    best: Vec<i32>,
+    /// Of which member.
+    number: Vec<u32>,
+    second: Vec<i32>,
+    bound: i32,
+    /// Closures that are made for each member, and primitives that are called; and those for all.
+    costs: Vec<(u32, u64)>,
+    total: (u32, u64),
 }
 
 /// A call of a closure on a column: the closure's address, and kinds and words of the argument or its two parts.
@@ -417,6 +437,7 @@ impl<'r> Column<'r> {
             Column::Same(value) => Some(value.identity()),
             Column::Ints(ints) => Some((COLUMN, ints.id)),
             Column::Two(two) => Some((COLUMN, two.id)),
+            Column::Made(made) => Some((COLUMN, made.id)),
             _ => None,
         }
     }
@@ -545,6 +566,19 @@ impl<'r> Run<'r> {
         })
     }
 
+    /// Is it worth trying to call a function on so many elements at once?
+    #[inline(always)]
+    pub(super) fn is_promising_in_columns(&self, len: usize, function: Value<'r>) -> bool {
+        #[cfg(test)]
+        let least = self.scratch.least_in_columns.unwrap_or(LEAST);
+        #[cfg(not(test))]
+        let least = LEAST;
+        matches!(function, Value::Closure(_))
+            && len >= least
+            && !self.triples()
+            && is_promising(function, 0)
+    }
+
     /// Calls a function on all elements, and takes what is wanted of its values.
     #[inline(always)]
     fn in_columns(
@@ -556,11 +590,7 @@ impl<'r> Run<'r> {
         let Value::Closure(closure) = function else {
             return None;
         };
-        #[cfg(test)]
-        let least = self.scratch.least_in_columns.unwrap_or(LEAST);
-        #[cfg(not(test))]
-        let least = LEAST;
-        if members.len() < least || self.triples() || !is_promising(function, 0) {
+        if !self.is_promising_in_columns(members.len(), function) {
             return None;
         }
         self.walk(members, closure, take)
@@ -785,7 +815,8 @@ impl<'r> Walk<'_, 'r> {
     ) -> Attempt<Column<'r>> {
         let before = self.run.closures;
         let outcome = compute(self.run);
-        self.closures += self.run.closures.wrapping_sub(before);
+        let made = self.run.closures.wrapping_sub(before);
+        self.closures = self.closures.wrapping_add(made);
         match outcome {
             Ok(value) => Ok(Column::Same(value)),
             Err(fault) if fault.is_limit() => Err(End::Limit(fault)),
@@ -796,8 +827,37 @@ impl<'r> Walk<'_, 'r> {
 
     /// A function that is made for each element.
     fn make(&mut self, arity: u8, form: MadeForm<'r>) -> Attempt<Column<'r>> {
-        self.closures += 1;
-        Ok(Column::Made(Rc::new(Made { arity, form })))
+        self.closures = self.closures.wrapping_add(1);
+        let id = match self.way_of_making(&form) {
+            Some(way) => {
+                let new = self.columns.count + 1;
+                let id = *self.columns.made.entry(way).or_insert(new);
+                self.columns.count = self.columns.count.max(id);
+                id
+            }
+            None => self.new_id(),
+        };
+        Ok(Column::Made(Rc::new(Made { id, arity, form })))
+    }
+
+    /// What tells how a function was made from all other ways, if what it was made of stays.
+    fn way_of_making(&self, form: &MadeForm<'r>) -> Option<[(u8, u64); 4]> {
+        let nothing = Column::Same(Value::None);
+        let (kind, parts) = match form {
+            MadeForm::Compose(a, b) => (0, [a, b, &nothing]),
+            MadeForm::Chain(a, b, c) => (1, [a, b, c]),
+            MadeForm::Matcher(a, b) => (2, [a, b, &nothing]),
+            MadeForm::Fork(a, b, c) => (3, [a, b, c]),
+            MadeForm::Lbind(a, b) => (4, [a, b, &nothing]),
+            MadeForm::Rbind(a, b) => (5, [a, b, &nothing]),
+        };
+        let home = self.run.home;
+        let identity = |part: &Column<'r>| match part {
+            Column::Same(value) => home.stay_for_good([*value]).then(|| value.identity()),
+            _ => part.identity(),
+        };
+        let [a, b, c] = parts.map(identity);
+        Some([(kind, 0), a?, b?, c?])
     }
 
     /// Calls closures nested in closures.
@@ -887,7 +947,7 @@ impl<'r> Walk<'_, 'r> {
             && self.run.depth <= known.depth
         {
             let column = known.column.clone();
-            self.closures += known.closures;
+            self.closures = self.closures.wrapping_add(known.closures);
             self.primitives += known.primitives;
             self.spend(0)?;
             return Ok(column);
@@ -901,7 +961,7 @@ impl<'r> Walk<'_, 'r> {
         {
             let remembered = Remembered {
                 column: column.clone(),
-                closures: self.closures - closures,
+                closures: self.closures.wrapping_sub(closures),
                 primitives: self.primitives - primitives,
                 depth: self.run.depth,
             };
@@ -1361,6 +1421,9 @@ impl<'r> Walk<'_, 'r> {
         container: &Column<'r>,
         function: &Column<'r>,
     ) -> Attempt<Column<'r>> {
+        if let Some(column) = self.extreme_of_others(direction, container, function)? {
+            return Ok(column);
+        }
         let members = self.members(container)?;
         let first = self.key(function, members.get(0))?;
         let mut bound = first.bound();
@@ -1385,6 +1448,118 @@ impl<'r> Walk<'_, 'r> {
         }
         self.spend(self.len)?;
         Ok(self.ints(best, bound))
+    }
+
+    /// The same for all members of a set but one (`remove(object, objects)`): an outer loop leaves out one after the other.
+    fn extreme_of_others(
+        &mut self,
+        direction: Ordering,
+        container: &Column<'r>,
+        function: &Column<'r>,
+    ) -> Attempt<Option<Column<'r>>> {
+        let (&Column::Same(Value::Set(set)), Column::Made(made)) = (container, function) else {
+            return Ok(None);
+        };
+        let Origin::Filter(&Selection { source, kept }) = set.origin else {
+            return Ok(None);
+        };
+        if kept.len() + 1 != source.len()
+            || kept.len() < FEW_OTHERS
+            || !self.run.home.stay_for_good([Value::Set(source)])
+        {
+            return Ok(None);
+        }
+        let (_, address) = Value::Set(source).identity();
+        let key = [address, made.id, direction as i8 as u64];
+        let others = match self.columns.others.get(&key) {
+            Some(others) => others.clone(),
+            None => {
+                let (closures, primitives) = (self.closures, self.primitives);
+                let others = match self.others(direction, source, function) {
+                    Ok(others) => Some(Rc::new(others)),
+                    // Perhaps it fails for the very one that is left out.
+                    Err(End::OneByOne) => None,
+                    Err(limit) => return Err(limit),
+                };
+                (self.closures, self.primitives) = (closures, primitives);
+                let bytes = self.columns.bytes + 12 * self.len;
+                if bytes <= ROOM {
+                    self.columns.bytes = bytes;
+                    self.columns.others.insert(key, others.clone());
+                }
+                others
+            }
+        };
+        let Some(others) = others else {
+            return Ok(None);
+        };
+        // The numbers ascend, so those after the one that is left out are not at their own place.
+        let left_out = (0..kept.len()).position(|k| kept[k] as usize != k);
+        let left_out = left_out.unwrap_or(kept.len()) as u32;
+        let (closures, primitives) = others.costs[left_out as usize];
+        self.closures = self
+            .closures
+            .wrapping_add(others.total.0.wrapping_sub(closures));
+        self.primitives += others.total.1 - primitives;
+        self.spend(self.len)?;
+        let bests = others.best.iter().zip(&others.second).zip(&others.number);
+        let items = bests.map(|((&best, &second), &number)| match number == left_out {
+            true => second,
+            false => best,
+        });
+        Ok(Some(self.ints(items.collect(), others.bound)))
+    }
+
+    /// What a function says of all members: the best and the second best.
+    fn others(
+        &mut self,
+        direction: Ordering,
+        source: &'r Set<'r>,
+        function: &Column<'r>,
+    ) -> Attempt<Others> {
+        let is_better = |new: i32, old: i32| match direction {
+            Ordering::Less => new < old,
+            _ => new > old,
+        };
+        let worst = match direction {
+            Ordering::Less => i32::MAX,
+            _ => i32::MIN,
+        };
+        let mut others = Others {
+            best: vec![worst; self.len],
+            number: vec![0; self.len],
+            second: vec![worst; self.len],
+            bound: 0,
+            costs: Vec::with_capacity(source.len()),
+            total: (0, 0),
+        };
+        let before = (self.closures, self.primitives);
+        for number in 0..source.len() {
+            let (closures, primitives) = (self.closures, self.primitives);
+            let key = self.key(function, source.elems.get(number))?;
+            self.run.spend(2 + self.len / 16).map_err(End::Limit)?;
+            let costs = (
+                self.closures.wrapping_sub(closures),
+                self.primitives - primitives,
+            );
+            others.costs.push(costs);
+            others.bound = others.bound.max(key.bound());
+            for k in 0..self.len {
+                let new = key.get(k);
+                let (best, second) = (others.best[k], others.second[k]);
+                if is_better(new, best) {
+                    (others.best[k], others.second[k]) = (new, best);
+                    others.number[k] = number as u32;
+                } else if is_better(new, second) {
+                    others.second[k] = new;
+                }
+            }
+        }
+        others.total = (
+            self.closures.wrapping_sub(before.0),
+            self.primitives - before.1,
+        );
+        Ok(others)
     }
 
     /// The member for which a function is largest, or smallest; the first of several.
@@ -1444,7 +1619,7 @@ impl Call {
 mod tests {
     use super::*;
     use crate::dialect::Dialect;
-    use crate::memo::tests::{OFF, Trace, nearest, random_run, run};
+    use crate::memo::tests::{OFF, Trace, nearer, nearest, random_run, run};
     use crate::owned::OwnedValue;
     use crate::run::{Limits, Workspace};
 
@@ -1458,15 +1633,18 @@ mod tests {
 
     #[test]
     fn a_loop_in_a_loop_gives_the_same_in_fewer_steps() {
-        let (value, steps, closures) = run(&mut workspace(usize::MAX), OFF, nearest);
-        let mut workspace = workspace(LEAST);
-        let found = run(&mut workspace, OFF, nearest);
-        assert!(value.is_ok());
-        assert_eq!((&found.0, found.2), (&value, closures));
-        assert!(found.1 * 30 < steps, "{} of {steps}", found.1);
-        assert!(workspace.columns().1 > 10);
-        // And nothing is left from one run to the next.
-        assert_eq!(run(&mut workspace, OFF, nearest), found);
+        let programs: [for<'r> fn(&mut Run<'r>) -> Outcome<Value<'r>>; 2] = [nearest, nearer];
+        for program in programs {
+            let (value, steps, closures) = run(&mut workspace(usize::MAX), OFF, program);
+            let mut workspace = workspace(LEAST);
+            let found = run(&mut workspace, OFF, program);
+            assert!(value.is_ok());
+            assert_eq!((&found.0, found.2), (&value, closures));
+            assert!(found.1 * 30 < steps, "{} of {steps}", found.1);
+            assert!(workspace.columns().1 > 10);
+            // And nothing is left from one run to the next.
+            assert_eq!(run(&mut workspace, OFF, program), found);
+        }
     }
 
     #[test]

@@ -77,6 +77,7 @@ pub(super) struct Collected<'r> {
     index: KeyIndex,
     /// Have all values been patches, and equals the same in every respect?
     pub is_patches: bool,
+    has_empty: bool,
 }
 
 impl<'r> Collected<'r> {
@@ -87,6 +88,7 @@ impl<'r> Collected<'r> {
             values: Vec::new(),
             index,
             is_patches: true,
+            has_empty: false,
         }
     }
 
@@ -94,6 +96,12 @@ impl<'r> Collected<'r> {
     pub fn finish(self, run: &mut Run<'r>) -> (Vec<Value<'r>>, bool) {
         run.scratch.value_index = self.index;
         (self.values, self.is_patches)
+    }
+
+    /// Is the empty set among them?
+    #[inline(always)]
+    pub fn has_empty(&self) -> bool {
+        self.has_empty
     }
 
     /// Is it worth going on after so many values?
@@ -132,6 +140,7 @@ impl<'r> Collected<'r> {
         } else {
             self.is_patches = false;
         }
+        self.has_empty |= matches!(value, Value::Set(set) if set.len() == 0);
         self.values.push(value);
         self.index.make_room(self.values.len());
         (new, false)
@@ -209,6 +218,12 @@ impl<'r> Members<'r> {
     ) -> Outcome<Mapped<'r>> {
         if source.len() < MANY {
             return Members::Set(source).map(run, function).map(Mapped::All);
+        }
+        if run.is_promising_in_columns(source.len(), function) {
+            let images = run.slice_filled(source.len(), Value::None)?;
+            if let Some(done) = run.map_in_columns(Members::Set(source), function, images) {
+                return done.map(|()| Mapped::All(images));
+            }
         }
         let mut collected = Collected::new(run);
         let mut numbers = Vec::new();

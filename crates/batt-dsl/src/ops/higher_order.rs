@@ -8,6 +8,7 @@ use crate::table::Op;
 use crate::value::{Form, Value};
 
 use super::container::{Collected, Mapped, Members, merge, merge_tuple};
+use super::lines::{are_in_line, connect};
 
 const FAMILY: &str = "higher order";
 
@@ -258,9 +259,20 @@ op! {
             return Ok(Value::Set(run.empty_set()?));
         }
         let inner = run.items(a)?;
+        let known = KnownLines::of(function, inner, outer);
         let mut images = Collected::new(run);
         run.in_turns(|run, turns| {
-            for (count, (&y, &x)) in outer.iter().flat_map(|y| inner.iter().map(move |x| (y, x))).enumerate() {
+            let numbers = (0..outer.len()).flat_map(|y| (0..inner.len()).map(move |x| (y, x)));
+            for (count, (m, n)) in numbers.enumerate() {
+                let (y, x) = (outer[m], inner[n]);
+                if let Some(known) = &known {
+                    if n == 0 {
+                        run.spend(inner.len() / 4)?;
+                    }
+                    if known.has(x, y, n < m, images.has_empty()) {
+                        continue;
+                    }
+                }
                 if images.pays(count) {
                     let call = |run: &mut Run<'r>| run.call2(function, x, y);
                     // SAFETY: what has been collected before is not kept. Of equal images the first one stays.
@@ -280,12 +292,40 @@ op! {
     }
 }
 
+/// Lines between all pairs of locations, of which most are known before they are drawn: nothing between two that are not in line,
+/// and the same in both directions.
+struct KnownLines {
+    /// Are the locations the same on both sides?
+    is_symmetric: bool,
+}
+
+impl KnownLines {
+    fn of<'r>(function: Value<'r>, a: &[Value<'r>], b: &[Value<'r>]) -> Option<KnownLines> {
+        let is_same = |(a, b): (&Value<'r>, &Value<'r>)| {
+            a.as_pair().is_some_and(|pair| b.as_pair() == Some(pair))
+        };
+        matches!(function, Value::Op(id) if std::ptr::eq(id.op(), &connect::OP)).then(|| {
+            KnownLines {
+                is_symmetric: a.len() == b.len() && a.iter().zip(b).all(is_same),
+            }
+        })
+    }
+
+    /// Has the line been drawn from the other end, or is it empty and not the first that is?
+    #[inline(always)]
+    fn has(&self, a: Value<'_>, b: Value<'_>, from_other_end: bool, has_empty: bool) -> bool {
+        let (Some(a), Some(b)) = (a.as_pair(), b.as_pair()) else {
+            return false;
+        };
+        (self.is_symmetric && from_other_end) || (has_empty && !are_in_line(a, b))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::dialect::Dialect;
     use crate::ops::container::{first, last, product};
-    use crate::ops::lines::connect;
     use crate::ops::patch::{recolor, shift};
     use crate::run::{Limits, Workspace};
     use crate::set::Set;

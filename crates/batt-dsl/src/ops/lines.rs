@@ -195,11 +195,26 @@ op! {
     }
 }
 
+/// From a location to another: rows and columns.
+#[inline(always)]
+fn way(a: Pair, b: Pair) -> (i32, i32) {
+    (
+        i32::from(b.i) - i32::from(a.i),
+        i32::from(b.j) - i32::from(a.j),
+    )
+}
+
+/// Are two locations in a row, a column or a diagonal?
+#[inline(always)]
+pub(super) fn are_in_line(a: Pair, b: Pair) -> bool {
+    let (di, dj) = way(a, b);
+    di == 0 || dj == 0 || di.abs() == dj.abs()
+}
+
 /// [`connect`] in compact form.
 fn connect_pairs<'r>(run: &mut Run<'r>, a: Pair, b: Pair) -> Outcome<Value<'r>> {
-    let di = i32::from(b.i) - i32::from(a.i);
-    let dj = i32::from(b.j) - i32::from(a.j);
-    if di != 0 && dj != 0 && di.abs() != dj.abs() {
+    let (di, dj) = way(a, b);
+    if !are_in_line(a, b) {
         return Ok(Value::Set(run.empty_set()?));
     }
     let steps = di.abs().max(dj.abs());
