@@ -10,6 +10,7 @@ use crate::set::{Elems, Images, KeyIndex, Origin, Product, Set, Walk, same_form}
 use crate::table::Op;
 use crate::value::{Pair, Tuple, Value};
 
+use super::columns::BLOCK;
 use super::sort::sort;
 
 const FAMILY: &str = "container";
@@ -191,10 +192,10 @@ impl<'r> Members<'r> {
 
     /// The images of all elements under a function, by number.
     pub fn map(self, run: &mut Run<'r>, function: Value<'r>) -> Outcome<&'r [Value<'r>]> {
-        let images = run.slice_filled(self.len(), Value::None)?;
-        if let Some(done) = run.map_in_columns(self, function, images) {
-            return done.map(|()| &*images);
+        if let Some(images) = run.map_in_columns(self, function) {
+            return images;
         }
+        let images = run.slice_filled(self.len(), Value::None)?;
         if images.len() <= FEW {
             for (k, image) in images.iter_mut().enumerate() {
                 *image = run.call1(function, self.get(k))?;
@@ -219,11 +220,11 @@ impl<'r> Members<'r> {
         if source.len() < MANY {
             return Members::Set(source).map(run, function).map(Mapped::All);
         }
-        if run.is_promising_in_columns(source.len(), function) {
-            let images = run.slice_filled(source.len(), Value::None)?;
-            if let Some(done) = run.map_in_columns(Members::Set(source), function, images) {
-                return done.map(|()| Mapped::All(images));
-            }
+        // Of more, images that collapse as they come take less memory.
+        if source.len() <= BLOCK
+            && let Some(images) = run.map_in_columns(Members::Set(source), function)
+        {
+            return images.map(Mapped::All);
         }
         let mut collected = Collected::new(run);
         let mut numbers = Vec::new();
