@@ -11,6 +11,16 @@
 /// With fewer elements, more lanes would be idle than if all worked on one element after the other.
 const u32 ALONE_FROM = 8;
 
+/// A function on so many elements inside of one that a lane calls alone: the lane gives up. For that all lanes have work if the
+/// elements outside are taken in turn, while outside there may be a few, one of which takes much longer than the others.
+const u32 TOGETHER_FROM = 32;
+
+#ifdef ALONE
+#define LEAVE_TO_ALL(c, n) do { if ((n) >= TOGETHER_FROM) return stop(c, TOGETHER); } while (0)
+#else
+#define LEAVE_TO_ALL(c, n)
+#endif
+
 #ifdef SINGLE_LANE
 
 INLINE u32 limit_of(u64 arena_bytes) { return (u32)arena_bytes; }
@@ -128,7 +138,7 @@ OUTLINE V copied(const Ctx &c, V v, u32 *to) {
 OUTLINE V copied_inside(const Ctx &c, V v, u32 *to) { return copied(c, v, to); }
 
 /// What has stopped a lane would stop the run as well, if elements were taken in turn.
-INLINE bool stops_anyway(u32 reason) { return reason != ARENA && reason != DEPTH; }
+INLINE bool stops_anyway(u32 reason) { return reason != ARENA && reason != DEPTH && reason != TOGETHER; }
 
 /// Calls a function with one argument or two, on those of each lane that takes part. False if that did not work: then the run
 /// is stopped, or the calls have to be made in turn. With `keep`, values are put where they may stay; otherwise they are there up
@@ -146,6 +156,7 @@ OUTLINE bool call_alone(Ctx &c, V f, u32 count, V a, V b, bool takes_part, bool 
   if (stopped) {
     u32 reason = from_lane(s.stop, lowest(stopped));
     if (stops_anyway(reason) && !any(y.kind == FAILED)) stop(c, reason);
+    spend(c, (u64)largest(c.fuel - s.fuel)); // it has taken that time
     return false;
   }
   // Functions have numbers, and after a fault nobody would have made more of them.

@@ -162,7 +162,10 @@ enum Fault : u8 {
 };
 
 /// Why a run is left to the CPU.
-enum Reason : u32 { DONE, ORDER, SIZE, ARENA, FUEL, DEPTH, MISSING, OUTPUT, FAULTS, NOT_REACHED, ODD };
+enum Reason : u32 {
+  DONE, ORDER, SIZE, ARENA, FUEL, DEPTH, MISSING, OUTPUT, FAULTS, NOT_REACHED, ODD,
+  TOGETHER, // a lane alone leaves it to all lanes: no run ends with this
+};
 
 // Flags of a set.
 const u8 ORDERED = 1; // elements stand in CPython's iteration order; slots and table size are known

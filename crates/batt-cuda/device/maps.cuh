@@ -41,6 +41,7 @@ OUTLINE bool map_some(Ctx &c, u8 *manner, V f, V container, u32 from, u32 n, boo
 /// left the function. Faults of a set's elements must agree.
 template <class Take> INLINE V map_with(Ctx &c, V f, V container, bool test, Take take) {
   u32 n = length(c, container);
+  LEAVE_TO_ALL(c, n);
   bool ordered = faults_in_sequence(container);
   u8 manner = manner_of(c, f, n);
   bool kept = false;

@@ -282,7 +282,33 @@ const IN_TURN: &[Case] = &[
     ),
 ];
 
+/// Many elements inside of one that a lane has are left to all lanes; up to 31 are not.
 const NESTED: &[Case] = &[
+    (
+        Again,
+        "shift",
+        "apply(chain(size, rbind(sfilter, chain(even, size, neighbors)), lbind(shift, asindices(I))), apply(rbind(astuple, ONE), interval(ONE, 20, ONE)))",
+    ),
+    (
+        Again,
+        "repeat",
+        "apply(compose(lbind(apply, rbind(divide, TWO)), rbind(repeat, 32)), interval(ZERO, 40, ONE))",
+    ),
+    (
+        Kept,
+        "repeat",
+        "apply(compose(lbind(apply, rbind(divide, TWO)), rbind(repeat, 31)), interval(ZERO, 40, ONE))",
+    ),
+    (
+        Again,
+        "ofcolor",
+        "mapply(compose(merge, fork(lbind(prapply, connect), lbind(ofcolor, I), lbind(ofcolor, I))), palette(I))",
+    ),
+    (
+        Again,
+        "repeat",
+        "apply(compose(rbind(extract, matcher(rbind(divide, TWO), ZERO)), rbind(repeat, 40)), repeat(ONE, 20))",
+    ),
     (
         Kept,
         "partition",

@@ -850,6 +850,7 @@ OP(extract)(Ctx &c, V container, V condition) {
   if (!is_container(container)) return failed(TYPE_);
   i64 fuel = c.fuel, work = c.work, budget = c.budget;
   u32 n = length(c, container), mark = c.top, found = EMPTY;
+  LEAVE_TO_ALL(c, n);
   u8 manner = manner_of(c, condition, n);
   bool ordered = in_order(container), faults_differ = false;
   V fault = none();

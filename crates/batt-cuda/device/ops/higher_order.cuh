@@ -144,6 +144,7 @@ OUTLINE V side_by_side(Ctx &c, V function, V a, V b, V **images, u32 *count) {
     NEED_ORDER(c, a);
     NEED_ORDER(c, b);
   }
+  LEAVE_TO_ALL(c, n);
   *images = room_for<V>(c, n ? n : 1);
   CHECK(c);
   *count = n;
@@ -200,6 +201,7 @@ OP(prapply)(Ctx &c, V function, V a, V b) {
     NEED_ORDER(c, b);
   }
   u32 n = length(c, a);
+  LEAVE_TO_ALL(c, n * m);
   ROOM(V, images, c, (u64)n * m + 1);
   bool ordered = in_order(a) && in_order(b), one_each = true;
   u32 count = n * m;

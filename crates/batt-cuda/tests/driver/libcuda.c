@@ -212,7 +212,7 @@ int cuGetErrorString(int code, const char **text) { *text = "an error made up"; 
 
 typedef struct {
     address programs, inputs, jobs, results, output, arenas, counters, cursor;
-    uint64_t job_count, output_words, arena_bytes, fuel;
+    uint64_t job_count, output_words, arena_bytes, fuel, work;
     uint32_t flags, warps;
     uint64_t op_counters;
 } launch_parameters;
