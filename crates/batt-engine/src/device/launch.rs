@@ -45,7 +45,7 @@ pub struct Settings {
 pub const STEPS_PER_FUEL: u64 = 8;
 
 /// What a run usually gets.
-const FUEL: u64 = 12_000;
+const FUEL: u64 = 30_000;
 
 /// With less fuel than this hardly any program is finished.
 const LEAST_FUEL: u64 = 500;

@@ -72,6 +72,9 @@ impl Shipment {
     }
 }
 
+/// What a program of a search gets. Generations are short, and wait for the slowest program.
+const FUEL: u64 = 4_000;
+
 /// Launches shipments on a card, one after the other, and learns from them.
 pub struct Searcher {
     launcher: Launcher,
@@ -82,8 +85,10 @@ impl Searcher {
     pub fn new(limits: &Limits) -> Option<Searcher> {
         let settings = Settings {
             values: false,
-            ..Settings::default().within(limits)?
+            fuel: FUEL,
+            ..Settings::default()
         };
+        let settings = settings.within(limits)?;
         Some(Searcher {
             launcher: Launcher::new(settings, 1),
         })
