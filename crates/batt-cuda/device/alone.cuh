@@ -15,6 +15,7 @@ const u32 ALONE_FROM = 8;
 /// elements outside are taken in turn, while outside there may be a few, one of which takes much longer than the others.
 const u32 TOGETHER_FROM = 32;
 
+#undef LEAVE_TO_ALL
 #ifdef ALONE
 #define LEAVE_TO_ALL(c, n) do { if ((n) >= TOGETHER_FROM) return stop(c, TOGETHER); } while (0)
 #else
