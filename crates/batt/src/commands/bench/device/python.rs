@@ -19,7 +19,7 @@ const SCRIPT: &str = concat!(include_str!("../answers.py"), include_str!("sample
 
 /// A run that takes Python longer is given up, and counts as if it had taken just so long: some take an hour. What we do to the end
 /// Python may go on with for a while; what fails here, at a limit of ours perhaps, may be given up there soon.
-pub(super) const LIMIT: Duration = Duration::from_secs(10);
+pub(super) const LIMIT: Duration = Duration::from_secs(5);
 const LIMIT_OF_FAILING: Duration = Duration::from_secs(2);
 
 /// Runs of Python on one core.

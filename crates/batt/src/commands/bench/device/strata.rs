@@ -30,6 +30,8 @@ pub struct Stratum {
 
 /// Fewer say nothing about how much they vary.
 const LEAST: usize = 16;
+/// The same for those that are thought to take a second or more: most of them are given up, and so do not vary.
+const LEAST_OF_LONG: usize = 4;
 
 /// Groups runs by the number of digits of their steps, and by whether they give a value.
 pub fn strata(costs: &[Cost]) -> Vec<Stratum> {
@@ -61,7 +63,11 @@ pub fn choose(strata: &[Stratum], time: Duration, random: &mut SplitMix64) -> Ve
     let mut chosen = Vec::new();
     for (number, stratum) in strata.iter().enumerate() {
         let wanted = (scale * weight(stratum)).round() as usize;
-        for _ in 0..wanted.max(LEAST).min(stratum.runs.len()) {
+        let least = match stratum.guess >= 1.0 {
+            true => LEAST_OF_LONG,
+            false => LEAST,
+        };
+        for _ in 0..wanted.max(least).min(stratum.runs.len()) {
             let at = random.below(stratum.runs.len() as u64) as usize;
             chosen.push((number, stratum.runs[at]));
         }
