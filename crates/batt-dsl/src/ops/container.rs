@@ -322,6 +322,7 @@ op! {
         match container {
             Value::Set(set) => {
                 let values = set.values(run)?;
+                run.spend(values.len() / 16)?;
                 run.tuple_of(values)
             }
             _ if container.is_tuple() => Ok(container),
