@@ -1,0 +1,354 @@
+//! Calls: of primitives, of closures that are the same for all elements, and of those that were made for each.
+
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+use super::column::{Column, Made, MadeForm};
+use super::known::{Known, known};
+use super::remembered::{Call, Remembered};
+use super::{Attempt, End, Walk, known_or_end};
+use crate::fault::Outcome;
+use crate::ops::container::Members;
+use crate::ops::higher_order;
+use crate::run::{MAX_DEPTH, Run};
+use crate::table::OpId;
+use crate::value::{Closure, Value};
+
+/// A call that took so many primitives is worth remembering.
+const DEAR: u64 = 5;
+
+impl<'r> Walk<'_, 'r> {
+    /// What is the same for all elements.
+    pub(super) fn constant(
+        &mut self,
+        compute: impl FnOnce(&mut Run<'r>) -> Outcome<Value<'r>>,
+    ) -> Attempt<Column<'r>> {
+        let before = self.run.closures;
+        let outcome = compute(self.run);
+        let made = self.run.closures.wrapping_sub(before);
+        self.closures = self.closures.wrapping_add(made);
+        match outcome {
+            Ok(value) => Ok(Column::Same(value)),
+            Err(fault) if fault.is_limit() => Err(End::Limit(fault)),
+            // All elements fail, and one by one it shows with which first.
+            Err(_) => Err(End::OneByOne),
+        }
+    }
+
+    /// A function that is made for each element.
+    pub(super) fn make(&mut self, arity: u8, form: MadeForm<'r>) -> Attempt<Column<'r>> {
+        self.closures = self.closures.wrapping_add(1);
+        let id = match self.way_of_making(&form) {
+            Some(way) => {
+                let new = self.columns.count + 1;
+                let id = *self.columns.made.entry(way).or_insert(new);
+                self.columns.count = self.columns.count.max(id);
+                id
+            }
+            None => self.new_id(),
+        };
+        Ok(Column::Made(Rc::new(Made { id, arity, form })))
+    }
+
+    /// What tells how a function was made from all other ways, if what it was made of stays.
+    pub(super) fn way_of_making(&self, form: &MadeForm<'r>) -> Option<[(u8, u64); 4]> {
+        let nothing = Column::Same(Value::None);
+        let (kind, parts) = match form {
+            MadeForm::Compose(a, b) => (0, [a, b, &nothing]),
+            MadeForm::Chain(a, b, c) => (1, [a, b, c]),
+            MadeForm::Matcher(a, b) => (2, [a, b, &nothing]),
+            MadeForm::Fork(a, b, c) => (3, [a, b, c]),
+            MadeForm::Lbind(a, b) => (4, [a, b, &nothing]),
+            MadeForm::Rbind(a, b) => (5, [a, b, &nothing]),
+            // None is made for each element.
+            MadeForm::Power(..) => return None,
+        };
+        let home = self.run.home;
+        let identity = |part: &Column<'r>| match part {
+            Column::Same(value) => home.stay_for_good([*value]).then(|| value.identity()),
+            _ => part.identity(),
+        };
+        let [a, b, c] = parts.map(identity);
+        Some([(kind, 0), a?, b?, c?])
+    }
+
+    /// Calls closures nested in closures.
+    pub(super) fn deeper<T>(&mut self, call: impl FnOnce(&mut Self) -> Attempt<T>) -> Attempt<T> {
+        if self.run.depth >= MAX_DEPTH {
+            return Err(End::OneByOne);
+        }
+        self.run.depth += 1;
+        let outcome = call(self);
+        self.run.depth -= 1;
+        outcome
+    }
+
+    /// Calls a function with one argument.
+    pub(super) fn call1(&mut self, f: &Column<'r>, x: &Column<'r>) -> Attempt<Column<'r>> {
+        match (f, x) {
+            (&Column::Same(f), &Column::Same(x)) => self.constant(|run| run.call1(f, x)),
+            (&Column::Same(Value::Op(id)), x) => self.unary(id, x),
+            (&Column::Same(Value::Closure(closure)), x) => self.closure(closure, x),
+            (Column::Made(made), x) if made.arity == 1 => {
+                self.deeper(|walk| walk.made(&made.form, x))
+            }
+            _ => Err(End::OneByOne),
+        }
+    }
+
+    /// Calls a function with two arguments.
+    pub(super) fn call2(
+        &mut self,
+        f: &Column<'r>,
+        a: &Column<'r>,
+        b: &Column<'r>,
+    ) -> Attempt<Column<'r>> {
+        if let (&Column::Same(f), &Column::Same(a), &Column::Same(b)) = (f, a, b) {
+            return self.constant(|run| run.call2(f, a, b));
+        }
+        match f {
+            &Column::Same(Value::Op(id)) => self.binary(id, a, b),
+            Column::Same(Value::Closure(closure)) if closure.arity == 2 => {
+                self.deeper(|walk| walk.bound(&MadeForm::of(&closure.form), a, b))
+            }
+            Column::Made(made) if made.arity == 2 => {
+                self.deeper(|walk| walk.bound(&made.form, a, b))
+            }
+            _ => Err(End::OneByOne),
+        }
+    }
+
+    /// Calls a function with two arguments that has another one bound.
+    fn bound(
+        &mut self,
+        form: &MadeForm<'r>,
+        a: &Column<'r>,
+        b: &Column<'r>,
+    ) -> Attempt<Column<'r>> {
+        match form {
+            MadeForm::Lbind(f, fixed) => self.call3(f, fixed, a, b),
+            MadeForm::Rbind(f, fixed) => self.call3(f, a, b, fixed),
+            _ => Err(End::OneByOne),
+        }
+    }
+
+    /// Calls a primitive with three arguments.
+    pub(super) fn call3(
+        &mut self,
+        f: &Column<'r>,
+        a: &Column<'r>,
+        b: &Column<'r>,
+        c: &Column<'r>,
+    ) -> Attempt<Column<'r>> {
+        let &Column::Same(f) = f else {
+            return Err(End::OneByOne);
+        };
+        if let (&Column::Same(a), &Column::Same(b), &Column::Same(c)) = (a, b, c) {
+            return self.constant(|run| run.call3(f, a, b, c));
+        }
+        let Value::Op(id) = f else {
+            return Err(End::OneByOne);
+        };
+        self.spend(0)?;
+        let [a, b, c] = [a, b, c].map(Column::clone);
+        match known(id) {
+            Some(Known::Chain) => self.make(1, MadeForm::Chain(a, b, c)),
+            Some(Known::Fork) => self.make(1, MadeForm::Fork(a, b, c)),
+            _ => Err(End::OneByOne),
+        }
+    }
+
+    /// Calls a closure that is the same for all elements, unless it is known what it gives.
+    pub(super) fn closure(
+        &mut self,
+        closure: &'r Closure<'r>,
+        x: &Column<'r>,
+    ) -> Attempt<Column<'r>> {
+        if closure.arity != 1 {
+            return Err(End::OneByOne);
+        }
+        let call = Call::new(closure, x);
+        if let Some(known) = call.and_then(|call| self.columns.calls.get(&call))
+            && self.run.depth <= known.depth
+        {
+            let column = known.column.clone();
+            self.closures = self.closures.wrapping_add(known.closures);
+            self.primitives += known.primitives;
+            self.spend(0)?;
+            return Ok(column);
+        }
+        let (primitives, closures) = (self.primitives, self.closures);
+        let column = self.deeper(|walk| walk.made(&MadeForm::of(&closure.form), x))?;
+        if let Some(call) = call
+            && self.primitives >= primitives + DEAR
+            && self.stays(closure, x, &column)
+            && self.has_room_for(&column)
+        {
+            let remembered = Remembered {
+                column: column.clone(),
+                closures: self.closures.wrapping_sub(closures),
+                primitives: self.primitives - primitives,
+                depth: self.run.depth,
+            };
+            self.columns.calls.insert(call, remembered);
+        }
+        Ok(column)
+    }
+
+    /// Do a closure, its argument and what it gives stay to the end of the run?
+    pub(super) fn stays(
+        &self,
+        closure: &'r Closure<'r>,
+        x: &Column<'r>,
+        column: &Column<'r>,
+    ) -> bool {
+        let home = self.run.home;
+        let part_stays = |part: &Column<'r>| match *part {
+            Column::Same(value) => home.stay_for_good([value]),
+            _ => true,
+        };
+        let parts_stay = |column: &Column<'r>| match column {
+            Column::Two(two) => two.parts.iter().all(part_stays),
+            Column::Chosen(chosen) => match chosen.members {
+                Members::Set(set) => home.stay_for_good([Value::Set(set)]),
+                Members::Tuple(_) => false,
+            },
+            Column::Made(_) | Column::Single(_) => false,
+            _ => part_stays(column),
+        };
+        home.stay_for_good([Value::Closure(closure)]) && parts_stay(x) && parts_stay(column)
+    }
+
+    /// Calls a function with one argument, by how it was made.
+    pub(super) fn made(&mut self, form: &MadeForm<'r>, x: &Column<'r>) -> Attempt<Column<'r>> {
+        match form {
+            MadeForm::Compose(outer, inner) => {
+                let y = self.call1(inner, x)?;
+                self.call1(outer, &y)
+            }
+            MadeForm::Chain(h, g, f) => {
+                let y = self.call1(f, x)?;
+                let z = self.call1(g, &y)?;
+                self.call1(h, &z)
+            }
+            MadeForm::Matcher(f, target) => {
+                let y = self.call1(f, x)?;
+                self.equality(&y, target)
+            }
+            MadeForm::Fork(outer, a, b) => {
+                let a = self.call1(a, x)?;
+                let b = self.call1(b, x)?;
+                self.call2(outer, &a, &b)
+            }
+            MadeForm::Lbind(f, fixed) => self.call2(f, fixed, x),
+            MadeForm::Rbind(f, fixed) => self.call2(f, x, fixed),
+            MadeForm::Power(f, n) => {
+                let mut y = x.clone();
+                for _ in 0..*n {
+                    y = self.call1(f, &y)?;
+                }
+                Ok(y)
+            }
+        }
+    }
+
+    /// A primitive with one argument.
+    pub(super) fn unary(&mut self, id: OpId, x: &Column<'r>) -> Attempt<Column<'r>> {
+        match known_or_end(known(id))? {
+            Known::Identity => Ok(x.clone()),
+            Known::First | Known::Last if !matches!(x, Column::Two(_)) => self.measure(id, x),
+            Known::First => self.part(x, 0),
+            Known::Last => self.part(x, 1),
+            Known::Size => match x {
+                Column::Two(_) => Ok(Column::int(2)),
+                _ => self.measure(id, x),
+            },
+            Known::Measure => self.measure(id, x),
+            Known::Unary(operation) => self.with_numbers(x, |walk, n| walk.number(operation, n)),
+            Known::Even => self.truths_of(x, |n| n & 1 == 0),
+            Known::Positive => self.truths_of(x, |n| n > 0),
+            Known::Flip => {
+                let Column::Truths(truths) = x else {
+                    return Err(End::OneByOne);
+                };
+                self.spend(self.len)?;
+                Ok(Column::Truths(truths.iter().map(|&truth| !truth).collect()))
+            }
+            Known::Initset => {
+                self.spend(0)?;
+                Ok(Column::Single(Rc::new(x.clone())))
+            }
+            Known::Toivec | Known::Tojvec => {
+                known_or_end(x.number())?;
+                self.spend(0)?;
+                let zero = Column::int(0);
+                Ok(match known(id) {
+                    Some(Known::Toivec) => self.two(x.clone(), zero),
+                    _ => self.two(zero, x.clone()),
+                })
+            }
+            Known::Extreme(direction) => {
+                let [a, b] = known_or_end(x.parts())?;
+                let (a, b) = (known_or_end(a.number())?, known_or_end(b.number())?);
+                let bound = a.bound().max(b.bound());
+                self.pairwise(&a, &b, bound, |a, b| match direction {
+                    Ordering::Greater => a.max(b),
+                    _ => a.min(b),
+                })
+            }
+            _ => Err(End::OneByOne),
+        }
+    }
+
+    /// A primitive with two arguments.
+    pub(super) fn binary(
+        &mut self,
+        id: OpId,
+        a: &Column<'r>,
+        b: &Column<'r>,
+    ) -> Attempt<Column<'r>> {
+        match known_or_end(known(id))? {
+            Known::Binary(operation) => self.arithmetic(operation, a, b),
+            Known::Astuple => {
+                self.spend(0)?;
+                Ok(self.two(a.clone(), b.clone()))
+            }
+            Known::Equality => self.equality(a, b),
+            Known::Greater => {
+                let (a, b) = (known_or_end(a.number())?, known_or_end(b.number())?);
+                self.compare(&a, &b, |a, b| a > b)
+            }
+            Known::Both => self.joined(a, b, |a, b| a && b),
+            Known::Either => self.joined(a, b, |a, b| a || b),
+            Known::Manhattan => self.manhattan(a, b),
+            Known::Index => self.index(a, b),
+            Known::Apply => {
+                let Column::Two(two) = b else {
+                    return Err(End::OneByOne);
+                };
+                self.spend(0)?;
+                let first = self.call1(a, &two.parts[0])?;
+                let second = self.call1(a, &two.parts[1])?;
+                Ok(self.two(first, second))
+            }
+            Known::ExtremeValue(direction) => self.extreme_value(direction, a, b),
+            Known::ExtremeArgument(direction) => self.extreme_argument(direction, a, b),
+            Known::Compose => self.make(1, MadeForm::Compose(a.clone(), b.clone())),
+            Known::Matcher => self.make(1, MadeForm::Matcher(a.clone(), b.clone())),
+            Known::Lbind | Known::Rbind => {
+                let arity = match a {
+                    &Column::Same(f) => self.run.arity(f).map_err(|_| End::OneByOne)?,
+                    Column::Made(made) => made.arity.into(),
+                    _ => return Err(End::OneByOne),
+                };
+                let arity = higher_order::bound_arity(arity);
+                let (a, b) = (a.clone(), b.clone());
+                match known(id) {
+                    Some(Known::Lbind) => self.make(arity, MadeForm::Lbind(a, b)),
+                    _ => self.make(arity, MadeForm::Rbind(a, b)),
+                }
+            }
+            _ => Err(End::OneByOne),
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Columns: the values of one expression for all elements.
+
+use std::rc::Rc;
+
+use crate::ops::container::Members;
+use crate::value::{Form, Pair, Value};
+
+/// The values of one expression for all elements.
+#[derive(Clone)]
+pub(super) enum Column<'r> {
+    /// The same for all.
+    Same(Value<'r>),
+    /// Plain integers.
+    Ints(Rc<Ints>),
+    /// Bools.
+    Truths(Rc<[bool]>),
+    /// Tuples of two.
+    Two(Rc<Two<'r>>),
+    /// Functions.
+    Made(Rc<Made<'r>>),
+    /// Elements of a container.
+    Chosen(Rc<Chosen<'r>>),
+    /// Sets that hold just one value.
+    Single(Rc<Column<'r>>),
+}
+
+pub(super) struct Ints {
+    pub(super) id: u64,
+    pub(super) items: Vec<i32>,
+    /// No number is farther from zero.
+    pub(super) bound: i32,
+}
+
+pub(super) struct Two<'r> {
+    pub(super) id: u64,
+    pub(super) parts: [Column<'r>; 2],
+}
+
+pub(super) struct Chosen<'r> {
+    pub(super) members: Members<'r>,
+    /// For each element, the number of the member.
+    pub(super) numbers: Vec<u32>,
+}
+
+/// A function that was made for each element, of parts that may differ.
+pub(super) struct Made<'r> {
+    /// Functions that were made alike have the same.
+    pub(super) id: u64,
+    pub(super) arity: u8,
+    pub(super) form: MadeForm<'r>,
+}
+
+/// As [`Form`], of columns.
+pub(super) enum MadeForm<'r> {
+    Compose(Column<'r>, Column<'r>),
+    Chain(Column<'r>, Column<'r>, Column<'r>),
+    Matcher(Column<'r>, Column<'r>),
+    Fork(Column<'r>, Column<'r>, Column<'r>),
+    Lbind(Column<'r>, Column<'r>),
+    Rbind(Column<'r>, Column<'r>),
+    Power(Column<'r>, u32),
+}
+
+impl<'r> MadeForm<'r> {
+    /// A function that is the same for all elements.
+    pub(super) fn of(form: &Form<'r>) -> MadeForm<'r> {
+        let same = Column::Same;
+        match *form {
+            Form::Compose(a, b) => MadeForm::Compose(same(a), same(b)),
+            Form::Chain(a, b, c) => MadeForm::Chain(same(a), same(b), same(c)),
+            Form::Matcher(a, b) => MadeForm::Matcher(same(a), same(b)),
+            Form::Fork(a, b, c) => MadeForm::Fork(same(a), same(b), same(c)),
+            Form::Lbind(a, b) => MadeForm::Lbind(same(a), same(b)),
+            Form::Rbind(a, b) => MadeForm::Rbind(same(a), same(b)),
+            Form::Power(f, n) => MadeForm::Power(same(f), n),
+        }
+    }
+}
+
+/// One number, or a column of them.
+#[derive(Clone)]
+pub(super) enum Number {
+    One(i32),
+    All(Rc<Ints>),
+}
+
+/// What arithmetic works on: a number, or the two of a tuple.
+pub(super) enum Numbers {
+    Single(Number),
+    Double(Number, Number),
+}
+
+impl<'r> Column<'r> {
+    pub(super) fn int(n: i32) -> Column<'r> {
+        Column::Same(Value::Int(n.into()))
+    }
+
+    /// Rows and columns of locations, or of the locations of cells.
+    pub(super) fn location(&self) -> Option<[Number; 2]> {
+        let [a, b] = self.parts()?;
+        match (a.number(), b.number()) {
+            (Some(i), Some(j)) => Some([i, j]),
+            (Some(_), None) => {
+                let [i, j] = b.parts()?;
+                Some([i.number()?, j.number()?])
+            }
+            _ => None,
+        }
+    }
+
+    /// The same of sets that hold one.
+    pub(super) fn single_location(&self) -> Option<[Number; 2]> {
+        match self {
+            Column::Single(value) => value.location(),
+            Column::Same(Value::Set(set)) if set.len() == 1 => {
+                Column::Same(set.elems.get(0)).location()
+            }
+            _ => None,
+        }
+    }
+
+    /// The two parts of a tuple of two.
+    pub(super) fn parts(&self) -> Option<[Column<'r>; 2]> {
+        match self {
+            Column::Two(two) => Some(two.parts.clone()),
+            Column::Same(Value::Pair(pair)) => {
+                let pair = pair.get();
+                Some([Column::int(pair.i.into()), Column::int(pair.j.into())])
+            }
+            // Where cells are triples we do not get here.
+            Column::Same(Value::Cell(cell)) => {
+                let cell = cell.get();
+                let color = Column::int(cell.color);
+                Some([color, Column::Same(Value::pair(cell.at))])
+            }
+            Column::Same(Value::Segment(ends)) => {
+                let ends = ends.get();
+                Some([ends.0, ends.1].map(|end| Column::Same(Value::pair(end))))
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn number(&self) -> Option<Number> {
+        match self {
+            Column::Ints(ints) => Some(Number::All(Rc::clone(ints))),
+            // Bools are numbers, too, but arithmetic makes others of them.
+            Column::Same(Value::Int(n)) => {
+                let n = i32::try_from(*n).ok()?;
+                n.checked_abs().map(|_| Number::One(n))
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn numbers(&self) -> Option<Numbers> {
+        if let Some(number) = self.number() {
+            return Some(Numbers::Single(number));
+        }
+        let [a, b] = self.parts()?;
+        Some(Numbers::Double(a.number()?, b.number()?))
+    }
+
+    /// Which column it is, if it can be told: kind and word. Values for all elements are told apart as in the memo.
+    pub(super) fn identity(&self) -> Option<(u8, u64)> {
+        const COLUMN: u8 = 15;
+        match self {
+            Column::Same(value) => Some(value.identity()),
+            Column::Ints(ints) => Some((COLUMN, ints.id)),
+            Column::Two(two) => Some((COLUMN, two.id)),
+            Column::Made(made) => Some((COLUMN, made.id)),
+            _ => None,
+        }
+    }
+
+    /// Writes the values of all elements, if they are numbers, bools or locations.
+    pub(super) fn write(&self, values: &mut [Value<'r>]) -> Option<()> {
+        match self {
+            Column::Same(Value::Int(_) | Value::Bool(_) | Value::Pair(_)) => {
+                let Column::Same(value) = *self else {
+                    return None;
+                };
+                values.fill(value);
+            }
+            Column::Ints(ints) => {
+                for (value, &n) in values.iter_mut().zip(&ints.items) {
+                    *value = Value::Int(n.into());
+                }
+            }
+            Column::Truths(truths) => {
+                for (value, &truth) in values.iter_mut().zip(truths.iter()) {
+                    *value = Value::bool(truth);
+                }
+            }
+            Column::Two(two) => {
+                let (i, j) = (two.parts[0].number()?, two.parts[1].number()?);
+                let fits = |bound: i32| bound <= i16::MAX.into();
+                if !fits(i.bound()) || !fits(j.bound()) {
+                    return None;
+                }
+                for (k, value) in values.iter_mut().enumerate() {
+                    // Both fit 16 bits.
+                    *value = Value::pair(Pair::new(i.get(k) as i16, j.get(k) as i16));
+                }
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// Bytes that it takes to keep it.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Column::Ints(ints) => 4 * ints.items.len(),
+            Column::Truths(truths) => truths.len(),
+            Column::Two(two) => two.parts.iter().map(Column::bytes).sum(),
+            Column::Chosen(chosen) => 4 * chosen.numbers.len(),
+            _ => 0,
+        }
+    }
+}
+
+impl Number {
+    pub(super) fn get(&self, k: usize) -> i32 {
+        match self {
+            Number::One(n) => *n,
+            Number::All(ints) => ints.items[k],
+        }
+    }
+
+    pub(super) fn bound(&self) -> i32 {
+        match self {
+            // Whoever makes one sees to it that there is one.
+            Number::One(n) => n.saturating_abs(),
+            Number::All(ints) => ints.bound,
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! The largest and smallest that a function says of the members of a container, for all elements at once.
+
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+use super::column::{Chosen, Column, Number};
+use super::known_or_end;
+use super::remembered::{Others, ROOM};
+use super::{Attempt, End, Walk};
+use crate::ops::container::Members;
+use crate::set::{Origin, Selection, Set};
+use crate::value::Value;
+
+/// With fewer members left, it takes as long to look at all of them.
+const FEW_OTHERS: usize = 4;
+
+impl<'r> Walk<'_, 'r> {
+    /// The members of a container that is the same for all elements, and not empty.
+    pub(super) fn members(&mut self, container: &Column<'r>) -> Attempt<Members<'r>> {
+        let &Column::Same(container) = container else {
+            return Err(End::OneByOne);
+        };
+        let members = Members::of(self.run, container).map_err(|fault| match fault.is_limit() {
+            true => End::Limit(fault),
+            false => End::OneByOne,
+        })?;
+        match members.len() {
+            0 => Err(End::OneByOne),
+            _ => Ok(members),
+        }
+    }
+
+    /// What a function gives for a member, as numbers.
+    pub(super) fn key(&mut self, function: &Column<'r>, member: Value<'r>) -> Attempt<Number> {
+        let key = self.call1(function, &Column::Same(member))?;
+        known_or_end(key.number())
+    }
+
+    /// The largest, or smallest, that a function gives for the members.
+    pub(super) fn extreme_value(
+        &mut self,
+        direction: Ordering,
+        container: &Column<'r>,
+        function: &Column<'r>,
+    ) -> Attempt<Column<'r>> {
+        if let Some(column) = self.extreme_of_others(direction, container, function)? {
+            return Ok(column);
+        }
+        let members = self.members(container)?;
+        let first = self.key(function, members.get(0))?;
+        let mut bound = first.bound();
+        let mut best: Vec<i32> = (0..self.len).map(|k| first.get(k)).collect();
+        for m in 1..members.len() {
+            let key = self.key(function, members.get(m))?;
+            bound = bound.max(key.bound());
+            self.run.spend(2 + self.len / 64).map_err(End::Limit)?;
+            let least = direction == Ordering::Less;
+            let better = |old: i32, new: i32| if least { old.min(new) } else { old.max(new) };
+            match &key {
+                Number::One(key) => best.iter_mut().for_each(|old| *old = better(*old, *key)),
+                Number::All(key) if least => {
+                    let pairs = best.iter_mut().zip(&key.items);
+                    pairs.for_each(|(old, &new)| *old = (*old).min(new));
+                }
+                Number::All(key) => {
+                    let pairs = best.iter_mut().zip(&key.items);
+                    pairs.for_each(|(old, &new)| *old = (*old).max(new));
+                }
+            }
+        }
+        self.spend(self.len)?;
+        Ok(self.ints(best, bound))
+    }
+
+    /// The same for all members of a set but one (`remove(object, objects)`): an outer loop leaves out one after the other.
+    pub(super) fn extreme_of_others(
+        &mut self,
+        direction: Ordering,
+        container: &Column<'r>,
+        function: &Column<'r>,
+    ) -> Attempt<Option<Column<'r>>> {
+        let (&Column::Same(Value::Set(set)), Column::Made(made)) = (container, function) else {
+            return Ok(None);
+        };
+        let Origin::Filter(&Selection { source, kept }) = set.origin else {
+            return Ok(None);
+        };
+        if kept.len() + 1 != source.len()
+            || kept.len() < FEW_OTHERS
+            || !self.run.home.stay_for_good([Value::Set(source)])
+        {
+            return Ok(None);
+        }
+        let (_, address) = Value::Set(source).identity();
+        let key = [address, made.id, direction as i8 as u64];
+        let others = match self.columns.others.get(&key) {
+            Some(others) => others.clone(),
+            None => {
+                let (closures, primitives) = (self.closures, self.primitives);
+                let others = match self.others(direction, source, function) {
+                    Ok(others) => Some(Rc::new(others)),
+                    // Perhaps it fails for the very one that is left out.
+                    Err(End::OneByOne) => None,
+                    Err(limit) => return Err(limit),
+                };
+                (self.closures, self.primitives) = (closures, primitives);
+                let bytes = self.columns.bytes + 12 * self.len;
+                if bytes <= ROOM {
+                    self.columns.bytes = bytes;
+                    self.columns.others.insert(key, others.clone());
+                }
+                others
+            }
+        };
+        let Some(others) = others else {
+            return Ok(None);
+        };
+        // The numbers ascend, so those after the one that is left out are not at their own place.
+        let left_out = (0..kept.len()).position(|k| kept[k] as usize != k);
+        let left_out = left_out.unwrap_or(kept.len()) as u32;
+        let (closures, primitives) = others.costs[left_out as usize];
+        self.closures = self
+            .closures
+            .wrapping_add(others.total.0.wrapping_sub(closures));
+        self.primitives += others.total.1 - primitives;
+        self.spend(self.len)?;
+        let bests = others.best.iter().zip(&others.second).zip(&others.number);
+        let items = bests.map(|((&best, &second), &number)| match number == left_out {
+            true => second,
+            false => best,
+        });
+        Ok(Some(self.ints(items.collect(), others.bound)))
+    }
+
+    /// What a function says of all members: the best and the second best.
+    pub(super) fn others(
+        &mut self,
+        direction: Ordering,
+        source: &'r Set<'r>,
+        function: &Column<'r>,
+    ) -> Attempt<Others> {
+        let is_better = |new: i32, old: i32| match direction {
+            Ordering::Less => new < old,
+            _ => new > old,
+        };
+        let worst = match direction {
+            Ordering::Less => i32::MAX,
+            _ => i32::MIN,
+        };
+        let mut others = Others {
+            best: vec![worst; self.len],
+            number: vec![0; self.len],
+            second: vec![worst; self.len],
+            bound: 0,
+            costs: Vec::with_capacity(source.len()),
+            total: (0, 0),
+        };
+        let before = (self.closures, self.primitives);
+        for number in 0..source.len() {
+            let (closures, primitives) = (self.closures, self.primitives);
+            let key = self.key(function, source.elems.get(number))?;
+            self.run.spend(2 + self.len / 16).map_err(End::Limit)?;
+            let costs = (
+                self.closures.wrapping_sub(closures),
+                self.primitives - primitives,
+            );
+            others.costs.push(costs);
+            others.bound = others.bound.max(key.bound());
+            for k in 0..self.len {
+                let new = key.get(k);
+                let (best, second) = (others.best[k], others.second[k]);
+                if is_better(new, best) {
+                    (others.best[k], others.second[k]) = (new, best);
+                    others.number[k] = number as u32;
+                } else if is_better(new, second) {
+                    others.second[k] = new;
+                }
+            }
+        }
+        others.total = (
+            self.closures.wrapping_sub(before.0),
+            self.primitives - before.1,
+        );
+        Ok(others)
+    }
+
+    /// The member for which a function is largest, or smallest; the first of several.
+    pub(super) fn extreme_argument(
+        &mut self,
+        direction: Ordering,
+        container: &Column<'r>,
+        function: &Column<'r>,
+    ) -> Attempt<Column<'r>> {
+        let members = self.members(container)?;
+        let order = members
+            .order(self.run)
+            .map_err(|fault| match fault.is_limit() {
+                true => End::Limit(fault),
+                false => End::OneByOne,
+            })?;
+        let first = self.key(function, members.get(order[0] as usize))?;
+        let mut best: Vec<i32> = (0..self.len).map(|k| first.get(k)).collect();
+        let mut numbers = vec![order[0]; self.len];
+        for &number in &order[1..] {
+            let key = self.key(function, members.get(number as usize))?;
+            self.run.spend(2 + self.len / 32).map_err(End::Limit)?;
+            for (k, (old, place)) in best.iter_mut().zip(&mut numbers).enumerate() {
+                let new = key.get(k);
+                let is_better = match direction {
+                    Ordering::Less => new < *old,
+                    _ => new > *old,
+                };
+                (*old, *place) = match is_better {
+                    true => (new, number),
+                    false => (*old, *place),
+                };
+            }
+        }
+        self.spend(self.len)?;
+        Ok(Column::Chosen(Rc::new(Chosen { members, numbers })))
+    }
+}

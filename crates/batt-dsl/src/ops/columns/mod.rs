@@ -1,0 +1,228 @@
+//! A function on many elements at once, primitive by primitive.
+//!
+//! `sfilter(indices, condition)` calls a closure on hundreds of locations, and what it does to each are a dozen steps on small
+//! numbers: calling takes longer than computing. Here the closure is gone through once, with a [`Column`] in the place of each value:
+//! the values of one expression for all elements, numbers side by side, so that a primitive is a loop over numbers.
+//!
+//! ```text
+//!   sfilter(x, fork(greater, compose(first, f), last))
+//!
+//!   elements   (0, 4) (2, 3) ...      Two(Ints [0, 2, ...], Ints [4, 3, ...])
+//!   first      0      2               Ints [0, 2, ...]
+//!   greater    True   False           Truths [true, false, ...]
+//! ```
+//!
+//! A column may also be the same value for all elements, or a function made for each of them (`lbind(astuple, location)`), or the
+//! element of a container that was chosen for each (`argmin`). What is the same for all is computed once.
+//!
+//! Few primitives are known here, and of those only what they do with numbers and tuples of two. Whatever else comes up, faults
+//! above all, ends the attempt: nothing has happened then, and the function is called on one element after the other. So a program
+//! cannot tell which way it went:
+//!
+//! - Functions have no side effects but what the run counts. The closures that calls would have made are counted (their numbers
+//!   stand for addresses); where one is hashed, or a primitive falls back to a default, the attempt ends.
+//! - Numbers are never larger than a column can hold: each column has a bound, and where that is too large, the attempt ends.
+//!
+//! Steps are measures of time, so a column costs much less than as many calls, and a run may succeed that would
+//! reach the limit otherwise.
+//!
+//! An outer loop asks the same of all elements again and again: "how far is each location from this object?". So what a closure
+//! gives for a column is remembered, under the same conditions as in the [memo](crate::memo): closure and arguments stay.
+
+mod calls;
+mod column;
+mod elements;
+mod extremes;
+mod known;
+mod numbers;
+mod remembered;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use self::column::{Column, Ints, Two};
+use self::known::is_promising;
+pub(crate) use self::remembered::Columns;
+use self::remembered::ROOM;
+use super::container::Members;
+use crate::fault::{Fault, Outcome};
+use crate::run::Run;
+use crate::value::{Closure, Value};
+
+/// For fewer elements it takes as long to go through a closure once as to call it for each.
+const LEAST: usize = 24;
+/// As many elements are taken at once: of more, the caches do not hold several columns.
+pub(super) const BLOCK: usize = 4096;
+
+/// Why there is no column.
+enum End {
+    /// The elements have to be taken one after the other.
+    OneByOne,
+    /// The run has reached a limit.
+    Limit(Fault),
+}
+
+type Attempt<T> = Result<T, End>;
+
+impl<'r> Run<'r> {
+    /// The numbers of the elements that satisfy a condition. None: they have to be asked one by one.
+    pub(super) fn select_in_columns(
+        &mut self,
+        members: Members<'r>,
+        condition: Value<'r>,
+    ) -> Option<Outcome<Vec<u32>>> {
+        let mut kept = Vec::new();
+        let outcome = self.in_columns(members, condition, |column, block| {
+            let numbers = block.clone().map(|k| k as u32);
+            match column {
+                Column::Same(Value::Bool(truth)) if truth.get() => kept.extend(numbers),
+                Column::Same(Value::Bool(_)) => {}
+                Column::Truths(truths) => {
+                    kept.extend(
+                        numbers
+                            .zip(truths.iter())
+                            .filter_map(|(k, &is)| is.then_some(k)),
+                    );
+                }
+                _ => return None,
+            }
+            Some(())
+        })?;
+        Some(outcome.map(|()| kept))
+    }
+
+    /// The values of a function on all elements, which are numbers, bools or locations. None: it has to be called on one after
+    /// the other.
+    pub(super) fn map_in_columns(
+        &mut self,
+        members: Members<'r>,
+        function: Value<'r>,
+    ) -> Option<Outcome<&'r [Value<'r>]>> {
+        let mut images = Vec::new();
+        let outcome = self.in_columns(members, function, |column, block| {
+            images.resize(block.end, Value::None);
+            column.write(&mut images[block])
+        })?;
+        Some(outcome.and_then(|()| self.slice(&images)))
+    }
+
+    /// Calls a function on all elements, and takes what is wanted of its values.
+    #[inline(always)]
+    fn in_columns(
+        &mut self,
+        members: Members<'r>,
+        function: Value<'r>,
+        take: impl FnMut(&Column<'r>, Range<usize>) -> Option<()>,
+    ) -> Option<Outcome<()>> {
+        let Value::Closure(closure) = function else {
+            return None;
+        };
+        #[cfg(test)]
+        let least = self.scratch.least_in_columns.unwrap_or(LEAST);
+        #[cfg(not(test))]
+        let least = LEAST;
+        if members.len() < least || self.triples() || !is_promising(function, 0) {
+            return None;
+        }
+        self.walk(members, closure, take)
+    }
+
+    fn walk(
+        &mut self,
+        members: Members<'r>,
+        closure: &'r Closure<'r>,
+        mut take: impl FnMut(&Column<'r>, Range<usize>) -> Option<()>,
+    ) -> Option<Outcome<()>> {
+        let (depth, closures, fallbacks) = (self.depth, self.closures, self.fallbacks);
+        let hashed = self.home.memo.borrow().hashed();
+        let mut walk = Walk {
+            columns: self.columns.take().unwrap_or_default(),
+            run: self,
+            len: 0,
+            closures: 0,
+            primitives: 0,
+        };
+        let function = Column::Same(Value::Closure(closure));
+        let mut made = 0u32;
+        let mut outcome = Ok(());
+        for from in (0..members.len()).step_by(BLOCK) {
+            let block = from..(from + BLOCK).min(members.len());
+            (walk.len, walk.closures, walk.primitives) = (block.len(), 0, 0);
+            let column = walk.elements(members, block.clone());
+            outcome = column
+                .and_then(|elements| walk.call1(&function, &elements))
+                .and_then(|column| known_or_end(take(&column, block)));
+            if outcome.is_err() {
+                break;
+            }
+            made = made.wrapping_add(walk.closures.wrapping_mul(walk.len as u32));
+            walk.run.calls_at_once += walk.primitives * walk.len as u64;
+        }
+        self.columns = Some(walk.columns);
+        let is_clean = self.fallbacks == fallbacks && self.home.memo.borrow().hashed() == hashed;
+        (self.depth, self.closures, self.fallbacks) = (depth, closures, fallbacks);
+        match outcome {
+            Err(End::Limit(fault)) => Some(Err(fault)),
+            Ok(()) if is_clean => {
+                #[cfg(test)]
+                {
+                    self.scratch.walks += 1;
+                }
+                self.closures = closures.wrapping_add(made);
+                Some(Ok(()))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A closure on its way through the elements.
+struct Walk<'a, 'r> {
+    run: &'a mut Run<'r>,
+    columns: Box<Columns<'r>>,
+    /// How many elements there are.
+    len: usize,
+    /// Closures that have been made for each element.
+    closures: u32,
+    /// Primitives so far, for each element.
+    primitives: u64,
+}
+
+/// The attempt ends unless there is a value.
+fn known_or_end<T>(value: Option<T>) -> Attempt<T> {
+    value.ok_or(End::OneByOne)
+}
+
+impl<'r> Walk<'_, 'r> {
+    /// Takes steps for a primitive, and for a loop over numbers if there is one.
+    fn spend(&mut self, numbers: usize) -> Attempt<()> {
+        self.primitives += 1;
+        self.run.spend(2 + numbers / 16).map_err(End::Limit)
+    }
+
+    fn new_id(&mut self) -> u64 {
+        self.columns.count += 1;
+        self.columns.count
+    }
+
+    fn ints(&mut self, items: Vec<i32>, bound: i32) -> Column<'r> {
+        let id = self.new_id();
+        Column::Ints(Rc::new(Ints { id, items, bound }))
+    }
+
+    fn two(&mut self, a: Column<'r>, b: Column<'r>) -> Column<'r> {
+        let id = self.new_id();
+        Column::Two(Rc::new(Two { id, parts: [a, b] }))
+    }
+
+    fn has_room_for(&mut self, column: &Column<'r>) -> bool {
+        let bytes = self.columns.bytes + column.bytes();
+        let fits = bytes <= ROOM;
+        if fits {
+            self.columns.bytes = bytes;
+        }
+        fits
+    }
+}
