@@ -564,6 +564,30 @@ pub(crate) mod tests {
         names.set("owns", "apply own things")
     }
 
+    /// Asks again and again how far locations are from one, by a tuple in a tuple that holds a set of it.
+    pub(crate) fn tuples<'r>(run: &mut Run<'r>) -> Outcome<Value<'r>> {
+        let mut names = distances(run)?;
+        names.1.push(("there", Value::pair(crate::Pair::new(3, 4))));
+        names.1.push(("three", Value::Int(3)));
+        names.set("single", "compose initset last")?;
+        names.set("inside", "fork astuple first single")?;
+        names.set("both", "fork astuple first inside")?;
+        names.set("to", "rbind astuple there")?;
+        names.set("all", "compose both to")?;
+        names.set("it", "chain last last all")?;
+        // The condition is another one for each of the functions, so that it is not remembered itself.
+        names.set("far", "lbind fork manhattan")?;
+        names.set("from", "rbind far it")?;
+        names.set("is", "lbind greater three")?;
+        names.set("then", "lbind compose is")?;
+        names.set("near", "compose then from")?;
+        names.set("some", "compose filter near")?;
+        names.set("count", "compose size some")?;
+        let often = names.0.make_tuple(&[names.get("initset"); 8])?;
+        names.1.push(("often", often));
+        names.set("counts", "apply count often")
+    }
+
     /// Locations, objects, and how far they are from each other.
     fn distances<'a, 'r>(run: &'a mut Run<'r>) -> Outcome<Names<'a, 'r>> {
         let grid = run.input(10, 10, &GRID)?;

@@ -8,7 +8,6 @@ use super::known::{Known, known};
 use super::remembered::{Call, Remembered};
 use super::{Attempt, End, Walk, known_or_end};
 use crate::fault::Outcome;
-use crate::ops::container::Members;
 use crate::ops::higher_order;
 use crate::run::{MAX_DEPTH, Run};
 use crate::table::OpId;
@@ -27,12 +26,13 @@ impl<'r> Walk<'_, 'r> {
         let outcome = compute(self.run);
         let made = self.run.closures.wrapping_sub(before);
         self.closures = self.closures.wrapping_add(made);
-        match outcome {
-            Ok(value) => Ok(Column::Same(value)),
-            Err(fault) if fault.is_limit() => Err(End::Limit(fault)),
-            // All elements fail, and one by one it shows with which first.
-            Err(_) => Err(End::OneByOne),
-        }
+        Ok(Column::Same(outcome?))
+    }
+
+    /// A part of a tuple.
+    fn part(&mut self, part: &Column<'r>) -> Attempt<Column<'r>> {
+        self.spend(0)?;
+        Ok(part.clone())
     }
 
     /// A function that is made for each element.
@@ -203,20 +203,7 @@ impl<'r> Walk<'_, 'r> {
         column: &Column<'r>,
     ) -> bool {
         let home = self.run.home;
-        let part_stays = |part: &Column<'r>| match *part {
-            Column::Same(value) => home.stay_for_good([value]),
-            _ => true,
-        };
-        let parts_stay = |column: &Column<'r>| match column {
-            Column::Two(two) => two.parts.iter().all(part_stays),
-            Column::Chosen(chosen) => match chosen.members {
-                Members::Set(set) => home.stay_for_good([Value::Set(set)]),
-                Members::Tuple(_) => false,
-            },
-            Column::Made(_) | Column::Single(_) => false,
-            _ => part_stays(column),
-        };
-        home.stay_for_good([Value::Closure(closure)]) && parts_stay(x) && parts_stay(column)
+        home.stay_for_good([Value::Closure(closure)]) && x.stays(home) && column.stays(home)
     }
 
     /// Calls a function with one argument, by how it was made.
@@ -256,14 +243,13 @@ impl<'r> Walk<'_, 'r> {
     pub(super) fn unary(&mut self, id: OpId, x: &Column<'r>) -> Attempt<Column<'r>> {
         match known_or_end(known(id))? {
             Known::Identity => Ok(x.clone()),
-            Known::First | Known::Last if !matches!(x, Column::Two(_)) => self.measure(id, x),
-            Known::First => self.part(x, 0),
-            Known::Last => self.part(x, 1),
-            Known::Size => match x {
-                Column::Two(_) => Ok(Column::int(2)),
+            known @ (Known::First | Known::Last | Known::Size | Known::Measure) => match (known, x)
+            {
+                (Known::First, Column::Two(two)) => self.part(&two.parts[0]),
+                (Known::Last, Column::Two(two)) => self.part(&two.parts[1]),
+                (Known::Size, Column::Two(_)) => Ok(Column::int(2)),
                 _ => self.measure(id, x),
             },
-            Known::Measure => self.measure(id, x),
             Known::Unary(operation) => self.with_numbers(x, |walk, n| walk.number(operation, n)),
             Known::Even => self.truths_of(x, |n| n & 1 == 0),
             Known::Positive => self.truths_of(x, |n| n > 0),
@@ -278,18 +264,17 @@ impl<'r> Walk<'_, 'r> {
                 self.spend(0)?;
                 Ok(Column::Single(Rc::new(x.clone())))
             }
-            Known::Toivec | Known::Tojvec => {
+            known @ (Known::Toivec | Known::Tojvec) => {
                 known_or_end(x.number())?;
                 self.spend(0)?;
                 let zero = Column::int(0);
-                Ok(match known(id) {
-                    Some(Known::Toivec) => self.two(x.clone(), zero),
+                Ok(match known {
+                    Known::Toivec => self.two(x.clone(), zero),
                     _ => self.two(zero, x.clone()),
                 })
             }
             Known::Extreme(direction) => {
-                let [a, b] = known_or_end(x.parts())?;
-                let (a, b) = (known_or_end(a.number())?, known_or_end(b.number())?);
+                let [a, b] = known_or_end(x.two_numbers())?;
                 let bound = a.bound().max(b.bound());
                 self.pairwise(&a, &b, bound, |a, b| match direction {
                     Ordering::Greater => a.max(b),
@@ -335,16 +320,16 @@ impl<'r> Walk<'_, 'r> {
             Known::ExtremeArgument(direction) => self.extreme_argument(direction, a, b),
             Known::Compose => self.make(1, MadeForm::Compose(a.clone(), b.clone())),
             Known::Matcher => self.make(1, MadeForm::Matcher(a.clone(), b.clone())),
-            Known::Lbind | Known::Rbind => {
+            known @ (Known::Lbind | Known::Rbind) => {
                 let arity = match a {
-                    &Column::Same(f) => self.run.arity(f).map_err(|_| End::OneByOne)?,
+                    &Column::Same(f) => self.run.arity(f)?,
                     Column::Made(made) => made.arity.into(),
                     _ => return Err(End::OneByOne),
                 };
                 let arity = higher_order::bound_arity(arity);
                 let (a, b) = (a.clone(), b.clone());
-                match known(id) {
-                    Some(Known::Lbind) => self.make(arity, MadeForm::Lbind(a, b)),
+                match known {
+                    Known::Lbind => self.make(arity, MadeForm::Lbind(a, b)),
                     _ => self.make(arity, MadeForm::Rbind(a, b)),
                 }
             }

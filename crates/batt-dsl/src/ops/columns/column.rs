@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::memory::Memory;
 use crate::ops::container::Members;
 use crate::value::{Form, Pair, Value};
 
@@ -100,10 +101,7 @@ impl<'r> Column<'r> {
         let [a, b] = self.parts()?;
         match (a.number(), b.number()) {
             (Some(i), Some(j)) => Some([i, j]),
-            (Some(_), None) => {
-                let [i, j] = b.parts()?;
-                Some([i.number()?, j.number()?])
-            }
+            (Some(_), None) => b.two_numbers(),
             _ => None,
         }
     }
@@ -157,8 +155,14 @@ impl<'r> Column<'r> {
         if let Some(number) = self.number() {
             return Some(Numbers::Single(number));
         }
+        let [a, b] = self.two_numbers()?;
+        Some(Numbers::Double(a, b))
+    }
+
+    /// The two numbers of a tuple.
+    pub(super) fn two_numbers(&self) -> Option<[Number; 2]> {
         let [a, b] = self.parts()?;
-        Some(Numbers::Double(a.number()?, b.number()?))
+        Some([a.number()?, b.number()?])
     }
 
     /// Which column it is, if it can be told: kind and word. Values for all elements are told apart as in the memo.
@@ -176,11 +180,8 @@ impl<'r> Column<'r> {
     /// Writes the values of all elements, if they are numbers, bools or locations.
     pub(super) fn write(&self, values: &mut [Value<'r>]) -> Option<()> {
         match self {
-            Column::Same(Value::Int(_) | Value::Bool(_) | Value::Pair(_)) => {
-                let Column::Same(value) = *self else {
-                    return None;
-                };
-                values.fill(value);
+            Column::Same(value @ (Value::Int(_) | Value::Bool(_) | Value::Pair(_))) => {
+                values.fill(*value);
             }
             Column::Ints(ints) => {
                 for (value, &n) in values.iter_mut().zip(&ints.items) {
@@ -192,8 +193,8 @@ impl<'r> Column<'r> {
                     *value = Value::bool(truth);
                 }
             }
-            Column::Two(two) => {
-                let (i, j) = (two.parts[0].number()?, two.parts[1].number()?);
+            Column::Two(_) => {
+                let [i, j] = self.two_numbers()?;
                 let fits = |bound: i32| bound <= i16::MAX.into();
                 if !fits(i.bound()) || !fits(j.bound()) {
                     return None;
@@ -206,6 +207,20 @@ impl<'r> Column<'r> {
             _ => return None,
         }
         Some(())
+    }
+
+    /// Do all values in it stay to the end of the run? Of functions and sets we do not know.
+    pub(super) fn stays(&self, home: &Memory) -> bool {
+        match self {
+            Column::Same(value) => home.stay_for_good([*value]),
+            Column::Ints(_) | Column::Truths(_) => true,
+            Column::Two(two) => two.parts.iter().all(|part| part.stays(home)),
+            Column::Chosen(chosen) => match chosen.members {
+                Members::Set(set) => home.stay_for_good([Value::Set(set)]),
+                Members::Tuple(_) => false,
+            },
+            Column::Made(_) | Column::Single(_) => false,
+        }
     }
 
     /// Bytes that it takes to keep it.

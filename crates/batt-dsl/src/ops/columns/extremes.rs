@@ -4,9 +4,8 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 
 use super::column::{Chosen, Column, Number};
-use super::known_or_end;
 use super::remembered::{Others, ROOM};
-use super::{Attempt, End, Walk};
+use super::{Attempt, End, Walk, known_or_end};
 use crate::ops::container::Members;
 use crate::set::{Origin, Selection, Set};
 use crate::value::Value;
@@ -20,10 +19,7 @@ impl<'r> Walk<'_, 'r> {
         let &Column::Same(container) = container else {
             return Err(End::OneByOne);
         };
-        let members = Members::of(self.run, container).map_err(|fault| match fault.is_limit() {
-            true => End::Limit(fault),
-            false => End::OneByOne,
-        })?;
+        let members = Members::of(self.run, container)?;
         match members.len() {
             0 => Err(End::OneByOne),
             _ => Ok(members),
@@ -53,7 +49,7 @@ impl<'r> Walk<'_, 'r> {
         for m in 1..members.len() {
             let key = self.key(function, members.get(m))?;
             bound = bound.max(key.bound());
-            self.run.spend(2 + self.len / 64).map_err(End::Limit)?;
+            self.run.spend(2 + self.len / 64)?;
             let least = direction == Ordering::Less;
             let better = |old: i32, new: i32| if least { old.min(new) } else { old.max(new) };
             match &key {
@@ -159,7 +155,7 @@ impl<'r> Walk<'_, 'r> {
         for number in 0..source.len() {
             let (closures, primitives) = (self.closures, self.primitives);
             let key = self.key(function, source.elems.get(number))?;
-            self.run.spend(2 + self.len / 16).map_err(End::Limit)?;
+            self.run.spend(2 + self.len / 16)?;
             let costs = (
                 self.closures.wrapping_sub(closures),
                 self.primitives - primitives,
@@ -192,18 +188,13 @@ impl<'r> Walk<'_, 'r> {
         function: &Column<'r>,
     ) -> Attempt<Column<'r>> {
         let members = self.members(container)?;
-        let order = members
-            .order(self.run)
-            .map_err(|fault| match fault.is_limit() {
-                true => End::Limit(fault),
-                false => End::OneByOne,
-            })?;
+        let order = members.order(self.run)?;
         let first = self.key(function, members.get(order[0] as usize))?;
         let mut best: Vec<i32> = (0..self.len).map(|k| first.get(k)).collect();
         let mut numbers = vec![order[0]; self.len];
         for &number in &order[1..] {
             let key = self.key(function, members.get(number as usize))?;
-            self.run.spend(2 + self.len / 32).map_err(End::Limit)?;
+            self.run.spend(2 + self.len / 32)?;
             for (k, (old, place)) in best.iter_mut().zip(&mut numbers).enumerate() {
                 let new = key.get(k);
                 let is_better = match direction {

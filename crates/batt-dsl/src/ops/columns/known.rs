@@ -86,7 +86,7 @@ pub(super) enum Known {
 }
 
 /// The primitives that are known here. Profiled ones are not among them, so that each of their calls is seen.
-pub(super) static TABLE: &[(&Op, Known)] = &[
+static TABLE: &[(&Op, Known)] = &[
     (&logic::identity::OP, Known::Identity),
     (&logic::flip::OP, Known::Flip),
     (&logic::both::OP, Known::Both),
@@ -182,7 +182,7 @@ pub(super) fn known(id: OpId) -> Option<Known> {
 }
 
 /// How deeply closures nest that are looked at before the attempt.
-pub(super) const LOOK: u32 = 12;
+const LOOK: u32 = 12;
 
 /// Is a function made of what is known here? What it does with values that are the same for all elements might be anything, but
 /// mostly it is not worth trying then.

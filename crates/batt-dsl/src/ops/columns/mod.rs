@@ -66,6 +66,16 @@ enum End {
 
 type Attempt<T> = Result<T, End>;
 
+impl From<Fault> for End {
+    /// What fails for all elements fails for the first one as well: one by one it shows.
+    fn from(fault: Fault) -> End {
+        match fault.is_limit() {
+            true => End::Limit(fault),
+            false => End::OneByOne,
+        }
+    }
+}
+
 impl<'r> Run<'r> {
     /// The numbers of the elements that satisfy a condition. None: they have to be asked one by one.
     pub(super) fn select_in_columns(
@@ -145,7 +155,7 @@ impl<'r> Run<'r> {
             primitives: 0,
         };
         let function = Column::Same(Value::Closure(closure));
-        let mut made = 0u32;
+        let (mut made, mut calls) = (0u32, 0u64);
         let mut outcome = Ok(());
         for from in (0..members.len()).step_by(BLOCK) {
             let block = from..(from + BLOCK).min(members.len());
@@ -158,7 +168,7 @@ impl<'r> Run<'r> {
                 break;
             }
             made = made.wrapping_add(walk.closures.wrapping_mul(walk.len as u32));
-            walk.run.calls_at_once += walk.primitives * walk.len as u64;
+            calls += walk.primitives * walk.len as u64;
         }
         self.columns = Some(walk.columns);
         let is_clean = self.fallbacks == fallbacks && self.home.memo.borrow().hashed() == hashed;
@@ -171,6 +181,7 @@ impl<'r> Run<'r> {
                     self.scratch.walks += 1;
                 }
                 self.closures = closures.wrapping_add(made);
+                self.calls_at_once += calls;
                 Some(Ok(()))
             }
             _ => None,
@@ -199,7 +210,7 @@ impl<'r> Walk<'_, 'r> {
     /// Takes steps for a primitive, and for a loop over numbers if there is one.
     fn spend(&mut self, numbers: usize) -> Attempt<()> {
         self.primitives += 1;
-        self.run.spend(2 + numbers / 16).map_err(End::Limit)
+        Ok(self.run.spend(2 + numbers / 16)?)
     }
 
     fn new_id(&mut self) -> u64 {

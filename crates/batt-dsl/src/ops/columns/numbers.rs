@@ -7,12 +7,6 @@ use crate::table::OpId;
 use crate::value::Value;
 
 impl<'r> Walk<'_, 'r> {
-    pub(super) fn part(&mut self, x: &Column<'r>, k: usize) -> Attempt<Column<'r>> {
-        self.spend(0)?;
-        let parts = known_or_end(x.parts())?;
-        Ok(parts[k].clone())
-    }
-
     /// Calls a primitive on what was chosen for the elements, once for each member.
     pub(super) fn measure(&mut self, id: OpId, x: &Column<'r>) -> Attempt<Column<'r>> {
         let Column::Chosen(chosen) = x else {
@@ -230,7 +224,7 @@ impl<'r> Walk<'_, 'r> {
         let is_equal: Vec<bool> = members
             .map(|k| self.run.eq(chosen.members.get(k), value))
             .collect();
-        self.run.check_limits().map_err(End::Limit)?;
+        self.run.check_limits()?;
         let numbers = chosen.numbers.iter();
         Ok(Column::Truths(
             numbers.map(|&number| is_equal[number as usize]).collect(),
@@ -242,8 +236,7 @@ impl<'r> Walk<'_, 'r> {
         let &Column::Same(Value::Grid(grid)) = grid else {
             return Err(End::OneByOne);
         };
-        let [i, j] = known_or_end(at.parts())?;
-        let (i, j) = (known_or_end(i.number())?, known_or_end(j.number())?);
+        let [i, j] = known_or_end(at.two_numbers())?;
         self.spend(2 * self.len)?;
         let mut colors = Vec::with_capacity(self.len);
         for k in 0..self.len {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::dialect::Dialect;
-use crate::memo::tests::{OFF, Trace, nearer, nearest, random_run, run};
+use crate::memo::tests::{OFF, Trace, nearer, nearest, random_run, run, tuples};
 use crate::owned::OwnedValue;
 use crate::run::{Limits, Workspace};
 use crate::value::Pair;
@@ -29,6 +29,16 @@ fn a_loop_in_a_loop_gives_the_same_in_fewer_steps() {
         // And nothing is left from one run to the next.
         assert_eq!(run(&mut workspace, OFF, program), found);
     }
+}
+
+#[test]
+fn what_is_taken_back_is_not_remembered() {
+    let expected = run(&mut workspace(usize::MAX), OFF, tuples);
+    assert!(expected.0.is_ok(), "{:?}", expected.0);
+    let mut workspace = workspace(LEAST);
+    let found = run(&mut workspace, OFF, tuples);
+    assert_eq!((found.0, found.2), (expected.0, expected.2));
+    assert!(workspace.columns().1 > 6);
 }
 
 #[test]
