@@ -12,6 +12,27 @@ pub(crate) const DUMMY: u32 = u32::MAX - 1;
 /// How many neighbouring slots CPython tries before it jumps.
 const LINEAR_PROBES: usize = 9;
 
+/// The free slots among those that CPython tries before it jumps, a bit for each.
+#[inline(always)]
+fn free_in(window: &[u32; 1 + LINEAR_PROBES]) -> u32 {
+    let bits = (0..)
+        .zip(window)
+        .map(|(k, &slot)| u32::from(slot == EMPTY) << k);
+    bits.fold(0, |free, bit| free | bit)
+}
+
+/// Moves the live elements to the front, in their order; gives how many there are. Which slots are taken is as good as chance, so
+/// that a jump for each would be mostly wrong.
+fn take_live(slots: &mut [u32]) -> usize {
+    let mut live = 0;
+    for at in 0..slots.len() {
+        let element = slots[at];
+        slots[live] = element;
+        live += usize::from(element < DUMMY);
+    }
+    live
+}
+
 /// A finished table.
 pub(crate) struct Layout<'r> {
     /// Live elements and dummies.
@@ -93,13 +114,7 @@ impl Table {
         // table grows is counted down in a register.
         let mut room = self.room();
         for element in elements {
-            let hash = hashes[element as usize];
-            let first = hash as usize & self.mask();
-            let at = match self.slots[first] {
-                EMPTY => first,
-                _ => Table::probe(&self.slots, hash, EMPTY),
-            };
-            self.slots[at] = element;
+            Table::insert_clean(&mut self.slots, hashes[element as usize], element);
             self.used += 1;
             room -= 1;
             if room == 0 {
@@ -127,8 +142,22 @@ impl Table {
     /// Places an element known to be absent, without growing.
     #[inline(always)]
     fn insert_clean(slots: &mut [u32], hash: u64, element: u32) {
-        let at = Table::probe(slots, hash, EMPTY);
+        let home = hash as usize & (slots.len() - 1);
+        let at = match slots[home] {
+            EMPTY => home,
+            _ => Table::beyond(slots, hash, home),
+        };
         slots[at] = element;
+    }
+
+    /// The free slot for an element whose first one is taken.
+    #[inline(always)]
+    fn beyond(slots: &[u32], hash: u64, home: usize) -> usize {
+        let free = slots[home..].first_chunk().map_or(0, free_in);
+        match free {
+            0 => Table::probe(slots, hash, EMPTY),
+            free => home + free.trailing_zeros() as usize,
+        }
     }
 
     fn resize(&mut self, hashes: &[u64], wanted: usize) {
@@ -142,7 +171,8 @@ impl Table {
         std::mem::swap(&mut self.slots, &mut self.spare);
         self.slots.clear();
         self.slots.resize(size, EMPTY);
-        for &element in self.spare.iter().filter(|&&e| e < DUMMY) {
+        let live = take_live(&mut self.spare);
+        for &element in &self.spare[..live] {
             Table::insert_clean(&mut self.slots, hashes[element as usize], element);
         }
         self.fill = self.used;
@@ -206,6 +236,19 @@ impl Table {
     /// Live elements in iteration order.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.slots.iter().copied().filter(|&e| e < DUMMY)
+    }
+
+    /// Writes the live elements in iteration order to where there is room for exactly those.
+    pub fn write_order(&self, order: &mut [u32]) {
+        let mut at = 0;
+        for &element in &self.slots {
+            // The next one is written over what was none.
+            let Some(place) = order.get_mut(at) else {
+                return;
+            };
+            *place = element;
+            at += usize::from(element < DUMMY);
+        }
     }
 
     /// `frozenset(set)`: a copy of the table in the size a copy gets.

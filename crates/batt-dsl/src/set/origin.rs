@@ -805,9 +805,7 @@ fn finish<'r>(run: &mut Run<'r>, table: &Table) -> Outcome<&'r Layout<'r>> {
     let slots = run.slice_filled(table.slots.len(), EMPTY)?;
     slots.copy_from_slice(&table.slots);
     let order = run.slice_filled(table.used, 0)?;
-    for (at, e) in table.iter().enumerate() {
-        order[at] = e;
-    }
+    table.write_order(order);
     run.alloc(Layout {
         fill: table.fill as u32,
         slots,
