@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 
 use super::column::{Column, Made, MadeForm};
+use super::extremes::Tie;
 use super::known::{Known, known};
 use super::remembered::{Call, Remembered};
 use super::{Attempt, End, Walk, known_or_end};
@@ -15,6 +16,15 @@ use crate::value::{Closure, Value};
 
 /// A call that took so many primitives is worth remembering.
 const DEAR: u64 = 5;
+
+/// Which end of a container a rank stands for: before all others, or after them.
+fn end_of(rank: &Column<'_>) -> Option<Ordering> {
+    match rank {
+        Column::Same(Value::Int(0)) => Some(Ordering::Less),
+        Column::Same(Value::Int(-1)) => Some(Ordering::Greater),
+        _ => None,
+    }
+}
 
 impl<'r> Walk<'_, 'r> {
     /// What is the same for all elements.
@@ -151,9 +161,16 @@ impl<'r> Walk<'_, 'r> {
         };
         self.spend(0)?;
         let [a, b, c] = [a, b, c].map(Column::clone);
-        match known(id) {
-            Some(Known::Chain) => self.make(1, MadeForm::Chain(a, b, c)),
-            Some(Known::Fork) => self.make(1, MadeForm::Fork(a, b, c)),
+        match known_or_end(known(id))? {
+            Known::Chain => self.make(1, MadeForm::Chain(a, b, c)),
+            Known::Fork => self.make(1, MadeForm::Fork(a, b, c)),
+            // Smallest first.
+            Known::ValueRank => self.extreme_value(known_or_end(end_of(&c))?, &a, &b),
+            // Largest first, and equals as they come.
+            Known::ArgumentRank => match known_or_end(end_of(&c))? {
+                Ordering::Less => self.extreme_argument(Ordering::Greater, Tie::First, &a, &b),
+                _ => self.extreme_argument(Ordering::Less, Tie::Last, &a, &b),
+            },
             _ => Err(End::OneByOne),
         }
     }
@@ -273,16 +290,19 @@ impl<'r> Walk<'_, 'r> {
                     _ => self.two(zero, x.clone()),
                 })
             }
-            Known::Extreme(direction) => {
-                let [a, b] = known_or_end(x.two_numbers())?;
-                let bound = a.bound().max(b.bound());
-                self.pairwise(&a, &b, bound, |a, b| match direction {
-                    Ordering::Greater => a.max(b),
-                    _ => a.min(b),
-                })
-            }
+            Known::Extreme(direction) => self.extreme_of_two(direction, x),
             _ => Err(End::OneByOne),
         }
+    }
+
+    /// The larger, or the smaller, of two numbers.
+    fn extreme_of_two(&mut self, direction: Ordering, x: &Column<'r>) -> Attempt<Column<'r>> {
+        let [a, b] = known_or_end(x.two_numbers(self.cells))?;
+        let bound = a.bound().max(b.bound());
+        self.pairwise(&a, &b, bound, |a, b| match direction {
+            Ordering::Greater => a.max(b),
+            _ => a.min(b),
+        })
     }
 
     /// A primitive with two arguments.
@@ -317,7 +337,17 @@ impl<'r> Walk<'_, 'r> {
                 Ok(self.two(first, second))
             }
             Known::ExtremeValue(direction) => self.extreme_value(direction, a, b),
-            Known::ExtremeArgument(direction) => self.extreme_argument(direction, a, b),
+            Known::ExtremeArgument(direction) => self.extreme_argument(direction, Tie::First, a, b),
+            Known::Nth => match (a, known_or_end(end_of(b))?) {
+                (Column::Two(two), Ordering::Less) => self.part(&two.parts[0]),
+                (Column::Two(two), _) => self.part(&two.parts[1]),
+                _ => Err(End::OneByOne),
+            },
+            // The largest comes first.
+            Known::Rank => {
+                let end = known_or_end(end_of(b))?;
+                self.extreme_of_two(end.reverse(), a)
+            }
             Known::Compose => self.make(1, MadeForm::Compose(a.clone(), b.clone())),
             Known::Matcher => self.make(1, MadeForm::Matcher(a.clone(), b.clone())),
             known @ (Known::Lbind | Known::Rbind) => {

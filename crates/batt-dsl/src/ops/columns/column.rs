@@ -78,6 +78,15 @@ impl<'r> MadeForm<'r> {
     }
 }
 
+/// What a cell is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cells {
+    /// `(colour, (i, j))`
+    Twos,
+    /// `(i, j, colour)`, which no column can hold.
+    Triples,
+}
+
 /// One number, or a column of them.
 #[derive(Clone)]
 pub(super) enum Number {
@@ -97,36 +106,35 @@ impl<'r> Column<'r> {
     }
 
     /// Rows and columns of locations, or of the locations of cells.
-    pub(super) fn location(&self) -> Option<[Number; 2]> {
-        let [a, b] = self.parts()?;
+    pub(super) fn location(&self, cells: Cells) -> Option<[Number; 2]> {
+        let [a, b] = self.parts(cells)?;
         match (a.number(), b.number()) {
             (Some(i), Some(j)) => Some([i, j]),
-            (Some(_), None) => b.two_numbers(),
+            (Some(_), None) => b.two_numbers(cells),
             _ => None,
         }
     }
 
     /// The same of sets that hold one.
-    pub(super) fn single_location(&self) -> Option<[Number; 2]> {
+    pub(super) fn single_location(&self, cells: Cells) -> Option<[Number; 2]> {
         match self {
-            Column::Single(value) => value.location(),
+            Column::Single(value) => value.location(cells),
             Column::Same(Value::Set(set)) if set.len() == 1 => {
-                Column::Same(set.elems.get(0)).location()
+                Column::Same(set.elems.get(0)).location(cells)
             }
             _ => None,
         }
     }
 
     /// The two parts of a tuple of two.
-    pub(super) fn parts(&self) -> Option<[Column<'r>; 2]> {
+    pub(super) fn parts(&self, cells: Cells) -> Option<[Column<'r>; 2]> {
         match self {
             Column::Two(two) => Some(two.parts.clone()),
             Column::Same(Value::Pair(pair)) => {
                 let pair = pair.get();
                 Some([Column::int(pair.i.into()), Column::int(pair.j.into())])
             }
-            // Where cells are triples we do not get here.
-            Column::Same(Value::Cell(cell)) => {
+            Column::Same(Value::Cell(cell)) if cells == Cells::Twos => {
                 let cell = cell.get();
                 let color = Column::int(cell.color);
                 Some([color, Column::Same(Value::pair(cell.at))])
@@ -151,17 +159,17 @@ impl<'r> Column<'r> {
         }
     }
 
-    pub(super) fn numbers(&self) -> Option<Numbers> {
+    pub(super) fn numbers(&self, cells: Cells) -> Option<Numbers> {
         if let Some(number) = self.number() {
             return Some(Numbers::Single(number));
         }
-        let [a, b] = self.two_numbers()?;
+        let [a, b] = self.two_numbers(cells)?;
         Some(Numbers::Double(a, b))
     }
 
     /// The two numbers of a tuple.
-    pub(super) fn two_numbers(&self) -> Option<[Number; 2]> {
-        let [a, b] = self.parts()?;
+    pub(super) fn two_numbers(&self, cells: Cells) -> Option<[Number; 2]> {
+        let [a, b] = self.parts(cells)?;
         Some([a.number()?, b.number()?])
     }
 
@@ -193,8 +201,8 @@ impl<'r> Column<'r> {
                     *value = Value::bool(truth);
                 }
             }
-            Column::Two(_) => {
-                let [i, j] = self.two_numbers()?;
+            Column::Two(two) => {
+                let [i, j] = [two.parts[0].number()?, two.parts[1].number()?];
                 let fits = |bound: i32| bound <= i16::MAX.into();
                 if !fits(i.bound()) || !fits(j.bound()) {
                     return None;

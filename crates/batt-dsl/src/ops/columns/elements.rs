@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::column::Column;
+use super::column::{Cells, Column};
 use super::{Attempt, End, Walk, known_or_end};
 use crate::ops::container::Members;
 use crate::set::Elems;
@@ -28,10 +28,13 @@ impl<'r> Walk<'_, 'r> {
         Ok(self.two(i, j))
     }
 
-    pub(super) fn cells(
+    pub(super) fn of_cells(
         &mut self,
         cells: impl Iterator<Item = Cell> + Clone,
     ) -> Attempt<Column<'r>> {
+        if self.cells == Cells::Triples {
+            return Err(End::OneByOne);
+        }
         let at = self.locations(cells.clone().map(|cell| cell.at))?;
         let colors = self.measured(cells.map(|cell| cell.color).collect())?;
         Ok(self.two(colors, at))
@@ -64,7 +67,7 @@ impl<'r> Walk<'_, 'r> {
                     Value::Cell(cell) => Some(cell.get()),
                     _ => None,
                 })?;
-                self.cells(cells.iter().copied())
+                self.of_cells(cells.iter().copied())
             }
             Some(Value::Segment(_)) => {
                 let ends = all(values, |value| match value {
@@ -108,7 +111,7 @@ impl<'r> Walk<'_, 'r> {
         self.spend(2 * self.len)?;
         let elements = match set.elems {
             Elems::Pairs(pairs) => self.locations(pairs[block].iter().copied())?,
-            Elems::Cells(cells) => self.cells(cells[block].iter().copied())?,
+            Elems::Cells(cells) => self.of_cells(cells[block].iter().copied())?,
             Elems::Values(values) => self.values(&values[block], 0)?,
         };
         if is_whole && self.run.home.stay_for_good([value]) && self.has_room_for(&elements) {

@@ -10,6 +10,13 @@ use crate::ops::container::Members;
 use crate::set::{Origin, Selection, Set};
 use crate::value::Value;
 
+/// Which of several members it is for which a function is the same.
+#[derive(Clone, Copy)]
+pub(super) enum Tie {
+    First,
+    Last,
+}
+
 /// With fewer members left, it takes as long to look at all of them.
 const FEW_OTHERS: usize = 4;
 
@@ -180,10 +187,11 @@ impl<'r> Walk<'_, 'r> {
         Ok(others)
     }
 
-    /// The member for which a function is largest, or smallest; the first of several.
+    /// The member for which a function is largest, or smallest.
     pub(super) fn extreme_argument(
         &mut self,
         direction: Ordering,
+        tie: Tie,
         container: &Column<'r>,
         function: &Column<'r>,
     ) -> Attempt<Column<'r>> {
@@ -197,9 +205,11 @@ impl<'r> Walk<'_, 'r> {
             self.run.spend(2 + self.len / 32)?;
             for (k, (old, place)) in best.iter_mut().zip(&mut numbers).enumerate() {
                 let new = key.get(k);
-                let is_better = match direction {
-                    Ordering::Less => new < *old,
-                    _ => new > *old,
+                let is_better = match (direction, tie) {
+                    (Ordering::Less, Tie::First) => new < *old,
+                    (Ordering::Less, Tie::Last) => new <= *old,
+                    (_, Tie::First) => new > *old,
+                    (_, Tie::Last) => new >= *old,
                 };
                 (*old, *place) = match is_better {
                     true => (new, number),

@@ -3,13 +3,13 @@
 use std::cmp::Ordering;
 use std::sync::OnceLock;
 
-use crate::ops::{arithmetic, color, container, higher_order, lines, logic, measure};
+use crate::ops::{arithmetic, color, container, higher_order, lines, logic, measure, tokpidjin};
 use crate::table::{Op, OpId};
 use crate::value::{Form, Value};
 
 /// Arithmetic on two numbers.
 #[derive(Clone, Copy)]
-pub(super) enum Binary {
+pub(in crate::ops) enum Binary {
     Add,
     Subtract,
     Multiply,
@@ -37,7 +37,7 @@ impl Binary {
 
 /// Arithmetic on one.
 #[derive(Clone, Copy)]
-pub(super) enum Unary {
+pub(in crate::ops) enum Unary {
     Invert,
     Double,
     Halve,
@@ -48,7 +48,7 @@ pub(super) enum Unary {
 
 /// A primitive that is known here.
 #[derive(Clone, Copy)]
-pub(super) enum Known {
+pub(in crate::ops) enum Known {
     Identity,
     Unary(Unary),
     Binary(Binary),
@@ -75,6 +75,14 @@ pub(super) enum Known {
     ExtremeValue(Ordering),
     /// `argmax` or `argmin`
     ExtremeArgument(Ordering),
+    /// `get_nth_f`: an element by its rank
+    Nth,
+    /// `get_rank`: a number by its rank, the largest first
+    Rank,
+    /// `get_val_rank`: what a function gives, the smallest first
+    ValueRank,
+    /// `get_arg_rank`: the element for which a function is largest first
+    ArgumentRank,
     Compose,
     Chain,
     Matcher,
@@ -85,7 +93,8 @@ pub(super) enum Known {
     Measure,
 }
 
-/// The primitives that are known here. Profiled ones are not among them, so that each of their calls is seen.
+/// The primitives that are known here; those of tokpidjin are in [`tokpidjin::IN_COLUMNS`]. Profiled ones are not among them, so that
+/// each of their calls is seen.
 static TABLE: &[(&Op, Known)] = &[
     (&logic::identity::OP, Known::Identity),
     (&logic::flip::OP, Known::Flip),
@@ -151,7 +160,7 @@ static TABLE: &[(&Op, Known)] = &[
 
 /// What a primitive is here. A table by address: it is asked for every part of every closure that a loop calls.
 pub(super) fn known(id: OpId) -> Option<Known> {
-    const SLOTS: usize = 256;
+    const SLOTS: usize = 512;
     type Slots = [Option<(OpId, Known)>; SLOTS];
     static INDEX: OnceLock<Box<Slots>> = OnceLock::new();
     let slot_of = |id: OpId| {
@@ -160,7 +169,7 @@ pub(super) fn known(id: OpId) -> Option<Known> {
     };
     let index = INDEX.get_or_init(|| {
         let mut slots: Box<Slots> = Box::new([None; SLOTS]);
-        for &(op, known) in TABLE {
+        for &(op, known) in TABLE.iter().chain(tokpidjin::IN_COLUMNS) {
             let id = OpId::of(op);
             let mut slot = slot_of(id);
             while slots[slot].is_some() {

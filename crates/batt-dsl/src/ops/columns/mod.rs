@@ -42,8 +42,9 @@ mod tests;
 use std::ops::Range;
 use std::rc::Rc;
 
-use self::column::{Column, Ints, Two};
+use self::column::{Cells, Column, Ints, Two};
 use self::known::is_promising;
+pub(super) use self::known::{Binary, Known, Unary};
 pub(crate) use self::remembered::Columns;
 use self::remembered::ROOM;
 use super::container::Members;
@@ -133,7 +134,7 @@ impl<'r> Run<'r> {
         let least = self.scratch.least_in_columns.unwrap_or(LEAST);
         #[cfg(not(test))]
         let least = LEAST;
-        if members.len() < least || self.triples() || !is_promising(function, 0) {
+        if members.len() < least || !is_promising(function, 0) {
             return None;
         }
         self.walk(members, closure, take)
@@ -149,6 +150,10 @@ impl<'r> Run<'r> {
         let hashed = self.home.memo.borrow().hashed();
         let mut walk = Walk {
             columns: self.columns.take().unwrap_or_default(),
+            cells: match self.triples() {
+                true => Cells::Triples,
+                false => Cells::Twos,
+            },
             run: self,
             len: 0,
             closures: 0,
@@ -193,6 +198,7 @@ impl<'r> Run<'r> {
 struct Walk<'a, 'r> {
     run: &'a mut Run<'r>,
     columns: Box<Columns<'r>>,
+    cells: Cells,
     /// How many elements there are.
     len: usize,
     /// Closures that have been made for each element.

@@ -64,6 +64,7 @@ fn programs_of_any_kind_cannot_tell() {
     for seed in 0..2000 {
         let dialect = match seed % 4 {
             0 => Dialect::ReArc,
+            1 => Dialect::Tokpidjin,
             _ => Dialect::ArcDsl,
         };
         let expected = random_run(&mut plain, seed, dialect);
@@ -90,6 +91,7 @@ fn assert_same(expected: &Trace, found: &Trace, seed: u64) {
 /// Makes functions of what is known here, at random.
 struct Maker<'a, 'r> {
     run: &'a mut Run<'r>,
+    dialect: Dialect,
     seed: u64,
     /// Values to bind.
     values: Vec<Value<'r>>,
@@ -108,12 +110,19 @@ impl<'r> Maker<'_, 'r> {
 
     fn op(&mut self, names: &[&str]) -> Value<'r> {
         let name = names[self.below(names.len())];
-        Value::Op(Dialect::ArcDsl.op(name).expect(name))
+        Value::Op(self.dialect.op(name).expect(name))
     }
 
     fn call(&mut self, name: &str, args: &[Value<'r>]) -> Outcome<Value<'r>> {
         let op = self.op(&[name]);
         self.run.call(op, args)
+    }
+
+    /// A function whose last argument, a rank, is known.
+    fn ranked(&mut self, names: &[&str]) -> Outcome<Value<'r>> {
+        let rank = [0, -1, 0, -1, 1][self.below(5)];
+        let op = self.op(names);
+        self.call("rbind", &[op, Value::Int(rank)])
     }
 
     /// A function of one argument.
@@ -155,7 +164,11 @@ impl<'r> Maker<'_, 'r> {
             "manhattan",
         ];
         if depth == 0 {
-            return Ok(self.op(ONE));
+            let by_rank = self.dialect == Dialect::Tokpidjin && self.below(3) == 0;
+            return match by_rank {
+                true => self.ranked(&["get_nth_t", "get_nth_f", "get_rank"]),
+                false => Ok(self.op(ONE)),
+            };
         }
         let kind = self.below(12);
         let f = self.function(depth - 1)?;
@@ -183,7 +196,11 @@ impl<'r> Maker<'_, 'r> {
                 let from = self.call("lbind", &[lbind, astuple])?;
                 let after = self.call("lbind", &[compose, f])?;
                 let measure = self.call("compose", &[after, from])?;
-                let extreme = self.op(&["valmin", "valmax", "argmin", "argmax"]);
+                let by_rank = self.dialect == Dialect::Tokpidjin && self.below(2) == 0;
+                let extreme = match by_rank {
+                    true => self.ranked(&["get_val_rank", "get_arg_rank", "get_arg_rank_f"])?,
+                    false => self.op(&["valmin", "valmax", "argmin", "argmax"]),
+                };
                 let find = self.call("lbind", &[extreme, container])?;
                 let found = self.call("compose", &[find, measure])?;
                 self.call("compose", &[g, found])
@@ -192,14 +209,19 @@ impl<'r> Maker<'_, 'r> {
     }
 }
 
-/// What some functions say of the elements of sets, and how many closures were made.
-fn functions(workspace: &mut Workspace, seed: u64) -> (Vec<Outcome<OwnedValue>>, u32) {
-    workspace.run(Dialect::ArcDsl, &Limits::default(), |run| {
+/// What some functions say of the elements of sets, how many closures were made, and how often a primitive fell back.
+fn functions(
+    workspace: &mut Workspace,
+    seed: u64,
+    dialect: Dialect,
+) -> (Vec<Outcome<OwnedValue>>, u32, u32) {
+    workspace.run(dialect, &Limits::default(), |run| {
         let cells: Vec<u8> = (0..64).map(|k| ((k * k + seed * k) % 5) as u8).collect();
         let grid = run.input(8, 8, &cells).expect("room");
         let location = Value::pair(Pair::new(2, -1));
         let mut maker = Maker {
             run,
+            dialect,
             seed,
             values: vec![
                 Value::Int(1),
@@ -214,7 +236,11 @@ fn functions(workspace: &mut Workspace, seed: u64) -> (Vec<Outcome<OwnedValue>>,
         let (t, f) = (Value::bool(true), Value::bool(false));
         let places = maker.call("asindices", &[grid]).expect("a set");
         let cells = maker.call("asobject", &[grid]).expect("a set");
-        let things = maker.call("objects", &[grid, t, f, f]).expect("a set");
+        let things = match dialect {
+            Dialect::Tokpidjin => maker.call("o_g", &[grid, Value::Int(4)]),
+            _ => maker.call("objects", &[grid, t, f, f]),
+        };
+        let things = things.expect("a set");
         maker.containers = vec![places, cells, things, location];
         let mut trace = Vec::new();
         for k in 0..6 {
@@ -232,25 +258,28 @@ fn functions(workspace: &mut Workspace, seed: u64) -> (Vec<Outcome<OwnedValue>>,
                 trace.push(value.and_then(|value| maker.run.to_owned(value)));
             }
         }
-        (trace, run.closures)
+        (trace, run.closures, run.fallbacks())
     })
 }
 
 #[test]
 fn functions_of_what_is_known_here_say_the_same() {
-    let (mut plain, mut eager) = (workspace(usize::MAX), workspace(1));
-    let mut values = 0;
-    for seed in 0..3000 {
-        let expected = functions(&mut plain, seed);
-        let found = functions(&mut eager, seed);
-        values += expected.0.iter().filter(|value| value.is_ok()).count();
-        if !expected.0.contains(&Err(Fault::Steps)) {
-            assert_eq!(found, expected, "seed {seed}");
+    for dialect in [Dialect::ArcDsl, Dialect::Tokpidjin] {
+        let (mut plain, mut eager) = (workspace(usize::MAX), workspace(1));
+        let mut values = 0;
+        for seed in 0..3000 {
+            let expected = functions(&mut plain, seed, dialect);
+            let found = functions(&mut eager, seed, dialect);
+            values += expected.0.iter().filter(|value| value.is_ok()).count();
+            let is_cut = |trace: &[Outcome<OwnedValue>]| trace.contains(&Err(Fault::Steps));
+            if !is_cut(&expected.0) && !is_cut(&found.0) {
+                assert_eq!(found, expected, "{dialect:?}, seed {seed}");
+            }
         }
+        let walks = eager.columns().1;
+        assert!(
+            values > 5_000 && walks > 3_000,
+            "{dialect:?}: {values} values, {walks} at once"
+        );
     }
-    let walks = eager.columns().1;
-    assert!(
-        values > 5_000 && walks > 3_000,
-        "{values} values, {walks} at once"
-    );
 }

@@ -142,6 +142,7 @@ mod color;
 mod container;
 mod extremes;
 mod higher_order;
+mod in_columns;
 mod lines;
 mod logic;
 mod measure;
@@ -151,6 +152,7 @@ mod ranked;
 mod samples;
 mod segmentation;
 
+pub(super) use in_columns::IN_COLUMNS;
 pub(super) use logic::identity;
 
 const FAMILIES: [&[&Op]; 14] = [

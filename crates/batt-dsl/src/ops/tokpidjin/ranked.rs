@@ -265,11 +265,11 @@ fn by_value<'r>(
 ) -> Outcome<Value<'r>> {
     let members = Members::of(run, container)?;
     let keys = keys(run, members, compfunc)?;
-    let element = match ranked(run, members, keys, rank, Ascending)? {
-        Some(k) => members.get(k),
-        None => Value::Int(0),
-    };
-    run.call1(compfunc, element)
+    match ranked(run, members, keys, rank, Ascending)? {
+        // The original calls the function once more; functions give the same each time.
+        Some(k) => Ok(keys[k]),
+        None => run.call1(compfunc, Value::Int(0)),
+    }
 }
 
 safe! {
