@@ -302,6 +302,58 @@ mod tests {
         assert_eq!(order(&table, &items), [64, 33, 1, 17, 9]);
     }
 
+    /// CPython's `set_add_entry` as it is written, one slot after the other.
+    fn place(slots: &mut [u32], hash: u64, element: u32) {
+        let mask = slots.len() - 1;
+        let (mut i, mut perturb) = (hash as usize & mask, hash);
+        loop {
+            let probes = if i + LINEAR_PROBES <= mask {
+                LINEAR_PROBES
+            } else {
+                0
+            };
+            if let Some(free) = (i..=i + probes).find(|&at| slots[at] == EMPTY) {
+                slots[free] = element;
+                return;
+            }
+            perturb >>= 5;
+            i = (5 * i + 1).wrapping_add(perturb as usize) & mask;
+        }
+    }
+
+    #[test]
+    fn whatever_the_hashes_slots_are_found_as_in_cpython() {
+        let mut seed = 1u64;
+        for round in 0..200 {
+            // The fewer different ones, the more often slots are taken.
+            let different = [3, 20, 1_000, u64::MAX][round % 4];
+            let mut next = || {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                ((seed >> 20) % different).wrapping_mul(0x1_0000_0001)
+            };
+            let hashes: Vec<u64> = (0..300).map(|_| next()).collect();
+            let mut table = Table::default();
+            table.clear();
+            let mut slots = vec![EMPTY; 8];
+            for element in 0..hashes.len() as u32 {
+                table.add_new(&hashes, std::iter::once(element));
+                place(&mut slots, hashes[element as usize], element);
+                let used = element as usize + 1;
+                if used * 5 >= (slots.len() - 1) * 3 {
+                    let old = std::mem::take(&mut slots);
+                    slots = vec![EMPTY; (4 * used + 1).next_power_of_two()];
+                    for &live in old.iter().filter(|&&e| e != EMPTY) {
+                        place(&mut slots, hashes[live as usize], live);
+                    }
+                }
+                assert_eq!(table.slots, slots);
+            }
+            let mut order = vec![0; hashes.len()];
+            table.write_order(&mut order);
+            assert!(order.into_iter().eq(table.iter()));
+        }
+    }
+
     #[test]
     fn growth() {
         for (n, size) in [(4, 8), (5, 32), (18, 32), (19, 128), (76, 128), (77, 512)] {

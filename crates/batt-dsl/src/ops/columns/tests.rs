@@ -215,7 +215,12 @@ fn functions(
     seed: u64,
     dialect: Dialect,
 ) -> (Vec<Outcome<OwnedValue>>, u32, u32) {
-    workspace.run(dialect, &Limits::default(), |run| {
+    // What never fails goes on for long.
+    let limits = Limits {
+        steps: 300_000,
+        ..Limits::default()
+    };
+    workspace.run(dialect, &limits, |run| {
         let cells: Vec<u8> = (0..64).map(|k| ((k * k + seed * k) % 5) as u8).collect();
         let grid = run.input(8, 8, &cells).expect("room");
         let location = Value::pair(Pair::new(2, -1));
@@ -267,7 +272,7 @@ fn functions_of_what_is_known_here_say_the_same() {
     for dialect in [Dialect::ArcDsl, Dialect::Tokpidjin] {
         let (mut plain, mut eager) = (workspace(usize::MAX), workspace(1));
         let mut values = 0;
-        for seed in 0..3000 {
+        for seed in 0..2000 {
             let expected = functions(&mut plain, seed, dialect);
             let found = functions(&mut eager, seed, dialect);
             values += expected.0.iter().filter(|value| value.is_ok()).count();
@@ -278,7 +283,7 @@ fn functions_of_what_is_known_here_say_the_same() {
         }
         let walks = eager.columns().1;
         assert!(
-            values > 5_000 && walks > 3_000,
+            values > 4_000 && walks > 2_000,
             "{dialect:?}: {values} values, {walks} at once"
         );
     }
