@@ -208,22 +208,7 @@ impl<'r> Run<'r> {
         let (walked, other) = if a.len() < b.len() { (a, b) } else { (b, a) };
         self.spend(walked.len())?;
         let mut kept = self.take_numbers();
-        match walked.elems {
-            Elems::Pairs(pairs) => {
-                for (k, &p) in (0u32..).zip(pairs) {
-                    if other.contains_pair(self, p) {
-                        kept.push(k);
-                    }
-                }
-            }
-            elems => {
-                for k in 0..walked.len() {
-                    if other.contains(self, elems.get(k)) {
-                        kept.push(k as u32);
-                    }
-                }
-            }
-        }
+        self.search(walked, other, true, &mut kept);
         let shared = self.set_filter(walked, &kept);
         self.give_numbers(kept);
         shared
@@ -257,22 +242,7 @@ impl<'r> Run<'r> {
         }
         // A large `b` may be searched again and gets its table; one of the size of `a` is walked.
         if b.is_searchable() || !a.is_searchable() || b.len() > 2 * a.len() {
-            match a.elems {
-                Elems::Pairs(pairs) => {
-                    for (k, &p) in (0u32..).zip(pairs) {
-                        if !b.contains_pair(self, p) {
-                            kept.push(k);
-                        }
-                    }
-                }
-                elems => {
-                    for k in 0..a.len() {
-                        if !b.contains(self, elems.get(k)) {
-                            kept.push(k as u32);
-                        }
-                    }
-                }
-            }
+            self.search(a, b, false, &mut kept);
         } else {
             // The other way round: strike out what `b` has.
             kept.extend(0..a.len() as u32);
@@ -284,6 +254,44 @@ impl<'r> Run<'r> {
             kept.retain(|&k| k != u32::MAX);
         }
         kept
+    }
+
+    /// The numbers of the elements of a set that another one contains, or of those that it does not.
+    fn search(
+        &mut self,
+        walked: &'r Set<'r>,
+        other: &'r Set<'r>,
+        contained: bool,
+        kept: &mut Vec<u32>,
+    ) {
+        let Elems::Pairs(pairs) = walked.elems else {
+            let numbers = 0..walked.len() as u32;
+            kept.extend(numbers.filter(|&k| {
+                let element = walked.elems.get(k as usize);
+                other.contains(self, element) == contained
+            }));
+            return;
+        };
+        let locations = match other.is_short() {
+            true => None,
+            false => other.locations(self),
+        };
+        let Some(locations) = locations else {
+            let pairs = (0..).zip(pairs);
+            kept.extend(
+                pairs
+                    .filter_map(|(k, &p)| (other.contains_pair(self, p) == contained).then_some(k)),
+            );
+            return;
+        };
+        // Whether it is there is as good as chance: each number is written, and the next one over it if it is not wanted.
+        kept.resize(pairs.len(), 0);
+        let mut count = 0;
+        for (k, &p) in (0..).zip(pairs) {
+            kept[count] = k;
+            count += usize::from(locations.contain(p) == contained);
+        }
+        kept.truncate(count);
     }
 
     /// *Build* of the members of the members, walked as `walk` says.

@@ -164,6 +164,27 @@ impl Bounds {
     }
 }
 
+/// Locations, a bit for each of those in their bounding box.
+#[derive(Clone, Copy)]
+pub(crate) struct Locations<'r> {
+    bounds: Bounds,
+    bits: &'r [u64],
+}
+
+impl Locations<'_> {
+    /// Is a location among them?
+    #[inline(always)]
+    pub fn contain(&self, p: Pair) -> bool {
+        let b = self.bounds;
+        let inside = p.i >= b.top && p.i <= b.bottom && p.j >= b.left && p.j <= b.right;
+        // Whether it is there is as good as chance, so there is no jump for that.
+        inside && {
+            let at = b.position(p);
+            self.bits[at / 64] >> (at % 64) & 1 == 1
+        }
+    }
+}
+
 /// A frozenset.
 ///
 /// One cache line: programs make sets by the thousand and look closely at few of them. What is only
@@ -485,26 +506,29 @@ impl<'r> Set<'r> {
         Some(table)
     }
 
+    /// Are there so few elements that it is quickest to look at all of them?
+    pub(crate) fn is_short(&self) -> bool {
+        self.len() <= LINEAR_SEARCH
+    }
+
     /// Does the set contain this location?
     #[inline]
     pub(crate) fn contains_pair(&self, run: &mut Run<'r>, p: Pair) -> bool {
+        match self.elems {
+            Elems::Pairs(pairs) if self.is_short() => pairs.contains(&p),
+            _ => self.contains(run, Value::pair(p)),
+        }
+    }
+
+    /// The locations of the set, laid out to be searched; `None` if it is no set of locations, or they are too far apart.
+    #[inline]
+    pub(crate) fn locations(&self, run: &mut Run<'r>) -> Option<Locations<'r>> {
         let Elems::Pairs(pairs) = self.elems else {
-            return self.contains(run, Value::pair(p));
+            return None;
         };
-        if pairs.len() <= LINEAR_SEARCH {
-            return pairs.contains(&p);
-        }
-        let Some(b) = self.bounds() else {
-            return false;
-        };
-        if p.i < b.top || p.i > b.bottom || p.j < b.left || p.j > b.right {
-            return false;
-        }
-        let Some(bits) = self.bits(run, pairs, b) else {
-            return self.contains(run, Value::pair(p));
-        };
-        let at = b.position(p);
-        bits[at / 64] >> (at % 64) & 1 == 1
+        let bounds = self.bounds()?;
+        let bits = self.bits(run, pairs, bounds)?;
+        Some(Locations { bounds, bits })
     }
 
     /// One bit per location of the bounding box, unless that is too large.

@@ -107,22 +107,22 @@ fn ranked<'r>(
     let Some(at) = position(rank, keys.len())? else {
         return Ok(None);
     };
-    let key = |k: u32| match direction {
-        Ascending => ints[k as usize],
-        Descending => !ints[k as usize],
+    let key = |k: usize| match direction {
+        Ascending => ints[k],
+        Descending => !ints[k],
     };
-    let mut numbers: Vec<u32> = (0..keys.len() as u32).collect();
-    numbers.sort_by_key(|&k| key(k));
-    let wanted = key(numbers[at]);
-    let equals = numbers.partition_point(|&k| key(k) < wanted)
-        ..numbers.partition_point(|&k| key(k) <= wanted);
-    if equals.len() > 1 && !members.in_order() {
-        // Only a tie makes the order of a set matter.
-        let order = members.order(run)?;
-        let mut tied = order.into_iter().filter(|&k| key(k) == wanted);
-        return Ok(tied.nth(at - equals.start).map(|k| k as usize));
+    let mut all: Vec<i64> = (0..keys.len()).map(key).collect();
+    let (before, &mut wanted, after) = all.select_nth_unstable(at);
+    let less = before.iter().filter(|&&other| other < wanted).count();
+    let is_tied = less < before.len() || after.contains(&wanted);
+    if !is_tied || members.in_order() {
+        let mut equals = (0..keys.len()).filter(|&k| key(k) == wanted);
+        return Ok(equals.nth(at - less));
     }
-    Ok(Some(numbers[at] as usize))
+    // Only a tie makes the order of a set matter.
+    let order = members.order(run)?.into_iter().map(|k| k as usize);
+    let mut tied = order.filter(|&k| key(k) == wanted);
+    Ok(tied.nth(at - less))
 }
 
 safe! {
