@@ -43,6 +43,7 @@ use std::ptr::NonNull;
 use crate::arena::{Arena, Position};
 use crate::fault::Outcome;
 use crate::memo::Memo;
+use crate::ops::Kept;
 use crate::run::Run;
 use crate::value::Value;
 
@@ -61,6 +62,8 @@ pub(crate) struct Memory {
     marks: RefCell<Vec<Mark>>,
     /// What closures have given. Points only to what [stays for good](Memory::stay_for_good).
     pub(crate) memo: RefCell<Memo>,
+    /// What functions have given for all elements of sets, in this run.
+    pub(crate) columns: Kept,
 }
 
 /// Values and the lasting notes about them.
@@ -127,6 +130,7 @@ impl Memory {
         self.shared_left.set(None);
         self.marks.get_mut().clear();
         self.memo.get_mut().clear();
+        self.columns.forget();
     }
 
     /// Makes the next reset look at more than the values.

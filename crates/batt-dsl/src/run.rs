@@ -8,7 +8,6 @@ use crate::arena::{ALIGN, Arena};
 use crate::dialect::Dialect;
 use crate::fault::{Fault, Outcome};
 use crate::memory::{Allowance, Cost, Memory};
-use crate::ops::Columns;
 use crate::profile::Profile;
 use crate::set::{Chains, KeyIndex, NeighborOrders, Plane, Set, Table, Walk};
 use crate::table::Literal;
@@ -183,7 +182,6 @@ impl Workspace {
             closures: 0,
             fallbacks: 0,
             dialect,
-            columns: None,
             calls_at_once: 0,
         };
         let input = if input.height == 0 || input.width == 0 {
@@ -221,8 +219,6 @@ pub struct Run<'r> {
     /// How often a primitive has fallen back to its default.
     pub(crate) fallbacks: u32,
     pub(crate) dialect: Dialect,
-    /// What functions have given for all elements of a set.
-    pub(crate) columns: Option<Box<Columns<'r>>>,
     pub(crate) calls_at_once: u64,
 }
 
@@ -264,7 +260,7 @@ impl<'r> Run<'r> {
         budget.granted = self.limits.memory.min(budget.left);
         self.memory = budget.granted;
         self.home.memo.borrow_mut().clear();
-        self.columns = None;
+        self.home.columns.forget();
         if self.reached != Some(Fault::Time) {
             self.reached = None;
             self.fuel = self.limits.steps.min(SLICE);
@@ -284,7 +280,7 @@ impl<'r> Run<'r> {
     pub fn allow(&mut self, allowance: Allowance) {
         self.memory = allowance.memory;
         self.home.memo.borrow_mut().clear();
-        self.columns = None;
+        self.home.columns.forget();
         if self.reached != Some(Fault::Time) {
             self.reached = None;
             self.fuel = allowance.steps.min(SLICE);

@@ -45,8 +45,8 @@ use std::rc::Rc;
 use self::column::{Cells, Column, Ints, Two};
 use self::known::is_promising;
 pub(super) use self::known::{Binary, Known, Unary};
-pub(crate) use self::remembered::Columns;
-use self::remembered::ROOM;
+pub(crate) use self::remembered::Kept;
+use self::remembered::{Columns, ROOM};
 use super::container::Members;
 use crate::fault::{Fault, Outcome};
 use crate::run::Run;
@@ -148,8 +148,11 @@ impl<'r> Run<'r> {
     ) -> Option<Outcome<()>> {
         let (depth, closures, fallbacks) = (self.depth, self.closures, self.fallbacks);
         let hashed = self.home.memo.borrow().hashed();
+        self.home.make_untidy();
+        // SAFETY: the memory of a run is reset when it begins, and what is untidy is forgotten then.
+        let columns: Box<Columns<'r>> = unsafe { self.home.columns.take() };
         let mut walk = Walk {
-            columns: self.columns.take().unwrap_or_default(),
+            columns,
             cells: match self.triples() {
                 true => Cells::Triples,
                 false => Cells::Twos,
@@ -175,7 +178,7 @@ impl<'r> Run<'r> {
             made = made.wrapping_add(walk.closures.wrapping_mul(walk.len as u32));
             calls += walk.primitives * walk.len as u64;
         }
-        self.columns = Some(walk.columns);
+        walk.run.home.columns.keep(walk.columns);
         let is_clean = self.fallbacks == fallbacks && self.home.memo.borrow().hashed() == hashed;
         (self.depth, self.closures, self.fallbacks) = (depth, closures, fallbacks);
         match outcome {
