@@ -297,7 +297,7 @@ impl<'r> Walk<'_, 'r> {
 
     /// The larger, or the smaller, of two numbers.
     fn extreme_of_two(&mut self, direction: Ordering, x: &Column<'r>) -> Attempt<Column<'r>> {
-        let [a, b] = known_or_end(x.two_numbers(self.cells))?;
+        let [a, b] = known_or_end(x.two_numbers(self.cells()))?;
         let bound = a.bound().max(b.bound());
         self.pairwise(&a, &b, bound, |a, b| match direction {
             Ordering::Greater => a.max(b),

@@ -32,7 +32,7 @@ impl<'r> Walk<'_, 'r> {
         &mut self,
         cells: impl Iterator<Item = Cell> + Clone,
     ) -> Attempt<Column<'r>> {
-        if self.cells == Cells::Triples {
+        if self.cells() == Cells::Triples {
             return Err(End::OneByOne);
         }
         let at = self.locations(cells.clone().map(|cell| cell.at))?;

@@ -153,10 +153,6 @@ impl<'r> Run<'r> {
         let columns: Box<Columns<'r>> = unsafe { self.home.columns.take() };
         let mut walk = Walk {
             columns,
-            cells: match self.triples() {
-                true => Cells::Triples,
-                false => Cells::Twos,
-            },
             run: self,
             len: 0,
             closures: 0,
@@ -201,7 +197,6 @@ impl<'r> Run<'r> {
 struct Walk<'a, 'r> {
     run: &'a mut Run<'r>,
     columns: Box<Columns<'r>>,
-    cells: Cells,
     /// How many elements there are.
     len: usize,
     /// Closures that have been made for each element.
@@ -220,6 +215,14 @@ impl<'r> Walk<'_, 'r> {
     fn spend(&mut self, numbers: usize) -> Attempt<()> {
         self.primitives += 1;
         Ok(self.run.spend(2 + numbers / 16)?)
+    }
+
+    /// What a cell is in this run.
+    fn cells(&self) -> Cells {
+        match self.run.triples() {
+            true => Cells::Triples,
+            false => Cells::Twos,
+        }
     }
 
     fn new_id(&mut self) -> u64 {

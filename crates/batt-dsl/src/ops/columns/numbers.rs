@@ -43,7 +43,7 @@ impl<'r> Walk<'_, 'r> {
         x: &Column<'r>,
         mut operation: impl FnMut(&mut Self, Number) -> Attempt<Column<'r>>,
     ) -> Attempt<Column<'r>> {
-        match known_or_end(x.numbers(self.cells))? {
+        match known_or_end(x.numbers(self.cells()))? {
             Numbers::Single(n) => operation(self, n),
             Numbers::Double(i, j) => {
                 let (i, j) = (operation(self, i)?, operation(self, j)?);
@@ -91,8 +91,8 @@ impl<'r> Walk<'_, 'r> {
     ) -> Attempt<Column<'r>> {
         use Numbers::{Double, Single};
         let (i, j) = match (
-            known_or_end(a.numbers(self.cells))?,
-            known_or_end(b.numbers(self.cells))?,
+            known_or_end(a.numbers(self.cells()))?,
+            known_or_end(b.numbers(self.cells()))?,
         ) {
             (Single(a), Single(b)) => return self.of_numbers(operation, &a, &b),
             (Double(i, j), Double(k, l)) => ((i, k), (j, l)),
@@ -206,8 +206,8 @@ impl<'r> Walk<'_, 'r> {
             return self.is_chosen(chosen, value);
         }
         let ([a, b], [c, d]) = (
-            known_or_end(a.parts(self.cells))?,
-            known_or_end(b.parts(self.cells))?,
+            known_or_end(a.parts(self.cells()))?,
+            known_or_end(b.parts(self.cells()))?,
         );
         let first = self.equality(&a, &c)?;
         let second = self.equality(&b, &d)?;
@@ -242,7 +242,7 @@ impl<'r> Walk<'_, 'r> {
         let &Column::Same(Value::Grid(grid)) = grid else {
             return Err(End::OneByOne);
         };
-        let [i, j] = known_or_end(at.two_numbers(self.cells))?;
+        let [i, j] = known_or_end(at.two_numbers(self.cells()))?;
         self.spend(2 * self.len)?;
         let mut colors = Vec::with_capacity(self.len);
         for k in 0..self.len {
@@ -258,8 +258,8 @@ impl<'r> Walk<'_, 'r> {
 
     /// The distance between single locations or cells.
     pub(super) fn manhattan(&mut self, a: &Column<'r>, b: &Column<'r>) -> Attempt<Column<'r>> {
-        let [i, j] = known_or_end(a.single_location(self.cells))?;
-        let [k, l] = known_or_end(b.single_location(self.cells))?;
+        let [i, j] = known_or_end(a.single_location(self.cells()))?;
+        let [k, l] = known_or_end(b.single_location(self.cells()))?;
         let rows = self.distance(&i, &k)?;
         let columns = self.distance(&j, &l)?;
         self.arithmetic(Binary::Add, &rows, &columns)

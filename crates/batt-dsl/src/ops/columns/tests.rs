@@ -214,13 +214,9 @@ fn functions(
     workspace: &mut Workspace,
     seed: u64,
     dialect: Dialect,
+    limits: &Limits,
 ) -> (Vec<Outcome<OwnedValue>>, u32, u32) {
-    // What never fails goes on for long.
-    let limits = Limits {
-        steps: 300_000,
-        ..Limits::default()
-    };
-    workspace.run(dialect, &limits, |run| {
+    workspace.run(dialect, limits, |run| {
         let cells: Vec<u8> = (0..64).map(|k| ((k * k + seed * k) % 5) as u8).collect();
         let grid = run.input(8, 8, &cells).expect("room");
         let location = Value::pair(Pair::new(2, -1));
@@ -269,21 +265,39 @@ fn functions(
 
 #[test]
 fn functions_of_what_is_known_here_say_the_same() {
-    for dialect in [Dialect::ArcDsl, Dialect::Tokpidjin] {
+    // What never fails goes on for long.
+    let short = Limits {
+        steps: 300_000,
+        ..Limits::default()
+    };
+    for (dialect, limits, seeds, least) in [
+        (Dialect::ArcDsl, Limits::default(), 3000, (5_000, 3_000)),
+        (Dialect::Tokpidjin, short, 2000, (4_000, 2_000)),
+    ] {
         let (mut plain, mut eager) = (workspace(usize::MAX), workspace(1));
         let mut values = 0;
-        for seed in 0..2000 {
-            let expected = functions(&mut plain, seed, dialect);
-            let found = functions(&mut eager, seed, dialect);
+        for seed in 0..seeds {
+            let expected = functions(&mut plain, seed, dialect, &limits);
+            let found = functions(&mut eager, seed, dialect, &limits);
             values += expected.0.iter().filter(|value| value.is_ok()).count();
-            let is_cut = |trace: &[Outcome<OwnedValue>]| trace.contains(&Err(Fault::Steps));
-            if !is_cut(&expected.0) && !is_cut(&found.0) {
+            let cut = |trace: &[Outcome<OwnedValue>]| {
+                let at = trace.iter().position(|value| *value == Err(Fault::Steps));
+                at.unwrap_or(usize::MAX)
+            };
+            let (end, found_end) = (cut(&expected.0), cut(&found.0));
+            // Attempts that end take some more steps, and where nothing fails there are many.
+            let may_be_cut = dialect == Dialect::Tokpidjin && found_end < usize::MAX;
+            if end == usize::MAX && !may_be_cut {
                 assert_eq!(found, expected, "{dialect:?}, seed {seed}");
+            } else {
+                let known = end.min(found_end);
+                let place = format!("{dialect:?}, seed {seed}, up to {known}");
+                assert_eq!(found.0[..known], expected.0[..known], "{place}");
             }
         }
         let walks = eager.columns().1;
         assert!(
-            values > 4_000 && walks > 2_000,
+            values > least.0 && walks > least.1,
             "{dialect:?}: {values} values, {walks} at once"
         );
     }
