@@ -264,34 +264,23 @@ impl<'r> Run<'r> {
         contained: bool,
         kept: &mut Vec<u32>,
     ) {
-        let Elems::Pairs(pairs) = walked.elems else {
-            let numbers = 0..walked.len() as u32;
-            kept.extend(numbers.filter(|&k| {
-                let element = walked.elems.get(k as usize);
-                other.contains(self, element) == contained
-            }));
+        if let Elems::Pairs(pairs) = walked.elems
+            && let Some(locations) = other.locations(self)
+        {
+            // Whether it is there is as good as chance: each number is written, and the next one over it if it is not wanted.
+            kept.resize(pairs.len(), 0);
+            let mut count = 0;
+            for (k, &p) in (0..).zip(pairs) {
+                kept[count] = k;
+                count += usize::from(locations.contain(p) == contained);
+            }
+            kept.truncate(count);
             return;
-        };
-        let locations = match other.is_short() {
-            true => None,
-            false => other.locations(self),
-        };
-        let Some(locations) = locations else {
-            let pairs = (0..).zip(pairs);
-            kept.extend(
-                pairs
-                    .filter_map(|(k, &p)| (other.contains_pair(self, p) == contained).then_some(k)),
-            );
-            return;
-        };
-        // Whether it is there is as good as chance: each number is written, and the next one over it if it is not wanted.
-        kept.resize(pairs.len(), 0);
-        let mut count = 0;
-        for (k, &p) in (0..).zip(pairs) {
-            kept[count] = k;
-            count += usize::from(locations.contain(p) == contained);
         }
-        kept.truncate(count);
+        kept.extend((0..walked.len() as u32).filter(|&k| {
+            let element = walked.elems.get(k as usize);
+            other.contains(self, element) == contained
+        }));
     }
 
     /// *Build* of the members of the members, walked as `walk` says.

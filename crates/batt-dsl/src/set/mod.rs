@@ -506,26 +506,16 @@ impl<'r> Set<'r> {
         Some(table)
     }
 
-    /// Are there so few elements that it is quickest to look at all of them?
-    pub(crate) fn is_short(&self) -> bool {
-        self.len() <= LINEAR_SEARCH
-    }
-
-    /// Does the set contain this location?
-    #[inline]
-    pub(crate) fn contains_pair(&self, run: &mut Run<'r>, p: Pair) -> bool {
-        match self.elems {
-            Elems::Pairs(pairs) if self.is_short() => pairs.contains(&p),
-            _ => self.contains(run, Value::pair(p)),
-        }
-    }
-
-    /// The locations of the set, laid out to be searched; `None` if it is no set of locations, or they are too far apart.
+    /// The locations of the set, laid out to be searched; `None` if it is no set of locations, or they are too few for that, or too
+    /// far apart.
     #[inline]
     pub(crate) fn locations(&self, run: &mut Run<'r>) -> Option<Locations<'r>> {
         let Elems::Pairs(pairs) = self.elems else {
             return None;
         };
+        if pairs.len() <= LINEAR_SEARCH {
+            return None;
+        }
         let bounds = self.bounds()?;
         let bits = self.bits(run, pairs, bounds)?;
         Some(Locations { bounds, bits })
