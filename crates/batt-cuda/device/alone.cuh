@@ -57,6 +57,7 @@ INLINE void start_alone(const Ctx &c, alone::Ctx &s) {
   s.depth = c.depth;
   s.closures = c.closures;
   s.fallbacks = 0;
+  s.unpaid = 0;
   s.dialect = c.dialect;
   s.exact = c.exact;
   s.ranks = c.ranks;

@@ -204,6 +204,7 @@ struct Ctx {
   u32 depth; // of calls
   u32 closures;
   u32 fallbacks;
+  u32 unpaid; // fallbacks of which the CPU's way to them has not been paid for
   u8 dialect;
   bool exact; // keep CPython's order of every set
   const u16 *ranks; // see ranks_of
@@ -305,6 +306,16 @@ INLINE void spend_beside(Ctx &c, i64 mine) {
   c.work -= sum(mine) - most;
   if (c.work < 0) stop(c, FUEL);
   spend(c, (u64)most);
+}
+
+/// What the CPU does and nobody does here: it takes no time, unless others wait for a lane that is ALONE.
+INLINE void owe(Ctx &c, u64 effort) {
+#ifdef ALONE
+  spend(c, effort);
+#else
+  c.work -= (i64)effort;
+  if (c.work < 0) stop(c, FUEL);
+#endif
 }
 
 /// One lane stores.

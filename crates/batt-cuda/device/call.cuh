@@ -31,6 +31,30 @@ INLINE V fallback_value(u32 fallback) {
   }
 }
 
+/// What is in a value, as the CPU goes through it: at least an eighth of its steps, several times over. Per lane. More than this
+/// is more than any run may do.
+const u64 MOST_WEIGHT = 1 << 19;
+DEVICE u64 weight_inside(const Ctx &c, V v, u32 depth);
+OUTLINE u64 weight_of(const Ctx &c, V v, u32 depth = 0) {
+  if (v.kind == SET_P || v.kind == SET_C) return v.len;
+  if (v.kind == ROW) return v.len / 2;
+  if (v.kind == GRID) return (u64)height_of(v) * width_of(v) / 2;
+  if (v.kind != TUPLE && v.kind != SET_V) return 0;
+  if (depth > MOST_NESTED) return MOST_WEIGHT;
+  u64 weight = 2 * (u64)v.len;
+  for (u32 k = 0; k < v.len && weight < MOST_WEIGHT; k++) weight += weight_inside(c, values_of(c, v)[k], depth + 1);
+  return weight;
+}
+OUTLINE u64 weight_inside(const Ctx &c, V v, u32 depth) { return weight_of(c, v, depth); }
+
+/// The same by all lanes.
+OUTLINE u64 weight(const Ctx &c, V v) {
+  if (v.kind != TUPLE && v.kind != SET_V) return weight_of(c, v);
+  u64 mine = 0;
+  for (u32 k = lane(); k < v.len; k += LANES) mine += 2 + weight_of(c, values_of(c, v)[k]);
+  return sum(mine);
+}
+
 /// What a primitive gives in the end: its value, or its fallback where it has one. Integers that leave 64 bits are a
 /// limit of ours, not a fault of Python's.
 INLINE V settle(Ctx &c, u32 op, V v) {
@@ -38,30 +62,55 @@ INLINE V settle(Ctx &c, u32 op, V v) {
   u32 fallback = fallback_of_op(op);
   if (fallback == NO_FALLBACK) return v;
   c.fallbacks++;
+  c.unpaid++;
   return fallback_value(fallback);
 }
 
-/// A call of a primitive with a number of arguments that is not its usual one.
-OUTLINE V call_oddly(Ctx &c, u32 op, u32 n, V a, V b, V d) {
-  u32 arity = arity_of_op(op);
-  if (arity == ANYTHING) return empty_tuple();
-  if (arity == TWO_OR_THREE && n == 2) return settle(c, op, dispatch3(c, op, a, b, absent()));
-  if (arity == TWO_OR_THREE && n == 3) return settle(c, op, dispatch3(c, op, a, b, d));
-  return settle(c, op, failed(TYPE_));
-}
+INLINE V dispatch(Ctx &c, u32 op, V a) { return dispatch1(c, op, a); }
+INLINE V dispatch(Ctx &c, u32 op, V a, V b) { return dispatch2(c, op, a, b); }
+INLINE V dispatch(Ctx &c, u32 op, V a, V b, V d) { return dispatch3(c, op, a, b, d); }
+INLINE V dispatch(Ctx &c, u32 op, V a, V b, V d, V e) { return dispatch4(c, op, a, b, d, e); }
 
 /// A primitive called and timed.
-OUTLINE V call_timed(Ctx &c, u32 op, u32 n, V a, V b, V d, V e) {
+template <class... Vs> OUTLINE V dispatch_timed(Ctx &c, u32 op, Vs... args) {
   u64 outside = c.nested, started = clock_cycles();
   c.nested = 0;
-  V v = n == 1 ? dispatch1(c, op, a) : n == 2 ? dispatch2(c, op, a, b) : n == 3 ? dispatch3(c, op, a, b, d) : dispatch4(c, op, a, b, d, e);
+  V v = dispatch(c, op, args...);
   u64 cycles = clock_cycles() - started;
   if (lane() == 0) {
     atomic_add(c.op_counters + 2 * op, 1);
     atomic_add(c.op_counters + 2 * op + 1, (cycles - c.nested) / COMPANY);
   }
   c.nested = outside + cycles;
-  return settle(c, op, v);
+  return v;
+}
+
+/// A primitive of tokpidjin, where no call fails. The CPU goes through what it is given before it finds out that there is nothing
+/// but a fallback to give, and that has to be paid for though it is seen at once here.
+template <class... Vs> OUTLINE V call_safely(Ctx &c, u32 op, Vs... args) {
+  V v = settle(c, op, c.op_counters ? dispatch_timed(c, op, args...) : dispatch(c, op, args...));
+  if (c.unpaid) {
+    owe(c, c.unpaid * (weight(c, args) + ... + 1));
+    c.unpaid = 0;
+  }
+  return v;
+}
+
+/// A primitive called with as many arguments as it takes.
+template <class... Vs> INLINE V call_primitive(Ctx &c, u32 op, Vs... args) {
+  if (triples(c)) return call_safely(c, op, args...);
+  return c.op_counters ? dispatch_timed(c, op, args...) : dispatch(c, op, args...);
+}
+
+/// A call of a primitive with a number of arguments that is not its usual one.
+OUTLINE V call_oddly(Ctx &c, u32 op, u32 n, V a, V b, V d) {
+  u32 arity = arity_of_op(op);
+  if (arity == ANYTHING) return empty_tuple();
+  if (arity == TWO_OR_THREE && n == 2) return call_primitive(c, op, a, b, absent());
+  if (arity == TWO_OR_THREE && n == 3) return call_primitive(c, op, a, b, d);
+  V v = settle(c, op, failed(TYPE_));
+  c.unpaid = 0; // the CPU does not even begin
+  return v;
 }
 
 #define ENTER(c) \
@@ -109,8 +158,7 @@ OUTLINE V call_closure(Ctx &c, V f, V x) {
 OUTLINE V call1(Ctx &c, V f, V a) {
   ENTER(c);
   if (f.kind == OP_) {
-    if (arity_of_op(f.lo) == 1)
-      return c.op_counters ? call_timed(c, f.lo, 1, a, a, a, a) : settle(c, f.lo, dispatch1(c, f.lo, a));
+    if (arity_of_op(f.lo) == 1) return call_primitive(c, f.lo, a);
     return call_oddly(c, f.lo, 1, a, a, a);
   }
   if (f.kind != CLOSURE || f.lg != 1) return failed(TYPE_);
@@ -123,8 +171,7 @@ OUTLINE V call1(Ctx &c, V f, V a) {
 OUTLINE V call2(Ctx &c, V f, V a, V b) {
   ENTER(c);
   if (f.kind == OP_) {
-    if (arity_of_op(f.lo) == 2)
-      return c.op_counters ? call_timed(c, f.lo, 2, a, b, b, b) : settle(c, f.lo, dispatch2(c, f.lo, a, b));
+    if (arity_of_op(f.lo) == 2) return call_primitive(c, f.lo, a, b);
     return call_oddly(c, f.lo, 2, a, b, b);
   }
   if (f.kind != CLOSURE || f.lg != 2) return failed(TYPE_);
@@ -138,8 +185,7 @@ OUTLINE V call2(Ctx &c, V f, V a, V b) {
 OUTLINE V call3(Ctx &c, V f, V a, V b, V d) {
   ENTER(c);
   if (f.kind == OP_) {
-    if (arity_of_op(f.lo) == 3)
-      return c.op_counters ? call_timed(c, f.lo, 3, a, b, d, d) : settle(c, f.lo, dispatch3(c, f.lo, a, b, d));
+    if (arity_of_op(f.lo) == 3) return call_primitive(c, f.lo, a, b, d);
     return call_oddly(c, f.lo, 3, a, b, d);
   }
   if (f.kind != CLOSURE || f.lg != 3) return failed(TYPE_);
@@ -153,8 +199,7 @@ OUTLINE V call3(Ctx &c, V f, V a, V b, V d) {
 OUTLINE V call4(Ctx &c, V f, V a, V b, V d, V e) {
   ENTER(c);
   if (f.kind != OP_) return failed(TYPE_);
-  if (arity_of_op(f.lo) == 4)
-      return c.op_counters ? call_timed(c, f.lo, 4, a, b, d, e) : settle(c, f.lo, dispatch4(c, f.lo, a, b, d, e));
+  if (arity_of_op(f.lo) == 4) return call_primitive(c, f.lo, a, b, d, e);
   return call_oddly(c, f.lo, 4, a, b, d);
 }
 

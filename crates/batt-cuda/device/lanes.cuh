@@ -348,7 +348,8 @@ OUTLINE bool lane_map(Ctx &c, V f, V container, u32 from, u32 n, V *mine) {
   *mine = k < n && !is_bad(x) ? lane_call1(c, &fallbacks, f, x) : x;
   spend(c, LANES * 2);
   // Bodies go through what they are given, and the CPU compares sets at length.
-  spend_beside(c, k < n && (is_set(x) || x.kind == TUPLE) ? x.len / 8 + 4 : 0);
+  i64 length = k < n && (is_set(x) || x.kind == TUPLE) ? x.len / 8 + 4 : 0;
+  spend_beside(c, length + (i64)(fallbacks ? fallbacks * weight_of(c, x) : 0));
   if (any(mine->kind == STOPPED)) return false;
   if (any(fallbacks != 0)) c.fallbacks++;
   return true;

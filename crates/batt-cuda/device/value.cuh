@@ -377,7 +377,7 @@ OUTLINE bool equal_deep(Ctx &c, V a, V b, u32 depth) {
       return !any(differ);
     }
   }
-  if (a.kind != b.kind) spend(c, n / 2 + 1);
+  if (a.kind != b.kind) spend(c, (n + 1) / 2 + 1);
   for (u32 k = 0; k < n; k++) {
     if (!equal_member(c, item(c, a, k), item(c, b, k), depth + 1)) return false;
     if (c.stop) return false;

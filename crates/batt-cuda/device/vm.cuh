@@ -16,21 +16,24 @@ const u32 LEFT = 254, UNWANTED = 255;
 enum Header : u32 {
   H_WORDS, H_DIALECT, H_PARAMS, H_LITERALS, H_STEPS, H_OUTPUTS, H_SCORES, H_ON_ERROR, H_LITERALS_AT, H_ORDER,
   H_ORDER_AT, H_CODE_AT, H_SOURCES_AT, H_STEP_ENTRIES, H_STEP_ENTRIES_AT, H_ENTRY_STEPS, H_ENTRY_STEPS_AT,
-  H_USERS, H_SCORE_USERS, H_COUNTER,
+  H_USERS, H_SCORE_USERS, H_COUNTER, H_LEADS,
 };
 
 /// What a run may take in all: far below the CPU's default limit, since a small set or closure takes the CPU several
 /// times as much.
 const i64 MOST_BYTES = 1 << 20;
+/// The same for one of so many entries.
+INLINE i64 most_bytes(u32 entries) { return MOST_BYTES * min_of(entries, 4u); }
 
 /// What a step of a batt may spend: the others wait for it, and with them those of the other runs in the block. What takes
 /// longer is done sooner by a core, for the entries that need it.
 const i64 STEP_FUEL = 4096;
 /// The part of a run's work beside it that one step may do.
 const i64 STEPS_OF_WORK = 8;
-/// What it may take. The CPU has a limit for each solver of a batt, and here nobody knows what steps of one solver have
-/// taken together.
+/// What it may take.
 const i64 STEP_BYTES = 1 << 18;
+/// What a step is taken to need beside what it spends: the CPU may take some steps to find out that a call fails.
+const u32 START = 8;
 
 #ifdef __CUDACC__
 // WARPS_PER_BLOCK is the most that a block has: the host says, since it depends on the card.
@@ -56,6 +59,13 @@ INLINE u32 most_in_block(u32 n) { return n; }
 // What a step did, for the counters.
 const u8 EXECUTED = 1, STEP_FAILED = 2, FELL_BACK = 4;
 
+INLINE u32 clamped(i64 n) { return n > 0xffffffffll ? 0xffffffffu : (u32)n; }
+
+/// What a step took: fuel and work together, and memory.
+struct Cost {
+  u32 effort, bytes;
+};
+
 /// The state of a run's entries and steps, in the arena.
 struct Progress {
   V *slots;
@@ -63,6 +73,7 @@ struct Progress {
   u32 *failed;  // for each entry two words: 0 or 1 + fault, and the step; LEFT, and the reason
   u32 *judged;  // for each entry three words: the verdict, low and high word of the hash
   u8 *marks;    // for each step, what it did
+  Cost *costs;  // for each step, what it took; none if the run has one entry, which may take all there is
   u32 leave;    // a bit for each Reason for which a step may be left
   i64 step_fuel;  // what one step may spend
   i64 step_work;  // what it may do beside
@@ -151,6 +162,7 @@ INLINE void run_step(Ctx &c, const u32 *program, Progress &p, u32 step, u32 want
   V v = execute(c, code, p.slots);
   if (v.kind == FAILED) v = default_of(c, program, code, p.slots, v);
   if (c.fuel < 0) stop(c, FUEL);
+  Cost cost = {clamped(given - c.fuel + beside - c.work + START), clamped(bytes - c.budget)};
   c.fuel += fuel - given;
   c.work += work - beside;
   // More room would not help what may not take it.
@@ -174,6 +186,7 @@ INLINE void run_step(Ctx &c, const u32 *program, Progress &p, u32 step, u32 want
     put(p.slots + program[H_PARAMS] + program[H_LITERALS] + step, v);
   }
   put(p.marks + step, mark);
+  if (p.costs) put(p.costs + step, cost);
   sync();
 }
 
@@ -213,13 +226,12 @@ OUTLINE u32 verdict_of(Ctx &c, V v, const u32 *inputs, u32 expected) {
   return 0xfffffffeu;
 }
 
-INLINE u32 clamped(i64 n) { return n > 0xffffffffll ? 0xffffffffu : (u32)n; }
-
 /// A job under way.
 struct Job {
   const u32 *words, *program, *inputs;
   u32 wanted_from;
   i64 fuel, work;
+  i64 effort; // what one entry may take, fuel and work together
   Progress progress;
 };
 
@@ -239,11 +251,13 @@ OUTLINE void begin_job(Ctx &c, const Launch &launch, u32 number, Job &job) {
   c.fuel = job.fuel;
   job.work = (i64)launch.work * entries;
   c.work = job.work;
-  c.budget = MOST_BYTES * min_of(entries, 4u);
+  job.effort = (i64)launch.fuel + (i64)launch.work;
+  c.budget = most_bytes(entries);
   c.stop = 0;
   c.depth = 0;
   c.closures = 0;
   c.fallbacks = 0;
+  c.unpaid = 0;
   c.nested = 0;
   c.by_address = false;
   c.dialect = (u8)program[H_DIALECT];
@@ -256,6 +270,7 @@ OUTLINE void begin_job(Ctx &c, const Launch &launch, u32 number, Job &job) {
   p.failed = room_for<u32>(c, 2 * entries);
   p.judged = room_for<u32>(c, 3 * entries);
   p.marks = room_for<u8>(c, 4 * words_of_marks(steps));
+  p.costs = entries == 1 ? nullptr : room_for<Cost>(c, steps);
   // Without the only entry nothing is left to do.
   p.leave = entries == 1 ? 0 : launch.flags >> LEAVE_FROM;
   p.step_fuel = entries == 1 ? job.fuel : min_of((i64)launch.fuel, STEP_FUEL);
@@ -266,6 +281,7 @@ OUTLINE void begin_job(Ctx &c, const Launch &launch, u32 number, Job &job) {
   copy(p.live, users, steps);
   fill_with(p.failed, 0u, 2 * entries);
   fill_with(p.marks, (u8)0, 4 * words_of_marks(steps));
+  if (p.costs) fill_with(p.costs, Cost{0, 0}, steps);
   copy((u32 *)(p.slots + params), program + program[H_LITERALS_AT], literals * 4);
   sync();
   for (u32 k = 0; k < literals && !c.stop; k++) {
@@ -288,17 +304,49 @@ OUTLINE void begin_job(Ctx &c, const Launch &launch, u32 number, Job &job) {
   sync();
 }
 
+/// The CPU has limits for each solver of a batt. Has this run as a whole taken no more than that?
+INLINE bool within_limits(const Ctx &c, const Job &job, u32 entries) {
+  i64 effort = job.fuel - c.fuel + job.work - c.work + START * (i64)job.program[H_STEPS];
+  return effort <= job.effort && most_bytes(entries) - c.budget <= MOST_BYTES;
+}
+
+/// Which limit of a solver the steps of an entry have gone beyond; 0 for none. They pay for what they share with others, too, as
+/// on the CPU, and for what comes before them there.
+OUTLINE u32 limit_of_entry(const Job &job, u32 entry) {
+  const u32 *program = job.program, *starts = program + program[H_ENTRY_STEPS];
+  const u32 *steps = program + program[H_ENTRY_STEPS_AT];
+  u32 lead = (program + program[H_LEADS])[entry];
+  i64 effort = 0, bytes = 0;
+  for (u32 of = entry;; of = lead) {
+    for (u32 k = starts[of] + lane(); k < starts[of + 1]; k += LANES) {
+      Cost cost = job.progress.costs[steps[k]];
+      effort += cost.effort;
+      bytes += cost.bytes;
+    }
+    if (of == lead) break;
+  }
+  return sum(effort) > job.effort ? FUEL : sum(bytes) > MOST_BYTES ? SIZE : 0;
+}
+
 /// Judges what came of the entries. Gives how many words they take in the output; the run may be stopped afterwards.
 OUTLINE u64 judge_entries(Ctx &c, Job &job, u32 entries, bool full, bool *left) {
   const u32 *program = job.program, *sources = program + program[H_SOURCES_AT];
   Progress &p = job.progress;
   u32 outputs = program[H_OUTPUTS];
   u64 total = 4 * (u64)entries;
-  bool all_left = true;
+  bool all_left = true, within = !p.costs || within_limits(c, job, entries);
   u32 why = 0;
   *left = false;
   for (u32 k = job.wanted_from; k < entries; k++) {
-    if (!p.failed[2 * k]) {
+    u32 limit = within || p.failed[2 * k] == LEFT ? 0 : limit_of_entry(job, k);
+    if (limit) {
+      stop(c, limit);
+      if (!may_leave(c, p)) return 0;
+      c.stop = 0;
+      put(p.failed + 2 * k, LEFT);
+      put(p.failed + 2 * k + 1, limit);
+      sync();
+    } else if (!p.failed[2 * k]) {
       u32 top = c.top;
       V v = p.slots[sources[k]];
       u64 words = full ? wire_words(c, v) : 0;

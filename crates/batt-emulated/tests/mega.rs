@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use batt_arc::corpus;
+use batt_arc::{Grid, corpus};
 use batt_dsl::{Dialect, Fault, Limits, OwnedValue, Run};
 use batt_emulated::{Emulated, LaneOrder};
 use batt_engine::device::{Batch, Card, CardError, DeviceOptions, Launched, Reason, Settings};
@@ -190,24 +190,32 @@ fn owned<'r>(run: &mut Run<'r>, entry: BattEntry<'r>) -> Result<OwnedValue, Faul
 }
 
 fn run(cards: &mut [Box<dyn Card>], options: &MegaOptions, from: usize) -> (MegaReport, Vec<Line>) {
-    with_work(|batts, samples| {
-        let mut lines = Vec::new();
-        let stop = AtomicBool::new(false);
-        let report = mega_on(
-            cards,
-            batts,
-            samples,
-            from,
-            options,
-            &stop,
-            |_, run, entry, _| match options.values {
-                true => owned(run, entry),
-                false => Ok(OwnedValue::None),
-            },
-            |at, result| lines.push((at, result.verdicts, result.solved, result.compared)),
-        );
-        (report, lines)
-    })
+    with_work(|batts, samples| run_batts(batts, samples, cards, options, from))
+}
+
+fn run_batts(
+    batts: &[CompiledBatt],
+    samples: &[Sample<'_>],
+    cards: &mut [Box<dyn Card>],
+    options: &MegaOptions,
+    from: usize,
+) -> (MegaReport, Vec<Line>) {
+    let mut lines = Vec::new();
+    let stop = AtomicBool::new(false);
+    let report = mega_on(
+        cards,
+        batts,
+        samples,
+        from,
+        options,
+        &stop,
+        |_, run, entry, _| match options.values {
+            true => owned(run, entry),
+            false => Ok(OwnedValue::None),
+        },
+        |at, result| lines.push((at, result.verdicts, result.solved, result.compared)),
+    );
+    (report, lines)
 }
 
 fn emulated(count: usize) -> Vec<Box<dyn Card>> {
@@ -462,12 +470,70 @@ fn words_that_make_no_sense_are_done_by_the_cpu() {
     assert!(device.runs.left[Reason::Broken.index()] > 0);
 }
 
+/// Cards with one lane and, where there are such, with all.
+fn cards_of_all_kinds() -> Vec<Box<dyn Card>> {
+    let mut cards = emulated(1);
+    match Emulated::warp(LaneOrder::Up) {
+        Some(card) => cards.push(Box::new(card)),
+        None => println!("skipped: lanes are switched on Linux on x86-64 alone"),
+    }
+    cards
+}
+
 #[test]
 fn limits_below_the_defaults_keep_cards_out() {
     let mut options = options(2, 40);
     options.limits.steps = 1000;
     let (report, _) = run(&mut emulated(1), &options, 0);
     assert!(report.device.is_none());
+}
+
+/// A batt of a solver with many steps, each of which takes little, and of solvers that do nothing, with which the run as a whole
+/// may take much.
+fn frugal(call: &str, steps: usize) -> Batt {
+    let mut text =
+        "def batt(task_id, S, I, C, log_path):\n    s = []\n    o = []\n    t1 = asindices(I)\n"
+            .to_owned();
+    let last = steps + 2;
+    for t in 2..last {
+        text += &format!("    t{t} = {call}\n");
+    }
+    let all: Vec<String> = (2..last).map(|t| format!("t{t}")).collect();
+    text += &format!("    t{last} = ({})\n", all.join(", "));
+    text += &format!("    o.append(({last}, False, 'a', t{last}))\n");
+    for k in 0..200 {
+        text += &format!("    o.append((0, False, 'b{k}', I))\n");
+    }
+    batt_of(&(text + "    return o, s\n"), Dialect::ArcDsl)
+}
+
+/// The CPU has limits for each solver. A run on a device has as much as all its solvers together, but none of them
+/// may use more than its own.
+#[test]
+fn no_solver_spends_what_is_for_others() {
+    let grids = [3, 6, 9, 11].map(|side| {
+        let rows = vec![vec![1; side]; side];
+        Grid::from_rows(&rows).expect("a grid")
+    });
+    let samples = grids.each_ref().map(|input| Sample {
+        demos: &[],
+        input,
+        expected: None,
+    });
+    let batts = [CompiledBatt::new(&frugal("manhattan(t1, t1)", 8000))];
+    let options = options(2, 40);
+    let (expected, lines) = run_batts(&batts, &samples, &mut [], &options, 0);
+    // That of the larger two.
+    assert_eq!(expected.faults, [(Fault::Steps, 2)]);
+    for card in cards_of_all_kinds() {
+        let name = card.name();
+        let (report, found) = run_batts(&batts, &samples, &mut [card], &options, 0);
+        assert!(found == lines, "{name}");
+        assert_same(&report, &expected);
+        let device = report.device.expect("cards were used");
+        assert_eq!(device.runs.left[Reason::Limit.index()], 2);
+        assert_eq!(device.runs.finished(), 2);
+    }
 }
 
 #[test]

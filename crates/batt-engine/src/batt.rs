@@ -43,6 +43,8 @@ pub struct CompiledBatt {
     pub(crate) entries_of_step: Lists,
     /// The steps of each entry.
     pub(crate) steps_of_entry: Lists,
+    /// For each entry the one that its solver pays for before it, if that has steps that are not its own; else itself.
+    pub(crate) leads: Vec<u32>,
     /// In how many entries each step is: when candidates and scores are wanted, and for scores alone.
     pub(crate) users: [Vec<u32>; 2],
     pub(crate) uses_samples: bool,
@@ -176,6 +178,15 @@ impl CompiledBatt {
                 solvers.any(|solver| Some(solver) != first)
             })
             .collect();
+        let mut leads = vec![0; values.len()];
+        for entries in &solvers {
+            let first = steps_of_entry.get(entries[0] as usize);
+            for &entry in entries {
+                let own = steps_of_entry.get(entry as usize);
+                let has_all = first.iter().all(|step| own.binary_search(step).is_ok());
+                leads[entry as usize] = if has_all { entry } else { entries[0] };
+            }
+        }
         let solver =
             |entries: &Vec<u32>| Solver::new(entries, &steps, &values, &steps_of_entry, &shared);
         let solvers = solvers.iter().map(solver).collect();
@@ -186,6 +197,7 @@ impl CompiledBatt {
             order,
             solvers,
             solver_of_entry,
+            leads,
             steps,
             values,
             outputs,

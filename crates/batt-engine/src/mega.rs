@@ -160,10 +160,7 @@ pub fn mega_on<T: Send>(
         chunk: (1, 256),
     };
     let workers = schedule.workers();
-    let feed = match cards.is_empty() || !device::is_allowed_by(&options.limits) {
-        true => None,
-        false => Some(feed(cards.len(), batts, samples, from, options)),
-    };
+    let feed = feed(cards.len(), batts, samples, from, options);
     let totals = Mutex::new(Totals {
         steps: no_counts(batts),
         device: DeviceReport::default(),
@@ -248,14 +245,21 @@ fn no_counts(batts: &[CompiledBatt]) -> Vec<Vec<StepCount>> {
     batts.iter().map(zeros).collect()
 }
 
-/// What cards are given.
+/// What cards are given. Nothing is if there are none, or if the limits do not allow it.
 fn feed<'a>(
     cards: usize,
     batts: &[CompiledBatt],
     samples: &'a [Sample<'a>],
     from: usize,
     options: &MegaOptions,
-) -> Feed<'a> {
+) -> Option<Feed<'a>> {
+    if cards == 0 || !device::is_allowed_by(&options.limits) {
+        return None;
+    }
+    let settings = Settings {
+        values: options.values,
+        ..options.device.settings.within(&options.limits)?
+    };
     let mut programs = Programs::new();
     let mut shapes = Shapes::default();
     let subject = |batt: &CompiledBatt| {
@@ -281,12 +285,8 @@ fn feed<'a>(
         runs: Runs::From(from),
         counting: Counting::Steps,
     };
-    let settings = Settings {
-        values: options.values,
-        ..options.device.settings
-    };
     let chunk = options.device.chunk.map(NonZeroUsize::get);
-    Feed::new(load, settings, cards, chunk)
+    Some(Feed::new(load, settings, cards, chunk))
 }
 
 /// What all workers have counted.

@@ -407,12 +407,6 @@ TOK(colorcount_f)(Ctx &c, V obj, V color) { return count_of_color(c, obj, color,
 TOK(palette_t)(Ctx &c, V element) { return palette_by(c, element, ROW_VALUES, BUILD); }
 TOK(palette_f)(Ctx &c, V element) { return palette_by(c, element, CELL_COLORS, BUILD); }
 
-/// The number of colours in a set that falls back to the empty one.
-INLINE V safe_number_of_colors(Ctx &c, V element, u8 reading) {
-  V n = number_of_colors(c, element, reading);
-  if (n.kind != FAILED || n.flags == OVERFLOW_) return n;
-  c.fallbacks++;
-  return integer(0);
-}
-TOK(numcolors_t)(Ctx &c, V grid) { return safe_number_of_colors(c, grid, ROW_VALUES); }
-TOK(numcolors_f)(Ctx &c, V obj) { return safe_number_of_colors(c, obj, CELL_COLORS); }
+// The number of colours is that of a set which falls back to the empty one.
+TOK(numcolors_t)(Ctx &c, V grid) { return safely(c, number_of_colors(c, grid, ROW_VALUES), TO_ZERO); }
+TOK(numcolors_f)(Ctx &c, V obj) { return safely(c, number_of_colors(c, obj, CELL_COLORS), TO_ZERO); }

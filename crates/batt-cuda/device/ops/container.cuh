@@ -491,6 +491,8 @@ SAME2(remove, remove)
 SAME2(remove_f, remove)
 TOK(remove_t)(Ctx &c, V value, V container) {
   if (!is_container(container)) return failed(TYPE_);
+  // The CPU compares with each element, also in sets.
+  owe(c, (u64)length(c, container) * (is_scalar(value) ? 1 : 3));
   ROOM(u8, keep, c, length(c, container) + 1);
   V bad = mark_others(c, container, value, keep);
   TRY(bad);
@@ -723,6 +725,8 @@ TOK(celltuple)(Ctx &c, V a, V b) {
   if (n == 0) return empty_tuple();
   NEED_ORDER(c, a);
   NEED_ORDER(c, b);
+  owe_for(c, a);
+  owe_for(c, b);
   spend(c, n);
   ROOM(V, cells, c, n);
   for (u32 k = 0; k < n; k++) {

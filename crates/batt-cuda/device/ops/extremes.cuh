@@ -65,6 +65,7 @@ OUTLINE V extreme_component(Ctx &c, V container, u32 k, bool largest_one, bool *
 /// An end of anything that is no packed patch of the right kind.
 OUTLINE V odd_end(Ctx &c, V patch, u8 reading, u8 end, bool guarded) {
   if (guarded && !truth(c, patch)) return floating_bits(NAN_BITS);
+  owe_for(c, patch);
   u32 components = components_of(c, patch);
   if (components == 0 || (components == 2 && reading == AS_OBJECT) || (components == 3 && reading == AS_INDICES))
     return failed(VALUE_);
@@ -151,6 +152,7 @@ OUTLINE V odd_corner(Ctx &c, V patch, u8 reading, bool lower, bool right) {
   if (!is_container(patch)) return reading == AS_INDICES ? failed(TYPE_) : empty_tuple();
   u32 n = length(c, patch);
   if (n == 0) return empty_tuple();
+  owe_for(c, patch);
   u32 components = reading == AS_INDICES ? 0 : components_of(c, patch);
   if (components == 3) {
     bool settled, other_settled;

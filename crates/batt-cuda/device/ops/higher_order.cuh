@@ -144,6 +144,8 @@ OUTLINE V side_by_side(Ctx &c, V function, V a, V b, V **images, u32 *count) {
     NEED_ORDER(c, a);
     NEED_ORDER(c, b);
   }
+  // The CPU has all elements at hand, however few the other one has.
+  owe(c, max_of(length(c, a), length(c, b)) / 8);
   LEAVE_TO_ALL(c, n);
   *images = room_for<V>(c, n ? n : 1);
   CHECK(c);

@@ -871,6 +871,10 @@ OUTLINE V tok_matching(Ctx &c, V a, V b, u8 axis) {
   TRY(fault);
   fault = tok_located(c, b, &list_b, &late);
   TRY(fault);
+  if (list_a.len == 0 || list_b.len == 0) {
+    owe_for(c, list_a);
+    owe_for(c, list_b);
+  }
   return any_match(c, list_a, list_b, axis);
 }
 TOK(hmatching)(Ctx &c, V a, V b) { return tok_matching(c, a, b, ROWS); }

@@ -20,8 +20,12 @@
 INLINE V safely(Ctx &c, V v, u32 fallback) {
   if (v.kind != FAILED || v.flags == OVERFLOW_) return v;
   c.fallbacks++;
+  c.unpaid++;
   return fallback_value(fallback);
 }
+
+/// The CPU goes through all that is in a value, as Python does, where there are better ways here.
+INLINE void owe_for(Ctx &c, V v) { owe(c, weight(c, v) + 1); }
 
 /// Most elements of a container, most cells of a grid: the CPU's limit.
 const u64 MOST_ELEMENTS = 4000000;

@@ -318,6 +318,7 @@ TOK(get_common_rank_f)(Ctx &c, V container, V rank) {
   // All are equally frequent: the elements in the order of a set made anew.
   i64 at = position_of_rank(rank, container.len);
   if (at == RANK_UNUSABLE) return failed(TYPE_);
+  owe_for(c, container);
   if (at == RANK_OUTSIDE) return empty_set();
   NEED_ORDER(c, container);
   const V *items = elements(c, container);

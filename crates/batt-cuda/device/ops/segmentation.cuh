@@ -944,6 +944,7 @@ SAME1(asindices, asindices)
 OUTLINE bool is_grid_of_integers(Ctx &c, V v) {
   if (!is_tuple(v)) return false;
   if (v.kind == GRID) return true;
+  owe_for(c, v);
   u32 n = length(c, v);
   for (u32 i = 0; i < n; i++) {
     V row = item(c, v, i);
@@ -974,7 +975,10 @@ OUTLINE V color_of_cells(Ctx &c, V cells) {
   const Dot *dots = dots_of(c, cells);
   bool another = false;
   for (u32 k = lane(); k < cells.len; k += LANES) another |= dots[k].color != dots[0].color;
-  if (any(another)) NEED_ORDER(c, cells);
+  if (any(another)) {
+    NEED_ORDER(c, cells);
+    owe_for(c, cells);
+  }
   return integer(dots[0].color);
 }
 TOK(color)(Ctx &c, V obj) {

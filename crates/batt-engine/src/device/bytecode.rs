@@ -319,6 +319,7 @@ impl Programs {
         let [entry_starts, entry_numbers] = parts.entries_of_step.map(&mut put);
         let [step_starts, step_numbers] = parts.steps_of_entry.map(&mut put);
         let [all_users, score_users] = parts.users.map(&mut put);
+        let leads = put(parts.leads);
 
         let list = words.len();
         words.resize(list + instructions.len(), 0);
@@ -361,7 +362,7 @@ impl Programs {
             all_users,
             score_users,
             self.steps as u32,
-            0,
+            leads,
             0,
             0,
             0,
@@ -419,6 +420,7 @@ struct Parts<'a> {
     steps_of_entry: [&'a [u32]; 2],
     /// When everything is wanted, and for scores alone.
     users: [&'a [u32]; 2],
+    leads: &'a [u32],
 }
 
 impl<'a> Parts<'a> {
@@ -433,6 +435,7 @@ impl<'a> Parts<'a> {
             entries_of_step: [&batt.entries_of_step.starts, &batt.entries_of_step.numbers],
             steps_of_entry: [&batt.steps_of_entry.starts, &batt.steps_of_entry.numbers],
             users: [&batt.users[0], &batt.users[1]],
+            leads: &batt.leads,
         }
     }
 
@@ -458,6 +461,8 @@ impl<'a> Parts<'a> {
             entries_of_step: [&lists.counting[..=len], zeros],
             steps_of_entry: [&lists.ends, all],
             users: [ones, zeros],
+            // A single entry may take all that a run may, so nobody looks.
+            leads: &[],
         }
     }
 }
@@ -667,7 +672,7 @@ mod tests {
         );
         assert_eq!((list(15, 2), list(16, 4)), (&[0, 4][..], &[0, 1, 2, 3][..]));
         assert_eq!((list(17, 4), list(18, 4)), (&[1; 4][..], &[0; 4][..]));
-        assert_eq!(words[19..24], [0; 5]);
+        assert_eq!((words[19], &words[21..24]), (0, &[0; 3][..]));
         assert_eq!(programs.words()[next + 19], 4);
         let code = list(11, 4).iter().map(|at| &words[*at as usize..]);
         let code: Vec<&[u32]> = code
@@ -699,6 +704,19 @@ mod tests {
         assert_eq!(list(12, 3), [5, 6, 7]);
         assert_eq!(list(17, 4), batt.users[0]);
         assert_eq!(list(18, 4), batt.users[1]);
+        assert_eq!(list(20, 3), batt.leads);
+    }
+
+    #[test]
+    fn a_solver_pays_for_its_candidate_first() {
+        let text = "def batt(task_id, S, I, C, log_path):\n    s = []\n    o = []\n    t1 = hmirror(I)\n    \
+                    o.append((1, False, 'a', t1))\n    t2 = size(I)\n    s.append((2, 'a', 'd', t2))\n    \
+                    t3 = equality(t1, C)\n    s.append((3, 'a', 'e', t3))\n    s.append((2, 'None', 'd', t2))\n    \
+                    return o, s\n";
+        let file = BattFile::parse(text, "batt.py", Some(Dialect::ArcDsl));
+        assert!(file.is_clean(), "{:?}", file.diagnostics);
+        // The first differ does not look at the candidate, and the last one is nobody's.
+        assert_eq!(CompiledBatt::new(&file.batts[0]).leads, [0, 0, 2, 3]);
     }
 
     #[test]

@@ -52,8 +52,8 @@ pub struct DeviceOptions {
     pub verify: f64,
 }
 
-/// Can a device be used for batts with these limits? It counts what a whole batt does, the CPU each solver by itself, so
-/// that only the default limits, or larger ones, are certain to be kept.
+/// Is a device of use for batts with these limits? With lower ones than by default many solvers reach them, and of a batt in
+/// which one does so all is [done again](Reason::Limit).
 pub fn is_allowed_by(limits: &Limits) -> bool {
     let default = Limits::default();
     limits.steps >= default.steps && limits.size >= default.size && limits.memory >= default.memory

@@ -1,6 +1,6 @@
 //! A run that a device has finished, as if it had been done here. The entries that it has left are done here.
 
-use batt_dsl::{Limits, Run, Value};
+use batt_dsl::{Fault, Limits, Run, Value};
 
 use super::launch::Finished;
 use super::report::Counts;
@@ -78,6 +78,7 @@ pub(crate) fn replay<T>(
             return Err(Reason::Broken);
         }
         let mut done_here = vec![StepCount::default(); batt.len()];
+        let mut limited = false;
         let Replay {
             sample,
             pass,
@@ -92,10 +93,15 @@ pub(crate) fn replay<T>(
             limits,
             &mut done_here,
             |run, entry| {
+                let fault = entry.value.err().map(|error| error.fault);
+                limited |= matches!(fault, Some(Fault::Steps | Fault::Memory));
                 let completed = replay.completed(run, &entry);
                 seen[entry.number] = Some(look(run, entry, &completed));
             },
         );
+        if limited {
+            return Err(Reason::Limit);
+        }
         // A step that both have executed did the same in both.
         for (step, (sum, here)) in tally.steps.iter_mut().zip(&done_here).enumerate() {
             let there = step_mark(marks, step);

@@ -40,11 +40,14 @@ pub enum Reason {
     Unsent,
     /// The card failed.
     Card,
+    /// What a card had left of it reached a limit. What a solver pays depends on what others have found out before it, so
+    /// the whole run is done again.
+    Limit,
 }
 
 impl Reason {
     /// Every reason, for tables and statistics.
-    pub const ALL: [Reason; 13] = [
+    pub const ALL: [Reason; 14] = [
         Reason::Order,
         Reason::Size,
         Reason::Arena,
@@ -58,6 +61,7 @@ impl Reason {
         Reason::Broken,
         Reason::Unsent,
         Reason::Card,
+        Reason::Limit,
     ];
 
     /// The reason of a status; `None` for 0, finished.
@@ -90,6 +94,7 @@ impl Reason {
             Reason::Broken => "broken",
             Reason::Unsent => "unsent",
             Reason::Card => "card",
+            Reason::Limit => "limit",
         }
     }
 }
