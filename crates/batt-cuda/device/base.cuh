@@ -300,11 +300,19 @@ INLINE void spend(Ctx &c, u64 work) {
   if (c.fuel < 0) stop(c, FUEL);
 }
 
+/// What takes no time here, but does on the CPU. If there is no work left to be done, fuel may stand for it.
+INLINE void spend_work(Ctx &c, i64 work) {
+  c.work -= work;
+  if (c.work >= 0) return;
+  c.fuel += c.work;
+  c.work = 0;
+  if (c.fuel < 0) stop(c, FUEL);
+}
+
 /// What each lane does by itself, at the same time as the others: the most that one of them does takes time, the rest is work.
 INLINE void spend_beside(Ctx &c, i64 mine) {
   i64 most = largest(mine);
-  c.work -= sum(mine) - most;
-  if (c.work < 0) stop(c, FUEL);
+  spend_work(c, sum(mine) - most);
   spend(c, (u64)most);
 }
 
@@ -313,8 +321,7 @@ INLINE void owe(Ctx &c, u64 effort) {
 #ifdef ALONE
   spend(c, effort);
 #else
-  c.work -= (i64)effort;
-  if (c.work < 0) stop(c, FUEL);
+  spend_work(c, (i64)effort);
 #endif
 }
 

@@ -32,7 +32,9 @@
 //! Many solvers in one run have parts that are their own and parts that they share. [`Run::apart`] does the own part of one:
 //! its values are in a *region* of their own, which is taken back as a whole. What is shared is made outside of it, from
 //! what is shared alone, so nothing there points into the region; and notes about it are made outside as well,
-//! by the same rule as above: they stay as long as their owner.
+//! by the same rule as above: they stay as long as their owner. Such notes are for all and cost nobody anything: otherwise what a
+//! solver may do would depend on who has been there before. There is one of a kind for each value that is shared, so it
+//! is not much.
 //!
 //! Where assertions are checked, released memory is overwritten: tests would find a value that is still in use.
 
@@ -58,6 +60,10 @@ pub(crate) struct Memory {
     apart: Cell<bool>,
     /// What may still be allocated outside while something is apart, if that is bounded.
     shared_left: Cell<Option<usize>>,
+    /// Where the memory outside stood, the values and the notes, when something began that is [computed](Outside::compute) there.
+    computing: Cell<Option<[Position; 2]>>,
+    /// Is a note being made that is for all?
+    for_all: Cell<bool>,
     /// The loops under way, the innermost last. All are in the region at hand.
     marks: RefCell<Vec<Mark>>,
     /// What closures have given. Points only to what [stays for good](Memory::stay_for_good).
@@ -128,6 +134,8 @@ impl Memory {
         // A panic may have left these.
         self.apart.set(false);
         self.shared_left.set(None);
+        self.computing.set(None);
+        self.for_all.set(false);
         self.marks.get_mut().clear();
         self.memo.get_mut().clear();
         self.columns.forget();
@@ -174,6 +182,21 @@ impl Memory {
         let left = self.shared_left.get();
         self.shared_left
             .set(left.map(|left| left.saturating_sub(bytes)));
+    }
+
+    /// Is what lies at this address shared by several, who all may have use for a note about it?
+    fn is_for_all(&self, owner: NonNull<u8>) -> bool {
+        match self.computing.get() {
+            Some([main, lasting]) => {
+                let Region {
+                    main: values,
+                    lasting: notes,
+                    ..
+                } = &self.shared;
+                !values.is_after(main, owner) && !notes.is_after(lasting, owner)
+            }
+            None => self.apart.get() && !self.own.holds(owner),
+        }
     }
 
     /// Where a note about what lies at this address is made, if not where everything is made now.
@@ -233,7 +256,8 @@ impl<'r> Run<'r> {
 
     #[inline(always)]
     fn is_watched(&self) -> bool {
-        self.home.apart.get() || !self.home.marks.borrow().is_empty()
+        let home = self.home;
+        home.apart.get() || home.computing.get().is_some() || home.is_in_loop()
     }
 
     #[inline(never)]
@@ -243,6 +267,14 @@ impl<'r> Run<'r> {
         make: impl FnOnce(&mut Run<'r>) -> T,
     ) -> T {
         let home = self.home;
+        if !home.for_all.get() && home.is_for_all(owner) {
+            home.for_all.set(true);
+            let limits = self.full_allowance();
+            let (made, bytes) = self.for_free(limits, |run| run.noting_elsewhere(owner, make));
+            home.for_all.set(false);
+            home.take_shared(bytes);
+            return made;
+        }
         let Some(place) = home.place_of_note(owner) else {
             return make(self);
         };
@@ -252,15 +284,10 @@ impl<'r> Run<'r> {
         let budget = self.budget();
         let made = make(self);
         self.arena = arena;
-        let bytes = budget - self.budget();
-        let shared = std::ptr::eq(place, &home.shared.main);
-        if shared && !std::ptr::eq(place, arena) {
-            home.take_shared(bytes);
-        }
-        // Otherwise the note that this one was made for counts it.
-        if !is_nested {
+        // If it is not for all, nor for another note, which counts it.
+        if !home.for_all.get() && !is_nested {
             let lasting_bytes = &home.region().lasting_bytes;
-            lasting_bytes.set(lasting_bytes.get() + bytes);
+            lasting_bytes.set(lasting_bytes.get() + budget - self.budget());
         }
         made
     }
@@ -537,6 +564,9 @@ impl<'r, 's> Outside<'r, 's> {
         let rest = run.allowance();
         let arena = std::mem::replace(&mut run.arena, &home.shared.main);
         let was_apart = home.apart.replace(false);
+        let Region { main, lasting, .. } = &home.shared;
+        let positions = [main.position(), lasting.position()];
+        home.computing.set(Some(positions));
         let full = run.full_allowance();
         run.allow(full);
         run.scratch.lowest = usize::MAX;
@@ -548,6 +578,7 @@ impl<'r, 's> Outside<'r, 's> {
             peak: full.memory - left.memory.min(run.scratch.lowest),
         };
         home.take_shared(cost.memory);
+        home.computing.set(None);
         home.apart.set(was_apart);
         run.arena = arena;
         run.allow(rest);

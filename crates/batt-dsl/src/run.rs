@@ -288,6 +288,28 @@ impl<'r> Run<'r> {
         }
     }
 
+    /// Does something that takes nothing of what is left of the limits, but has limits of its own. Gives also how many bytes
+    /// it took. If a limit is reached in it, that is the end of the run as well.
+    pub(crate) fn for_free<T>(
+        &mut self,
+        limits: Allowance,
+        body: impl FnOnce(&mut Run<'r>) -> T,
+    ) -> (T, usize) {
+        let (fuel, rest, memory) = (self.fuel, self.rest, self.memory);
+        self.memory = limits.memory;
+        if self.reached.is_none() {
+            self.fuel = limits.steps.min(SLICE);
+            self.rest = limits.steps - self.fuel;
+        }
+        let done = body(self);
+        let bytes = limits.memory - self.memory;
+        self.memory = memory;
+        if self.reached.is_none() {
+            (self.fuel, self.rest) = (fuel, rest);
+        }
+        (done, bytes)
+    }
+
     /// Pays for something that was done with limits of its own, as if it had been done here.
     pub fn charge(&mut self, cost: &Cost) -> Outcome<()> {
         if cost.peak > self.memory {

@@ -866,7 +866,7 @@ impl Lists {
         all
     }
 
-    fn get(&self, k: usize) -> &[u32] {
+    pub fn get(&self, k: usize) -> &[u32] {
         &self.numbers[self.starts[k] as usize..self.starts[k + 1] as usize]
     }
 
@@ -891,3 +891,6 @@ impl Lists {
         Lists { starts, numbers }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,9 +18,8 @@ use batt_dsl::{Fault, Limits, Run};
 use crate::batt::{BattEntry, BattWorker, CompiledBatt, Pass, StepCount};
 use crate::compile::RunError;
 use crate::device::{
-    self, Card, Counting, Counts, DeviceOptions, DeviceReport, Feed, Finished, Load, Param,
-    Programs, Reason, Replay, Runs, Seen, Settings, Shapes, Subject, Taken, Tally, Verify, replay,
-    run_fed,
+    Card, Counting, Counts, DeviceOptions, DeviceReport, Feed, Finished, Load, Param, Programs,
+    Reason, Replay, Runs, Seen, Settings, Shapes, Subject, Taken, Tally, Verify, replay, run_fed,
 };
 use crate::evaluate::{Verdict, judge};
 use crate::sample::Sample;
@@ -138,7 +137,7 @@ pub fn mega<T: Send>(
 }
 
 /// As [`mega`], with the help of cards. The results are the same. Cards are not used if the limits do not
-/// [allow](device::is_allowed_by) it.
+/// [allow](Settings::within) it.
 #[allow(clippy::too_many_arguments)]
 pub fn mega_on<T: Send>(
     cards: &mut [Box<dyn Card>],
@@ -253,12 +252,10 @@ fn feed<'a>(
     from: usize,
     options: &MegaOptions,
 ) -> Option<Feed<'a>> {
-    if cards == 0 || !device::is_allowed_by(&options.limits) {
-        return None;
-    }
+    let settings = options.device.settings.within(&options.limits);
     let settings = Settings {
         values: options.values,
-        ..options.device.settings.within(&options.limits)?
+        ..settings.filter(|_| cards > 0)?
     };
     let mut programs = Programs::new();
     let mut shapes = Shapes::default();

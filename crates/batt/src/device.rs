@@ -8,9 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use batt_cuda::{Cuda, Driver, Origin, Settings};
 use batt_dsl::Limits;
-use batt_engine::device::{
-    Card, CardError, Counts, DeviceOptions, DeviceReport, Mismatch, is_allowed_by,
-};
+use batt_engine::device::{Card, CardError, Counts, DeviceOptions, DeviceReport, Mismatch};
 use clap::Args;
 use serde_json::{Value as Json, json};
 
@@ -101,10 +99,10 @@ impl DeviceChoice {
         if self.device == Device::Cpu {
             return Ok(Vec::new());
         }
-        if !is_allowed_by(limits) {
+        if !self.options().keep(limits) {
             if self.device != Device::Auto {
                 ui.note(
-                    "limits below the default ones cannot be kept on a device; the processor runs everything",
+                    "limits as low as these cannot be kept on a device; the processor runs everything",
                 );
             }
             return Ok(Vec::new());

@@ -1041,9 +1041,9 @@ op! {
     fails "extract((1, 3), even)";
     |run| {
         let members = Members::of(run, container)?;
-        // Without order: if just one element satisfies the condition and none fails, it is the one.
+        // Without order: if just one element satisfies the condition and none fails, it is the one. The same where the order is
+        // known, so that what it takes does not depend on who has asked for the order before.
         if let Members::Set(set) = members
-            && !set.is_ordered()
             && let Ok(kept) = members.select(run, condition)
         {
             match *kept {

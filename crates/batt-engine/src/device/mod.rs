@@ -52,9 +52,9 @@ pub struct DeviceOptions {
     pub verify: f64,
 }
 
-/// Is a device of use for batts with these limits? With lower ones than by default many solvers reach them, and of a batt in
-/// which one does so all is [done again](Reason::Limit).
-pub fn is_allowed_by(limits: &Limits) -> bool {
-    let default = Limits::default();
-    limits.steps >= default.steps && limits.size >= default.size && limits.memory >= default.memory
+impl DeviceOptions {
+    /// Can a device keep these limits?
+    pub fn keep(&self, limits: &Limits) -> bool {
+        self.settings.within(limits).is_some()
+    }
 }

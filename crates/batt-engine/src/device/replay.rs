@@ -1,10 +1,10 @@
 //! A run that a device has finished, as if it had been done here. The entries that it has left are done here.
 
-use batt_dsl::{Fault, Limits, Run, Value};
+use batt_dsl::{Limits, Run, Value};
 
 use super::launch::Finished;
 use super::report::Counts;
-use super::results::{Entry, Reason, entries, step_mark};
+use super::results::{Entry, Reason, StepMark, entries, step_mark};
 use super::wire::{self, WireError};
 use crate::batt::{BattEntry, BattWorker, CompiledBatt, Pass, StepCount};
 use crate::compile::RunError;
@@ -78,7 +78,6 @@ pub(crate) fn replay<T>(
             return Err(Reason::Broken);
         }
         let mut done_here = vec![StepCount::default(); batt.len()];
-        let mut limited = false;
         let Replay {
             sample,
             pass,
@@ -93,18 +92,24 @@ pub(crate) fn replay<T>(
             limits,
             &mut done_here,
             |run, entry| {
-                let fault = entry.value.err().map(|error| error.fault);
-                limited |= matches!(fault, Some(Fault::Steps | Fault::Memory));
                 let completed = replay.completed(run, &entry);
                 seen[entry.number] = Some(look(run, entry, &completed));
             },
         );
-        if limited {
-            return Err(Reason::Limit);
+        // What the device did for entries that it has left does not count: here a limit may be reached before.
+        let mut counts_there = vec![false; batt.len()];
+        for number in batt.wanted(pass).filter(|&number| !left[number]) {
+            let steps = batt.steps_of_entry.get(number);
+            steps
+                .iter()
+                .for_each(|&step| counts_there[step as usize] = true);
         }
         // A step that both have executed did the same in both.
         for (step, (sum, here)) in tally.steps.iter_mut().zip(&done_here).enumerate() {
-            let there = step_mark(marks, step);
+            let there = match counts_there[step] {
+                true => step_mark(marks, step),
+                false => StepMark::default(),
+            };
             sum.executed += here.executed.max(there.executed.into());
             sum.failed += here.failed.max(there.failed.into());
             sum.fallbacks += here.fallbacks.max(there.fell_back.into());

@@ -40,14 +40,11 @@ pub enum Reason {
     Unsent,
     /// The card failed.
     Card,
-    /// What a card had left of it reached a limit. What a solver pays depends on what others have found out before it, so
-    /// the whole run is done again.
-    Limit,
 }
 
 impl Reason {
     /// Every reason, for tables and statistics.
-    pub const ALL: [Reason; 14] = [
+    pub const ALL: [Reason; 13] = [
         Reason::Order,
         Reason::Size,
         Reason::Arena,
@@ -61,7 +58,6 @@ impl Reason {
         Reason::Broken,
         Reason::Unsent,
         Reason::Card,
-        Reason::Limit,
     ];
 
     /// The reason of a status; `None` for 0, finished.
@@ -94,7 +90,6 @@ impl Reason {
             Reason::Broken => "broken",
             Reason::Unsent => "unsent",
             Reason::Card => "card",
-            Reason::Limit => "limit",
         }
     }
 }
@@ -203,7 +198,7 @@ pub(crate) fn step_mark(words: &[u32], step: usize) -> StepMark {
 }
 
 /// See [`step_mark`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StepMark {
     pub executed: bool,
     pub failed: bool,

@@ -126,7 +126,7 @@ fn what_a_bench_on_a_device_needs() {
     let soak = |more: &[&str]| batt(&[&soak, more].concat());
     soak(&["soon"]).code(2).err("write a time");
     soak(&["1s", "--verify", "2"]).code(2).err("fraction");
-    soak(&["1s", "--max-steps", "1000"]).error("limits below the default", "--max-steps");
+    soak(&["1s", "--max-steps", "1000"]).error("limits as low as these", "--max-steps");
 }
 
 #[test]

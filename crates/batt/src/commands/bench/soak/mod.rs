@@ -101,9 +101,9 @@ pub fn run(wanted: &Wanted<'_>, ui: &Ui) -> Result<Soak> {
     let batts = batts(&donors, wanted.seed)?;
     let programs: Vec<Compiled> = donors.iter().map(|d| Compiled::new(d.program)).collect();
     let mut cards = super::open(wanted.device, PER_CARD, ui)?;
-    if !batt_engine::device::is_allowed_by(&wanted.limits) {
+    if !DeviceOptions::default().keep(&wanted.limits) {
         return Err(advised(
-            "limits below the default ones cannot be kept on a device",
+            "limits as low as these cannot be kept on a device",
             "leave --max-steps, --max-size and --max-memory out",
         ));
     }

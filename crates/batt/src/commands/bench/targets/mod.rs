@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use batt_cuda::{Cuda, Driver, Settings};
 use batt_dsl::Dialect;
-use batt_engine::device::is_allowed_by;
+use batt_engine::device::DeviceOptions;
 
 use self::catalogue::{What, measurements};
 use self::harness::{Agreement, Harness, Timings};
@@ -73,9 +73,9 @@ const EVERY: Duration = Duration::from_millis(200);
 
 /// Measures for about as long as said.
 pub fn measure(wanted: &Wanted<'_>, ui: &Ui) -> Result<Table> {
-    if !is_allowed_by(&wanted.limits) {
+    if !DeviceOptions::default().keep(&wanted.limits) {
         return Err(advised(
-            "limits below the default ones cannot be kept on a device",
+            "limits as low as these cannot be kept on a device",
             "leave --max-steps, --max-size and --max-memory out",
         ));
     }
