@@ -102,13 +102,14 @@ fn run_is_the_same() {
 }
 
 #[test]
-fn limits_that_a_device_cannot_keep() {
+fn limits_that_a_device_can_keep_or_not() {
     let folder = folder();
-    let args = ["mega", "b.py", "--tasks", "tasks", "--device", "emulated"];
-    folder
-        .batt(&[&args[..], &["--max-steps", "100000"]].concat())
-        .code(0)
-        .err("the processor runs everything");
+    let mega = |steps| {
+        let args = ["mega", "b.py", "--tasks", "tasks", "--device", "emulated"];
+        folder.batt(&[&args[..], &["--max-steps", steps]].concat())
+    };
+    mega("100000").code(0).err("on a device: 5 of 5 runs");
+    mega("1000").code(0).err("the processor runs everything");
 }
 
 #[test]
