@@ -31,9 +31,10 @@ INLINE V fallback_value(u32 fallback) {
   }
 }
 
-/// What is in a value, as the CPU goes through it: at least an eighth of its steps, several times over. Per lane. More than this
-/// is more than any run may do.
+/// A weight that is more than any run may do.
 const u64 MOST_WEIGHT = 1 << 19;
+
+/// How much is in a value: at least an eighth of the steps that the CPU takes to go through it before it finds a fault. Per lane.
 DEVICE u64 weight_inside(const Ctx &c, V v, u32 depth);
 OUTLINE u64 weight_of(const Ctx &c, V v, u32 depth = 0) {
   if (v.kind == SET_P || v.kind == SET_C) return v.len;
@@ -47,7 +48,7 @@ OUTLINE u64 weight_of(const Ctx &c, V v, u32 depth = 0) {
 }
 OUTLINE u64 weight_inside(const Ctx &c, V v, u32 depth) { return weight_of(c, v, depth); }
 
-/// The same by all lanes.
+/// The same, all lanes together.
 OUTLINE u64 weight(const Ctx &c, V v) {
   if (v.kind != TUPLE && v.kind != SET_V) return weight_of(c, v);
   u64 mine = 0;

@@ -302,7 +302,7 @@ impl<'r> Run<'r> {
             self.rest = limits.steps - self.fuel;
         }
         let done = body(self);
-        let bytes = limits.memory - self.memory;
+        let bytes = limits.memory.saturating_sub(self.memory);
         self.memory = memory;
         if self.reached.is_none() {
             (self.fuel, self.rest) = (fuel, rest);
