@@ -187,14 +187,7 @@ impl Memory {
     /// Is what lies at this address shared by several, who all may have use for a note about it?
     fn is_for_all(&self, owner: NonNull<u8>) -> bool {
         match self.computing.get() {
-            Some([main, lasting]) => {
-                let Region {
-                    main: values,
-                    lasting: notes,
-                    ..
-                } = &self.shared;
-                !values.is_after(main, owner) && !notes.is_after(lasting, owner)
-            }
+            Some(start) => self.shared.stays_at(start, owner),
             None => self.apart.get() && !self.own.holds(owner),
         }
     }
@@ -235,7 +228,12 @@ impl Region {
 
     /// Does what lies at this address stay when memory is released to a mark?
     fn stays(&self, mark: &Mark, address: NonNull<u8>) -> bool {
-        !self.main.is_after(mark.main, address) && !self.lasting.is_after(mark.lasting, address)
+        self.stays_at([mark.main, mark.lasting], address)
+    }
+
+    /// Was what lies at this address there when values and notes stood like this?
+    fn stays_at(&self, [main, lasting]: [Position; 2], address: NonNull<u8>) -> bool {
+        !self.main.is_after(main, address) && !self.lasting.is_after(lasting, address)
     }
 
     fn holds(&self, address: NonNull<u8>) -> bool {
