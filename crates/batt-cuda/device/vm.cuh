@@ -4,7 +4,6 @@ struct Launch {
   u64 programs, inputs, jobs, results, output, arenas, counters, cursor;
   u64 job_count, output_words, arena_bytes, fuel, work;
   u32 flags, warps;
-  u64 op_counters;
 };
 const u32 FULL_VALUES = 1, EXACT = 2, TIMED = 4;
 /// From this bit on, a flag for each Reason: a step that stops for it is left to the CPU, and the others go on.
@@ -14,24 +13,19 @@ const u32 LEAVE_FROM = 16;
 const u32 LEFT = 254, UNWANTED = 255;
 
 enum Header : u32 {
-  H_WORDS, H_DIALECT, H_PARAMS, H_LITERALS, H_STEPS, H_OUTPUTS, H_SCORES, H_ON_ERROR, H_LITERALS_AT, H_ORDER,
-  H_ORDER_AT, H_CODE_AT, H_SOURCES_AT, H_STEP_ENTRIES, H_STEP_ENTRIES_AT, H_ENTRY_STEPS, H_ENTRY_STEPS_AT,
-  H_USERS, H_SCORE_USERS, H_COUNTER, H_LEADS,
+  H_WORDS, H_DIALECT, H_PARAMS, H_LITERALS, H_STEPS, H_OUTPUTS, H_SCORES, H_ON_ERROR, H_LITERALS_AT, H_CODE_AT,
+  H_SOURCES_AT, H_USERS, H_USERS_AT, H_ENTRY_STEPS, H_ENTRY_STEPS_AT, H_LEADS,
 };
+
+/// Is it a solver of a batt, with entries that need some steps each? A program has one entry, which needs all.
+INLINE bool is_of_batt(const u32 *program) { return program[H_USERS] != 0; }
 
 /// What a run may take in all: far below the CPU's default limit, since a small set or closure takes the CPU several
 /// times as much.
 const i64 MOST_BYTES = 1 << 20;
-/// The same for one of so many entries.
-INLINE i64 most_bytes(u32 entries) { return MOST_BYTES * min_of(entries, 4u); }
-
-/// What a step of a batt may spend: the others wait for it, and with them those of the other runs in the block. What takes
-/// longer is done sooner by a core, for the entries that need it.
-const i64 STEP_FUEL = 4096;
-/// The part of a run's work beside it that one step may do.
-const i64 STEPS_OF_WORK = 8;
-/// What it may take.
-const i64 STEP_BYTES = 1 << 18;
+/// What a step of several entries may spend: the others of the run do without it, and so do those of the other runs in the block,
+/// which wait for it. What takes longer is done sooner by a core, for the entries that need it.
+const i64 STEP_FUEL = 8192;
 /// What a step is taken to need beside what it spends: the CPU may take some steps to find out that a call fails.
 const u32 START = 8;
 
@@ -56,7 +50,7 @@ INLINE void meet() {}
 INLINE u32 most_in_block(u32 n) { return n; }
 #endif
 
-// What a step did, for the counters.
+// What a step did.
 const u8 EXECUTED = 1, STEP_FAILED = 2, FELL_BACK = 4;
 
 INLINE u32 clamped(i64 n) { return n > 0xffffffffll ? 0xffffffffu : (u32)n; }
@@ -68,16 +62,14 @@ struct Cost {
 
 /// The state of a run's entries and steps, in the arena.
 struct Progress {
-  V *slots;
-  u32 *live;    // for each step, in how many entries it is that have not failed
+  V *slots;     // inputs, literals, steps
   u32 *failed;  // for each entry two words: 0 or 1 + fault, and the step; LEFT, and the reason
   u32 *judged;  // for each entry three words: the verdict, low and high word of the hash
   u8 *marks;    // for each step, what it did
   Cost *costs;  // for each step, what it took; none if the run has one entry, which may take all there is
   u32 leave;    // a bit for each Reason for which a step may be left
-  i64 step_fuel;  // what one step may spend
-  i64 step_work;  // what it may do beside
-  i64 step_bytes; // what it may take
+  i64 fuel;     // what one step may spend
+  i64 work;     // what it may do beside
 };
 
 OUTLINE V tuple_of_slots(Ctx &c, const u32 *numbers, u32 n, const V *slots) {
@@ -130,20 +122,32 @@ OUTLINE V default_of(Ctx &c, const u32 *program, const u32 *code, const V *slots
   return fallback_value(fallback == NO_FALLBACK ? (u32)TO_EMPTY_TUPLE : fallback);
 }
 
-/// The entries that a step belongs to have failed with it, or are left: nobody needs the rest of their steps for them.
-OUTLINE void fail_entries(const u32 *program, Progress &p, u32 step, u32 fault, u32 detail, u32 wanted_from) {
-  const u32 *starts = program + program[H_STEP_ENTRIES], *entries = program + program[H_STEP_ENTRIES_AT];
-  const u32 *step_starts = program + program[H_ENTRY_STEPS], *steps = program + program[H_ENTRY_STEPS_AT];
-  for (u32 at = starts[step]; at < starts[step + 1]; at++) {
-    u32 entry = entries[at];
-    if (entry < wanted_from || p.failed[2 * entry]) continue;
-    sync();
-    put(p.failed + 2 * entry, fault);
-    put(p.failed + 2 * entry + 1, detail);
-    // The steps of one entry are distinct, so lanes do not meet.
-    for (u32 k = step_starts[entry] + lane(); k < step_starts[entry + 1]; k += LANES) p.live[steps[k]]--;
-    sync();
+/// Does any entry need a step?
+INLINE bool is_needed(const u32 *program, const Progress &p, u32 step, u32 wanted_from) {
+  if (!is_of_batt(program)) return !p.failed[0];
+  const u32 *starts = program + program[H_USERS], *users = program + program[H_USERS_AT];
+  bool needed = false;
+  for (u32 at = starts[step]; at < starts[step + 1] && !needed; at += LANES) {
+    u32 mine = at + lane();
+    u32 entry = mine < starts[step + 1] ? users[mine] : 0;
+    needed = any(mine < starts[step + 1] && entry >= wanted_from && !p.failed[2 * entry]);
   }
+  return needed;
+}
+
+/// The entries that need a step fail with it, or are left.
+OUTLINE void fail_users(const u32 *program, Progress &p, u32 step, u32 fault, u32 detail, u32 wanted_from) {
+  const u32 *starts = program + program[H_USERS], *users = program + program[H_USERS_AT];
+  bool some = is_of_batt(program);
+  u32 from = some ? starts[step] : 0, to = some ? starts[step + 1] : 1;
+  sync(); // all have seen who needs it
+  for (u32 at = from + lane(); at < to; at += LANES) {
+    u32 entry = some ? users[at] : 0;
+    if (entry < wanted_from || p.failed[2 * entry]) continue;
+    p.failed[2 * entry] = fault;
+    p.failed[2 * entry + 1] = detail;
+  }
+  sync();
 }
 
 /// Can the run go on without what has just stopped it?
@@ -151,11 +155,11 @@ INLINE bool may_leave(const Ctx &c, const Progress &p) { return p.leave >> c.sto
 
 /// Runs one step; the run may be stopped afterwards.
 INLINE void run_step(Ctx &c, const u32 *program, Progress &p, u32 step, u32 wanted_from) {
-  if (p.live[step] == 0) return;
+  if (!is_needed(program, p, step, wanted_from)) return;
   const u32 *code = program + (program + program[H_CODE_AT])[step];
   u32 fallbacks = c.fallbacks, top = c.top;
-  i64 budget = c.budget, bytes = min_of(budget, p.step_bytes), fuel = c.fuel, given = min_of(fuel, p.step_fuel);
-  i64 work = c.work, beside = min_of(work, p.step_work);
+  i64 budget = c.budget, bytes = min_of(budget, MOST_BYTES), fuel = c.fuel, given = min_of(fuel, p.fuel);
+  i64 work = c.work, beside = min_of(work, p.work);
   c.budget = bytes;
   c.fuel = given;
   c.work = beside;
@@ -171,7 +175,7 @@ INLINE void run_step(Ctx &c, const u32 *program, Progress &p, u32 step, u32 want
   if (c.stop) {
     if (!may_leave(c, p)) return;
     // Whoever needs its value belongs to the same entries.
-    fail_entries(program, p, step, LEFT, c.stop, wanted_from);
+    fail_users(program, p, step, LEFT, c.stop, wanted_from);
     c.stop = 0;
     c.depth = 0;
     c.top = top;
@@ -181,7 +185,7 @@ INLINE void run_step(Ctx &c, const u32 *program, Progress &p, u32 step, u32 want
   u8 mark = EXECUTED | (c.fallbacks != fallbacks ? FELL_BACK : 0);
   if (v.kind == FAILED) {
     mark |= STEP_FAILED;
-    fail_entries(program, p, step, (u32)v.flags + 1, step, wanted_from);
+    fail_users(program, p, step, (u32)v.flags + 1, step, wanted_from);
   } else {
     put(p.slots + program[H_PARAMS] + program[H_LITERALS] + step, v);
   }
@@ -195,9 +199,9 @@ INLINE void run_step(Ctx &c, const u32 *program, Progress &p, u32 step, u32 want
 /// time go into waiting for instructions.
 INLINE void run_steps(Ctx &c, const u32 *program, Progress &p, u32 count, u32 wanted_from) {
   u32 rounds = most_in_block(count);
-  for (u32 at = 0; at < rounds; at++) {
+  for (u32 step = 0; step < rounds; step++) {
     meet();
-    if (at < count && !c.stop) run_step(c, program, p, (program + program[H_ORDER_AT])[at], wanted_from);
+    if (step < count && !c.stop) run_step(c, program, p, step, wanted_from);
   }
 }
 
@@ -245,14 +249,14 @@ OUTLINE void begin_job(Ctx &c, const Launch &launch, u32 number, Job &job) {
   job.inputs = (const u32 *)launch.inputs;
   const u32 *program = job.program;
   c.top = 16; // offset 0 is nobody's
-  // The steps of a batt have limits of their own, so a batt may do more than a solver.
+  // Each of the entries has limits of its own.
   u32 entries = max_of(program[H_OUTPUTS] + program[H_SCORES], 1u);
   job.fuel = (i64)launch.fuel * entries;
   c.fuel = job.fuel;
   job.work = (i64)launch.work * entries;
   c.work = job.work;
   job.effort = (i64)launch.fuel + (i64)launch.work;
-  c.budget = most_bytes(entries);
+  c.budget = MOST_BYTES * entries;
   c.stop = 0;
   c.depth = 0;
   c.closures = 0;
@@ -266,19 +270,15 @@ OUTLINE void begin_job(Ctx &c, const Launch &launch, u32 number, Job &job) {
   job.wanted_from = job.words[3] & 1 ? program[H_OUTPUTS] : 0;
   Progress &p = job.progress;
   p.slots = room_for<V>(c, params + literals + steps);
-  p.live = room_for<u32>(c, steps);
   p.failed = room_for<u32>(c, 2 * entries);
   p.judged = room_for<u32>(c, 3 * entries);
   p.marks = room_for<u8>(c, 4 * words_of_marks(steps));
   p.costs = entries == 1 ? nullptr : room_for<Cost>(c, steps);
   // Without the only entry nothing is left to do.
   p.leave = entries == 1 ? 0 : launch.flags >> LEAVE_FROM;
-  p.step_fuel = entries == 1 ? job.fuel : min_of((i64)launch.fuel, STEP_FUEL);
-  p.step_work = entries == 1 ? job.work : (i64)launch.work / STEPS_OF_WORK;
-  p.step_bytes = entries == 1 ? c.budget : STEP_BYTES;
+  p.fuel = entries == 1 ? job.fuel : min_of((i64)launch.fuel, STEP_FUEL);
+  p.work = (i64)launch.work;
   if (c.stop) return;
-  const u32 *users = program + program[job.wanted_from ? H_SCORE_USERS : H_USERS];
-  copy(p.live, users, steps);
   fill_with(p.failed, 0u, 2 * entries);
   fill_with(p.marks, (u8)0, 4 * words_of_marks(steps));
   if (p.costs) fill_with(p.costs, Cost{0, 0}, steps);
@@ -304,13 +304,13 @@ OUTLINE void begin_job(Ctx &c, const Launch &launch, u32 number, Job &job) {
   sync();
 }
 
-/// The CPU has limits for each solver of a batt. Has this run as a whole taken no more than that?
+/// The CPU has limits for each entry. Has this run as a whole taken no more than that?
 INLINE bool within_limits(const Ctx &c, const Job &job, u32 entries) {
   i64 effort = job.fuel - c.fuel + job.work - c.work + START * (i64)job.program[H_STEPS];
-  return effort <= job.effort && most_bytes(entries) - c.budget <= MOST_BYTES;
+  return effort <= job.effort && MOST_BYTES * entries - c.budget <= MOST_BYTES;
 }
 
-/// Which limit of a solver the steps of an entry have gone beyond; 0 for none. They pay for what they share with others, too, as
+/// Which limit the steps of an entry have gone beyond; 0 for none. They pay for what they share with others, too, as
 /// on the CPU, and for what comes before them there.
 OUTLINE u32 limit_of_entry(const Job &job, u32 entry) {
   const u32 *program = job.program, *starts = program + program[H_ENTRY_STEPS];
@@ -329,14 +329,13 @@ OUTLINE u32 limit_of_entry(const Job &job, u32 entry) {
 }
 
 /// Judges what came of the entries. Gives how many words they take in the output; the run may be stopped afterwards.
-OUTLINE u64 judge_entries(Ctx &c, Job &job, u32 entries, bool full, bool *left) {
+OUTLINE u64 judge_entries(Ctx &c, Job &job, u32 entries, bool full) {
   const u32 *program = job.program, *sources = program + program[H_SOURCES_AT];
   Progress &p = job.progress;
   u32 outputs = program[H_OUTPUTS];
   u64 total = 4 * (u64)entries;
   bool all_left = true, within = !p.costs || within_limits(c, job, entries);
   u32 why = 0;
-  *left = false;
   for (u32 k = job.wanted_from; k < entries; k++) {
     u32 limit = within || p.failed[2 * k] == LEFT ? 0 : limit_of_entry(job, k);
     if (limit) {
@@ -367,12 +366,11 @@ OUTLINE u64 judge_entries(Ctx &c, Job &job, u32 entries, bool full, bool *left) 
       sync();
     }
     bool is_left = p.failed[2 * k] == LEFT;
-    *left |= is_left;
     all_left &= is_left;
     if (is_left) why = p.failed[2 * k + 1];
   }
-  if (*left && all_left) stop(c, why);
-  if (*left) total += words_of_marks(program[H_STEPS]);
+  if (why && all_left) stop(c, why);
+  if (is_of_batt(program)) total += words_of_marks(program[H_STEPS]);
   if (total > 1u << 28) stop(c, SIZE);
   return total;
 }
@@ -382,14 +380,14 @@ OUTLINE void end_job(Ctx &c, const Launch &launch, u32 number, Job &job) {
   const u32 *program = job.program;
   Progress &p = job.progress;
   u32 *result = (u32 *)launch.results + 4 * (u64)number;
-  bool full = launch.flags & FULL_VALUES, left = false;
+  bool full = launch.flags & FULL_VALUES;
   u32 entries = program[H_OUTPUTS] + program[H_SCORES], steps = program[H_STEPS];
   u32 wanted_from = job.wanted_from, words = 0;
   u64 out_at = 0;
   // What came of it. Room in the output is taken once its size is known.
   const u32 *sources = program + program[H_SOURCES_AT];
   if (!c.stop) {
-    words = (u32)judge_entries(c, job, entries, full, &left);
+    words = (u32)judge_entries(c, job, entries, full);
     if (!c.stop) {
       if (lane() == 0) out_at = atomic_take((u64 *)launch.cursor + 1, words);
       out_at = from_lane(out_at, 0);
@@ -408,18 +406,8 @@ OUTLINE void end_job(Ctx &c, const Launch &launch, u32 number, Job &job) {
       to += 4;
       if (value && full) write_wire(c, p.slots[sources[k]], &to);
     }
-    if (left) copy(to, (const u32 *)p.marks, words_of_marks(steps));
+    if (is_of_batt(program)) copy(to, (const u32 *)p.marks, words_of_marks(steps));
     sync();
-  }
-  // Where entries are left the CPU counts, when it knows which steps it has done as well.
-  if (!c.stop && !left && launch.counters) {
-    u64 *counters = (u64 *)launch.counters + 3 * (u64)program[H_COUNTER];
-    for (u32 k = lane(); k < steps; k += LANES) {
-      u8 mark = p.marks[k];
-      if (mark & EXECUTED) atomic_add(counters + 3 * k, 1);
-      if (mark & STEP_FAILED) atomic_add(counters + 3 * k + 1, 1);
-      if (mark & FELL_BACK) atomic_add(counters + 3 * k + 2, 1);
-    }
   }
   put(result, c.stop);
   put(result + 1, (u32)out_at);
@@ -434,7 +422,7 @@ INLINE void run_job(Ctx &c, const Launch &launch, bool here, u32 number) {
   u32 count = 0;
   if (here) {
     begin_job(c, launch, number, job);
-    count = c.stop ? 0 : job.program[H_ORDER];
+    count = c.stop ? 0 : job.program[H_STEPS];
   }
   run_steps(c, job.program, job.progress, count, job.wanted_from);
   if (here) end_job(c, launch, number, job);
@@ -445,7 +433,7 @@ INLINE void start(Ctx &c, const Launch &launch, u8 *arena, u8 *scratch) {
   c.limit = limit_of(launch.arena_bytes);
   c.scratch = scratch;
   c.ranks = (const u16 *)launch.programs;
-  c.op_counters = launch.op_counters && (launch.flags & TIMED) ? (u64 *)launch.counters + launch.op_counters : nullptr;
+  c.op_counters = launch.flags & TIMED ? (u64 *)launch.counters : nullptr;
 }
 
 #ifdef __CUDACC__

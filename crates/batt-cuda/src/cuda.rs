@@ -507,7 +507,6 @@ impl Cuda {
             work: batch.work,
             flags: batch.flags,
             warps: u32::try_from(layout.warps()).unwrap_or(u32::MAX),
-            op_counters: batch.op_counters as u64,
         };
         let mut parameters = [(&raw mut launch).cast::<c_void>()];
         // SAFETY: the kernel has one parameter of this layout, and all its addresses are of buffers that hold what the

@@ -75,7 +75,6 @@ impl Blobs {
             work: 0,
             arena_bytes: self.arena_bytes,
             counters: self.counters,
-            op_counters: 0,
         }
     }
 }

@@ -22,10 +22,9 @@ struct Launch {
     u64 work;
     u32 flags;
     u32 warps;
-    u64 op_counters;
 };
 
-static_assert(sizeof(Launch) == 120, "the host passes 120 bytes");
+static_assert(sizeof(Launch) == 112, "the host passes 112 bytes");
 
 // Needs stack, as the VM does: a frame of its own for each call.
 __noinline__ __device__ u32 deep(u32 n, u32 salt) {

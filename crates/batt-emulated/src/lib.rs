@@ -218,7 +218,6 @@ impl Card for Emulated {
             work: batch.work,
             flags: batch.flags,
             warps: self.arenas.len() as u32,
-            op_counters: batch.op_counters as u64,
         };
         let started = Instant::now();
         let lanes = self.lanes;

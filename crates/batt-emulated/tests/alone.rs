@@ -10,8 +10,8 @@ use batt_arc::Grid;
 use batt_dsl::{Dialect, Limits, OwnedValue, Workspace};
 use batt_emulated::{Emulated, LaneOrder, Misdeed, Planted};
 use batt_engine::device::{
-    Card, CardError, Counting, Entry, Inputs, JobAt, Launcher, Param, Programs, Settings, Shapes,
-    entries, wire,
+    Card, CardError, Entry, Inputs, JobAt, Launcher, Param, Programs, Settings, Shapes, entries,
+    wire,
 };
 use batt_engine::{Compiled, RunError, Sample};
 use batt_lang::SolverFile;
@@ -414,7 +414,7 @@ fn on_card(card: &mut dyn Card, program: &Compiled, op: &str) -> Result<Told, Ca
     };
     let jobs = [JobAt::new(place, at.params(input))];
     let mut launcher = Launcher::new(settings, 1);
-    let done = launcher.run(card, &programs, &inputs, &jobs, Counting::Steps)?;
+    let done = launcher.run(card, &programs, &inputs, &jobs)?;
     if let Some(error) = &done.error {
         return Err(CardError::Launch(error.to_string()));
     }
@@ -432,7 +432,7 @@ fn on_card(card: &mut dyn Card, program: &Compiled, op: &str) -> Result<Told, Ca
         entry => panic!("{entry:?}"),
     };
     let number = program.dialect().op(op).expect("a primitive").index();
-    let calls = done.counters()[3 * programs.steps() + 2 * number];
+    let calls = done.counters()[2 * number];
     Ok((value, calls, done.times().launches as usize))
 }
 

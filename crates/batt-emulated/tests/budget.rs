@@ -8,7 +8,7 @@ use batt_arc::{Dataset, Grid, corpus};
 use batt_dsl::{Dialect, Limits, Op, Workspace};
 use batt_emulated::{Emulated, LaneOrder};
 use batt_engine::device::{
-    Counting, Done, Inputs, JobAt, Launcher, Param, Programs, STEPS_PER_FUEL, Settings, Shapes,
+    Done, Inputs, JobAt, Launcher, Param, Programs, STEPS_PER_FUEL, Settings, Shapes,
 };
 use batt_engine::{Compiled, Sample, judge};
 use batt_lang::SolverFile;
@@ -74,7 +74,7 @@ impl<'a> Runs<'a> {
             ..Settings::default()
         };
         let done = Launcher::new(settings, 1)
-            .run(&mut card, &programs, &inputs, &jobs, Counting::Nothing)
+            .run(&mut card, &programs, &inputs, &jobs)
             .expect("a launch");
         Some(Runs {
             programs: compiled,

@@ -6,7 +6,7 @@ use batt_arc::Grid;
 use batt_dsl::{Dialect, Limits, OwnedValue, Workspace};
 use batt_emulated::Emulated;
 use batt_engine::device::{
-    Counting, Entry, Inputs, JobAt, Launcher, Param, Programs, Settings, Shapes, entries, wire,
+    Entry, Inputs, JobAt, Launcher, Param, Programs, Settings, Shapes, entries, wire,
 };
 use batt_engine::{Compiled, RunError, Sample, Verdict};
 use batt_lang::SolverFile;
@@ -81,7 +81,7 @@ fn programs_give_what_they_give_on_the_cpu() {
         let mut launcher = Launcher::new(Settings::default(), 1);
         let jobs = jobs(copies);
         let done = launcher
-            .run(&mut card, &programs, &inputs, &jobs, Counting::Steps)
+            .run(&mut card, &programs, &inputs, &jobs)
             .expect("a launch");
         assert_eq!(done.len(), jobs.len());
         for k in 0..done.len() {
@@ -100,11 +100,6 @@ fn programs_give_what_they_give_on_the_cpu() {
                 (entry, expected) => panic!("{entry:?} instead of {expected:?}"),
             }
         }
-        // Each step of the second program: one that works, one that fails.
-        let counters = done.counters();
-        let first = 3 * places[1].first_step;
-        let n = copies as u64;
-        assert_eq!(counters[first..first + 6], [n, 0, 0, n, n, 0]);
         assert!(done.times().kernel.as_nanos() > 0);
     }
 }

@@ -8,8 +8,8 @@ use batt_cuda::{Faulty, Script};
 use batt_dsl::Dialect;
 use batt_emulated::{Emulated, LaneOrder};
 use batt_engine::device::{
-    Card, CardReport, Counting, DeviceOptions, Inputs, JobAt, Launcher, Left, Param, Prepared,
-    Programs, Reason, Score, ScoreOptions, Settings, Shapes, score_jobs, score_table,
+    Card, CardReport, DeviceOptions, Inputs, JobAt, Launcher, Left, Param, Prepared, Programs,
+    Reason, Score, ScoreOptions, Settings, Shapes, score_jobs, score_table,
 };
 use batt_engine::{Compiled, Sample};
 use batt_lang::SolverFile;
@@ -154,7 +154,7 @@ fn batches_of_any_size() {
             let mut launcher = Launcher::new(Settings::default(), 1);
             let jobs = vec![job; count];
             let done = launcher
-                .run(&mut card, &programs, &inputs, &jobs, Counting::Steps)
+                .run(&mut card, &programs, &inputs, &jobs)
                 .expect("a launch");
             assert_eq!(done.len(), count);
             assert!(done.error.is_none());

@@ -1,14 +1,13 @@
 //! Batts made ready to run: many solvers in one pass, what they share computed once.
 //!
-//! Faults stay where they happen. Every candidate and every score is an *entry* that knows its steps. When a
-//! step fails, the entries it belongs to have failed, and a step is skipped once all entries that it
-//! belongs to have: so a batt never does more than its solvers would do one by one, and a candidate is an
-//! error exactly when its solver alone would be one.
+//! Faults stay where they happen. Every candidate and every score is an *entry* that knows its steps. When a solver comes to
+//! a step that fails, those of its entries have failed that need it, and it passes by what only they need. So a batt never does
+//! more than its solvers would do one by one, and each of them ends as it would alone.
 //!
-//! A run goes solver by solver. The steps that a solver shares with others stay to the end of the run; those of its own
-//! are computed [apart](Run::apart), its entries are shown to the caller, and the memory is used again by the
-//! next solver. Limits are for a solver: what it shares is computed on limits of its own by whoever comes first, and
-//! counts for each of them.
+//! A run goes solver by solver. The steps that a solver shares with others are computed by the first who comes to them, and stay
+//! to the end of the run; those of its own are computed [apart](Run::apart), its entries are shown to the caller, and the
+//! memory is used again by the next solver. Limits are for a solver: what it shares is computed on limits of its own, and counts
+//! for each who needs it.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -30,30 +29,22 @@ pub struct CompiledBatt {
     dialect: Dialect,
     on_error: OnError,
     pub(crate) steps: Steps,
-    /// The steps in the order in which they are executed.
-    pub(crate) order: Vec<u32>,
-    /// The solvers in that order.
-    solvers: Vec<Solver>,
-    /// Which of the solvers each entry is from.
-    solver_of_entry: Vec<u32>,
+    /// The solvers in the order in which they take their turns.
+    pub(crate) solvers: Vec<Solver>,
     /// Where the values of the entries are: the outputs, then the scores.
     pub(crate) values: Vec<Source>,
     outputs: usize,
-    /// The entries that each step belongs to.
-    pub(crate) entries_of_step: Lists,
     /// The steps of each entry.
     pub(crate) steps_of_entry: Lists,
     /// For each entry the one that its solver pays for before it, if that has steps that are not its own; else itself.
     pub(crate) leads: Vec<u32>,
-    /// In how many entries each step is: when candidates and scores are wanted, and for scores alone.
-    pub(crate) users: [Vec<u32>; 2],
     pub(crate) uses_samples: bool,
 }
 
 /// One solver of a batt, with the differs that look at its candidate.
-struct Solver {
+pub(crate) struct Solver {
     /// What it does for each of its entries, one after the other.
-    parts: Vec<Part>,
+    pub parts: Vec<Part>,
     /// The slots of the inputs and literals that it uses. Their values come first in the slots of its own.
     given: Vec<u32>,
     /// Values it has room for: those given, and those of its steps.
@@ -61,16 +52,18 @@ struct Solver {
 }
 
 /// What a solver does for an entry, after what it has done for the entries before.
-struct Part {
-    entry: u32,
-    work: Vec<Work>,
+pub(crate) struct Part {
+    pub entry: u32,
+    pub work: Vec<Work>,
     /// Where the value of the entry is, in the slots of the solver.
     value: Source,
 }
 
 /// A step, and in which slot of the solver its value belongs.
-struct Work {
-    step: u32,
+pub(crate) struct Work {
+    pub step: u32,
+    /// The entries of the solver that need it.
+    pub users: Vec<u32>,
     slot: usize,
     /// The instruction in terms of the solver's slots; none if others share the step.
     own: Option<Instruction>,
@@ -106,11 +99,11 @@ enum Entries<'a> {
 #[derive(Default)]
 pub struct BattWorker {
     pub(crate) workspace: Workspace,
-    /// In how many entries that have not failed each step is.
-    live: Vec<u32>,
+    /// Is each entry wanted, and has not failed?
+    live: Vec<bool>,
     failed: Vec<Option<RunError>>,
-    /// What the shared steps took that have been computed.
-    costs: Vec<Option<Cost>>,
+    /// What the shared steps took that have been computed, or why they have no value.
+    shared: Vec<Option<Result<Cost, Fault>>>,
 }
 
 impl BattWorker {
@@ -132,7 +125,7 @@ pub struct BattEntry<'r> {
 /// What one step did over many runs. Counted always: it is one addition a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StepCount {
-    /// Runs in which it was executed; in the others nobody needed it any more.
+    /// Runs in which it was executed; in the others nobody came to it.
     pub executed: u64,
     /// Runs in which it failed.
     pub failed: u64,
@@ -152,32 +145,20 @@ impl CompiledBatt {
                 .chain(of_scores)
                 .map(|steps| steps.iter().map(|id| id.0)),
         );
-        let entries_of_step = steps_of_entry.inverted(count);
-        let outputs = batt.outputs.len();
-        let users = |from: u32| {
-            let of_step = |step| entries_of_step.get(step).iter();
-            let wanted = |step| of_step(step).filter(|&&entry| entry >= from).count() as u32;
-            (0..count).map(wanted).collect()
-        };
         let mut operands = batt.program.operands().chain(entry_values(batt));
-        let (solvers, solver_of_entry) = grouped(batt);
-        let mut placed = vec![false; count];
-        let mut order = Vec::with_capacity(count);
-        let entry_steps = solvers.iter().flatten();
-        for &step in entry_steps.flat_map(|&entry| steps_of_entry.get(entry as usize)) {
-            // Steps that belong to no entry are left out: nobody would see what they do.
-            if !std::mem::replace(&mut placed[step as usize], true) {
-                order.push(step);
+        let solvers = grouped(batt);
+        let mut first_solver = vec![u32::MAX; count];
+        let mut shared = vec![false; count];
+        for (number, entries) in (0u32..).zip(&solvers) {
+            let steps = entries
+                .iter()
+                .flat_map(|&entry| steps_of_entry.get(entry as usize));
+            for &step in steps {
+                let first = &mut first_solver[step as usize];
+                *first = number.min(*first);
+                shared[step as usize] |= *first != number;
             }
         }
-        let shared: Vec<bool> = (0..count)
-            .map(|step| {
-                let solvers = entries_of_step.get(step).iter();
-                let mut solvers = solvers.map(|&entry| solver_of_entry[entry as usize]);
-                let first = solvers.next();
-                solvers.any(|solver| Some(solver) != first)
-            })
-            .collect();
         let mut leads = vec![0; values.len()];
         for entries in &solvers {
             let first = steps_of_entry.get(entries[0] as usize);
@@ -193,15 +174,11 @@ impl CompiledBatt {
         CompiledBatt {
             dialect: batt.dialect(),
             on_error: batt.on_error,
-            users: [users(0), users(outputs as u32)],
-            order,
             solvers,
-            solver_of_entry,
             leads,
             steps,
             values,
-            outputs,
-            entries_of_step,
+            outputs: batt.outputs.len(),
             steps_of_entry,
             uses_samples: operands.any(|operand| *operand == batt::SAMPLES),
         }
@@ -399,30 +376,19 @@ impl CompiledBatt {
             workspace,
             live,
             failed,
-            costs,
+            shared,
         } = worker;
         failed.clear();
         failed.resize(self.values.len(), None);
-        costs.clear();
-        costs.resize(self.len(), None);
+        shared.clear();
+        shared.resize(self.len(), None);
         live.clear();
-        match entries {
-            Entries::Wanted(Wanted::All) => live.extend_from_slice(&self.users[0]),
-            Entries::Wanted(Wanted::Scores) => live.extend_from_slice(&self.users[1]),
-            Entries::Only(marked) => {
-                live.resize(self.len(), 0);
-                for (entry, _) in marked.iter().enumerate().filter(|(_, marked)| **marked) {
-                    let steps = self.steps_of_entry.get(entry);
-                    steps.iter().for_each(|&step| live[step as usize] += 1);
-                }
-            }
-        }
+        live.extend((0..self.values.len()).map(|entry| entries.want(self, entry)));
         let mut state = State {
             batt: self,
-            entries,
             live,
             failed,
-            costs,
+            shared,
             counts,
             watch,
         };
@@ -438,7 +404,7 @@ impl CompiledBatt {
                 return;
             }
             run.bound_shared(limits.memory.saturating_mul(MEMORY_OF_SHARED));
-            for (number, solver) in self.solvers.iter().enumerate() {
+            for solver in &self.solvers {
                 run.apart(|run, outside| {
                     let mut few = [Value::None; SOME];
                     let own = match few.get_mut(..solver.slots) {
@@ -446,12 +412,12 @@ impl CompiledBatt {
                         None => match run.slots(solver.slots) {
                             Ok(slots) => slots,
                             Err(fault) => {
-                                state.fail_solver(number as u32, fault);
+                                state.fail_solver(solver, fault);
                                 &mut []
                             }
                         },
                     };
-                    state.solve(run, outside, (number as u32, solver), &mut slots, own);
+                    state.solve(run, outside, solver, &mut slots, own);
                     for part in &solver.parts {
                         let number = part.entry as usize;
                         if !entries.want(self, number) {
@@ -504,9 +470,13 @@ impl Solver {
         let first = steps.first() as u32;
         // The steps that are executed for each entry, once each.
         let mut places: HashMap<u32, u32> = HashMap::new();
+        let mut users: HashMap<u32, Vec<u32>> = HashMap::new();
         let mut lists = Vec::with_capacity(entries.len());
         for &entry in entries {
             let mut list = steps_of_entry.get(entry as usize).to_vec();
+            for &step in &list {
+                users.entry(step).or_default().push(entry);
+            }
             list.retain(|&step| {
                 let next = places.len() as u32;
                 *places.entry(step).or_insert(next) == next
@@ -541,8 +511,10 @@ impl Solver {
                 }
             };
         };
-        let work = |step: u32| Work {
+        let mut work = |step: u32| Work {
             step,
+            // Each step is in one list.
+            users: users.remove(&step).unwrap_or_default(),
             slot: given.len() + places[&step] as usize,
             own: (!shared[step as usize]).then(|| {
                 let mut own = steps.instructions[step as usize].clone();
@@ -555,7 +527,7 @@ impl Solver {
             local(&mut value);
             Part {
                 entry,
-                work: list.into_iter().map(work).collect(),
+                work: list.into_iter().map(&mut work).collect(),
                 value,
             }
         });
@@ -599,9 +571,9 @@ impl Inputs<'_> {
 }
 
 /// The entries solver by solver: a candidate, then the differs that look at it. The text has their steps in turns, one of
-/// each solver, but a value that is used soon after it is made is still in the cache. Gives also which solver each
-/// entry is from. What is said about the input itself is nobody's: each of those entries stands alone.
-fn grouped(batt: &Batt) -> (Vec<Vec<u32>>, Vec<u32>) {
+/// each solver, but a value that is used soon after it is made is still in the cache. What is said about the input itself is
+/// nobody's: each of those entries stands alone.
+fn grouped(batt: &Batt) -> Vec<Vec<u32>> {
     let outputs = batt.outputs.iter();
     let outputs = outputs.map(|o| (o.after, 0, Some(o.donor.as_str())));
     let scores = batt.scores.iter();
@@ -609,7 +581,6 @@ fn grouped(batt: &Batt) -> (Vec<Vec<u32>>, Vec<u32>) {
     let mut entries: Vec<_> = outputs.chain(scores).zip(0u32..).collect();
     entries.sort_by_key(|((after, kind, _), _)| (*after, *kind));
     let mut solvers: Vec<Vec<u32>> = Vec::new();
-    let mut solver_of_entry = vec![0; entries.len()];
     let mut known: HashMap<&str, usize> = HashMap::new();
     for ((_, _, donor), entry) in entries {
         let next = solvers.len();
@@ -618,9 +589,8 @@ fn grouped(batt: &Batt) -> (Vec<Vec<u32>>, Vec<u32>) {
             solvers.push(Vec::new());
         }
         solvers[solver].push(entry);
-        solver_of_entry[entry as usize] = solver as u32;
     }
-    (solvers, solver_of_entry)
+    solvers
 }
 
 /// The values of the entries: the outputs, then the scores.
@@ -672,10 +642,9 @@ struct Stopwatch<'a> {
 /// A run in progress.
 struct State<'a, W> {
     batt: &'a CompiledBatt,
-    entries: Entries<'a>,
-    live: &'a mut [u32],
+    live: &'a mut [bool],
     failed: &'a mut [Option<RunError>],
-    costs: &'a mut [Option<Cost>],
+    shared: &'a mut [Option<Result<Cost, Fault>>],
     counts: &'a mut [StepCount],
     watch: &'a mut W,
 }
@@ -687,7 +656,7 @@ impl<W: Watch> State<'_, W> {
         &mut self,
         run: &mut Run<'s>,
         outside: &Outside<'r, 's>,
-        (number, solver): (u32, &Solver),
+        solver: &Solver,
         shared: &mut [Value<'r>],
         own: &mut [Value<'s>],
     ) {
@@ -702,54 +671,47 @@ impl<W: Watch> State<'_, W> {
             }
             run.allow(rest);
             for work in &part.work {
-                let step = work.step as usize;
-                if self.live[step] == 0 {
+                if !work.users.iter().any(|&entry| self.live[entry as usize]) {
                     continue;
                 }
-                let Some(instruction) = &work.own else {
-                    self.share(run, outside, step, shared);
-                    let is_needed = solver.parts.iter().any(|part| self.is_live(part.entry));
-                    if let (Some(cost), true) = (self.costs[step], is_needed) {
-                        match run.charge(&cost) {
-                            Ok(()) => {
-                                let first = self.batt.steps.first();
-                                own[work.slot] = outside.bring(shared[first + step]);
-                            }
-                            Err(fault) => self.fail(step, fault, Some(number)),
-                        }
+                let step = work.step as usize;
+                let outcome = match &work.own {
+                    Some(instruction) => self.execute(run, instruction, step, own),
+                    None => {
+                        let cost = self.share(run, outside, step, shared);
+                        let paid = cost.and_then(|cost| run.charge(&cost));
+                        paid.map(|()| outside.bring(shared[self.batt.steps.first() + step]))
                     }
-                    continue;
                 };
-                match self.execute(run, instruction, step, own) {
+                match outcome {
                     Ok(value) => own[work.slot] = value,
-                    Err(fault) => self.fail(step, fault, None),
+                    Err(fault) => self.fail(work, fault),
                 }
             }
         }
     }
 
-    /// Computes a shared step, unless that has been done.
+    /// Computes a shared step, unless that has been done. Gives what it took.
     fn share<'r, 's>(
         &mut self,
         run: &mut Run<'s>,
         outside: &Outside<'r, 's>,
         step: usize,
         shared: &mut [Value<'r>],
-    ) {
-        if self.costs[step].is_some() {
-            return;
+    ) -> Outcome<Cost> {
+        if let Some(known) = self.shared[step] {
+            return known;
         }
         let batt = self.batt;
         let instruction = &batt.steps.instructions[step];
         let (outcome, cost) =
             outside.compute(run, |run| self.execute(run, instruction, step, shared));
-        match outcome {
-            Ok(value) => {
-                shared[batt.steps.first() + step] = value;
-                self.costs[step] = Some(cost);
-            }
-            Err(fault) => self.fail(step, fault, None),
-        }
+        let known = outcome.map(|value| {
+            shared[batt.steps.first() + step] = value;
+            cost
+        });
+        self.shared[step] = Some(known);
+        known
     }
 
     /// Executes a step.
@@ -796,44 +758,27 @@ impl<W: Watch> State<'_, W> {
         run.default_of(callee.unwrap_or(Value::None))
     }
 
-    /// Is an entry wanted, and has not failed?
-    fn is_live(&self, entry: u32) -> bool {
-        let entry = entry as usize;
-        self.failed[entry].is_none() && self.entries.want(self.batt, entry)
-    }
-
-    /// The entries that a failing step belongs to have failed: nobody needs the rest of their steps for them. If it fails
-    /// for one solver alone, those of that solver.
+    /// The entries that need a failing step have failed.
     #[cold]
-    fn fail(&mut self, step: usize, fault: Fault, solver: Option<u32>) {
-        let error = RunError {
-            fault,
-            step: Some(StepId(step as u32)),
-        };
-        for &entry in self.batt.entries_of_step.get(step) {
-            let of_solver = self.batt.solver_of_entry[entry as usize];
-            if solver.is_none_or(|solver| solver == of_solver) {
-                self.give_up(entry, error);
-            }
+    fn fail(&mut self, work: &Work, fault: Fault) {
+        let step = Some(StepId(work.step));
+        for &entry in &work.users {
+            self.give_up(entry, RunError { fault, step });
         }
     }
 
     /// A solver cannot even begin.
     #[cold]
-    fn fail_solver(&mut self, solver: u32, fault: Fault) {
-        for part in &self.batt.solvers[solver as usize].parts {
+    fn fail_solver(&mut self, solver: &Solver, fault: Fault) {
+        for part in &solver.parts {
             self.give_up(part.entry, RunError { fault, step: None });
         }
     }
 
     fn give_up(&mut self, entry: u32, error: RunError) {
-        // The first failure is the one to report; the steps were given up then.
-        if !self.is_live(entry) {
-            return;
-        }
-        self.failed[entry as usize] = Some(error);
-        for &step in self.batt.steps_of_entry.get(entry as usize) {
-            self.live[step as usize] -= 1;
+        // The first failure is the one to report.
+        if std::mem::take(&mut self.live[entry as usize]) {
+            self.failed[entry as usize] = Some(error);
         }
     }
 }
@@ -854,7 +799,7 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
-    fn new(lists: impl Iterator<Item = impl Iterator<Item = u32>>) -> Lists {
+    pub fn new(lists: impl Iterator<Item = impl Iterator<Item = u32>>) -> Lists {
         let mut all = Lists {
             starts: vec![0],
             numbers: Vec::new(),
@@ -868,27 +813,6 @@ impl Lists {
 
     pub fn get(&self, k: usize) -> &[u32] {
         &self.numbers[self.starts[k] as usize..self.starts[k + 1] as usize]
-    }
-
-    /// For each number below `count`, the lists it is in.
-    fn inverted(&self, count: usize) -> Lists {
-        let mut starts = vec![0u32; count + 1];
-        for &number in &self.numbers {
-            starts[number as usize + 1] += 1;
-        }
-        for k in 0..count {
-            starts[k + 1] += starts[k];
-        }
-        let mut next = starts.clone();
-        let mut numbers = vec![0; self.numbers.len()];
-        for list in 0..self.starts.len() - 1 {
-            for &number in self.get(list) {
-                let place = &mut next[number as usize];
-                numbers[*place as usize] = list as u32;
-                *place += 1;
-            }
-        }
-        Lists { starts, numbers }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Programs made ready to run: names resolved, arguments in place, primitives as code.
 
+use std::collections::HashMap;
+
 use batt_dsl::{Code, Dialect, Fault, Literal, OpId, Pair, Returned, Run, Value};
 use batt_lang::{Operand, Program, StepId, StepKind};
 
@@ -118,6 +120,53 @@ impl Steps {
             ops,
         };
         (steps, results)
+    }
+
+    /// Some of the steps, with what they need: earlier ones among them, inputs and literals. `results` are changed to where they
+    /// are found then.
+    pub fn only(&self, numbers: &[u32], results: &mut [Source]) -> Steps {
+        let mut only = Steps {
+            params: self.params,
+            instructions: numbers
+                .iter()
+                .map(|&step| self.instructions[step as usize].clone())
+                .collect(),
+            ops: numbers
+                .iter()
+                .map(|&step| self.ops[step as usize])
+                .collect(),
+            ..Steps::default()
+        };
+        let literals = self.params as u32..self.first_step as u32;
+        let mut slots: HashMap<u32, u32> = HashMap::new();
+        let mut collect = |source: &Source| {
+            if literals.contains(&source.slot) {
+                slots.entry(source.slot).or_insert_with(|| {
+                    let literal = &self.literals[source.slot as usize - self.params];
+                    only.literals.push(literal.clone());
+                    (self.params + only.literals.len() - 1) as u32
+                });
+            }
+        };
+        for instruction in &only.instructions {
+            instruction.sources(&mut collect);
+        }
+        results.iter().for_each(&mut collect);
+        only.first_step = self.params + only.literals.len();
+        for (slot, &step) in (only.first_step as u32..).zip(numbers) {
+            slots.insert(self.first_step as u32 + step, slot);
+        }
+        let change = |source: &mut Source| {
+            // Inputs and constants stay where they are.
+            if let Some(slot) = slots.get(&source.slot) {
+                source.slot = *slot;
+            }
+        };
+        for instruction in &mut only.instructions {
+            instruction.sources_mut(change);
+        }
+        results.iter_mut().for_each(change);
+        only
     }
 
     /// The slot of the first step.

@@ -18,8 +18,9 @@ use batt_dsl::{Fault, Limits, Run};
 use crate::batt::{BattEntry, BattWorker, CompiledBatt, Pass, StepCount};
 use crate::compile::RunError;
 use crate::device::{
-    Card, Counting, Counts, DeviceOptions, DeviceReport, Feed, Finished, Load, Param, Programs,
-    Reason, Replay, Runs, Seen, Settings, Shapes, Subject, Taken, Tally, Verify, replay, run_fed,
+    Card, Counts, DeviceOptions, DeviceReport, Feed, Finished, LaunchPass, Load, Param, Piece,
+    PieceAt, Programs, Reason, Replay, Runs, Seen, Settings, Shapes, Subject, Taken, Tally, Verify,
+    replay, run_fed,
 };
 use crate::evaluate::{Verdict, judge};
 use crate::sample::Sample;
@@ -177,6 +178,7 @@ pub fn mega_on<T: Send>(
             options,
             totals: &totals,
         };
+        let feed = feed.as_ref();
         let render = &render;
         move |at: usize, taken: Option<&Taken>| {
             let run = from + at;
@@ -187,6 +189,7 @@ pub fn mega_on<T: Send>(
                 number: batt,
                 batt: &batts[batt],
                 sample: &samples[sample],
+                pieces: feed.map_or(&[], |feed| feed.pieces(batt)),
             };
             worker.run(&here, taken, render)
         }
@@ -206,23 +209,11 @@ pub fn mega_on<T: Send>(
         },
     );
     // A worker that panicked has taken the whole program down already.
-    let mut totals = totals.into_inner().unwrap_or_else(|e| e.into_inner());
-    let device = feed.map(|feed| {
-        for (number, steps) in totals.steps.iter_mut().enumerate() {
-            let counts = feed.step_counts(number).into_iter();
-            for (step, [executed, failed, fallbacks]) in steps.iter_mut().zip(counts) {
-                step.add(&StepCount {
-                    executed,
-                    failed,
-                    fallbacks,
-                });
-            }
-        }
-        DeviceReport {
-            cards: feed.cards(),
-            ops: feed.op_counts(),
-            ..totals.device
-        }
+    let totals = totals.into_inner().unwrap_or_else(|e| e.into_inner());
+    let device = feed.map(|feed| DeviceReport {
+        cards: feed.cards(),
+        ops: feed.op_counts(),
+        ..totals.device
     });
     let faults = Fault::ALL.into_iter().zip(tally.faults);
     MegaReport {
@@ -260,17 +251,17 @@ fn feed<'a>(
     let mut programs = Programs::new();
     let mut shapes = Shapes::default();
     let subject = |batt: &CompiledBatt| {
+        let pieces = Piece::all_of(batt).map(|piece| PieceAt::add(&mut programs, piece));
+        let pieces: Option<Vec<PieceAt>> = pieces.collect();
         let demos = match batt.uses_samples {
             true => Param::Demos,
             false => Param::Nothing,
         };
         let compares = options.compare && batt.scores() > 0;
         Subject {
-            at: programs.push_batt(batt).ok(),
+            pieces: pieces.unwrap_or_default(),
             solve: shapes.add(&[demos, Param::Input, Param::Nothing]),
             compare: compares.then(|| shapes.add(&[demos, Param::Input, Param::Expected])),
-            outputs: batt.outputs(),
-            entries: batt.outputs() + batt.scores(),
         }
     };
     let subjects = batts.iter().map(subject).collect();
@@ -280,7 +271,6 @@ fn feed<'a>(
         shapes,
         samples,
         runs: Runs::From(from),
-        counting: Counting::Steps,
     };
     let chunk = options.device.chunk.map(NonZeroUsize::get);
     Some(Feed::new(load, settings, cards, chunk))
@@ -296,7 +286,7 @@ struct Totals {
 struct Worker<'m> {
     worker: BattWorker,
     counts: Vec<Vec<StepCount>>,
-    /// Counts that nobody wants: of runs that a device has counted.
+    /// Counts that nobody wants: of runs that are done again.
     spare: Vec<StepCount>,
     runs: Counts,
     compared: Counts,
@@ -316,6 +306,8 @@ struct Here<'h> {
     number: usize,
     batt: &'h CompiledBatt,
     sample: &'h Sample<'h>,
+    /// What cards know of the batt.
+    pieces: &'h [PieceAt],
 }
 
 impl<'m> Worker<'m> {
@@ -327,12 +319,17 @@ impl<'m> Worker<'m> {
     ) -> MegaResult<T> {
         let started = Instant::now();
         let (batt, sample) = (here.batt, here.sample);
-        let finished = taken.map(|taken| taken.solved(here.at));
+        let pieces = 0..here.pieces.len();
+        let finished = taken.map(|taken| {
+            let pieces = pieces.clone();
+            pieces.map(|piece| taken.solved(here.at, piece)).collect()
+        });
         let (verdicts, solved) = self.pass(here, Pass::Solve, finished, render);
         let wanted =
             self.options.compare && batt.scores() > 0 && verdicts.iter().any(Verdict::is_right);
         let compared = sample.expected.filter(|_| wanted).map(|expected| {
-            let finished = taken.map(|taken| taken.compared(here.at));
+            let finished =
+                taken.map(|taken| pieces.map(|piece| taken.compared(here.at, piece)).collect());
             let pass = Pass::Compare(expected);
             self.pass(here, pass, finished, render).1
         });
@@ -350,28 +347,41 @@ impl<'m> Worker<'m> {
         &mut self,
         here: &Here<'_>,
         pass: Pass<'_>,
-        finished: Option<Result<Finished<'_>, Reason>>,
+        finished: Option<Vec<Result<Finished<'_>, Reason>>>,
         render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>, Pass<'_>) -> T,
     ) -> (Vec<Verdict>, Vec<T>) {
         let compares = matches!(pass, Pass::Compare(_));
         let again = self.verify.chooses(here.run);
         let mut ended = None;
         if let Some(finished) = finished {
-            let done = finished.and_then(|finished| {
-                let done = match again {
-                    true => self.verified(here, pass, &finished, render),
-                    false => self.replayed(here, pass, &finished, render),
-                };
-                done.map(|done| (finished.pass, done))
-            });
+            let exact = |finished: &Result<Finished<'_>, _>| {
+                finished.is_ok_and(|finished| finished.pass == LaunchPass::Exact)
+            };
+            let launch_pass = match finished.iter().any(exact) {
+                true => LaunchPass::Exact,
+                false => LaunchPass::First,
+            };
+            let there = Replay {
+                batt: here.batt,
+                sample: here.sample,
+                pass,
+                pieces: here.pieces,
+                finished,
+                full: self.options.values,
+                limits: &self.options.limits,
+            };
+            let done = match again {
+                true => self.verified(here, &there, render),
+                false => self.replayed(here, &there, render),
+            };
             let counts = if compares {
                 &mut self.compared
             } else {
                 &mut self.runs
             };
             match done {
-                Ok((pass, done)) => {
-                    counts.add(Ok(pass));
+                Ok(done) => {
+                    counts.add(Ok(launch_pass));
                     ended = Some(done);
                 }
                 Err(reason) => {
@@ -397,16 +407,15 @@ impl<'m> Worker<'m> {
     fn replayed<T>(
         &mut self,
         here: &Here<'_>,
-        pass: Pass<'_>,
-        finished: &Finished<'_>,
+        there: &Replay<'_>,
         render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>, Pass<'_>) -> T,
     ) -> Result<(Vec<Verdict>, Vec<T>), Reason> {
-        let there = self.replay(here, pass, finished);
+        let pass = there.pass;
         let mut tally = Tally {
             steps: &mut self.counts[here.number],
             entries: &mut self.entries,
         };
-        let seen = replay(&there, &mut self.worker, &mut tally, |run, entry, found| {
+        let seen = replay(there, &mut self.worker, &mut tally, |run, entry, found| {
             let verdict = match there.full {
                 true => verdict(run, &entry, here, pass),
                 false => is_judged(&entry, here, pass).then(|| found.verdict()),
@@ -416,35 +425,20 @@ impl<'m> Worker<'m> {
         Ok(divided(seen))
     }
 
-    fn replay<'h>(&self, here: &Here<'h>, pass: Pass<'h>, finished: &Finished<'h>) -> Replay<'h>
-    where
-        'm: 'h,
-    {
-        Replay {
-            batt: here.batt,
-            sample: here.sample,
-            pass,
-            finished: *finished,
-            full: self.options.values,
-            limits: &self.options.limits,
-        }
-    }
-
     /// The same, done again here and compared. What is done here is what counts.
     fn verified<T>(
         &mut self,
         here: &Here<'_>,
-        pass: Pass<'_>,
-        finished: &Finished<'_>,
+        there: &Replay<'_>,
         render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>, Pass<'_>) -> T,
     ) -> Result<(Vec<Verdict>, Vec<T>), Reason> {
         let (batt, sample, full) = (here.batt, here.sample, self.options.values);
-        let there = self.replay(here, pass, finished);
+        let pass = there.pass;
         let mut tally = Tally {
             steps: &mut self.counts[here.number],
             entries: &mut self.entries,
         };
-        let there = replay(&there, &mut self.worker, &mut tally, |run, entry, found| {
+        let there = replay(there, &mut self.worker, &mut tally, |run, entry, found| {
             Seen::there(run, found, entry.value, full)
         })?;
         let (worker, limits) = (&mut self.worker, &self.options.limits);

@@ -214,7 +214,6 @@ typedef struct {
     address programs, inputs, jobs, results, output, arenas, counters, cursor;
     uint64_t job_count, output_words, arena_bytes, fuel, work;
     uint32_t flags, warps;
-    uint64_t op_counters;
 } launch_parameters;
 
 int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,

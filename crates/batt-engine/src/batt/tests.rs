@@ -93,3 +93,42 @@ fn nor_does_what_is_shared_cost_more() {
     }
     assert!(limited > 100, "{limited}");
 }
+
+/// A solver fails where it would alone, although others have come to a step that fails, too, and that it would come to later.
+#[test]
+fn a_solver_fails_in_its_own_turn() {
+    let text = "def batt(task_id, S, I, C, log_path):\n    s = []\n    o = []\n    t1 = size(I)\n    \
+                t2 = divide(t1, ZERO)\n    t3 = first(ZERO)\n    t4 = astuple(t1, t3)\n    \
+                o.append((4, False, 'a', t4))\n    t5 = astuple(t2, t3)\n    o.append((5, False, 'b', t5))\n    \
+                t6 = hmirror(t1)\n    s.append((6, 'a', 'd', t6))\n    s.append((1, 'b', 'd', t1))\n    \
+                return o, s\n";
+    let file = BattFile::parse(text, "batt.py", Some(Dialect::ArcDsl));
+    assert!(file.is_clean(), "{:?}", file.diagnostics);
+    let batt = CompiledBatt::new(&file.batts[0]);
+    let tasks = corpus::tasks();
+    let (task, _, pair) = tasks.pairs().next().expect("a pair");
+    let sample = Sample::new(task, pair);
+    let mut counts = vec![StepCount::default(); batt.len()];
+    let failed = |_: &mut Run<'_>, entry: BattEntry<'_>| {
+        let error = entry.value.err()?;
+        Some((error.fault, error.step?.0))
+    };
+    let found = batt.run(
+        &mut BattWorker::default(),
+        &sample,
+        Pass::Solve,
+        &Limits::default(),
+        &mut counts,
+        failed,
+    );
+    let in_turn = [
+        Some((Fault::Type, 2)),
+        Some((Fault::ZeroDivision, 1)),
+        Some((Fault::Type, 5)),
+        None,
+    ];
+    assert_eq!(found, in_turn);
+    // Nobody comes to the fourth and fifth.
+    let executed: Vec<u64> = counts.iter().map(|count| count.executed).collect();
+    assert_eq!(executed, [1, 1, 1, 0, 0, 1]);
+}

@@ -157,6 +157,14 @@ impl Case {
         }
     }
 
+    pub fn dialect(&self) -> Dialect {
+        match &self.work {
+            Work::Op { dialect, .. } => *dialect,
+            Work::Program { program, .. } => program.dialect(),
+            Work::Batt { batt, .. } => batt.dialect(),
+        }
+    }
+
     /// Runs it on the CPU. A batt gives its outputs, then its scores; everything else one value.
     pub fn run(&self, cpu: &mut Cpu) -> Vec<Outcome<OwnedValue>> {
         let limits = Limits::default();

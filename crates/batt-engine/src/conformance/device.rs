@@ -11,8 +11,8 @@ use super::cases::{Argument, Case, Cpu, Work};
 use super::{Group, Report, VectorFile, VectorsError};
 use crate::compile::Compiled;
 use crate::device::{
-    Card, Counting, Counts, Entry, Finished, Inputs, JobAt, Launcher, ProgramAt, Programs, Reason,
-    Settings, Times, entries, wire,
+    Card, Counts, Done, Entry, Inputs, JobAt, LaunchPass, Launcher, Piece, PieceAt, ProgramAt,
+    Programs, Reason, Settings, Times, entries, wire,
 };
 
 /// Cases in a launch.
@@ -108,15 +108,11 @@ impl Bench<'_> {
         let mut sending = Sending::default();
         let workspace = &mut self.workspace;
         let jobs = cases.iter().map(|case| sending.add(case, workspace));
-        let jobs: Vec<Option<usize>> = jobs.collect();
+        let jobs: Vec<Option<Jobs>> = jobs.collect();
         let (programs, inputs) = (&sending.programs, &sending.inputs);
-        let launched = self.launcher.run(
-            self.card,
-            programs,
-            inputs,
-            &sending.jobs,
-            Counting::Nothing,
-        );
+        let launched = self
+            .launcher
+            .run(self.card, programs, inputs, &sending.jobs);
         let done = match launched {
             Ok(done) => {
                 self.found.times.add(&done.times());
@@ -134,12 +130,8 @@ impl Bench<'_> {
             let ended = match (job, &done) {
                 (None, _) => Err(Reason::Unsent),
                 (_, None) => Err(Reason::Card),
-                (Some(job), Some(done)) => done.job(job),
+                (Some(jobs), Some(done)) => self.values(case, &jobs, done),
             };
-            let ended = ended.and_then(|finished| {
-                let values = self.values(case, &finished)?;
-                Ok((finished.pass, values))
-            });
             let (ended, values) = match ended {
                 Ok((pass, values)) => (Ok(pass), Some(values)),
                 Err(reason) => (Err(reason), None),
@@ -172,44 +164,59 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// The values of a finished job, if the words make sense and no entry is left. A hash that is not the value's is a
-    /// difference of its own.
+    /// The values of a finished case, if the words make sense and no entry is left, and in which launch the last of its jobs was
+    /// finished. A hash that is not the value's is a difference of its own.
     fn values(
         &mut self,
         case: &Case,
-        finished: &Finished<'_>,
-    ) -> Result<Vec<Outcome<OwnedValue>>, Reason> {
-        let (dialect, count) = match &case.work {
-            Work::Op { dialect, .. } => (*dialect, 1),
-            Work::Program { program, .. } => (program.dialect(), 1),
-            Work::Batt { batt, .. } => (batt.dialect(), batt.outputs() + batt.scores()),
-        };
-        let words = finished.words;
-        let mut values = Vec::with_capacity(count);
-        for entry in entries(words, count, true)?.0 {
-            values.push(match entry {
-                Entry::Unwanted | Entry::Value { at: None, .. } => return Err(Reason::Broken),
-                Entry::Left(reason) => return Err(reason),
-                Entry::Failed(error) => Err(error.fault),
-                Entry::Value {
-                    hash, at: Some(at), ..
-                } => {
-                    let (value, _) = wire::decode_owned(words, at, dialect)?;
-                    let expected = self.workspace.run(dialect, &Limits::default(), |run| {
-                        let (value, _) = wire::decode(run, words, at)?;
-                        Ok::<_, Reason>(run.hash(value))
-                    })?;
-                    // What a function hashes to depends on how many were made before.
-                    if hash != expected && !holds_function(&value) {
-                        let what = format!("hash of {}", case.what());
-                        let [expected, got] = [expected, hash].map(|h| (h as i64).to_string());
-                        case.differ(&mut self.found.report, what, expected, got);
-                    }
-                    Ok(value)
-                }
-            });
+        jobs: &Jobs,
+        done: &Done,
+    ) -> Result<(LaunchPass, Vec<Outcome<OwnedValue>>), Reason> {
+        let dialect = case.dialect();
+        let mut pass = LaunchPass::First;
+        let mut values = Vec::new();
+        for (job, piece) in (jobs.first..).zip(jobs.pieces.iter()) {
+            let finished = done.job(job)?;
+            if finished.pass == LaunchPass::Exact {
+                pass = LaunchPass::Exact;
+            }
+            let numbers = &piece.numbers.entries;
+            let found = entries(finished.words, numbers.len(), true)?.0;
+            for (entry, &number) in found.iter().zip(numbers) {
+                values.push((number, self.value(case, dialect, entry, finished.words)?));
+            }
         }
-        Ok(values)
+        values.sort_by_key(|(number, _)| *number);
+        Ok((pass, values.into_iter().map(|(_, value)| value).collect()))
+    }
+
+    fn value(
+        &mut self,
+        case: &Case,
+        dialect: Dialect,
+        entry: &Entry,
+        words: &[u32],
+    ) -> Result<Outcome<OwnedValue>, Reason> {
+        let (hash, at) = match *entry {
+            Entry::Unwanted | Entry::Value { at: None, .. } => return Err(Reason::Broken),
+            Entry::Left(reason) => return Err(reason),
+            Entry::Failed(error) => return Ok(Err(error.fault)),
+            Entry::Value {
+                hash, at: Some(at), ..
+            } => (hash, at),
+        };
+        let (value, _) = wire::decode_owned(words, at, dialect)?;
+        let expected = self.workspace.run(dialect, &Limits::default(), |run| {
+            let (value, _) = wire::decode(run, words, at)?;
+            Ok::<_, Reason>(run.hash(value))
+        })?;
+        // What a function hashes to depends on how many were made before.
+        if hash != expected && !holds_function(&value) {
+            let what = format!("hash of {}", case.what());
+            let [expected, got] = [expected, hash].map(|h| (h as i64).to_string());
+            case.differ(&mut self.found.report, what, expected, got);
+        }
+        Ok(Ok(value))
     }
 }
 
@@ -231,12 +238,21 @@ struct Sending {
     made: HashMap<Program, Option<ProgramAt>>,
     /// Programs that are shared, by where they are.
     shared: HashMap<usize, Option<ProgramAt>>,
+    /// The same of batts.
+    batts: HashMap<usize, Option<Arc<[PieceAt]>>>,
+}
+
+/// The jobs of a case, one after the other.
+struct Jobs {
+    first: usize,
+    pieces: Arc<[PieceAt]>,
 }
 
 impl Sending {
-    /// Adds a case; gives the number of its job, if it can be sent.
-    fn add(&mut self, case: &Case, workspace: &mut Workspace) -> Option<usize> {
-        let (program, inputs, dialect) = match &case.work {
+    /// Adds a case; gives its jobs, if it can be sent.
+    fn add(&mut self, case: &Case, workspace: &mut Workspace) -> Option<Jobs> {
+        let alone = |at: ProgramAt| -> Arc<[PieceAt]> { [PieceAt::program(at)].into() };
+        let (pieces, inputs) = match &case.work {
             Work::Op {
                 dialect,
                 op,
@@ -248,7 +264,7 @@ impl Sending {
                 let at = *self.made.entry(program).or_insert_with_key(|program| {
                     programs.push_program(&Compiled::new(program)).ok()
                 });
-                (at?, inputs, *dialect)
+                (alone(at?), inputs)
             }
             Work::Program { program, inputs } => {
                 let programs = &mut self.programs;
@@ -257,25 +273,28 @@ impl Sending {
                     .shared
                     .entry(key)
                     .or_insert_with(|| programs.push_program(program).ok());
-                (at?, inputs.iter().collect(), program.dialect())
+                (alone(at?), inputs.iter().collect())
             }
             Work::Batt { batt, inputs } => {
                 let programs = &mut self.programs;
                 let key = Arc::as_ptr(batt) as usize;
-                let at = *self
-                    .shared
-                    .entry(key)
-                    .or_insert_with(|| programs.push_batt(batt).ok());
-                (at?, inputs.iter().collect::<Vec<_>>(), batt.dialect())
+                let pieces = self.batts.entry(key).or_insert_with(|| {
+                    Piece::all_of(batt)
+                        .map(|piece| PieceAt::add(programs, piece))
+                        .collect()
+                });
+                (pieces.clone()?, inputs.iter().collect::<Vec<_>>())
             }
         };
         let places = inputs
             .into_iter()
-            .map(|input| self.inputs.push_value(workspace, dialect, input));
+            .map(|input| self.inputs.push_value(workspace, case.dialect(), input));
         let places: Vec<u32> = places.collect::<Outcome<_>>().ok()?;
         let params = self.inputs.push_list(&places);
-        self.jobs.push(JobAt::new(program, params));
-        Some(self.jobs.len() - 1)
+        let first = self.jobs.len();
+        let jobs = pieces.iter().map(|piece| JobAt::new(piece.at, params));
+        self.jobs.extend(jobs);
+        Some(Jobs { first, pieces })
     }
 }
 

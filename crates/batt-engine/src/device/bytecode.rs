@@ -7,21 +7,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use batt_dsl::{Dialect, Fault, Limits, Literal, Workspace};
-use batt_lang::OnError;
 
+use super::piece::Piece;
 use super::wire::{self, kind, pair_word};
-use crate::batt::CompiledBatt;
 use crate::compile::{CONSTANT, Compiled, Constant, Instruction, Source, Steps};
 
 /// Words before the literals.
-const HEADER: usize = 24;
+const HEADER: usize = 16;
 
 /// What stands where in a header.
 mod header {
     pub const PARAMS: u32 = 2;
-    pub const ORDER: u32 = 9;
-    pub const ORDER_AT: u32 = 10;
-    pub const CODE_AT: u32 = 11;
+    pub const STEPS: u32 = 4;
+    pub const CODE_AT: u32 = 9;
 }
 
 /// How many calls of a program are looked at to see what it is like, and the bits of one.
@@ -30,9 +28,6 @@ const CALL_BITS: u32 = 9;
 
 /// Programs begin at, and their literals are, so many words: sixteen bytes, which are read at once.
 const ALIGN: usize = 4;
-
-/// The word of the first counter of a program's steps.
-const FIRST_COUNTER: usize = 19;
 
 /// Programs that are worth a thread of their own.
 const LEAST_PIECE: usize = 512;
@@ -67,7 +62,6 @@ fn ranks() -> &'static [u32] {
 /// Programs for the device, one after the other.
 pub struct Programs {
     words: Vec<u32>,
-    steps: usize,
     id: u64,
 }
 
@@ -76,10 +70,6 @@ pub struct Programs {
 pub struct ProgramAt {
     /// Its first word.
     pub offset: u32,
-    /// How many steps the programs before it have: its step counters are behind theirs.
-    pub first_step: usize,
-    /// How many steps it has.
-    pub steps: usize,
 }
 
 /// A program that cannot be sent.
@@ -104,7 +94,6 @@ impl Programs {
     pub fn new() -> Programs {
         Programs {
             words: ranks().to_vec(),
-            steps: 0,
             id: next_id(),
         }
     }
@@ -122,16 +111,12 @@ impl Programs {
     fn calls(&self, offset: u32) -> Option<u128> {
         let program = self.words.get(offset as usize..)?;
         let at = |k: u32| program.get(k as usize).copied();
-        let (count, order, code) = (
-            at(header::ORDER)?,
-            at(header::ORDER_AT)?,
-            at(header::CODE_AT)?,
-        );
+        let (count, code) = (at(header::STEPS)?, at(header::CODE_AT)?);
         let mut calls = 0;
         for k in 0..CALLS_COMPARED {
             let mut call = 0;
             if k < count {
-                let instruction = at(code + at(order + k)?)?;
+                let instruction = at(code + k)?;
                 // Values that are called, and tuples, are all alike.
                 call = match at(instruction)? & 0xff {
                     0 => 2 + at(instruction + 1)?,
@@ -152,11 +137,6 @@ impl Programs {
     /// A number that no other words of programs have.
     pub fn id(&self) -> u64 {
         self.id
-    }
-
-    /// The steps of all programs together.
-    pub fn steps(&self) -> usize {
-        self.steps
     }
 
     /// Many programs, made on some threads, with the place of each; one that cannot be sent has none. How many threads
@@ -194,7 +174,6 @@ impl Programs {
     pub(super) fn piece() -> Programs {
         Programs {
             words: Vec::new(),
-            steps: 0,
             id: 0,
         }
     }
@@ -209,7 +188,7 @@ impl Programs {
         }
     }
 
-    /// Appends the steps of a program, as a batt of one output that all steps belong to.
+    /// Appends the steps of a program, as a batt of one output that needs all of them.
     pub(super) fn push_steps(
         &mut self,
         dialect: Dialect,
@@ -217,7 +196,14 @@ impl Programs {
         result: &Source,
         pen: &mut Pen,
     ) -> Result<ProgramAt, BytecodeError> {
-        let parts = Parts::of_steps(dialect, steps, result, &mut pen.lists);
+        let parts = Parts {
+            dialect,
+            defaults: false,
+            steps,
+            entries: std::slice::from_ref(result),
+            outputs: 1,
+            piece: None,
+        };
         self.push(&parts, &mut pen.maker)
     }
 
@@ -240,26 +226,19 @@ impl Programs {
         }
         self.id = next_id();
         self.words.extend_from_slice(&piece.words);
-        for place in of_piece {
-            places.push(place.map(|at| {
-                let moved = ProgramAt {
-                    offset: offset as u32 + at.offset,
-                    first_step: self.steps + at.first_step,
-                    ..at
-                };
-                self.words[moved.offset as usize + FIRST_COUNTER] = moved.first_step as u32;
-                moved
-            }));
-        }
-        self.steps += piece.steps;
+        places.extend(of_piece.iter().map(|place| {
+            place.map(|at| ProgramAt {
+                offset: offset as u32 + at.offset,
+            })
+        }));
     }
 
-    /// Appends a batt.
-    pub fn push_batt(&mut self, batt: &CompiledBatt) -> Result<ProgramAt, BytecodeError> {
-        self.push(&Parts::of_batt(batt), &mut Maker::default())
+    /// Appends a piece of a batt.
+    pub(crate) fn push_piece(&mut self, piece: &Piece) -> Result<ProgramAt, BytecodeError> {
+        self.push(&Parts::of_piece(piece), &mut Maker::default())
     }
 
-    /// Appends a program, as a batt of one output that all steps belong to.
+    /// Appends a program, as a batt of one output that needs all steps.
     pub fn push_program(&mut self, program: &Compiled) -> Result<ProgramAt, BytecodeError> {
         let (steps, result) = (&program.steps, &program.result);
         self.push_steps(program.dialect(), steps, result, &mut Pen::default())
@@ -274,12 +253,8 @@ impl Programs {
             self.words.truncate(offset);
         }
         written?;
-        let first_step = self.steps;
-        self.steps += parts.steps.instructions.len();
         Ok(ProgramAt {
             offset: offset as u32,
-            first_step,
-            steps: parts.steps.instructions.len(),
         })
     }
 
@@ -315,11 +290,18 @@ impl Programs {
             words.extend_from_slice(list);
             at
         };
-        let order = put(parts.order);
-        let [entry_starts, entry_numbers] = parts.entries_of_step.map(&mut put);
-        let [step_starts, step_numbers] = parts.steps_of_entry.map(&mut put);
-        let [all_users, score_users] = parts.users.map(&mut put);
-        let leads = put(parts.leads);
+        // A program has no lists: its only entry needs all steps.
+        let [users, users_at, steps, steps_at, leads] = match parts.piece {
+            None => [0; 5],
+            Some(piece) => [
+                &piece.users.starts,
+                &piece.users.numbers,
+                &piece.steps_of_entry.starts,
+                &piece.steps_of_entry.numbers,
+                &piece.leads,
+            ]
+            .map(|list| put(list)),
+        };
 
         let list = words.len();
         words.resize(list + instructions.len(), 0);
@@ -351,21 +333,13 @@ impl Programs {
             (parts.entries.len() - parts.outputs) as u32,
             parts.defaults.into(),
             HEADER as u32,
-            parts.order.len() as u32,
-            order,
             instruction_list,
             entries,
-            entry_starts,
-            entry_numbers,
-            step_starts,
-            step_numbers,
-            all_users,
-            score_users,
-            self.steps as u32,
+            users,
+            users_at,
+            steps,
+            steps_at,
             leads,
-            0,
-            0,
-            0,
         ]);
         Ok(())
     }
@@ -407,82 +381,26 @@ impl Programs {
     }
 }
 
-/// What a batt and a program have in common.
+/// What a piece of a batt and a program have in common.
 struct Parts<'a> {
     dialect: Dialect,
     defaults: bool,
     steps: &'a Steps,
-    order: &'a [u32],
     entries: &'a [Source],
     outputs: usize,
-    /// Starts and numbers.
-    entries_of_step: [&'a [u32]; 2],
-    steps_of_entry: [&'a [u32]; 2],
-    /// When everything is wanted, and for scores alone.
-    users: [&'a [u32]; 2],
-    leads: &'a [u32],
+    /// What there is to know about several entries.
+    piece: Option<&'a Piece>,
 }
 
 impl<'a> Parts<'a> {
-    fn of_batt(batt: &'a CompiledBatt) -> Parts<'a> {
+    fn of_piece(piece: &'a Piece) -> Parts<'a> {
         Parts {
-            dialect: batt.dialect(),
-            defaults: batt.mode() == OnError::Defaults,
-            steps: &batt.steps,
-            order: &batt.order,
-            entries: &batt.values,
-            outputs: batt.outputs(),
-            entries_of_step: [&batt.entries_of_step.starts, &batt.entries_of_step.numbers],
-            steps_of_entry: [&batt.steps_of_entry.starts, &batt.steps_of_entry.numbers],
-            users: [&batt.users[0], &batt.users[1]],
-            leads: &batt.leads,
-        }
-    }
-
-    /// A program, as a batt of one output that all steps belong to.
-    fn of_steps(
-        dialect: Dialect,
-        steps: &'a Steps,
-        result: &'a Source,
-        lists: &'a mut Lists,
-    ) -> Parts<'a> {
-        let len = steps.instructions.len();
-        lists.extend(len + 1);
-        lists.ends[1] = len as u32;
-        let all = &lists.counting[..len];
-        let (zeros, ones) = (&lists.zeros[..len], &lists.ones[..len]);
-        Parts {
-            dialect,
-            defaults: false,
-            steps,
-            order: all,
-            entries: std::slice::from_ref(result),
-            outputs: 1,
-            entries_of_step: [&lists.counting[..=len], zeros],
-            steps_of_entry: [&lists.ends, all],
-            users: [ones, zeros],
-            // A single entry may take all that a run may, so nobody looks.
-            leads: &[],
-        }
-    }
-}
-
-/// Lists that programs have in common, each a part of these.
-#[derive(Default)]
-struct Lists {
-    counting: Vec<u32>,
-    zeros: Vec<u32>,
-    ones: Vec<u32>,
-    ends: [u32; 2],
-}
-
-impl Lists {
-    /// At least as long as this.
-    fn extend(&mut self, len: usize) {
-        if self.zeros.len() < len {
-            self.counting = (0..len as u32).collect();
-            self.zeros.resize(len, 0);
-            self.ones.resize(len, 1);
+            dialect: piece.dialect,
+            defaults: piece.defaults,
+            steps: &piece.steps,
+            entries: &piece.values,
+            outputs: piece.outputs,
+            piece: Some(piece),
         }
     }
 }
@@ -490,7 +408,6 @@ impl Lists {
 /// What it takes to write programs one after the other.
 #[derive(Default)]
 pub(super) struct Pen {
-    lists: Lists,
     maker: Maker,
 }
 
@@ -623,9 +540,10 @@ pub(crate) fn next_id() -> u64 {
 mod tests {
     use batt_dsl::OpId;
     use batt_lang::batt::BattFile;
-    use batt_lang::{SolverFile, batt};
+    use batt_lang::{OnError, SolverFile, batt};
 
     use super::*;
+    use crate::batt::CompiledBatt;
 
     fn compiled(text: &str, dialect: Dialect) -> Compiled {
         let file = SolverFile::parse_in(text, "test.py", Some(dialect));
@@ -652,10 +570,6 @@ mod tests {
         let len = words.len();
         assert_eq!(words[0] as usize, len);
         assert_eq!(len % 4, 0);
-        assert_eq!(
-            (first.first_step, second.first_step, second.steps),
-            (0, 4, 4)
-        );
         // arc-dsl, one parameter, literals: the tuple, 0, (3, 3).
         assert_eq!(&words[1..8], [0, 1, 3, 4, 1, 0, 0]);
         let list = |at: usize, len: usize| &words[words[at] as usize..][..len];
@@ -664,17 +578,9 @@ mod tests {
         assert_eq!(literals[4..], [2, 0, 0, 0, 4, 0, 0x3_0003, 0]);
         let tuple = &words[literals[2] as usize..];
         assert_eq!(tuple[..8], [8, 2, 5, 0x1_0001, 2, 6, 3, 0x3_0201]);
-        assert_eq!(list(10, words[9] as usize), [0, 1, 2, 3]);
-        assert_eq!(list(12, 1), [7]);
-        assert_eq!(
-            (list(13, 5), list(14, 4)),
-            (&[0, 1, 2, 3, 4][..], &[0; 4][..])
-        );
-        assert_eq!((list(15, 2), list(16, 4)), (&[0, 4][..], &[0, 1, 2, 3][..]));
-        assert_eq!((list(17, 4), list(18, 4)), (&[1; 4][..], &[0; 4][..]));
-        assert_eq!((words[19], &words[21..24]), (0, &[0; 3][..]));
-        assert_eq!(programs.words()[next + 19], 4);
-        let code = list(11, 4).iter().map(|at| &words[*at as usize..]);
+        assert_eq!(list(10, 1), [7]);
+        assert_eq!(words[11..16], [0; 5]);
+        let code = list(9, 4).iter().map(|at| &words[*at as usize..]);
         let code: Vec<&[u32]> = code
             .map(|words| &words[..2 + (words[0] >> 8) as usize])
             .collect();
@@ -685,26 +591,41 @@ mod tests {
     }
 
     #[test]
-    fn a_batt() {
-        let text = "def batt(task_id, S, I, C, log_path):\n    s = []\n    o = []\n    t1 = identity(p_g)\n    \
-                    t2 = t1(I)\n    o.append((2, False, 'a', t2))\n    t3 = hmirror_f(I)\n    \
-                    o.append((3, False, 'b', t3))\n    t4 = equality(t3, C)\n    \
-                    s.append((4, 'b', 'd', t4))\n    return o, s\n";
+    fn a_batt_in_pieces() {
+        let text = "def batt(task_id, S, I, C, log_path):\n    s = []\n    o = []\n    t1 = p_g(C)\n    t2 = p_g(I)\n    \
+                    s.append((2, 'None', 'c', t2))\n    t3 = paint(I, ((2, (1, 1)), (1, 2, 3)))\n    \
+                    o.append((3, False, 'a', t3))\n    t4 = hmirror_f(I)\n    o.append((4, False, 'b', t4))\n    \
+                    t5 = astuple(t4, t1)\n    s.append((5, 'b', 'd', t5))\n    \
+                    s.append((2, 'b', 'e', t2))\n    return o, s\n";
         let file = BattFile::parse(text, "batt.py", Some(Dialect::Tokpidjin));
         assert!(file.is_clean(), "{:?}", file.diagnostics);
         let batt = CompiledBatt::new(&file.batts[0]).on_error(OnError::Defaults);
+        let pieces: Vec<Piece> = Piece::all_of(&batt).collect();
+        let numbers = |piece: &Piece| (piece.numbers.entries.clone(), piece.numbers.steps.clone());
+        let found: Vec<_> = pieces.iter().map(numbers).collect();
+        // The candidate comes first, whatever stands before it.
+        let b = (vec![1, 3, 4], vec![3, 0, 4, 1]);
+        assert_eq!(found, [(vec![2], vec![1]), (vec![0], vec![2]), b]);
         let mut programs = Programs::new();
         let id = programs.id();
-        let at = programs.push_batt(&batt).expect("a batt");
+        let at = programs.push_piece(&pieces[2]).expect("a solver");
         assert_ne!(programs.id(), id);
         let words = &programs.words()[at.offset as usize..];
-        assert_eq!(words[1..8], [2, batt::PARAMS.len() as u32, 1, 4, 2, 1, 1]);
+        assert_eq!(words[1..8], [2, batt::PARAMS.len() as u32, 0, 4, 1, 2, 1]);
         let list = |at: usize, len: usize| &words[words[at] as usize..][..len];
-        assert_eq!(list(10, words[9] as usize), batt.order);
-        assert_eq!(list(12, 3), [5, 6, 7]);
-        assert_eq!(list(17, 4), batt.users[0]);
-        assert_eq!(list(18, 4), batt.users[1]);
-        assert_eq!(list(20, 3), batt.leads);
+        // The candidate, the two scores.
+        assert_eq!(list(10, 3), [3, 5, 6]);
+        assert_eq!(list(11, 5), [0, 2, 3, 4, 5]);
+        assert_eq!(list(12, 5), [0, 1, 1, 1, 2]);
+        assert_eq!(
+            (list(13, 4), list(14, 5)),
+            (&[0, 1, 4, 5][..], &[0, 1, 0, 2, 3][..])
+        );
+        // What the second differ says has nothing to do with the candidate.
+        assert_eq!(list(15, 3), [0, 1, 0]);
+        // One has a literal of its own.
+        let literals = pieces.iter().map(|piece| piece.steps.literals.len());
+        assert_eq!(literals.collect::<Vec<_>>(), [0, 1, 0]);
     }
 
     #[test]
@@ -737,7 +658,6 @@ mod tests {
             let (all, places) = Programs::of(&programs, threads);
             assert!(places == each, "{threads} threads");
             assert!(all.words() == expected.words(), "{threads} threads");
-            assert_eq!(all.steps(), expected.steps());
         }
         assert!(Programs::of(&[], 3).1.is_empty());
     }

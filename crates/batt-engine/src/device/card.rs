@@ -22,10 +22,9 @@ pub struct Launch {
     pub work: u64,
     pub flags: u32,
     pub warps: u32,
-    pub op_counters: u64,
 }
 
-const _: () = assert!(size_of::<Launch>() == 120);
+const _: () = assert!(size_of::<Launch>() == 112);
 
 /// What one launch is given. All blobs as `docs/device.md` has them.
 #[derive(Clone, Copy)]
@@ -52,8 +51,6 @@ pub struct Batch<'a> {
     pub arena_bytes: usize,
     /// Number of counters (`u64`) wanted back, 0 for none.
     pub counters: usize,
-    /// The index of the first counter of a primitive, 0 for none.
-    pub op_counters: usize,
 }
 
 /// What a launch gave back.

@@ -18,7 +18,8 @@ use std::thread;
 use super::bytecode::{ProgramAt, Programs};
 use super::card::{Card, CardError};
 use super::inputs::{Inputs, SampleAt, Shape, Shapes};
-use super::launch::{Counting, Done, Finished, JobAt, Launcher, Settings};
+use super::launch::{Done, Finished, JobAt, Launcher, Settings};
+use super::piece::{Numbers, Piece};
 use super::report::{CardReport, OpCount, op_counts};
 use super::results::{Entry, Reason, entries};
 use crate::sample::Sample;
@@ -32,19 +33,45 @@ pub(crate) struct Load<'a> {
     pub samples: &'a [Sample<'a>],
     /// Which subject runs on which sample.
     pub runs: Runs<'a>,
-    /// Does anybody want to know what each step did?
-    pub counting: Counting,
 }
 
-/// A program, with what a job has to know about it.
+/// A program or a batt, with what its jobs have to know about it.
 pub(crate) struct Subject {
-    /// `None` if it cannot be sent.
-    pub at: Option<ProgramAt>,
+    /// Its pieces, a job each in every run; none if it cannot be sent.
+    pub pieces: Vec<PieceAt>,
     pub solve: Shape,
     /// The parameters of the run that compares, if there is to be one where an output is right.
     pub compare: Option<Shape>,
+}
+
+/// A piece of a batt, or a program.
+pub(crate) struct PieceAt {
+    pub at: ProgramAt,
     pub outputs: usize,
-    pub entries: usize,
+    pub numbers: Numbers,
+}
+
+impl PieceAt {
+    /// Adds a piece of a batt to the programs; none if it cannot be sent.
+    pub fn add(programs: &mut Programs, piece: Piece) -> Option<PieceAt> {
+        Some(PieceAt {
+            at: programs.push_piece(&piece).ok()?,
+            outputs: piece.outputs,
+            numbers: piece.numbers,
+        })
+    }
+
+    /// A program is in one piece.
+    pub fn program(at: ProgramAt) -> PieceAt {
+        PieceAt {
+            at,
+            outputs: 1,
+            numbers: Numbers {
+                entries: vec![0],
+                steps: Vec::new(),
+            },
+        }
+    }
 }
 
 /// Which subject runs on which sample.
@@ -82,16 +109,22 @@ impl Load<'_> {
     fn run(&self, at: usize) -> (usize, usize) {
         self.runs.place(at, self.samples.len())
     }
+
+    /// The most jobs that a run has.
+    fn most_pieces(&self) -> usize {
+        let pieces = self.subjects.iter().map(|subject| subject.pieces.len());
+        pieces.max().unwrap_or_default()
+    }
 }
 
 /// As many samples are sent once and kept; of more, every chunk sends its own.
 const KEPT_SAMPLES: usize = 1 << 15;
 
-/// Runs in a chunk: enough for every warp of a large card to have several, few enough for results to come steadily.
-const SMALLEST_CHUNK: usize = 512;
-const LARGEST_CHUNK: usize = 1 << 13;
+/// Jobs in a chunk: enough for every warp of a large card to have several, few enough for results to come steadily.
+const SMALLEST_CHUNK: usize = 1 << 12;
+const LARGEST_CHUNK: usize = 1 << 16;
 /// Without values there is less to wait for.
-const LARGEST_CHUNK_OF_SCORES: usize = 1 << 16;
+const LARGEST_CHUNK_OF_SCORES: usize = 1 << 18;
 
 /// Chunks that a card may be ahead.
 const AHEAD: usize = 2;
@@ -118,7 +151,7 @@ impl Sent {
 
 /// What became of a chunk of runs.
 struct Chunk {
-    pieces: Vec<Piece>,
+    lots: Vec<Lot>,
     /// Runs that nobody has looked at yet.
     waiting: Apart<AtomicUsize>,
 }
@@ -128,32 +161,46 @@ struct Chunk {
 struct Apart<T>(T);
 
 /// What was launched together.
-struct Piece {
+struct Lot {
     start: usize,
-    /// For each run its job, if it was sent.
-    jobs: Vec<Option<u32>>,
+    /// For each run its jobs, if it was sent.
+    jobs: Vec<Option<Jobs>>,
     solved: Done,
-    /// The runs that compare, and the job of each by its run.
-    compared: Option<(HashMap<usize, u32>, Done)>,
+    /// The runs that compare, and the jobs of each by its run.
+    compared: Option<(HashMap<usize, Jobs>, Done)>,
+}
+
+/// The jobs of a run, one for each piece. Those of a piece stand next to one another, since they are alike.
+#[derive(Clone, Copy)]
+struct Jobs {
+    first: usize,
+    /// From one piece to the next.
+    stride: usize,
+}
+
+impl Jobs {
+    fn of_piece(self, piece: usize) -> usize {
+        self.first + piece * self.stride
+    }
 }
 
 impl Chunk {
-    fn solved(&self, at: usize) -> Result<Finished<'_>, Reason> {
-        let piece = self.piece(at).ok_or(Reason::Card)?;
-        let job = piece.jobs[at - piece.start].ok_or(Reason::Unsent)?;
-        piece.solved.job(job as usize)
+    fn solved(&self, at: usize, piece: usize) -> Result<Finished<'_>, Reason> {
+        let lot = self.lot(at).ok_or(Reason::Card)?;
+        let jobs = lot.jobs[at - lot.start].ok_or(Reason::Unsent)?;
+        lot.solved.job(jobs.of_piece(piece))
     }
 
-    fn compared(&self, at: usize) -> Result<Finished<'_>, Reason> {
-        let piece = self.piece(at).ok_or(Reason::Card)?;
-        let (jobs, done) = piece.compared.as_ref().ok_or(Reason::Unsent)?;
-        let job = jobs.get(&at).ok_or(Reason::Unsent)?;
-        done.job(*job as usize)
+    fn compared(&self, at: usize, piece: usize) -> Result<Finished<'_>, Reason> {
+        let lot = self.lot(at).ok_or(Reason::Card)?;
+        let (jobs, done) = lot.compared.as_ref().ok_or(Reason::Unsent)?;
+        let jobs = jobs.get(&at).ok_or(Reason::Unsent)?;
+        done.job(jobs.of_piece(piece))
     }
 
-    fn piece(&self, at: usize) -> Option<&Piece> {
-        let piece = self.pieces.iter().rev().find(|piece| piece.start <= at)?;
-        (at - piece.start < piece.jobs.len()).then_some(piece)
+    fn lot(&self, at: usize) -> Option<&Lot> {
+        let lot = self.lots.iter().rev().find(|lot| lot.start <= at)?;
+        (at - lot.start < lot.jobs.len()).then_some(lot)
     }
 }
 
@@ -196,8 +243,9 @@ impl<'a> Feed<'a> {
             true => LARGEST_CHUNK,
             false => LARGEST_CHUNK_OF_SCORES,
         };
-        let size = chunk.unwrap_or(fitting.clamp(SMALLEST_CHUNK, largest));
-        let size = size.max(1);
+        let pieces = load.most_pieces().max(1);
+        let fitting = fitting.clamp(SMALLEST_CHUNK.div_ceil(pieces), largest.div_ceil(pieces));
+        let size = chunk.unwrap_or(fitting).max(1);
         let starts = (0..count).step_by(size);
         Feed {
             load,
@@ -215,16 +263,21 @@ impl<'a> Feed<'a> {
 
     /// Works for a card until there is nothing left to do.
     fn work(&self, card: &mut dyn Card) {
-        let entries = self.load.subjects.iter().map(|subject| subject.entries);
-        let entries = entries.max().unwrap_or_default();
+        let subjects = self.load.subjects.iter();
+        let pieces = subjects.flat_map(|subject| &subject.pieces);
+        let numbers = pieces.map(|piece| &piece.numbers);
+        let entries = numbers.clone().map(|numbers| numbers.entries.len());
+        let steps = numbers.map(|numbers| numbers.steps.len());
+        let launcher = Launcher::new(self.settings, entries.max().unwrap_or_default())
+            .with_steps(steps.max().unwrap_or_default());
         let mut feeder = Feeder {
             feed: self,
             report: CardReport {
                 name: card.name(),
                 ..CardReport::default()
             },
-            solve: Launcher::new(self.settings, entries),
-            compare: Launcher::new(self.settings, entries),
+            solve: launcher.clone(),
+            compare: launcher,
         };
         while let Some(number) = self.take() {
             let turn = Turn {
@@ -276,21 +329,14 @@ impl<'a> Feed<'a> {
         cards
     }
 
-    /// The counters of a subject's steps over all finished jobs: executed, failed, fell back.
-    pub fn step_counts(&self, subject: usize) -> Vec<[u64; 3]> {
-        let state = self.lock();
-        let Some(at) = self.load.subjects[subject].at else {
-            return Vec::new();
-        };
-        let first = 3 * at.first_step;
-        let counters = state.counters.get(first..first + 3 * at.steps);
-        let steps = counters.unwrap_or_default().chunks_exact(3);
-        steps.map(|step| [step[0], step[1], step[2]]).collect()
+    /// The pieces of a subject.
+    pub fn pieces(&self, subject: usize) -> &[PieceAt] {
+        &self.load.subjects[subject].pieces
     }
 
     /// What each primitive did, if that was counted.
     pub fn op_counts(&self) -> Vec<OpCount> {
-        op_counts(self.load.programs.steps(), &self.lock().counters)
+        op_counts(&self.lock().counters)
     }
 
     /// The next chunk to be launched; `None` when there is none.
@@ -362,13 +408,13 @@ impl SentRef<'_> {
 struct Turn<'f, 'a> {
     feed: &'f Feed<'a>,
     number: usize,
-    chunk: Option<Vec<Piece>>,
+    chunk: Option<Vec<Lot>>,
 }
 
 impl Drop for Turn<'_, '_> {
     fn drop(&mut self) {
         let chunk = Chunk {
-            pieces: self.chunk.take().unwrap_or_default(),
+            lots: self.chunk.take().unwrap_or_default(),
             waiting: Apart(AtomicUsize::new(self.feed.chunks[self.number].len())),
         };
         self.feed.lock().done.insert(self.number, Arc::new(chunk));
@@ -405,9 +451,10 @@ impl Feeder<'_, '_> {
         let sent = feed.sent(&range);
         let mut start = range.start;
         while start < range.end {
-            let end = range.end.min(start + self.solve.most_jobs());
-            match self.piece(card, sent.get(), start..end) {
-                Ok(piece) => turn.chunk.get_or_insert_default().push(piece),
+            let most = self.solve.most_jobs() / feed.load.most_pieces().max(1);
+            let end = range.end.min(start + most.max(1));
+            match self.lot(card, sent.get(), start..end) {
+                Ok(lot) => turn.chunk.get_or_insert_default().push(lot),
                 Err(error) => return self.failed(&error),
             }
             start = end;
@@ -421,41 +468,33 @@ impl Feeder<'_, '_> {
         !self.report.lost
     }
 
-    fn piece(
+    fn lot(
         &mut self,
         card: &mut dyn Card,
         sent: &Sent,
         range: Range<usize>,
-    ) -> Result<Piece, CardError> {
+    ) -> Result<Lot, CardError> {
         let load = &self.feed.load;
-        let mut sending = Vec::with_capacity(range.len());
-        let mut jobs = Vec::with_capacity(range.len());
-        for at in range.clone() {
-            let (subject, sample) = load.run(at);
-            let subject = &load.subjects[subject];
-            let job = subject.at.zip(sent.place(sample)).map(|(program, sample)| {
-                sending.push(JobAt {
-                    program,
-                    params: sample.params(subject.solve),
-                    expected: sample.expected,
-                    scores_alone: false,
-                });
-                sending.len() as u32 - 1
-            });
-            jobs.push(job);
+        let runs: Vec<usize> = range.clone().collect();
+        let (numbers, sending) = self.jobs(sent, &runs, |subject| Some(subject.solve));
+        let mut jobs = vec![None; range.len()];
+        for (at, its) in numbers {
+            jobs[at - range.start] = Some(its);
         }
         let (programs, inputs) = (&load.programs, &sent.inputs);
-        let launcher = &mut self.solve;
-        let solved = launcher.run(card, programs, inputs, &sending, load.counting)?;
+        let solved = self.solve.run(card, programs, inputs, &sending)?;
         self.count(&solved);
-        let (numbers, comparing) = self.comparing(sent, &range, &jobs, &solved);
+        let (numbers, mut comparing) =
+            self.jobs(sent, &self.right(&range, &jobs, &solved), |subject| {
+                subject.compare
+            });
+        comparing.iter_mut().for_each(|job| job.scores_alone = true);
         let mut compared = None;
         if !comparing.is_empty() && !self.report.lost {
-            let launcher = &mut self.compare;
-            match launcher.run(card, programs, inputs, &comparing, load.counting) {
+            match self.compare.run(card, programs, inputs, &comparing) {
                 Ok(done) => {
                     self.count(&done);
-                    compared = Some((numbers, done));
+                    compared = Some((numbers.into_iter().collect(), done));
                 }
                 // What was solved is solved; the CPU compares.
                 Err(error) => {
@@ -463,7 +502,7 @@ impl Feeder<'_, '_> {
                 }
             }
         }
-        Ok(Piece {
+        Ok(Lot {
             start: range.start,
             jobs,
             solved,
@@ -471,52 +510,68 @@ impl Feeder<'_, '_> {
         })
     }
 
-    /// The runs in which an output is right, to be run once more with the expected grid at hand.
-    fn comparing(
+    /// The jobs of some runs, and which are whose. A run that cannot be sent has none.
+    fn jobs(
         &self,
         sent: &Sent,
-        range: &Range<usize>,
-        jobs: &[Option<u32>],
-        solved: &Done,
-    ) -> (HashMap<usize, u32>, Vec<JobAt>) {
+        runs: &[usize],
+        shape: impl Fn(&Subject) -> Option<Shape>,
+    ) -> (Vec<(usize, Jobs)>, Vec<JobAt>) {
         let load = &self.feed.load;
-        let mut numbers = HashMap::new();
-        let mut comparing = Vec::new();
-        if load
-            .subjects
-            .iter()
-            .all(|subject| subject.compare.is_none())
-        {
-            return (numbers, comparing);
+        let (mut numbers, mut jobs) = (Vec::with_capacity(runs.len()), Vec::new());
+        for runs in runs.chunk_by(|a, b| load.run(*a).0 == load.run(*b).0) {
+            let subject = &load.subjects[load.run(runs[0]).0];
+            let Some(shape) = shape(subject).filter(|_| !subject.pieces.is_empty()) else {
+                continue;
+            };
+            let sample = |&at: &usize| Some((at, sent.place(load.run(at).1)?));
+            let samples: Vec<(usize, SampleAt)> = runs.iter().filter_map(sample).collect();
+            let stride = samples.len();
+            for (first, (at, _)) in (jobs.len()..).zip(&samples) {
+                numbers.push((*at, Jobs { first, stride }));
+            }
+            for piece in &subject.pieces {
+                jobs.extend(samples.iter().map(|(_, sample)| JobAt {
+                    program: piece.at,
+                    params: sample.params(shape),
+                    expected: sample.expected,
+                    scores_alone: false,
+                }));
+            }
         }
-        for (at, job) in range.clone().zip(jobs) {
-            let (subject, sample) = load.run(at);
-            let subject = &load.subjects[subject];
-            let known = load.samples[sample].expected.is_some();
-            let (Some(job), Some(shape), true) = (job, subject.compare, known) else {
-                continue;
+        (numbers, jobs)
+    }
+
+    /// The runs in which an output is right, of those that are to be run once more then with the expected grid at hand.
+    fn right(&self, range: &Range<usize>, jobs: &[Option<Jobs>], solved: &Done) -> Vec<usize> {
+        let load = &self.feed.load;
+        let is_right = |piece: &PieceAt, job: usize| {
+            let Ok(finished) = solved.job(job) else {
+                return false;
             };
-            let Ok(finished) = solved.job(*job as usize) else {
-                continue;
-            };
-            let found = entries(finished.words, subject.entries, solved.has_values());
-            let right = found.is_ok_and(|(found, _)| {
-                let mut outputs = found[..subject.outputs].iter();
+            let count = piece.numbers.entries.len();
+            let found = entries(finished.words, count, solved.has_values());
+            found.is_ok_and(|(found, _)| {
+                let mut outputs = found[..piece.outputs].iter();
                 outputs.any(
                     |entry| matches!(entry, Entry::Value { verdict, .. } if verdict.is_right()),
                 )
-            });
-            if let (true, Some(program), Some(sample)) = (right, subject.at, sent.place(sample)) {
-                numbers.insert(at, comparing.len() as u32);
-                comparing.push(JobAt {
-                    program,
-                    params: sample.params(shape),
-                    expected: sample.expected,
-                    scores_alone: true,
-                });
+            })
+        };
+        let mut right = Vec::new();
+        for (at, jobs) in range.clone().zip(jobs) {
+            let (subject, sample) = load.run(at);
+            let subject = &load.subjects[subject];
+            let known = load.samples[sample].expected.is_some();
+            let (Some(jobs), Some(_), true) = (jobs, subject.compare, known) else {
+                continue;
+            };
+            let mut pieces = (0..).zip(&subject.pieces);
+            if pieces.any(|(number, piece)| is_right(piece, jobs.of_piece(number))) {
+                right.push(at);
             }
         }
-        (numbers, comparing)
+        right
     }
 
     /// Adds up what launches took and counted.
@@ -524,9 +579,6 @@ impl Feeder<'_, '_> {
         self.report.times.add(&done.times());
         if let Some(error) = &done.error {
             self.failed(error);
-        }
-        if self.feed.load.counting == Counting::Nothing {
-            return;
         }
         let counters = done.counters();
         let mut state = self.feed.lock();
@@ -581,14 +633,14 @@ pub(crate) fn run_fed<T: Send, W: FnMut(usize, Option<&Taken>) -> T>(
 pub(crate) struct Taken(Option<Arc<Chunk>>);
 
 impl Taken {
-    /// What became of a run.
-    pub fn solved(&self, at: usize) -> Result<Finished<'_>, Reason> {
-        self.0.as_ref().ok_or(Reason::Card)?.solved(at)
+    /// What became of a piece of a run.
+    pub fn solved(&self, at: usize, piece: usize) -> Result<Finished<'_>, Reason> {
+        self.0.as_ref().ok_or(Reason::Card)?.solved(at, piece)
     }
 
-    /// What became of the run that compares.
-    pub fn compared(&self, at: usize) -> Result<Finished<'_>, Reason> {
-        self.0.as_ref().ok_or(Reason::Card)?.compared(at)
+    /// The same of the run that compares.
+    pub fn compared(&self, at: usize, piece: usize) -> Result<Finished<'_>, Reason> {
+        self.0.as_ref().ok_or(Reason::Card)?.compared(at, piece)
     }
 }
 

@@ -174,8 +174,8 @@ impl Done {
         self.values
     }
 
-    /// The counters: three for each step of the programs, of finished jobs alone; then two for each primitive, of all
-    /// that was launched, so that a job that was launched again counts each time.
+    /// The counters, if primitives are counted: two for each, of all that was launched, so that a job that was launched again
+    /// counts each time.
     pub fn counters(&self) -> Vec<u64> {
         let mut launches = self.launches.iter().map(|(_, launched)| &launched.counters);
         let mut counters = launches.next().cloned().unwrap_or_default();
@@ -198,6 +198,7 @@ impl Done {
 }
 
 /// Launches batches, and learns from them: how much room output takes, and whether order matters.
+#[derive(Clone)]
 pub struct Launcher {
     settings: Settings,
     /// Words that a job wrote on average, as far as known.
@@ -276,6 +277,13 @@ impl Launcher {
         }
     }
 
+    /// The same for jobs that also say what each of so many steps did.
+    #[must_use]
+    pub fn with_steps(mut self, steps: usize) -> Launcher {
+        self.words_per_job += steps.div_ceil(4);
+        self
+    }
+
     /// How many jobs there is room for in one launch, as far as known.
     pub fn most_jobs(&self) -> usize {
         (MOST_OUTPUT / (MARGIN * self.words_per_job)).max(1)
@@ -288,14 +296,9 @@ impl Launcher {
         programs: &Programs,
         inputs: &Inputs,
         jobs: &[JobAt],
-        counting: Counting,
     ) -> Result<Done, CardError> {
         let words: Vec<[u32; 4]> = jobs.iter().map(JobAt::words).collect();
-        let batch = Sending {
-            programs,
-            inputs,
-            counting,
-        };
+        let batch = Sending { programs, inputs };
         let first = Manner {
             pass: match self.exact_for {
                 0 => LaunchPass::First,
@@ -394,17 +397,11 @@ impl Launcher {
         };
         let words = jobs.len().saturating_mul(self.words_per_job);
         let output_words = words.saturating_mul(margin);
-        let steps = 3 * sending.programs.steps();
-        let (ops, counters) = match sending.counting {
-            Counting::Nothing => (false, 0),
-            Counting::Steps if settings.ops => (true, steps + 2 * op_count()),
-            Counting::Steps => (false, steps),
-        };
         let mut flags = manner.leave();
         for (wanted, flag) in [
             (settings.values, FULL_VALUES),
             (manner.pass == LaunchPass::Exact, EXACT),
-            (ops, TIMED),
+            (settings.ops, TIMED),
         ] {
             flags |= if wanted { flag } else { 0 };
         }
@@ -421,20 +418,12 @@ impl Launcher {
             fuel: settings.fuel,
             work: settings.work,
             arena_bytes,
-            counters,
-            op_counters: if ops { steps } else { 0 },
+            counters: if settings.ops { 2 * op_count() } else { 0 },
         };
         let mut launched = card.run(&batch)?;
         if launched.results.len() != 4 * jobs.len() || launched.counters.len() != batch.counters {
             return Err(CardError::Launch(
                 "it gave back another number of results".into(),
-            ));
-        }
-        // A job executes a step once at most. Sums of what is not even that could overflow.
-        let counts = launched.counters.iter().take(steps);
-        if counts.into_iter().any(|count| *count > jobs.len() as u64) {
-            return Err(CardError::Launch(
-                "it counted more steps than there are".into(),
             ));
         }
         let mut results = vec![0; launched.results.len()];
@@ -487,16 +476,6 @@ fn input_size(inputs: &[u32], params: u32, count: usize) -> u32 {
 struct Sending<'a> {
     programs: &'a Programs,
     inputs: &'a Inputs,
-    counting: Counting,
-}
-
-/// What is counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counting {
-    /// Nothing.
-    Nothing,
-    /// What each step did, and each primitive if the settings say so.
-    Steps,
 }
 
 /// How many primitives there are counters for: all, and the one that stands for no primitive.
@@ -549,15 +528,11 @@ mod tests {
     }
 
     fn run(launcher: &mut Launcher, card: &mut Picky, params: &[u32]) -> Done {
-        let program = ProgramAt {
-            offset: 0,
-            first_step: 0,
-            steps: 0,
-        };
+        let program = ProgramAt { offset: 0 };
         let jobs: Vec<JobAt> = params.iter().map(|p| JobAt::new(program, *p)).collect();
         let (programs, inputs) = (Programs::new(), Inputs::new());
         launcher
-            .run(card, &programs, &inputs, &jobs, Counting::Nothing)
+            .run(card, &programs, &inputs, &jobs)
             .expect("the first launch does not fail")
     }
 

@@ -13,6 +13,7 @@ mod card;
 mod feed;
 mod inputs;
 mod launch;
+mod piece;
 mod replay;
 mod report;
 mod results;
@@ -24,7 +25,7 @@ pub mod wire;
 pub use bytecode::{BytecodeError, ProgramAt, Programs};
 pub use card::{Batch, Card, CardError, Launch, Launched, Times};
 pub use inputs::{Inputs, Param, SampleAt, Shape, Shapes};
-pub use launch::{Counting, Done, Finished, JobAt, LaunchPass, Launcher, STEPS_PER_FUEL, Settings};
+pub use launch::{Done, Finished, JobAt, LaunchPass, Launcher, STEPS_PER_FUEL, Settings};
 pub use report::{CardReport, Counts, DeviceReport, Mismatch, OpCount};
 pub use results::{Entry, Reason, entries, only_entry};
 pub use score::{
@@ -32,7 +33,8 @@ pub use score::{
     score_jobs, score_table,
 };
 
-pub(crate) use feed::{Feed, Load, Runs, Subject, Taken, run_fed};
+pub(crate) use feed::{Feed, Load, PieceAt, Runs, Subject, Taken, run_fed};
+pub(crate) use piece::Piece;
 pub(crate) use replay::{Replay, Tally, replay};
 pub(crate) use solo::{Found, Solo};
 pub(crate) use verify::{Seen, Verify};

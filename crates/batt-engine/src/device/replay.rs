@@ -2,6 +2,7 @@
 
 use batt_dsl::{Limits, Run, Value};
 
+use super::feed::PieceAt;
 use super::launch::Finished;
 use super::report::Counts;
 use super::results::{Entry, Reason, StepMark, entries, step_mark};
@@ -16,8 +17,9 @@ pub(crate) struct Replay<'a> {
     pub batt: &'a CompiledBatt,
     pub sample: &'a Sample<'a>,
     pub pass: Pass<'a>,
-    /// In which launch it was finished, and what was written.
-    pub finished: Finished<'a>,
+    /// Its pieces, and what became of each.
+    pub pieces: &'a [PieceAt],
+    pub finished: Vec<Result<Finished<'a>, Reason>>,
     /// Are full values there?
     pub full: bool,
     pub limits: &'a Limits,
@@ -25,7 +27,7 @@ pub(crate) struct Replay<'a> {
 
 /// What is counted meanwhile.
 pub(crate) struct Tally<'a> {
-    /// What each step did; only if entries were left, else the device has counted it.
+    /// What each step did.
     pub steps: &'a mut [StepCount],
     /// Where the wanted entries were finished.
     pub entries: &'a mut Counts,
@@ -40,31 +42,23 @@ pub(crate) fn replay<T>(
     mut look: impl for<'r> FnMut(&mut Run<'r>, BattEntry<'r>, &Entry) -> T,
 ) -> Result<Vec<T>, Reason> {
     let batt = replay.batt;
-    let count = batt.outputs() + batt.scores();
-    let Finished { pass, words } = replay.finished;
-    let (found, marks) = entries(words, count, replay.full)?;
+    let there = There::of(replay)?;
     let wanted = batt.wanted(replay.pass);
-    let mut counts = Counts::default();
-    for entry in &found[wanted.clone()] {
-        counts.add(match entry {
-            Entry::Left(reason) => Err(*reason),
-            _ => Ok(pass),
-        });
-    }
-    let left: Vec<bool> = found
+    let left: Vec<bool> = there
+        .entries
         .iter()
-        .map(|entry| matches!(entry, Entry::Left(_)))
+        .map(|(entry, _)| matches!(entry, Entry::Left(_)))
         .collect();
     let mut seen: Vec<Option<T>> = Vec::new();
-    seen.resize_with(count, || None);
+    seen.resize_with(left.len(), || None);
     worker.workspace.run(batt.dialect(), replay.limits, |run| {
-        for number in wanted.filter(|&number| !left[number]) {
-            let entry = &found[number];
+        for number in wanted.clone().filter(|&number| !left[number]) {
+            let (entry, words) = &there.entries[number];
             // Each has limits of its own, as if a solver had made it.
             run.apart(|run, _| {
                 let value = match error_of(entry) {
                     Some(error) => Err(error),
-                    None => Ok(replay.value(run, entry)?),
+                    None => Ok(value(run, entry, words)?),
                 };
                 run.renew();
                 seen[number] = Some(look(run, BattEntry { number, value }, entry));
@@ -73,10 +67,8 @@ pub(crate) fn replay<T>(
         }
         Ok::<_, WireError>(())
     })?;
-    if left.contains(&true) {
-        if marks.len() != batt.len().div_ceil(4) {
-            return Err(Reason::Broken);
-        }
+    let mut marks = there.marks;
+    if left[wanted.clone()].contains(&true) {
         let mut done_here = vec![StepCount::default(); batt.len()];
         let Replay {
             sample,
@@ -98,25 +90,99 @@ pub(crate) fn replay<T>(
         );
         // What the device did for entries that it has left does not count: here a limit may be reached before.
         let mut counts_there = vec![false; batt.len()];
-        for number in batt.wanted(pass).filter(|&number| !left[number]) {
+        for number in wanted.filter(|&number| !left[number]) {
             let steps = batt.steps_of_entry.get(number);
             steps
                 .iter()
                 .for_each(|&step| counts_there[step as usize] = true);
         }
         // A step that both have executed did the same in both.
-        for (step, (sum, here)) in tally.steps.iter_mut().zip(&done_here).enumerate() {
-            let there = match counts_there[step] {
-                true => step_mark(marks, step),
-                false => StepMark::default(),
-            };
-            sum.executed += here.executed.max(there.executed.into());
-            sum.failed += here.failed.max(there.failed.into());
-            sum.fallbacks += here.fallbacks.max(there.fell_back.into());
+        for ((mark, here), counts) in marks.iter_mut().zip(&done_here).zip(counts_there) {
+            if !counts {
+                *mark = StepMark::default();
+            }
+            mark.add(StepMark {
+                executed: here.executed > 0,
+                failed: here.failed > 0,
+                fell_back: here.fallbacks > 0,
+            });
         }
     }
-    tally.entries.add_all(&counts);
+    for (sum, mark) in tally.steps.iter_mut().zip(&marks) {
+        sum.executed += u64::from(mark.executed);
+        sum.failed += u64::from(mark.failed);
+        sum.fallbacks += u64::from(mark.fell_back);
+    }
+    tally.entries.add_all(&there.counts);
     Ok(seen.into_iter().flatten().collect())
+}
+
+/// What the device said about all pieces of a run.
+struct There<'a> {
+    /// Every entry of the batt, and the words that its value is in.
+    entries: Vec<(Entry, &'a [u32])>,
+    /// What each step did in any of the pieces. A step of several did the same in all who came to it.
+    marks: Vec<StepMark>,
+    /// Where the wanted entries were finished.
+    counts: Counts,
+}
+
+impl<'a> There<'a> {
+    /// Fails if no piece is finished.
+    fn of(replay: &Replay<'a>) -> Result<There<'a>, Reason> {
+        let batt = replay.batt;
+        let wanted = batt.wanted(replay.pass);
+        let mut there = There {
+            entries: vec![(Entry::Unwanted, &[]); batt.outputs() + batt.scores()],
+            marks: vec![StepMark::default(); batt.len()],
+            counts: Counts::default(),
+        };
+        let (mut any, mut why) = (false, None);
+        for (piece, finished) in replay.pieces.iter().zip(&replay.finished) {
+            let numbers = &piece.numbers;
+            let found = finished.and_then(|finished| {
+                let count = numbers.entries.len();
+                let (mut found, marks) = entries(finished.words, count, replay.full)?;
+                found
+                    .iter_mut()
+                    .try_for_each(|entry| numbers.rename_step(entry))?;
+                match marks.len() == numbers.steps.len().div_ceil(4) {
+                    true => Ok((finished, found, marks)),
+                    false => Err(Reason::Broken),
+                }
+            });
+            let (finished, found) = match found {
+                Ok((finished, found, marks)) => {
+                    for (k, &step) in numbers.steps.iter().enumerate() {
+                        there.marks[step as usize].add(step_mark(marks, k));
+                    }
+                    any = true;
+                    (Some(finished), found)
+                }
+                Err(reason) => {
+                    why.get_or_insert(reason);
+                    (None, vec![Entry::Left(reason); numbers.entries.len()])
+                }
+            };
+            let words = finished.map_or(&[][..], |finished| finished.words);
+            for (entry, &number) in found.into_iter().zip(&numbers.entries) {
+                let number = number as usize;
+                if !wanted.contains(&number) {
+                    continue;
+                }
+                there.counts.add(match (&entry, finished) {
+                    (Entry::Left(reason), _) => Err(*reason),
+                    (_, Some(finished)) => Ok(finished.pass),
+                    (_, None) => Err(Reason::Broken),
+                });
+                there.entries[number] = (entry, words);
+            }
+        }
+        match any {
+            true => Ok(there),
+            false => Err(why.unwrap_or(Reason::Unsent)),
+        }
+    }
 }
 
 fn error_of(entry: &Entry) -> Option<RunError> {
@@ -126,17 +192,15 @@ fn error_of(entry: &Entry) -> Option<RunError> {
     }
 }
 
-impl Replay<'_> {
-    /// The value that the device wrote.
-    fn value<'r>(&self, run: &mut Run<'r>, entry: &Entry) -> Result<Value<'r>, WireError> {
-        match entry {
-            Entry::Value { at: Some(at), .. } => {
-                wire::decode(run, self.finished.words, *at).map(|(value, _)| value)
-            }
-            _ => Ok(Value::None),
-        }
+/// The value that the device wrote.
+fn value<'r>(run: &mut Run<'r>, entry: &Entry, words: &[u32]) -> Result<Value<'r>, WireError> {
+    match entry {
+        Entry::Value { at: Some(at), .. } => wire::decode(run, words, *at).map(|(value, _)| value),
+        _ => Ok(Value::None),
     }
+}
 
+impl Replay<'_> {
     /// An entry that was left, as the device would have had it.
     fn completed<'r>(&self, run: &mut Run<'r>, entry: &BattEntry<'r>) -> Entry {
         match entry.value {

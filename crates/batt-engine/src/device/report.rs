@@ -154,9 +154,8 @@ impl DeviceReport {
     }
 }
 
-/// What each primitive did, by the counters behind those of the programs' steps; the most expensive first.
-pub(crate) fn op_counts(steps: usize, counters: &[u64]) -> Vec<OpCount> {
-    let counters = counters.get(3 * steps..).unwrap_or_default();
+/// What each primitive did, by their counters; the most expensive first.
+pub(crate) fn op_counts(counters: &[u64]) -> Vec<OpCount> {
     let mut ops: Vec<OpCount> = OpId::every()
         .zip(counters.chunks_exact(2))
         .map(|(op, counters)| OpCount {

@@ -171,8 +171,8 @@ impl Launched {
     }
 }
 
-/// The entries that a finished job wrote, and the words behind them: there are some if an entry is left. `full` says
-/// whether values are there.
+/// The entries that a finished job wrote, and the words behind them: what the steps of a piece of a batt did. `full` says whether
+/// values are there.
 pub fn entries(words: &[u32], count: usize, full: bool) -> Result<(Vec<Entry>, &[u32]), WireError> {
     let mut entries = Vec::with_capacity(count);
     let mut at = 0;
@@ -180,9 +180,6 @@ pub fn entries(words: &[u32], count: usize, full: bool) -> Result<(Vec<Entry>, &
         let (entry, next) = entry(words, at, full)?;
         entries.push(entry);
         at = next;
-    }
-    if !entries.iter().any(|entry| matches!(entry, Entry::Left(_))) {
-        complete(words, at)?;
     }
     Ok((entries, &words[at..]))
 }
@@ -205,6 +202,15 @@ pub(crate) struct StepMark {
     pub fell_back: bool,
 }
 
+impl StepMark {
+    /// What the same step did for somebody else.
+    pub fn add(&mut self, other: StepMark) {
+        self.executed |= other.executed;
+        self.failed |= other.failed;
+        self.fell_back |= other.fell_back;
+    }
+}
+
 /// The one entry that a finished job wrote; `full` says whether its value is there.
 pub fn only_entry(words: &[u32], full: bool) -> Result<Entry, WireError> {
     let (entry, at) = entry(words, 0, full)?;
@@ -214,16 +220,10 @@ pub fn only_entry(words: &[u32], full: bool) -> Result<Entry, WireError> {
             at,
             what: "the only entry is left",
         }),
-        entry => complete(words, at).map(|()| entry),
-    }
-}
-
-fn complete(words: &[u32], at: usize) -> Result<(), WireError> {
-    match at == words.len() {
-        true => Ok(()),
-        false => Err(WireError::Broken {
+        entry if at == words.len() => Ok(entry),
+        _ => Err(WireError::Broken {
             at,
-            what: "more than its entries",
+            what: "more than its entry",
         }),
     }
 }
@@ -328,13 +328,13 @@ mod tests {
         assert_eq!(launched.job(1), Err(Reason::Missing));
         assert_eq!(launched.job(2), Err(Reason::Broken));
         assert_eq!(launched.job(3), Err(Reason::NotReached));
-        assert!(entries(words, 1, true).is_err());
+        assert!(only_entry(words, true).is_err());
         assert!(entries(words, 3, true).is_err());
         assert!(entries(&[40, 0, 0, 0], 1, false).is_err());
     }
 
     #[test]
-    fn entries_that_are_left_are_followed_by_what_steps_did() {
+    fn entries_are_followed_by_what_steps_did() {
         let words = [254, 10, 0, 0, 2, 3, 0, 0, 0x0301_0001, 4];
         let (found, marks) = entries(&words, 2, true).expect("two entries");
         assert_eq!(found[0], Entry::Left(Reason::Odd));

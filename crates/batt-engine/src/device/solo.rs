@@ -8,9 +8,9 @@ use batt_dsl::Limits;
 use super::DeviceOptions;
 use super::bytecode::Programs;
 use super::card::Card;
-use super::feed::{Feed, Load, Runs, Subject, Taken};
+use super::feed::{Feed, Load, PieceAt, Runs, Subject, Taken};
 use super::inputs::{Param, Shapes};
-use super::launch::{Counting, LaunchPass, Settings};
+use super::launch::{LaunchPass, Settings};
 use super::report::{Counts, DeviceReport};
 use super::results::{Entry, Reason, only_entry};
 use super::verify::{Seen, Verify};
@@ -45,13 +45,12 @@ impl<'a> Solo<'a> {
                 let roles = program.roles();
                 let params = roles.unwrap_or_default().iter();
                 let params: Vec<Param> = params.map(|role| Param::from(*role)).collect();
+                // One whose parameters have no role fails before its first step: no work for a card.
+                let at = roles.and_then(|_| sent.push_program(program).ok());
                 Subject {
-                    // One whose parameters have no role fails before its first step: no work for a card.
-                    at: roles.and_then(|_| sent.push_program(program).ok()),
+                    pieces: at.map(PieceAt::program).into_iter().collect(),
                     solve: shapes.add(&params),
                     compare: None,
-                    outputs: 1,
-                    entries: 1,
                 }
             };
             let subjects = programs.map(subject).collect();
@@ -61,10 +60,6 @@ impl<'a> Solo<'a> {
                 shapes,
                 samples,
                 runs,
-                counting: match options.settings.ops {
-                    true => Counting::Steps,
-                    false => Counting::Nothing,
-                },
             };
             let settings = Settings { values, ..settings };
             let chunk = options.chunk.map(NonZeroUsize::get);
@@ -122,7 +117,7 @@ pub(crate) struct Found<'t> {
 impl SoloWorker<'_> {
     /// What a device made of a run, if it finished it.
     pub fn found<'t>(&mut self, at: usize, taken: Option<&'t Taken>) -> Option<Found<'t>> {
-        let found = taken?.solved(at).and_then(|finished| {
+        let found = taken?.solved(at, 0).and_then(|finished| {
             Ok(Found {
                 pass: finished.pass,
                 entry: only_entry(finished.words, self.values)?,

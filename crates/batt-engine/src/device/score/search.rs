@@ -8,7 +8,7 @@ use super::sheaf::Sheaf;
 use super::work::score_of;
 use crate::device::bytecode::Programs;
 use crate::device::card::{Card, CardError, Times};
-use crate::device::launch::{Counting, Done, JobAt, Launcher, Settings};
+use crate::device::launch::{Done, JobAt, Launcher, Settings};
 use crate::device::results::only_entry;
 use batt_dsl::Limits;
 
@@ -107,9 +107,7 @@ impl Searcher {
             numbers,
         } = shipment;
         let inputs = &samples.encoded().inputs;
-        let done = self
-            .launcher
-            .run(card, &programs, inputs, &jobs, Counting::Nothing)?;
+        let done = self.launcher.run(card, &programs, inputs, &jobs)?;
         Ok(Scores { done, numbers })
     }
 }

@@ -15,7 +15,7 @@ use crate::device::bytecode::{ProgramAt, Programs};
 use crate::device::card::Card;
 use crate::device::feed::Runs;
 use crate::device::inputs::Shape;
-use crate::device::launch::{Counting, Done, JobAt, Launcher, Settings};
+use crate::device::launch::{Done, JobAt, Launcher, Settings};
 use crate::device::report::{CardReport, Counts, DeviceReport, OpCount, op_counts};
 use crate::device::results::{Entry, Reason, only_entry};
 use crate::device::verify::{Seen, Verify};
@@ -238,10 +238,6 @@ impl Work<'_> {
     /// Works for a card.
     fn feed(&self, card: &mut dyn Card, sent: &Sent<'_>) {
         let settings = self.settings;
-        let counting = match settings.ops {
-            true => Counting::Steps,
-            false => Counting::Nothing,
-        };
         let mut launcher = Launcher::new(settings, 1);
         let mut own = CardReport {
             name: card.name(),
@@ -265,14 +261,14 @@ impl Work<'_> {
             }
             self.leave(Reason::Unsent, &unsent);
             let inputs = &sent.samples.inputs;
-            match launcher.run(card, &sent.programs, inputs, &jobs, counting) {
+            match launcher.run(card, &sent.programs, inputs, &jobs) {
                 Ok(done) => {
                     own.times.add(&done.times());
                     if let Some(error) = &done.error {
                         own.note(error);
                     }
                     if settings.ops {
-                        self.count(&op_counts(sent.programs.steps(), &done.counters()));
+                        self.count(&op_counts(&done.counters()));
                     }
                     self.hand_over(Returned { runs, done });
                 }
