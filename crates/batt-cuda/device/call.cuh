@@ -56,16 +56,17 @@ OUTLINE u64 weight(const Ctx &c, V v) {
   return sum(mine);
 }
 
-/// What a primitive gives in the end: its value, or its fallback where it has one. Integers that leave 64 bits are a
+/// What a function of tokpidjin gives in the end: its value, or its fallback where it has one. Integers that leave 64 bits are a
 /// limit of ours, not a fault of Python's.
-INLINE V settle(Ctx &c, u32 op, V v) {
-  if (v.kind != FAILED || v.flags == OVERFLOW_) return v;
-  u32 fallback = fallback_of_op(op);
-  if (fallback == NO_FALLBACK) return v;
+INLINE V safely(Ctx &c, V v, u32 fallback) {
+  if (v.kind != FAILED || v.flags == OVERFLOW_ || fallback == NO_FALLBACK) return v;
   c.fallbacks++;
   c.unpaid++;
   return fallback_value(fallback);
 }
+
+/// The same of a primitive.
+INLINE V settle(Ctx &c, u32 op, V v) { return v.kind == FAILED ? safely(c, v, fallback_of_op(op)) : v; }
 
 INLINE V dispatch(Ctx &c, u32 op, V a) { return dispatch1(c, op, a); }
 INLINE V dispatch(Ctx &c, u32 op, V a, V b) { return dispatch2(c, op, a, b); }
@@ -86,10 +87,15 @@ template <class... Vs> OUTLINE V dispatch_timed(Ctx &c, u32 op, Vs... args) {
   return v;
 }
 
+/// A primitive called, and timed if that is wanted.
+template <class... Vs> INLINE V dispatch_any(Ctx &c, u32 op, Vs... args) {
+  return c.op_counters ? dispatch_timed(c, op, args...) : dispatch(c, op, args...);
+}
+
 /// A primitive of tokpidjin, where no call fails. The CPU goes through what it is given before it finds out that there is nothing
 /// but a fallback to give, and that has to be paid for though it is seen at once here.
 template <class... Vs> OUTLINE V call_safely(Ctx &c, u32 op, Vs... args) {
-  V v = settle(c, op, c.op_counters ? dispatch_timed(c, op, args...) : dispatch(c, op, args...));
+  V v = settle(c, op, dispatch_any(c, op, args...));
   if (c.unpaid) {
     owe(c, c.unpaid * (weight(c, args) + ... + 1));
     c.unpaid = 0;
@@ -99,8 +105,7 @@ template <class... Vs> OUTLINE V call_safely(Ctx &c, u32 op, Vs... args) {
 
 /// A primitive called with as many arguments as it takes.
 template <class... Vs> INLINE V call_primitive(Ctx &c, u32 op, Vs... args) {
-  if (triples(c)) return call_safely(c, op, args...);
-  return c.op_counters ? dispatch_timed(c, op, args...) : dispatch(c, op, args...);
+  return triples(c) ? call_safely(c, op, args...) : dispatch_any(c, op, args...);
 }
 
 /// A call of a primitive with a number of arguments that is not its usual one.

@@ -25,7 +25,7 @@ INLINE bool is_of_batt(const u32 *program) { return program[H_USERS] != 0; }
 const i64 MOST_BYTES = 1 << 20;
 /// What a step of several entries may spend: the others of the run do without it, and so do those of the other runs in the block,
 /// which wait for it. What takes longer is done sooner by a core, for the entries that need it.
-const i64 STEP_FUEL = 8192;
+const i64 STEP_FUEL = 4096;
 /// What a step is taken to need beside what it spends: the CPU may take some steps to find out that a call fails.
 const u32 START = 8;
 

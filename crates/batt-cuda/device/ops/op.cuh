@@ -11,18 +11,11 @@
 #define SAME2(tok, op) INLINE V tok_##tok(Ctx &c, V a, V b) { return op_##op(c, a, b); }
 #define SAME3(tok, op) INLINE V tok_##tok(Ctx &c, V a, V b, V d) { return op_##op(c, a, b, d); }
 #define SAME4(tok, op) INLINE V tok_##tok(Ctx &c, V a, V b, V d, V e) { return op_##op(c, a, b, d, e); }
-// tokpidjin's function is another one of tokpidjin's. (Faults: each has the fallback of its own hints.)
+// tokpidjin's function is another one of tokpidjin's. (Faults: each has the fallback of its own hints. A body that calls another
+// function of the dialect does so `safely`.)
 #define ALIAS1(tok, other) INLINE V tok_##tok(Ctx &c, V a) { return tok_##other(c, a); }
 #define ALIAS2(tok, other) INLINE V tok_##tok(Ctx &c, V a, V b) { return tok_##other(c, a, b); }
 #define ALIAS3(tok, other) INLINE V tok_##tok(Ctx &c, V a, V b, V d) { return tok_##other(c, a, b, d); }
-
-/// What a body of tokpidjin gets when it calls another function of the dialect: faults become that one's fallback.
-INLINE V safely(Ctx &c, V v, u32 fallback) {
-  if (v.kind != FAILED || v.flags == OVERFLOW_) return v;
-  c.fallbacks++;
-  c.unpaid++;
-  return fallback_value(fallback);
-}
 
 /// The CPU goes through all that is in a value, as Python does, where there are better ways here.
 INLINE void owe_for(Ctx &c, V v) { owe(c, weight(c, v) + 1); }

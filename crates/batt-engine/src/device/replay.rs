@@ -151,31 +151,29 @@ impl<'a> There<'a> {
                     false => Err(Reason::Broken),
                 }
             });
-            let (finished, found) = match found {
+            let (found, words, pass) = match found {
                 Ok((finished, found, marks)) => {
                     for (k, &step) in numbers.steps.iter().enumerate() {
                         there.marks[step as usize].add(step_mark(marks, k));
                     }
                     any = true;
-                    (Some(finished), found)
+                    (found, finished.words, Ok(finished.pass))
                 }
                 Err(reason) => {
                     why.get_or_insert(reason);
-                    (None, vec![Entry::Left(reason); numbers.entries.len()])
+                    let left = vec![Entry::Left(reason); numbers.entries.len()];
+                    (left, &[][..], Err(reason))
                 }
             };
-            let words = finished.map_or(&[][..], |finished| finished.words);
             for (entry, &number) in found.into_iter().zip(&numbers.entries) {
                 let number = number as usize;
-                if !wanted.contains(&number) {
-                    continue;
+                if wanted.contains(&number) {
+                    there.counts.add(match entry {
+                        Entry::Left(reason) => Err(reason),
+                        _ => pass,
+                    });
+                    there.entries[number] = (entry, words);
                 }
-                there.counts.add(match (&entry, finished) {
-                    (Entry::Left(reason), _) => Err(*reason),
-                    (_, Some(finished)) => Ok(finished.pass),
-                    (_, None) => Err(Reason::Broken),
-                });
-                there.entries[number] = (entry, words);
             }
         }
         match any {
