@@ -23,8 +23,8 @@ INLINE bool is_of_batt(const u32 *program) { return program[H_USERS] != 0; }
 /// What a run may take in all: far below the CPU's default limit, since a small set or closure takes the CPU several
 /// times as much.
 const i64 MOST_BYTES = 1 << 20;
-/// What a step of several entries may spend: the others of the run do without it, and so do those of the other runs in the block,
-/// which wait for it. What takes longer is done sooner by a core, for the entries that need it.
+/// What a step of a batt may spend. The other runs of the block wait for it, and somebody for the whole batt: what takes longer is
+/// done sooner by a core, for the entries that need it.
 const i64 STEP_FUEL = 4096;
 /// What a step is taken to need beside what it spends: the CPU may take some steps to find out that a call fails.
 const u32 START = 8;
@@ -276,7 +276,7 @@ OUTLINE void begin_job(Ctx &c, const Launch &launch, u32 number, Job &job) {
   p.costs = entries == 1 ? nullptr : room_for<Cost>(c, steps);
   // Without the only entry nothing is left to do.
   p.leave = entries == 1 ? 0 : launch.flags >> LEAVE_FROM;
-  p.fuel = entries == 1 ? job.fuel : min_of((i64)launch.fuel, STEP_FUEL);
+  p.fuel = is_of_batt(program) ? min_of((i64)launch.fuel, STEP_FUEL) : (i64)launch.fuel;
   p.work = (i64)launch.work;
   if (c.stop) return;
   fill_with(p.failed, 0u, 2 * entries);

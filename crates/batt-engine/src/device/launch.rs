@@ -426,6 +426,11 @@ impl Launcher {
                 "it gave back another number of results".into(),
             ));
         }
+        let rows = launched.results.chunks_exact(4);
+        let written = rows.filter(|row| row[0] == 0).map(|row| u64::from(row[2]));
+        if written.sum::<u64>() > launched.output.len() as u64 {
+            return Err(CardError::Launch("it wrote less than it says".into()));
+        }
         let mut results = vec![0; launched.results.len()];
         for (result, &k) in launched.results.chunks_exact(4).zip(&order) {
             results[4 * k as usize..][..4].copy_from_slice(result);

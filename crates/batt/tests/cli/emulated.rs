@@ -193,7 +193,7 @@ fn a_device_that_fails_changes_nothing() {
         .err("0 differ");
 }
 
-/// Steps are counted, and nobody executes one more often than there are runs: that gives nonsense away.
+/// All jobs together have written no more than there is: that gives nonsense away.
 #[test]
 fn nonsense_from_a_device_changes_nothing() {
     let folder = folder();
@@ -208,7 +208,7 @@ fn nonsense_from_a_device_changes_nothing() {
         let more = ["--out", "dev.jsonl", "--json"];
         let ended = mega_with(&folder, faults, &more)
             .code(0)
-            .err("it counted more steps than there are");
+            .err("it wrote less than it says");
         assert_eq!(steps(&ended), expected);
         assert_eq!(folder.read("dev.jsonl"), folder.read("cpu.jsonl"));
         std::fs::remove_file(folder.path("dev.jsonl")).unwrap();
@@ -274,8 +274,11 @@ fn profile_counts_cycles() {
     let ops = json["device"]["ops"].as_array().unwrap();
     let shares: f64 = ops.iter().map(|op| op["share"].as_f64().unwrap()).sum();
     assert!((shares - 1.0).abs() < 1e-9, "{shares}");
-    // The order of a set matters: each run is launched twice, and counts twice.
-    let mirror = ops.iter().find(|op| op["op"] == "hmirror").unwrap();
+    // The order of a set matters to one solver, which is launched twice and counts twice; to the others it does not.
+    let calls = |name: &str| {
+        let count = ops.iter().find(|op| op["op"] == name).unwrap();
+        count["calls"].as_u64().unwrap()
+    };
     assert_eq!(json["device"]["runs"]["exact"], 5);
-    assert_eq!(mirror["calls"], 10);
+    assert_eq!((calls("hmirror"), calls("first")), (5, 10));
 }
