@@ -354,13 +354,8 @@ impl<'m> Worker<'m> {
         let again = self.verify.chooses(here.run);
         let mut ended = None;
         if let Some(finished) = finished {
-            let exact = |finished: &Result<Finished<'_>, _>| {
-                finished.is_ok_and(|finished| finished.pass == LaunchPass::Exact)
-            };
-            let launch_pass = match finished.iter().any(exact) {
-                true => LaunchPass::Exact,
-                false => LaunchPass::First,
-            };
+            let passes = finished.iter().flatten().map(|finished| finished.pass);
+            let launch_pass = passes.max().unwrap_or(LaunchPass::First);
             let there = Replay {
                 batt: here.batt,
                 sample: here.sample,

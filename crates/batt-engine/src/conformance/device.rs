@@ -177,9 +177,7 @@ impl Bench<'_> {
         let mut values = Vec::new();
         for (job, piece) in (jobs.first..).zip(jobs.pieces.iter()) {
             let finished = done.job(job)?;
-            if finished.pass == LaunchPass::Exact {
-                pass = LaunchPass::Exact;
-            }
+            pass = pass.max(finished.pass);
             let numbers = &piece.numbers.entries;
             let found = entries(finished.words, numbers.len(), true)?.0;
             for (entry, &number) in found.iter().zip(numbers) {

@@ -204,7 +204,7 @@ impl Programs {
             outputs: 1,
             piece: None,
         };
-        self.push(&parts, &mut pen.maker)
+        self.push(&parts, pen)
     }
 
     /// Makes room for this many more words.
@@ -235,7 +235,7 @@ impl Programs {
 
     /// Appends a piece of a batt.
     pub(crate) fn push_piece(&mut self, piece: &Piece) -> Result<ProgramAt, BytecodeError> {
-        self.push(&Parts::of_piece(piece), &mut Maker::default())
+        self.push(&Parts::of_piece(piece), &mut Pen::default())
     }
 
     /// Appends a program, as a batt of one output that needs all steps.
@@ -244,11 +244,11 @@ impl Programs {
         self.push_steps(program.dialect(), steps, result, &mut Pen::default())
     }
 
-    fn push(&mut self, parts: &Parts<'_>, maker: &mut Maker) -> Result<ProgramAt, BytecodeError> {
+    fn push(&mut self, parts: &Parts<'_>, pen: &mut Pen) -> Result<ProgramAt, BytecodeError> {
         // Other words are other words: a card must not take them for those it has.
         self.id = next_id();
         let offset = self.words.len();
-        let written = self.write(parts, offset, maker);
+        let written = self.write(parts, offset, pen);
         if written.is_err() {
             self.words.truncate(offset);
         }
@@ -262,12 +262,12 @@ impl Programs {
         &mut self,
         parts: &Parts<'_>,
         offset: usize,
-        maker: &mut Maker,
+        pen: &mut Pen,
     ) -> Result<(), BytecodeError> {
-        let Maker {
+        let Pen {
             workspace,
             constants,
-        } = maker;
+        } = pen;
         let literals = Literals::of(parts, constants);
         let count = literals.count();
         let source = |source: &Source| literals.slot(source);
@@ -405,15 +405,9 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// What it takes to write programs one after the other.
-#[derive(Default)]
-pub(super) struct Pen {
-    maker: Maker,
-}
-
 /// What it takes to write words, kept from one program to the next.
 #[derive(Default)]
-struct Maker {
+pub(super) struct Pen {
     /// For literals that need one.
     workspace: Option<Workspace>,
     constants: Constants,

@@ -115,8 +115,8 @@ impl JobAt {
     }
 }
 
-/// In which launch a job was finished.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// In which launch a job was finished. The later one comes last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LaunchPass {
     /// One in which sets have no order.
     First,
