@@ -9,8 +9,8 @@ const u32 FULL_VALUES = 1, EXACT = 2, TIMED = 4;
 /// From this bit on, a flag for each Reason: a step that stops for it is left to the CPU, and the others go on.
 const u32 LEAVE_FROM = 16;
 
-/// What stands in the place of an entry's fault: it is left to the CPU; nobody wants it.
-const u32 LEFT = 254, UNWANTED = 255;
+/// What stands in the place of an entry's fault: it is left to the CPU.
+const u32 LEFT = 254;
 
 enum Header : u32 {
   H_WORDS, H_DIALECT, H_PARAMS, H_LITERALS, H_STEPS, H_OUTPUTS, H_SCORES, H_ON_ERROR, H_LITERALS_AT, H_CODE_AT,
@@ -122,28 +122,34 @@ OUTLINE V default_of(Ctx &c, const u32 *program, const u32 *code, const V *slots
   return fallback_value(fallback == NO_FALLBACK ? (u32)TO_EMPTY_TUPLE : fallback);
 }
 
-/// Does any entry need a step?
-INLINE bool is_needed(const u32 *program, const Progress &p, u32 step, u32 wanted_from) {
-  if (!is_of_batt(program)) return !p.failed[0];
+/// Outputs and scores of a program. Behind them come as many comparisons as scores, which not every job makes.
+INLINE u32 solved_entries(const u32 *program) { return program[H_OUTPUTS] + program[H_SCORES]; }
+
+/// Who needs a step: nobody, only comparisons, or others, too.
+enum Need : u32 { BY_NOBODY, BY_COMPARISONS, BY_OTHERS };
+INLINE u32 need_of(const u32 *program, const Progress &p, u32 step, u32 entries) {
+  if (!is_of_batt(program)) return p.failed[0] ? BY_NOBODY : BY_OTHERS;
   const u32 *starts = program + program[H_USERS], *users = program + program[H_USERS_AT];
-  bool needed = false;
-  for (u32 at = starts[step]; at < starts[step + 1] && !needed; at += LANES) {
+  u32 solved = solved_entries(program), need = BY_NOBODY;
+  for (u32 at = starts[step]; at < starts[step + 1] && need != BY_OTHERS; at += LANES) {
     u32 mine = at + lane();
-    u32 entry = mine < starts[step + 1] ? users[mine] : 0;
-    needed = any(mine < starts[step + 1] && entry >= wanted_from && !p.failed[2 * entry]);
+    u32 entry = mine < starts[step + 1] ? users[mine] : entries;
+    bool waits = entry < entries && !p.failed[2 * entry];
+    if (any(waits && entry < solved)) need = BY_OTHERS;
+    else if (any(waits)) need = BY_COMPARISONS;
   }
-  return needed;
+  return need;
 }
 
 /// The entries that need a step fail with it, or are left.
-OUTLINE void fail_users(const u32 *program, Progress &p, u32 step, u32 fault, u32 detail, u32 wanted_from) {
+OUTLINE void fail_users(const u32 *program, Progress &p, u32 step, u32 fault, u32 detail, u32 entries) {
   const u32 *starts = program + program[H_USERS], *users = program + program[H_USERS_AT];
   bool some = is_of_batt(program);
   u32 from = some ? starts[step] : 0, to = some ? starts[step + 1] : 1;
   sync(); // all have seen who needs it
   for (u32 at = from + lane(); at < to; at += LANES) {
     u32 entry = some ? users[at] : 0;
-    if (entry < wanted_from || p.failed[2 * entry]) continue;
+    if (entry >= entries || p.failed[2 * entry]) continue;
     p.failed[2 * entry] = fault;
     p.failed[2 * entry + 1] = detail;
   }
@@ -154,8 +160,9 @@ OUTLINE void fail_users(const u32 *program, Progress &p, u32 step, u32 fault, u3
 INLINE bool may_leave(const Ctx &c, const Progress &p) { return p.leave >> c.stop & 1; }
 
 /// Runs one step; the run may be stopped afterwards.
-INLINE void run_step(Ctx &c, const u32 *program, Progress &p, u32 step, u32 wanted_from) {
-  if (!is_needed(program, p, step, wanted_from)) return;
+INLINE void run_step(Ctx &c, const u32 *program, Progress &p, u32 step, u32 entries) {
+  u32 need = need_of(program, p, step, entries);
+  if (need == BY_NOBODY) return;
   const u32 *code = program + (program + program[H_CODE_AT])[step];
   u32 fallbacks = c.fallbacks, top = c.top;
   i64 budget = c.budget, bytes = min_of(budget, MOST_BYTES), fuel = c.fuel, given = min_of(fuel, p.fuel);
@@ -175,7 +182,7 @@ INLINE void run_step(Ctx &c, const u32 *program, Progress &p, u32 step, u32 want
   if (c.stop) {
     if (!may_leave(c, p)) return;
     // Whoever needs its value belongs to the same entries.
-    fail_users(program, p, step, LEFT, c.stop, wanted_from);
+    fail_users(program, p, step, LEFT, c.stop, entries);
     c.stop = 0;
     c.depth = 0;
     c.top = top;
@@ -185,11 +192,11 @@ INLINE void run_step(Ctx &c, const u32 *program, Progress &p, u32 step, u32 want
   u8 mark = EXECUTED | (c.fallbacks != fallbacks ? FELL_BACK : 0);
   if (v.kind == FAILED) {
     mark |= STEP_FAILED;
-    fail_users(program, p, step, (u32)v.flags + 1, step, wanted_from);
+    fail_users(program, p, step, (u32)v.flags + 1, step, entries);
   } else {
     put(p.slots + program[H_PARAMS] + program[H_LITERALS] + step, v);
   }
-  put(p.marks + step, mark);
+  if (need == BY_OTHERS) put(p.marks + step, mark);
   if (p.costs) put(p.costs + step, cost);
   sync();
 }
@@ -197,11 +204,11 @@ INLINE void run_step(Ctx &c, const u32 *program, Progress &p, u32 step, u32 want
 /// Runs the program. The warps of a block take their steps together: they mostly run the same program, and what one
 /// has fetched of the code of a primitive is then still there for the others. Without that, five sixths of the
 /// time go into waiting for instructions.
-INLINE void run_steps(Ctx &c, const u32 *program, Progress &p, u32 count, u32 wanted_from) {
+INLINE void run_steps(Ctx &c, const u32 *program, Progress &p, u32 count, u32 entries) {
   u32 rounds = most_in_block(count);
   for (u32 step = 0; step < rounds; step++) {
     meet();
-    if (step < count && !c.stop) run_step(c, program, p, step, wanted_from);
+    if (step < count && !c.stop) run_step(c, program, p, step, entries);
   }
 }
 
@@ -233,7 +240,7 @@ OUTLINE u32 verdict_of(Ctx &c, V v, const u32 *inputs, u32 expected) {
 /// A job under way.
 struct Job {
   const u32 *words, *program, *inputs;
-  u32 wanted_from;
+  u32 entries; // those that are wanted of it
   i64 fuel, work;
   i64 effort; // what one entry may take, fuel and work together
   Progress progress;
@@ -250,7 +257,8 @@ OUTLINE void begin_job(Ctx &c, const Launch &launch, u32 number, Job &job) {
   const u32 *program = job.program;
   c.top = 16; // offset 0 is nobody's
   // Each of the entries has limits of its own.
-  u32 entries = max_of(program[H_OUTPUTS] + program[H_SCORES], 1u);
+  job.entries = solved_entries(program) + (job.words[3] & 1 ? program[H_SCORES] : 0);
+  u32 entries = max_of(job.entries, 1u);
   job.fuel = (i64)launch.fuel * entries;
   c.fuel = job.fuel;
   job.work = (i64)launch.work * entries;
@@ -267,7 +275,6 @@ OUTLINE void begin_job(Ctx &c, const Launch &launch, u32 number, Job &job) {
   c.dialect = (u8)program[H_DIALECT];
   c.exact = launch.flags & EXACT;
   u32 params = program[H_PARAMS], literals = program[H_LITERALS], steps = program[H_STEPS];
-  job.wanted_from = job.words[3] & 1 ? program[H_OUTPUTS] : 0;
   Progress &p = job.progress;
   p.slots = room_for<V>(c, params + literals + steps);
   p.failed = room_for<u32>(c, 2 * entries);
@@ -305,9 +312,9 @@ OUTLINE void begin_job(Ctx &c, const Launch &launch, u32 number, Job &job) {
 }
 
 /// The CPU has limits for each entry. Has this run as a whole taken no more than that?
-INLINE bool within_limits(const Ctx &c, const Job &job, u32 entries) {
+INLINE bool within_limits(const Ctx &c, const Job &job) {
   i64 effort = job.fuel - c.fuel + job.work - c.work + START * (i64)job.program[H_STEPS];
-  return effort <= job.effort && MOST_BYTES * entries - c.budget <= MOST_BYTES;
+  return effort <= job.effort && MOST_BYTES * (i64)job.entries - c.budget <= MOST_BYTES;
 }
 
 /// Which limit the steps of an entry have gone beyond; 0 for none. They pay for what they share with others, too, as
@@ -329,14 +336,14 @@ OUTLINE u32 limit_of_entry(const Job &job, u32 entry) {
 }
 
 /// Judges what came of the entries. Gives how many words they take in the output; the run may be stopped afterwards.
-OUTLINE u64 judge_entries(Ctx &c, Job &job, u32 entries, bool full) {
+OUTLINE u64 judge_entries(Ctx &c, Job &job, bool full) {
   const u32 *program = job.program, *sources = program + program[H_SOURCES_AT];
   Progress &p = job.progress;
   u32 outputs = program[H_OUTPUTS];
-  u64 total = 4 * (u64)entries;
-  bool all_left = true, within = !p.costs || within_limits(c, job, entries);
+  u64 total = 4 * (u64)job.entries;
+  bool all_left = true, within = !p.costs || within_limits(c, job);
   u32 why = 0;
-  for (u32 k = job.wanted_from; k < entries; k++) {
+  for (u32 k = 0; k < job.entries; k++) {
     u32 limit = within || p.failed[2 * k] == LEFT ? 0 : limit_of_entry(job, k);
     if (limit) {
       stop(c, limit);
@@ -381,13 +388,12 @@ OUTLINE void end_job(Ctx &c, const Launch &launch, u32 number, Job &job) {
   Progress &p = job.progress;
   u32 *result = (u32 *)launch.results + 4 * (u64)number;
   bool full = launch.flags & FULL_VALUES;
-  u32 entries = program[H_OUTPUTS] + program[H_SCORES], steps = program[H_STEPS];
-  u32 wanted_from = job.wanted_from, words = 0;
+  u32 entries = job.entries, steps = program[H_STEPS], words = 0;
   u64 out_at = 0;
   // What came of it. Room in the output is taken once its size is known.
   const u32 *sources = program + program[H_SOURCES_AT];
   if (!c.stop) {
-    words = (u32)judge_entries(c, job, entries, full);
+    words = (u32)judge_entries(c, job, full);
     if (!c.stop) {
       if (lane() == 0) out_at = atomic_take((u64 *)launch.cursor + 1, words);
       out_at = from_lane(out_at, 0);
@@ -397,10 +403,10 @@ OUTLINE void end_job(Ctx &c, const Launch &launch, u32 number, Job &job) {
   if (!c.stop) {
     u32 *to = (u32 *)launch.output + out_at;
     for (u32 k = 0; k < entries && !c.stop; k++) {
-      u32 fault = k < wanted_from ? UNWANTED : p.failed[2 * k];
+      u32 fault = p.failed[2 * k];
       bool value = fault == 0;
       put(to, fault);
-      put(to + 1, value ? p.judged[3 * k] : fault == UNWANTED ? 0xffffffffu : p.failed[2 * k + 1]);
+      put(to + 1, value ? p.judged[3 * k] : p.failed[2 * k + 1]);
       put(to + 2, value ? p.judged[3 * k + 1] : 0u);
       put(to + 3, value ? p.judged[3 * k + 2] : 0u);
       to += 4;
@@ -424,7 +430,7 @@ INLINE void run_job(Ctx &c, const Launch &launch, bool here, u32 number) {
     begin_job(c, launch, number, job);
     count = c.stop ? 0 : job.program[H_STEPS];
   }
-  run_steps(c, job.program, job.progress, count, job.wanted_from);
+  run_steps(c, job.program, job.progress, count, job.entries);
   if (here) end_job(c, launch, number, job);
 }
 

@@ -4,20 +4,26 @@
 //! a step that fails, those of its entries have failed that need it, and it passes by what only they need. So a batt never does
 //! more than its solvers would do one by one, and each of them ends as it would alone.
 //!
+//! Where an output is known, the differs also say what they make of a candidate and that output: scores once more, with the
+//! expected grid as `C`. Only steps that look at `C` are done for them, if that is known to be wanted in time.
+//!
 //! A run goes solver by solver. The steps that a solver shares with others are computed by the first who comes to them, and stay
 //! to the end of the run; those of its own are computed [apart](Run::apart), its entries are shown to the caller, and the
 //! memory is used again by the next solver. Limits are for a solver: what it shares is computed on limits of its own, and counts
 //! for each who needs it.
 
-use std::collections::HashMap;
+mod plan;
+mod twins;
+
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use batt_arc::Grid;
 use batt_dsl::{Cost, Dialect, Fault, Limits, Outcome, Outside, Profile, Run, Value, Workspace};
-use batt_lang::{Batt, OnError, Operand, StepId, batt};
+use batt_lang::{Batt, OnError, StepId, batt};
 
-use crate::compile::{CONSTANT, Instruction, RunError, SOME, Source, Steps};
+pub(crate) use self::plan::{Lists, Plan, Solver};
+use self::plan::{PartSet, Work};
+use crate::compile::{Instruction, RunError, SOME};
 use crate::sample::{Sample, demos, grid};
 
 /// What all shared steps of a batt together may allocate, in units of what a solver may. Far more than they need: it is
@@ -28,82 +34,56 @@ const MEMORY_OF_SHARED: usize = 16;
 pub struct CompiledBatt {
     dialect: Dialect,
     on_error: OnError,
-    pub(crate) steps: Steps,
-    /// The solvers in the order in which they take their turns.
-    pub(crate) solvers: Vec<Solver>,
-    /// Where the values of the entries are: the outputs, then the scores.
-    pub(crate) values: Vec<Source>,
+    pub(crate) plan: Plan,
     outputs: usize,
-    /// The steps of each entry.
-    pub(crate) steps_of_entry: Lists,
-    /// For each entry the one that its solver pays for before it, if that has steps that are not its own; else itself.
-    pub(crate) leads: Vec<u32>,
+    scores: usize,
+    /// See [`Plan::may_compare_ahead`].
+    may_compare_ahead: bool,
     pub(crate) uses_samples: bool,
-}
-
-/// One solver of a batt, with the differs that look at its candidate.
-pub(crate) struct Solver {
-    /// What it does for each of its entries, one after the other.
-    pub parts: Vec<Part>,
-    /// The slots of the inputs and literals that it uses. Their values come first in the slots of its own.
-    given: Vec<u32>,
-    /// Values it has room for: those given, and those of its steps.
-    slots: usize,
-}
-
-/// What a solver does for an entry, after what it has done for the entries before.
-pub(crate) struct Part {
-    pub entry: u32,
-    pub work: Vec<Work>,
-    /// Where the value of the entry is, in the slots of the solver.
-    value: Source,
-}
-
-/// A step, and in which slot of the solver its value belongs.
-pub(crate) struct Work {
-    pub step: u32,
-    /// The entries of the solver that need it.
-    pub users: Vec<u32>,
-    slot: usize,
-    /// The instruction in terms of the solver's slots; none if others share the step.
-    own: Option<Instruction>,
 }
 
 /// What is wanted of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pass<'a> {
+pub enum Goal {
     /// Candidates and scores, with nothing to compare with: `C` is `None`.
     Solve,
-    /// Scores alone, against the grid that was to be found: `C` is that grid.
-    Compare(&'a Grid),
+    /// Comparisons alone: what the scores are when `C` is the expected grid.
+    Compare,
+    /// All of that.
+    Both,
 }
 
-/// Which entries are wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
-    /// Candidates and scores.
-    All,
-    /// Scores alone; candidates are computed only where they are compared.
-    Scores,
-}
-
-/// The entries that a run is for.
+/// What a run is for.
 #[derive(Clone, Copy)]
-enum Entries<'a> {
-    Wanted(Wanted),
-    /// Those marked.
-    Only(&'a [bool]),
+struct Request<'a> {
+    goal: Goal,
+    /// The solvers that are wanted; none for all.
+    solvers: Option<&'a [bool]>,
+}
+
+impl Request<'_> {
+    fn wants(&self, solver: usize) -> bool {
+        self.solvers.is_none_or(|solvers| solvers[solver])
+    }
 }
 
 /// What a thread needs to run batts, reused from run to run.
 #[derive(Default)]
 pub struct BattWorker {
     pub(crate) workspace: Workspace,
-    /// Is each entry wanted, and has not failed?
-    live: Vec<bool>,
     failed: Vec<Option<RunError>>,
-    /// What the shared steps took that have been computed, or why they have no value.
-    shared: Vec<Option<Result<Cost, Fault>>>,
+    /// The shared steps that have been computed.
+    shared: Vec<Option<Shared>>,
+}
+
+/// A shared step that has been computed.
+#[derive(Clone, Copy)]
+struct Shared {
+    /// What it took, or why it has no value.
+    cost: Outcome<Cost>,
+    fell_back: bool,
+    /// Has it been counted?
+    counted: bool,
 }
 
 impl BattWorker {
@@ -113,7 +93,8 @@ impl BattWorker {
     }
 }
 
-/// An entry of a batt that has been computed: a candidate, or behind those a score.
+/// An entry of a batt that has been computed: a candidate, behind those a score, and behind all of those the scores once more, as
+/// comparisons.
 #[derive(Clone, Copy)]
 pub struct BattEntry<'r> {
     /// Its number among the entries.
@@ -122,7 +103,7 @@ pub struct BattEntry<'r> {
     pub value: Result<Value<'r>, RunError>,
 }
 
-/// What one step did over many runs. Counted always: it is one addition a step.
+/// What one step did over many runs, for candidates and scores. Counted always: it is one addition a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StepCount {
     /// Runs in which it was executed; in the others nobody came to it.
@@ -136,50 +117,18 @@ pub struct StepCount {
 impl CompiledBatt {
     /// Compiles a batt.
     pub fn new(batt: &Batt) -> CompiledBatt {
-        let (steps, values) = Steps::new(&batt.program, entry_values(batt));
-        let count = batt.program.steps().len();
-        let of_outputs = batt.outputs.iter().map(|output| output.steps.as_slice());
-        let of_scores = batt.scores.iter().map(|score| score.steps.as_slice());
-        let steps_of_entry = Lists::new(
-            of_outputs
-                .chain(of_scores)
-                .map(|steps| steps.iter().map(|id| id.0)),
-        );
-        let mut operands = batt.program.operands().chain(entry_values(batt));
-        let solvers = grouped(batt);
-        let mut first_solver = vec![u32::MAX; count];
-        let mut shared = vec![false; count];
-        for (number, entries) in (0u32..).zip(&solvers) {
-            let steps = entries
-                .iter()
-                .flat_map(|&entry| steps_of_entry.get(entry as usize));
-            for &step in steps {
-                let first = &mut first_solver[step as usize];
-                *first = number.min(*first);
-                shared[step as usize] |= *first != number;
-            }
-        }
-        let mut leads = vec![0; values.len()];
-        for entries in &solvers {
-            let first = steps_of_entry.get(entries[0] as usize);
-            for &entry in entries {
-                let own = steps_of_entry.get(entry as usize);
-                let has_all = first.iter().all(|step| own.binary_search(step).is_ok());
-                leads[entry as usize] = if has_all { entry } else { entries[0] };
-            }
-        }
-        let solver =
-            |entries: &Vec<u32>| Solver::new(entries, &steps, &values, &steps_of_entry, &shared);
-        let solvers = solvers.iter().map(solver).collect();
+        let plan = Plan::new(batt);
+        let (outputs, scores) = (batt.outputs.len(), batt.scores.len());
+        let values = batt.outputs.iter().map(|output| &output.value);
+        let values = values.chain(batt.scores.iter().map(|score| &score.value));
+        let mut operands = batt.program.operands().chain(values);
         CompiledBatt {
             dialect: batt.dialect(),
             on_error: batt.on_error,
-            solvers,
-            leads,
-            steps,
-            values,
-            outputs: batt.outputs.len(),
-            steps_of_entry,
+            may_compare_ahead: plan.may_compare_ahead(outputs + scores),
+            plan,
+            outputs,
+            scores,
             uses_samples: operands.any(|operand| *operand == batt::SAMPLES),
         }
     }
@@ -203,7 +152,7 @@ impl CompiledBatt {
 
     /// Number of steps.
     pub fn len(&self) -> usize {
-        self.steps.instructions.len()
+        self.plan.steps.instructions.len() - self.plan.twins.of.len()
     }
 
     /// Has it no steps?
@@ -218,66 +167,82 @@ impl CompiledBatt {
 
     /// Number of scores.
     pub fn scores(&self) -> usize {
-        self.values.len() - self.outputs
+        self.scores
     }
 
-    /// The entries that are wanted in a pass.
-    pub(crate) fn wanted(&self, pass: Pass<'_>) -> Range<usize> {
-        match pass.wanted() {
-            Wanted::All => 0..self.values.len(),
-            Wanted::Scores => self.outputs..self.values.len(),
+    /// Number of candidates and scores.
+    pub(crate) fn solved(&self) -> usize {
+        self.outputs + self.scores
+    }
+
+    /// Number of all entries: candidates, scores and comparisons.
+    pub(crate) fn entries(&self) -> usize {
+        self.solved() + self.scores
+    }
+
+    /// May it compare before anybody knows whether that is wanted? The results are the same then.
+    pub(crate) fn may_compare_ahead(&self) -> bool {
+        self.may_compare_ahead
+    }
+
+    /// The entries that are shown.
+    pub(crate) fn shown(&self, goal: Goal) -> Range<usize> {
+        match goal {
+            Goal::Solve => 0..self.solved(),
+            Goal::Compare => self.solved()..self.entries(),
+            Goal::Both => 0..self.entries(),
         }
+    }
+
+    /// The step of the batt that a step is, or the one whose twin it is.
+    pub(crate) fn original(&self, step: u32) -> u32 {
+        let twin = (step as usize).checked_sub(self.len());
+        twin.map_or(step, |twin| self.plan.twins.of[twin])
     }
 
     /// Runs the batt on a sample, shows each wanted entry to `look`, and gives what that makes of them, in the order of the
     /// entries. They are shown solver by solver, and are gone afterwards. `limits` hold for each solver, and once more
     /// for each look: what one does to itself is no loss to the others. Only the clock is for the run as a whole.
-    /// `counts` has one entry for each step.
+    /// `counts` has one entry for each step; it may also be empty.
     pub fn run<T>(
         &self,
         worker: &mut BattWorker,
         sample: &Sample<'_>,
-        pass: Pass<'_>,
+        goal: Goal,
         limits: &Limits,
         counts: &mut [StepCount],
         look: impl for<'r> FnMut(&mut Run<'r>, BattEntry<'r>) -> T,
     ) -> Vec<T> {
-        let inputs = Inputs {
-            batt: self,
-            sample,
-            pass,
-        };
-        self.run_with(
+        self.collect(
             worker,
-            pass.wanted(),
-            |run| inputs.make(run),
+            goal,
+            |run| self.inputs(run, sample, goal),
             limits,
             counts,
             look,
         )
     }
 
-    /// As [`run`](CompiledBatt::run), for the marked entries alone: the steps of no others are executed.
+    /// As [`run`](CompiledBatt::run), for the marked solvers alone: the steps of no others are executed.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn run_only(
         &self,
         worker: &mut BattWorker,
         sample: &Sample<'_>,
-        pass: Pass<'_>,
-        entries: &[bool],
+        goal: Goal,
+        solvers: &[bool],
         limits: &Limits,
         counts: &mut [StepCount],
         look: impl for<'r> FnMut(&mut Run<'r>, BattEntry<'r>),
     ) {
-        let inputs = Inputs {
-            batt: self,
-            sample,
-            pass,
+        let request = Request {
+            goal,
+            solvers: Some(solvers),
         };
         self.run_watched(
             worker,
-            Entries::Only(entries),
-            |run| inputs.make(run),
+            request,
+            |run| self.inputs(run, sample, goal),
             limits,
             counts,
             &mut (),
@@ -298,60 +263,62 @@ impl CompiledBatt {
             times,
             started: Instant::now(),
         };
-        self.run_for_watch(worker, sample, limits, counts, &mut watch);
-    }
-
-    /// As [`run`](CompiledBatt::run), without counting: only to find out what counting costs.
-    pub(crate) fn run_uncounted(
-        &self,
-        worker: &mut BattWorker,
-        sample: &Sample<'_>,
-        limits: &Limits,
-    ) {
-        self.run_for_watch(worker, sample, limits, &mut [], &mut Uncounted);
-    }
-
-    /// A run of which nobody wants the values.
-    fn run_for_watch(
-        &self,
-        worker: &mut BattWorker,
-        sample: &Sample<'_>,
-        limits: &Limits,
-        counts: &mut [StepCount],
-        watch: &mut impl Watch,
-    ) {
-        let inputs = Inputs {
-            batt: self,
-            sample,
-            pass: Pass::Solve,
+        let request = Request {
+            goal: Goal::Solve,
+            solvers: None,
         };
         self.run_watched(
             worker,
-            Entries::Wanted(Wanted::All),
-            |run| inputs.make(run),
+            request,
+            |run| self.inputs(run, sample, Goal::Solve),
             limits,
             counts,
-            watch,
+            &mut watch,
             |_, _| (),
         );
     }
 
-    /// As [`run`](CompiledBatt::run), on any values for `S`, `I` and `C`.
+    /// Candidates and scores as [`run`](CompiledBatt::run) has them, on any values for `S`, `I` and `C`.
     pub fn run_with<T>(
         &self,
         worker: &mut BattWorker,
-        wanted: Wanted,
         inputs: impl for<'r> FnOnce(&mut Run<'r>) -> Outcome<[Value<'r>; 3]>,
+        limits: &Limits,
+        counts: &mut [StepCount],
+        look: impl for<'r> FnMut(&mut Run<'r>, BattEntry<'r>) -> T,
+    ) -> Vec<T> {
+        self.collect(
+            worker,
+            Goal::Solve,
+            |run| {
+                let [samples, input, comparison] = inputs(run)?;
+                Ok([samples, input, comparison, Value::None])
+            },
+            limits,
+            counts,
+            look,
+        )
+    }
+
+    /// Runs it, and gives what `look` makes of the entries in their order.
+    fn collect<T>(
+        &self,
+        worker: &mut BattWorker,
+        goal: Goal,
+        inputs: impl for<'r> FnOnce(&mut Run<'r>) -> Outcome<[Value<'r>; PARAMS]>,
         limits: &Limits,
         counts: &mut [StepCount],
         mut look: impl for<'r> FnMut(&mut Run<'r>, BattEntry<'r>) -> T,
     ) -> Vec<T> {
         let mut seen: Vec<Option<T>> = Vec::new();
-        seen.resize_with(self.values.len(), || None);
-        let entries = Entries::Wanted(wanted);
+        seen.resize_with(self.entries(), || None);
+        let request = Request {
+            goal,
+            solvers: None,
+        };
         self.run_watched(
             worker,
-            entries,
+            request,
             inputs,
             limits,
             counts,
@@ -365,8 +332,8 @@ impl CompiledBatt {
     fn run_watched<W: Watch>(
         &self,
         worker: &mut BattWorker,
-        entries: Entries<'_>,
-        inputs: impl for<'r> FnOnce(&mut Run<'r>) -> Outcome<[Value<'r>; 3]>,
+        request: Request<'_>,
+        inputs: impl for<'r> FnOnce(&mut Run<'r>) -> Outcome<[Value<'r>; PARAMS]>,
         limits: &Limits,
         counts: &mut [StepCount],
         watch: &mut W,
@@ -374,53 +341,64 @@ impl CompiledBatt {
     ) {
         let BattWorker {
             workspace,
-            live,
             failed,
             shared,
         } = worker;
+        let plan = &self.plan;
         failed.clear();
-        failed.resize(self.values.len(), None);
+        failed.resize(self.entries(), None);
         shared.clear();
-        shared.resize(self.len(), None);
-        live.clear();
-        live.extend((0..self.values.len()).map(|entry| entries.want(self, entry)));
+        shared.resize(plan.steps.instructions.len(), None);
+        let shown = self.shown(request.goal);
+        let compares = request.goal != Goal::Solve;
         let mut state = State {
             batt: self,
-            live,
             failed,
             shared,
             counts,
             watch,
         };
+        let solvers = || (0..).zip(&plan.solvers);
+        let solvers = || solvers().filter(|(number, _)| request.wants(*number));
         workspace.run(self.dialect, limits, |run| {
             // The slots are not counted as memory: each solver pays for its own.
-            let mut slots = vec![Value::None; self.steps.slots()];
+            let mut slots = vec![Value::None; plan.steps.slots()];
             if let Err(fault) = self.prepare(run, &mut slots, inputs) {
-                state.failed.fill(Some(RunError { fault, step: None }));
-                for number in (0..self.values.len()).filter(|&entry| entries.want(self, entry)) {
-                    let value = Err(RunError { fault, step: None });
+                let value = Err(RunError { fault, step: None });
+                let parts = solvers().flat_map(|(_, solver)| &solver.parts);
+                let numbers = parts.map(|part| part.entry as usize);
+                for number in numbers.filter(|number| shown.contains(number)) {
                     look(run, BattEntry { number, value });
                 }
                 return;
             }
             run.bound_shared(limits.memory.saturating_mul(MEMORY_OF_SHARED));
-            for solver in &self.solvers {
+            for (_, solver) in solvers() {
                 run.apart(|run, outside| {
+                    let parts = match compares {
+                        true => solver.parts.len(),
+                        false => solver.solving,
+                    };
                     let mut few = [Value::None; SOME];
                     let own = match few.get_mut(..solver.slots) {
-                        Some(few) => few,
-                        None => match run.slots(solver.slots) {
-                            Ok(slots) => slots,
-                            Err(fault) => {
-                                state.fail_solver(solver, fault);
-                                &mut []
-                            }
-                        },
+                        Some(few) => Ok(few),
+                        None => run.slots(solver.slots),
                     };
-                    state.solve(run, outside, solver, &mut slots, own);
+                    let own = match own {
+                        Ok(own) => {
+                            state.solve(run, outside, solver, parts, &mut slots, own);
+                            own
+                        }
+                        Err(fault) => {
+                            let error = RunError { fault, step: None };
+                            let all = solver.parts.iter();
+                            all.for_each(|part| state.failed[part.entry as usize] = Some(error));
+                            &mut []
+                        }
+                    };
                     for part in &solver.parts {
                         let number = part.entry as usize;
-                        if !entries.want(self, number) {
+                        if !shown.contains(&number) {
                             continue;
                         }
                         let value = match state.failed[number] {
@@ -440,185 +418,42 @@ impl CompiledBatt {
         &self,
         run: &mut Run<'r>,
         slots: &mut [Value<'r>],
-        inputs: impl FnOnce(&mut Run<'r>) -> Outcome<[Value<'r>; 3]>,
+        inputs: impl FnOnce(&mut Run<'r>) -> Outcome<[Value<'r>; PARAMS]>,
     ) -> Outcome<()> {
-        slots[..self.steps.params].copy_from_slice(&inputs(run)?);
-        self.steps.place_literals(run, slots)
+        let steps = &self.plan.steps;
+        slots[..steps.params].copy_from_slice(&inputs(run)?);
+        steps.place_literals(run, slots)
     }
-}
 
-impl Entries<'_> {
-    /// Is the run for this entry?
-    fn want(&self, batt: &CompiledBatt, entry: usize) -> bool {
-        match self {
-            Entries::Wanted(Wanted::All) => true,
-            Entries::Wanted(Wanted::Scores) => entry >= batt.outputs,
-            Entries::Only(marked) => marked[entry],
-        }
-    }
-}
-
-impl Solver {
-    /// Plans what to do for some entries.
-    fn new(
-        entries: &[u32],
-        steps: &Steps,
-        values: &[Source],
-        steps_of_entry: &Lists,
-        shared: &[bool],
-    ) -> Solver {
-        let first = steps.first() as u32;
-        // The steps that are executed for each entry, once each.
-        let mut places: HashMap<u32, u32> = HashMap::new();
-        let mut users: HashMap<u32, Vec<u32>> = HashMap::new();
-        let mut lists = Vec::with_capacity(entries.len());
-        for &entry in entries {
-            let mut list = steps_of_entry.get(entry as usize).to_vec();
-            for &step in &list {
-                users.entry(step).or_default().push(entry);
-            }
-            list.retain(|&step| {
-                let next = places.len() as u32;
-                *places.entry(step).or_insert(next) == next
-            });
-            lists.push(list);
-        }
-        let mut given: Vec<u32> = Vec::new();
-        let mut outer = |source: &Source| {
-            if source.slot < first && !given.contains(&source.slot) {
-                given.push(source.slot);
-            }
-        };
-        for step in lists
-            .iter()
-            .flatten()
-            .filter(|&&step| !shared[step as usize])
-        {
-            steps.instructions[*step as usize].sources(&mut outer);
-        }
-        entries
-            .iter()
-            .for_each(|&entry| outer(&values[entry as usize]));
-        let local = |source: &mut Source| {
-            if source.slot == CONSTANT {
-                return;
-            }
-            source.slot = match source.slot.checked_sub(first) {
-                Some(step) => given.len() as u32 + places[&step],
-                None => {
-                    let at = given.iter().position(|&slot| slot == source.slot);
-                    at.unwrap_or_default() as u32
-                }
-            };
-        };
-        let mut work = |step: u32| Work {
-            step,
-            // Each step is in one list.
-            users: users.remove(&step).unwrap_or_default(),
-            slot: given.len() + places[&step] as usize,
-            own: (!shared[step as usize]).then(|| {
-                let mut own = steps.instructions[step as usize].clone();
-                own.sources_mut(local);
-                own
-            }),
-        };
-        let parts = entries.iter().zip(lists).map(|(&entry, list)| {
-            let mut value = values[entry as usize];
-            local(&mut value);
-            Part {
-                entry,
-                work: list.into_iter().map(&mut work).collect(),
-                value,
-            }
-        });
-        Solver {
-            parts: parts.collect(),
-            slots: given.len() + places.len(),
-            given,
-        }
-    }
-}
-
-impl Pass<'_> {
-    /// The entries that are wanted.
-    pub(crate) fn wanted(self) -> Wanted {
-        match self {
-            Pass::Solve => Wanted::All,
-            Pass::Compare(_) => Wanted::Scores,
-        }
-    }
-}
-
-/// What to make the inputs of a run from.
-struct Inputs<'a> {
-    batt: &'a CompiledBatt,
-    sample: &'a Sample<'a>,
-    pass: Pass<'a>,
-}
-
-impl Inputs<'_> {
-    fn make<'r>(&self, run: &mut Run<'r>) -> Outcome<[Value<'r>; 3]> {
-        let samples = match self.batt.uses_samples {
-            true => demos(run, self.sample.demos)?,
+    /// `S`, `I`, `C`, and what stands for `C` in comparisons.
+    fn inputs<'r>(
+        &self,
+        run: &mut Run<'r>,
+        sample: &Sample<'_>,
+        goal: Goal,
+    ) -> Outcome<[Value<'r>; PARAMS]> {
+        let samples = match self.uses_samples {
+            true => demos(run, sample.demos)?,
             false => Value::None,
         };
-        let comparison = match self.pass {
-            Pass::Solve => Value::None,
-            Pass::Compare(expected) => grid(run, expected)?,
+        let expected = match sample.expected {
+            Some(expected) if goal != Goal::Solve => grid(run, expected)?,
+            _ => Value::None,
         };
-        Ok([samples, grid(run, self.sample.input)?, comparison])
+        Ok([samples, grid(run, sample.input)?, Value::None, expected])
     }
 }
 
-/// The entries solver by solver: a candidate, then the differs that look at it. The text has their steps in turns, one of
-/// each solver, but a value that is used soon after it is made is still in the cache. What is said about the input itself is
-/// nobody's: each of those entries stands alone.
-fn grouped(batt: &Batt) -> Vec<Vec<u32>> {
-    let outputs = batt.outputs.iter();
-    let outputs = outputs.map(|o| (o.after, 0, Some(o.donor.as_str())));
-    let scores = batt.scores.iter();
-    let scores = scores.map(|s| (s.after, 1, s.donor.as_deref()));
-    let mut entries: Vec<_> = outputs.chain(scores).zip(0u32..).collect();
-    entries.sort_by_key(|((after, kind, _), _)| (*after, *kind));
-    let mut solvers: Vec<Vec<u32>> = Vec::new();
-    let mut known: HashMap<&str, usize> = HashMap::new();
-    for ((_, _, donor), entry) in entries {
-        let next = solvers.len();
-        let solver = donor.map_or(next, |donor| *known.entry(donor).or_insert(next));
-        if solver == next {
-            solvers.push(Vec::new());
-        }
-        solvers[solver].push(entry);
-    }
-    solvers
-}
-
-/// The values of the entries: the outputs, then the scores.
-fn entry_values(batt: &Batt) -> impl Iterator<Item = &Operand> + Clone {
-    let outputs = batt.outputs.iter().map(|output| &output.value);
-    outputs.chain(batt.scores.iter().map(|score| &score.value))
-}
+/// The parameters of a batt's steps: those that its text has, and the expected grid.
+const PARAMS: usize = batt::PARAMS.len() + 1;
 
 /// Somebody who hears of every step. Nobody does by default, at no cost.
 trait Watch {
-    /// Are steps counted? Always, but for measuring what it costs.
-    const COUNTS: bool = true;
-
     fn before(&mut self, step: usize);
     fn after(&mut self, step: usize);
 }
 
 impl Watch for () {
-    fn before(&mut self, _: usize) {}
-    fn after(&mut self, _: usize) {}
-}
-
-/// Nobody listens, and nothing is counted.
-struct Uncounted;
-
-impl Watch for Uncounted {
-    const COUNTS: bool = false;
-
     fn before(&mut self, _: usize) {}
     fn after(&mut self, _: usize) {}
 }
@@ -642,50 +477,65 @@ struct Stopwatch<'a> {
 /// A run in progress.
 struct State<'a, W> {
     batt: &'a CompiledBatt,
-    live: &'a mut [bool],
     failed: &'a mut [Option<RunError>],
-    shared: &'a mut [Option<Result<Cost, Fault>>],
+    shared: &'a mut [Option<Shared>],
     counts: &'a mut [StepCount],
     watch: &'a mut W,
 }
 
 impl<W: Watch> State<'_, W> {
-    /// Does what a solver does: its own steps with the values in `own`, and those that it shares, unless that has been done,
-    /// with the values in `shared`.
+    /// Does what a solver does for its first `parts`: its own steps with the values in `own`, and those that it shares, unless that
+    /// has been done, with the values in `shared`. To compare is to solve first, so that what is left of the limits is the same.
     fn solve<'r, 's>(
         &mut self,
         run: &mut Run<'s>,
         outside: &Outside<'r, 's>,
         solver: &Solver,
+        parts: usize,
         shared: &mut [Value<'r>],
         own: &mut [Value<'s>],
     ) {
         for (place, &slot) in own.iter_mut().zip(&solver.given) {
             *place = outside.bring(shared[slot as usize]);
         }
+        // The parts that have not failed.
+        let mut live = PartSet::up_to(parts);
         let mut rest = run.allowance();
-        for (k, part) in solver.parts.iter().enumerate() {
+        for (k, part) in solver.parts[..parts].iter().enumerate() {
             // What the solver took is spent for all its differs, but none takes anything from another.
             if k == 1 {
                 rest = run.allowance();
             }
             run.allow(rest);
             for work in &part.work {
-                if !work.users.iter().any(|&entry| self.live[entry as usize]) {
+                let Some(first) = work.users.first_in(&live) else {
                     continue;
-                }
+                };
+                // Comparisons come last: nobody else needs it if they are the first who do.
+                let counts = first < solver.solving;
                 let step = work.step as usize;
                 let outcome = match &work.own {
-                    Some(instruction) => self.execute(run, instruction, step, own),
+                    Some(instruction) => {
+                        let (outcome, fell_back) = self.execute(run, instruction, step, own);
+                        if counts {
+                            self.count(step, outcome.is_err(), fell_back);
+                        }
+                        outcome
+                    }
                     None => {
-                        let cost = self.share(run, outside, step, shared);
+                        let cost = self.share(run, outside, step, counts, shared);
                         let paid = cost.and_then(|cost| run.charge(&cost));
-                        paid.map(|()| outside.bring(shared[self.batt.steps.first() + step]))
+                        paid.map(|()| outside.bring(shared[self.batt.plan.steps.first() + step]))
                     }
                 };
                 match outcome {
                     Ok(value) => own[work.slot] = value,
-                    Err(fault) => self.fail(work, fault),
+                    Err(fault) => {
+                        self.fail(solver, work, &mut live, fault);
+                        if live.is_empty() {
+                            return;
+                        }
+                    }
                 }
             }
         }
@@ -697,24 +547,38 @@ impl<W: Watch> State<'_, W> {
         run: &mut Run<'s>,
         outside: &Outside<'r, 's>,
         step: usize,
+        counts: bool,
         shared: &mut [Value<'r>],
     ) -> Outcome<Cost> {
-        if let Some(known) = self.shared[step] {
-            return known;
+        let steps = &self.batt.plan.steps;
+        let known = match self.shared[step] {
+            Some(known) => known,
+            None => {
+                let instruction = &steps.instructions[step];
+                let ((outcome, fell_back), cost) =
+                    outside.compute(run, |run| self.execute(run, instruction, step, shared));
+                let cost = outcome.map(|value| {
+                    shared[steps.first() + step] = value;
+                    cost
+                });
+                Shared {
+                    cost,
+                    fell_back,
+                    counted: false,
+                }
+            }
+        };
+        if counts && !known.counted {
+            self.count(step, known.cost.is_err(), known.fell_back);
         }
-        let batt = self.batt;
-        let instruction = &batt.steps.instructions[step];
-        let (outcome, cost) =
-            outside.compute(run, |run| self.execute(run, instruction, step, shared));
-        let known = outcome.map(|value| {
-            shared[batt.steps.first() + step] = value;
-            cost
+        self.shared[step] = Some(Shared {
+            counted: known.counted || counts,
+            ..known
         });
-        self.shared[step] = Some(known);
-        known
+        known.cost
     }
 
-    /// Executes a step.
+    /// Executes a step. Says also whether it, or something it called, fell back to a default.
     #[inline]
     fn execute<'r>(
         &mut self,
@@ -722,22 +586,28 @@ impl<W: Watch> State<'_, W> {
         instruction: &Instruction,
         step: usize,
         slots: &[Value<'r>],
-    ) -> Outcome<Value<'r>> {
+    ) -> (Outcome<Value<'r>>, bool) {
         let fallbacks = run.fallbacks();
-        run.begin_closures(step as u32);
-        self.watch.before(step);
+        // A twin and its step are never needed by the same entry.
+        let original = self.batt.original(step as u32);
+        run.begin_closures(original);
+        self.watch.before(original as usize);
         let outcome = instruction.execute(run, slots).outcome();
-        self.watch.after(step);
+        self.watch.after(original as usize);
         // Some operations cannot fail in Python and go on when they reach a limit.
         let outcome = outcome.and_then(|value| run.check_limits().map(|()| value));
         let outcome = outcome.or_else(|fault| self.default(run, instruction, slots, fault));
-        if W::COUNTS {
-            let count = &mut self.counts[step];
+        (outcome, run.fallbacks() != fallbacks)
+    }
+
+    /// Counts a step that was executed.
+    #[inline]
+    fn count(&mut self, step: usize, failed: bool, fell_back: bool) {
+        if let Some(count) = self.counts.get_mut(step) {
             count.executed += 1;
-            count.failed += u64::from(outcome.is_err());
-            count.fallbacks += u64::from(run.fallbacks() != fallbacks);
+            count.failed += u64::from(failed);
+            count.fallbacks += u64::from(fell_back);
         }
-        outcome
     }
 
     /// What a failing step gives instead, if the batt goes on with defaults. As in the guards of generated
@@ -758,28 +628,15 @@ impl<W: Watch> State<'_, W> {
         run.default_of(callee.unwrap_or(Value::None))
     }
 
-    /// The entries that need a failing step have failed.
+    /// The entries that need a failing step have failed, unless they have before: the first failure is the one to report.
     #[cold]
-    fn fail(&mut self, work: &Work, fault: Fault) {
-        let step = Some(StepId(work.step));
-        for &entry in &work.users {
-            self.give_up(entry, RunError { fault, step });
+    fn fail(&mut self, solver: &Solver, work: &Work, live: &mut PartSet, fault: Fault) {
+        let step = Some(StepId(self.batt.original(work.step)));
+        for part in work.users.iter() {
+            let entry = solver.parts[part].entry as usize;
+            self.failed[entry].get_or_insert(RunError { fault, step });
         }
-    }
-
-    /// A solver cannot even begin.
-    #[cold]
-    fn fail_solver(&mut self, solver: &Solver, fault: Fault) {
-        for part in &solver.parts {
-            self.give_up(part.entry, RunError { fault, step: None });
-        }
-    }
-
-    fn give_up(&mut self, entry: u32, error: RunError) {
-        // The first failure is the one to report.
-        if std::mem::take(&mut self.live[entry as usize]) {
-            self.failed[entry as usize] = Some(error);
-        }
+        live.remove_all(&work.users);
     }
 }
 
@@ -789,30 +646,6 @@ impl StepCount {
         self.executed += other.executed;
         self.failed += other.failed;
         self.fallbacks += other.fallbacks;
-    }
-}
-
-/// Lists of numbers, one after the other in one piece of memory.
-pub(crate) struct Lists {
-    pub starts: Vec<u32>,
-    pub numbers: Vec<u32>,
-}
-
-impl Lists {
-    pub fn new(lists: impl Iterator<Item = impl Iterator<Item = u32>>) -> Lists {
-        let mut all = Lists {
-            starts: vec![0],
-            numbers: Vec::new(),
-        };
-        for list in lists {
-            all.numbers.extend(list);
-            all.starts.push(all.numbers.len() as u32);
-        }
-        all
-    }
-
-    pub fn get(&self, k: usize) -> &[u32] {
-        &self.numbers[self.starts[k] as usize..self.starts[k + 1] as usize]
     }
 }
 

@@ -50,7 +50,7 @@ mod profile;
 mod sample;
 mod schedule;
 
-pub use batt::{BattEntry, BattWorker, CompiledBatt, Pass, StepCount, Wanted};
+pub use batt::{BattEntry, BattWorker, CompiledBatt, Goal, StepCount};
 pub use compile::{Compiled, RunError};
 pub use evaluate::{
     Job, JobResult, Options, Values, Verdict, evaluate, evaluate_on, input_grid, inputs, judge,

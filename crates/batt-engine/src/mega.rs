@@ -15,12 +15,11 @@ use std::time::{Duration, Instant};
 
 use batt_dsl::{Fault, Limits, Run};
 
-use crate::batt::{BattEntry, BattWorker, CompiledBatt, Pass, StepCount};
+use crate::batt::{BattEntry, BattWorker, CompiledBatt, Goal, StepCount};
 use crate::compile::RunError;
 use crate::device::{
-    Card, Counts, DeviceOptions, DeviceReport, Feed, Finished, LaunchPass, Load, Param, Piece,
-    PieceAt, Programs, Reason, Replay, Runs, Seen, Settings, Shapes, Subject, Taken, Tally, Verify,
-    replay, run_fed,
+    Card, Counts, DeviceOptions, DeviceReport, Feed, Load, Param, Piece, PieceAt, Programs, Reason,
+    Replay, RunThere, Runs, Seen, Settings, Shapes, Subject, Taken, Tally, Verify, run_fed,
 };
 use crate::evaluate::{Verdict, judge};
 use crate::sample::Sample;
@@ -35,7 +34,7 @@ pub struct MegaOptions {
     pub threads: Option<NonZeroUsize>,
     /// Runs in a batch; `None` to choose it from what runs turn out to cost.
     pub batch_size: Option<NonZeroUsize>,
-    /// Run the differs against the expected output where a candidate is right?
+    /// Have the differs compare with the expected output where a candidate is right?
     pub compare: bool,
     /// Does anybody look at values? If not, a device need not send them, and `render` finds `None`.
     pub values: bool,
@@ -66,7 +65,7 @@ pub struct MegaResult<T> {
     pub verdicts: Vec<Verdict>,
     /// What the caller made of the entries, in their order.
     pub solved: Vec<T>,
-    /// The same of the pass that compares with the expected output, if a candidate was right: of the scores alone.
+    /// The same of the scores once more, compared with the expected output, if a candidate was right.
     pub compared: Option<Vec<T>>,
     /// How long it took.
     pub time: Duration,
@@ -131,7 +130,7 @@ pub fn mega<T: Send>(
     from: usize,
     options: &MegaOptions,
     stop: &AtomicBool,
-    render: impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>, Pass<'_>) -> T + Sync,
+    render: impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>) -> T + Sync,
     sink: impl FnMut(usize, MegaResult<T>),
 ) -> MegaReport {
     mega_on(&mut [], batts, samples, from, options, stop, render, sink)
@@ -147,7 +146,7 @@ pub fn mega_on<T: Send>(
     from: usize,
     options: &MegaOptions,
     stop: &AtomicBool,
-    render: impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>, Pass<'_>) -> T + Sync,
+    render: impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>) -> T + Sync,
     mut sink: impl FnMut(usize, MegaResult<T>),
 ) -> MegaReport {
     let started = Instant::now();
@@ -170,9 +169,8 @@ pub fn mega_on<T: Send>(
         let mut worker = Worker {
             worker: BattWorker::default(),
             counts: no_counts(batts),
-            spare: Vec::new(),
+            right: vec![0.0; batts.len()],
             runs: Counts::default(),
-            compared: Counts::default(),
             entries: Counts::default(),
             verify: Verify::new(options.device.verify),
             options,
@@ -189,6 +187,9 @@ pub fn mega_on<T: Send>(
                 number: batt,
                 batt: &batts[batt],
                 sample: &samples[sample],
+                compares: options.compare
+                    && batts[batt].scores() > 0
+                    && samples[sample].expected.is_some(),
                 pieces: feed.map_or(&[], |feed| feed.pieces(batt)),
             };
             worker.run(&here, taken, render)
@@ -257,11 +258,10 @@ fn feed<'a>(
             true => Param::Demos,
             false => Param::Nothing,
         };
-        let compares = options.compare && batt.scores() > 0;
         Subject {
             pieces: pieces.unwrap_or_default(),
-            solve: shapes.add(&[demos, Param::Input, Param::Nothing]),
-            compare: compares.then(|| shapes.add(&[demos, Param::Input, Param::Expected])),
+            params: shapes.add(&[demos, Param::Input, Param::Nothing, Param::Expected]),
+            compares: options.compare,
         }
     };
     let subjects = batts.iter().map(subject).collect();
@@ -286,10 +286,9 @@ struct Totals {
 struct Worker<'m> {
     worker: BattWorker,
     counts: Vec<Vec<StepCount>>,
-    /// Counts that nobody wants: of runs that are done again.
-    spare: Vec<StepCount>,
+    /// In how many of the runs of each batt a candidate is right, of the last ones above all.
+    right: Vec<f32>,
     runs: Counts,
-    compared: Counts,
     entries: Counts,
     verify: Verify,
     options: &'m MegaOptions,
@@ -306,180 +305,179 @@ struct Here<'h> {
     number: usize,
     batt: &'h CompiledBatt,
     sample: &'h Sample<'h>,
+    /// Are comparisons wanted if a candidate is right?
+    compares: bool,
     /// What cards know of the batt.
     pieces: &'h [PieceAt],
 }
+
+/// What came of the entries of a run: the verdicts on candidates, and what the caller made of all.
+type Entries<T> = Vec<(Option<Verdict>, T)>;
+
+/// Solvers compare before anybody knows whether a candidate is right, where so many are. It adds a tenth to the time of a run; to
+/// solve once more, in order to compare, doubles it.
+const OFTEN_RIGHT: f32 = 0.125;
+
+/// What one run changes in what is known about how often that is.
+const LEARN: f32 = 1.0 / 16.0;
 
 impl<'m> Worker<'m> {
     fn run<T>(
         &mut self,
         here: &Here<'_>,
         taken: Option<&Taken>,
-        render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>, Pass<'_>) -> T,
+        render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>) -> T,
     ) -> MegaResult<T> {
         let started = Instant::now();
-        let (batt, sample) = (here.batt, here.sample);
-        let pieces = 0..here.pieces.len();
-        let finished = taken.map(|taken| {
-            let pieces = pieces.clone();
-            pieces.map(|piece| taken.solved(here.at, piece)).collect()
+        let done = taken.and_then(|taken| {
+            let done = self.finished(here, taken, render);
+            if let Err(reason) = &done {
+                self.runs.add(Err(*reason));
+                let entries = here.batt.shown(Goal::Solve).len();
+                self.entries.add_many(Err(*reason), entries as u64);
+            }
+            done.ok()
         });
-        let (verdicts, solved) = self.pass(here, Pass::Solve, finished, render);
-        let wanted =
-            self.options.compare && batt.scores() > 0 && verdicts.iter().any(Verdict::is_right);
-        let compared = sample.expected.filter(|_| wanted).map(|expected| {
-            let finished =
-                taken.map(|taken| pieces.map(|piece| taken.compared(here.at, piece)).collect());
-            let pass = Pass::Compare(expected);
-            self.pass(here, pass, finished, render).1
+        let mut entries = done.unwrap_or_else(|| {
+            self.done_here(here, |run, entry| {
+                let verdict = here.verdict(run, &entry);
+                (verdict, render(here.number, run, entry))
+            })
         });
+        let right = is_any_right(&entries);
+        if here.compares {
+            let known = &mut self.right[here.number];
+            *known += LEARN * (f32::from(u8::from(right)) - *known);
+        }
+        let made = |entries: Entries<T>| entries.into_iter().unzip::<_, _, Vec<_>, _>();
+        let compared = made(entries.split_off(here.batt.solved())).1;
+        let (verdicts, solved) = made(entries);
         MegaResult {
-            verdicts,
+            verdicts: verdicts.into_iter().flatten().collect(),
             solved,
-            compared,
+            compared: (here.compares && right).then_some(compared),
             time: started.elapsed(),
         }
     }
 
-    /// One pass of a run: as a device has finished it, or here. Gives the verdicts on the outputs, if they are
-    /// wanted in this pass.
-    fn pass<T>(
+    /// Does a run here. Comparisons are among the entries if a candidate is right, and may be anyway.
+    fn done_here<T>(
         &mut self,
         here: &Here<'_>,
-        pass: Pass<'_>,
-        finished: Option<Vec<Result<Finished<'_>, Reason>>>,
-        render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>, Pass<'_>) -> T,
-    ) -> (Vec<Verdict>, Vec<T>) {
-        let compares = matches!(pass, Pass::Compare(_));
-        let again = self.verify.chooses(here.run);
-        let mut ended = None;
-        if let Some(finished) = finished {
-            let passes = finished.iter().flatten().map(|finished| finished.pass);
-            let launch_pass = passes.max().unwrap_or(LaunchPass::First);
-            let there = Replay {
-                batt: here.batt,
-                sample: here.sample,
-                pass,
-                pieces: here.pieces,
-                finished,
-                full: self.options.values,
-                limits: &self.options.limits,
-            };
-            let done = match again {
-                true => self.verified(here, &there, render),
-                false => self.replayed(here, &there, render),
-            };
-            let counts = if compares {
-                &mut self.compared
-            } else {
-                &mut self.runs
-            };
-            match done {
-                Ok(done) => {
-                    counts.add(Ok(launch_pass));
-                    ended = Some(done);
-                }
-                Err(reason) => {
-                    counts.add(Err(reason));
-                    let wanted = here.batt.wanted(pass).len();
-                    self.entries.add_many(Err(reason), wanted as u64);
-                }
-            }
+        mut look: impl for<'r> FnMut(&mut Run<'r>, BattEntry<'r>) -> (Option<Verdict>, T),
+    ) -> Entries<T> {
+        let ahead = self.compares_ahead(here);
+        let Here { batt, sample, .. } = here;
+        let (worker, limits) = (&mut self.worker, &self.options.limits);
+        let counts = &mut self.counts[here.number];
+        let goal = if ahead { Goal::Both } else { Goal::Solve };
+        let mut entries = batt.run(worker, sample, goal, limits, counts, &mut look);
+        if here.compares && !ahead && is_any_right(&entries) {
+            let compare = Goal::Compare;
+            entries.extend(batt.run(worker, sample, compare, limits, &mut [], look));
         }
-        ended.unwrap_or_else(|| {
-            let counts = &mut self.counts[here.number];
-            let (worker, limits) = (&mut self.worker, &self.options.limits);
-            let (batt, sample) = (here.batt, here.sample);
-            let seen = batt.run(worker, sample, pass, limits, counts, |run, entry| {
-                let verdict = verdict(run, &entry, here, pass);
-                (verdict, render(here.number, run, entry, pass))
-            });
-            divided(seen)
-        })
+        entries
     }
 
-    /// A pass that a device has finished, if what it sent makes sense.
+    /// Are solvers to compare before it is known whether a candidate is right?
+    fn compares_ahead(&self, here: &Here<'_>) -> bool {
+        let often = self.right[here.number] > OFTEN_RIGHT;
+        here.compares && often && here.batt.may_compare_ahead()
+    }
+
+    /// A run that a device has finished, if what it sent makes sense.
+    fn finished<T>(
+        &mut self,
+        here: &Here<'_>,
+        taken: &Taken,
+        render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>) -> T,
+    ) -> Result<Entries<T>, Reason> {
+        let there = RunThere {
+            batt: here.batt,
+            sample: here.sample,
+            limits: &self.options.limits,
+            pieces: here.pieces,
+            compares: here.compares,
+            full: self.options.values,
+        };
+        let replay = Replay::new(there, taken, here.at)?;
+        let entries = match self.verify.chooses(here.run) {
+            true => self.verified(here, &replay, render),
+            false => self.replayed(here, &replay, render),
+        }?;
+        self.runs.add(Ok(replay.pass));
+        Ok(entries)
+    }
+
     fn replayed<T>(
         &mut self,
         here: &Here<'_>,
-        there: &Replay<'_>,
-        render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>, Pass<'_>) -> T,
-    ) -> Result<(Vec<Verdict>, Vec<T>), Reason> {
-        let pass = there.pass;
+        replay: &Replay<'_>,
+        render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>) -> T,
+    ) -> Result<Entries<T>, Reason> {
+        let ahead = self.compares_ahead(here);
+        let full = self.options.values;
         let mut tally = Tally {
             steps: &mut self.counts[here.number],
             entries: &mut self.entries,
         };
-        let seen = replay(there, &mut self.worker, &mut tally, |run, entry, found| {
-            let verdict = match there.full {
-                true => verdict(run, &entry, here, pass),
-                false => is_judged(&entry, here, pass).then(|| found.verdict()),
+        let worker = &mut self.worker;
+        replay.show(ahead, worker, &mut tally, is_right, |run, entry, found| {
+            let verdict = match full {
+                true => here.verdict(run, &entry),
+                false => here.judges(&entry).then(|| found.verdict()),
             };
-            (verdict, render(here.number, run, entry, pass))
-        })?;
-        Ok(divided(seen))
+            (verdict, render(here.number, run, entry))
+        })
     }
 
     /// The same, done again here and compared. What is done here is what counts.
     fn verified<T>(
         &mut self,
         here: &Here<'_>,
-        there: &Replay<'_>,
-        render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>, Pass<'_>) -> T,
-    ) -> Result<(Vec<Verdict>, Vec<T>), Reason> {
-        let (batt, sample, full) = (here.batt, here.sample, self.options.values);
-        let pass = there.pass;
-        let mut tally = Tally {
-            steps: &mut self.counts[here.number],
-            entries: &mut self.entries,
-        };
-        let there = replay(there, &mut self.worker, &mut tally, |run, entry, found| {
-            Seen::there(run, found, entry.value, full)
-        })?;
-        let (worker, limits) = (&mut self.worker, &self.options.limits);
-        self.spare.clear();
-        self.spare.resize(batt.len(), StepCount::default());
-        let counts = &mut self.spare;
-        // The entries that nobody wants are the same in both.
-        let mut here_seen = vec![Seen::Unwanted; batt.wanted(pass).start];
-        let there = here_seen.iter().cloned().chain(there).collect::<Vec<_>>();
-        let done = batt.run(worker, sample, pass, limits, counts, |run, entry| {
-            let is_output = entry.number < batt.outputs();
-            let expected = sample.expected.filter(|_| is_output);
+        replay: &Replay<'_>,
+        render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>) -> T,
+    ) -> Result<Entries<T>, Reason> {
+        let there = replay.seen(&mut self.worker)?;
+        let (full, outputs) = (self.options.values, here.batt.outputs());
+        let done = self.done_here(here, |run, entry| {
+            let expected = here.sample.expected.filter(|_| entry.number < outputs);
             let seen = Seen::here(run, entry.value, full, expected);
-            let verdict = verdict(run, &entry, here, pass);
-            (seen, (verdict, render(here.number, run, entry, pass)))
+            let verdict = here.verdict(run, &entry);
+            (verdict, (seen, render(here.number, run, entry)))
         });
-        let (seen, done): (Vec<Seen>, Vec<_>) = done.into_iter().unzip();
-        here_seen.extend(seen);
-        let compares = matches!(pass, Pass::Compare(_));
-        self.verify.compare(here.run, compares, &here_seen, &there);
-        Ok(divided(done))
+        let (seen, done): (Vec<Seen>, Entries<T>) = done
+            .into_iter()
+            .map(|(verdict, (seen, made))| (seen, (verdict, made)))
+            .unzip();
+        replay.count_solved(&mut self.entries);
+        self.verify.compare(here.run, &seen, &there);
+        Ok(done)
     }
 }
 
-/// Is there a verdict on an entry? On outputs, where they are wanted.
-fn is_judged(entry: &BattEntry<'_>, here: &Here<'_>, pass: Pass<'_>) -> bool {
-    pass == Pass::Solve && entry.number < here.batt.outputs()
+impl Here<'_> {
+    /// Is there a verdict on an entry?
+    fn judges(&self, entry: &BattEntry<'_>) -> bool {
+        entry.number < self.batt.outputs()
+    }
+
+    /// The verdict on an entry, if there is one.
+    fn verdict<'r>(&self, run: &mut Run<'r>, entry: &BattEntry<'r>) -> Option<Verdict> {
+        self.judges(entry).then(|| match entry.value {
+            Ok(value) => judge(run, value, self.sample.expected),
+            Err(error) => Verdict::Failed(error),
+        })
+    }
 }
 
-/// The verdict on an entry, if there is one.
-fn verdict<'r>(
-    run: &mut Run<'r>,
-    entry: &BattEntry<'r>,
-    here: &Here<'_>,
-    pass: Pass<'_>,
-) -> Option<Verdict> {
-    is_judged(entry, here, pass).then(|| match entry.value {
-        Ok(value) => judge(run, value, here.sample.expected),
-        Err(error) => Verdict::Failed(error),
-    })
+/// Is it a candidate, and right?
+fn is_right<T>((verdict, _): &(Option<Verdict>, T)) -> bool {
+    verdict.as_ref().is_some_and(Verdict::is_right)
 }
 
-/// The verdicts, and what was made of the entries.
-fn divided<T>(seen: Vec<(Option<Verdict>, T)>) -> (Vec<Verdict>, Vec<T>) {
-    let (verdicts, made): (Vec<_>, _) = seen.into_iter().unzip();
-    (verdicts.into_iter().flatten().collect(), made)
+fn is_any_right<T>(entries: &Entries<T>) -> bool {
+    entries.iter().any(is_right)
 }
 
 impl Drop for Worker<'_> {
@@ -491,7 +489,6 @@ impl Drop for Worker<'_> {
             }
             let device = &mut totals.device;
             device.runs.add_all(&self.runs);
-            device.compared.add_all(&self.compared);
             device.entries.add_all(&self.entries);
             let verify = &mut self.verify;
             let mismatches = std::mem::take(&mut verify.mismatches);

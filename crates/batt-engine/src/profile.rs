@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use batt_dsl::{Limits, Node, OpTimes};
 use batt_lang::{Batt, Operand, StepId};
 
-use crate::batt::{BattWorker, CompiledBatt, Pass, StepCount};
+use crate::batt::{BattWorker, CompiledBatt, Goal, StepCount};
 use crate::sample::Sample;
 
 /// The profile of a batt over some samples, on one thread.
@@ -110,7 +110,8 @@ pub fn profile(
     let mut counting = Comparison::default();
     // The first run finds cold caches and asks the system for memory, whichever kind it is.
     if let Some(sample) = samples.first() {
-        plain.run_uncounted(&mut worker, sample, limits);
+        let solve = Goal::Solve;
+        plain.run(&mut worker, sample, solve, limits, &mut [], |_, _| ());
     }
     for sample in samples {
         if stop.load(Ordering::Relaxed) {
@@ -118,17 +119,13 @@ pub fn profile(
         }
         let run = |batt: &CompiledBatt, worker: &mut BattWorker, counts: &mut [StepCount]| {
             let started = Instant::now();
-            batt.run(worker, sample, Pass::Solve, limits, counts, |_, _| ());
+            batt.run(worker, sample, Goal::Solve, limits, counts, |_, _| ());
             started.elapsed()
         };
         let before = executed(&counts);
         let without = counting.compare(&mut worker, |worker, counted| {
-            if counted {
-                return run(&plain, worker, &mut counts);
-            }
-            let started = Instant::now();
-            plain.run_uncounted(worker, sample, limits);
-            started.elapsed()
+            let counts = if counted { &mut counts[..] } else { &mut [] };
+            run(&plain, worker, counts)
         });
         let started = Instant::now();
         plain.run_timed(&mut worker, sample, limits, &mut times, &mut ignored);

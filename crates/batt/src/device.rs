@@ -237,10 +237,6 @@ pub fn remark(report: &DeviceReport, ui: &Ui) {
         "on a device: {}",
         where_finished(&report.runs)
     ));
-    if report.compared.total() > 0 {
-        let compared = where_finished(&report.compared);
-        ui.remark(format_args!("comparing on a device: {compared}"));
-    }
     if let Some(entries) = where_entries_finished(&report.entries) {
         ui.remark(format_args!("in all on a device: {entries}"));
     }
@@ -333,7 +329,6 @@ pub fn to_json(report: &DeviceReport) -> Json {
     });
     json!({
         "runs": counts_json(&report.runs),
-        "compared": counts_json(&report.compared),
         "entries": counts_json(&report.entries),
         "cards": cards.collect::<Vec<_>>(),
         "ops": ops.collect::<Vec<_>>(),

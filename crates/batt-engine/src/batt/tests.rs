@@ -16,40 +16,46 @@ fn text<'r>(run: &mut Run<'r>, entry: BattEntry<'r>) -> String {
     }
 }
 
-/// Runs a batt as a whole and each of its solvers alone, within so many steps. Gives how many entries reached the limit.
-fn limited_alike(batt: &CompiledBatt, sample: &Sample<'_>, pass: Pass<'_>, steps: u64) -> usize {
+/// The entries of a run as texts.
+fn texts(batt: &CompiledBatt, sample: &Sample<'_>, goal: Goal, limits: &Limits) -> Vec<String> {
+    let mut worker = BattWorker::default();
+    batt.run(&mut worker, sample, goal, limits, &mut [], text)
+}
+
+/// Runs a batt as a whole and each of its solvers alone, within so many steps, with and without comparing. Gives how many entries
+/// reached the limit.
+fn limited_alike(batt: &CompiledBatt, sample: &Sample<'_>, steps: u64) -> usize {
     let limits = Limits {
         steps,
         ..Limits::default()
     };
-    let first = batt.wanted(pass).start;
     let mut worker = BattWorker::default();
-    let mut counts = vec![StepCount::default(); batt.len()];
-    let all = batt.run(&mut worker, sample, pass, &limits, &mut counts, text);
-    for solver in &batt.solvers {
-        let mut marked = vec![false; batt.values.len()];
-        for part in &solver.parts {
-            marked[part.entry as usize] = part.entry as usize >= first;
+    let all = texts(batt, sample, Goal::Both, &limits);
+    for goal in [Goal::Solve, Goal::Compare] {
+        let some = texts(batt, sample, goal, &limits);
+        assert_eq!(some, all[batt.shown(goal)], "{steps} steps, {goal:?}");
+        for number in 0..batt.plan.solvers.len() {
+            let mut marked = vec![false; batt.plan.solvers.len()];
+            marked[number] = true;
+            batt.run_only(
+                &mut worker,
+                sample,
+                goal,
+                &marked,
+                &limits,
+                &mut [],
+                |run, entry| {
+                    let expected = &all[entry.number];
+                    assert_eq!(text(run, entry), *expected, "{steps} steps, {goal:?}");
+                },
+            );
         }
-        batt.run_only(
-            &mut worker,
-            sample,
-            pass,
-            &marked,
-            &limits,
-            &mut counts,
-            |run, entry| {
-                let expected = &all[entry.number - first];
-                assert_eq!(text(run, entry), *expected, "{steps} steps");
-            },
-        );
     }
     all.iter().filter(|entry| entry.contains("Steps")).count()
 }
 
-/// What a solver may do does not depend on who else is in the batt, and has found out something about what they share.
-#[test]
-fn whoever_comes_first_pays_no_more() {
+/// The built-in solvers and their differs as one batt.
+fn with_differs() -> CompiledBatt {
     let file = SolverFile::parse_in(corpus::SOLVERS, "solvers.py", Some(Dialect::ArcDsl));
     let donor = |program| Donor {
         id: batt_lang::Program::name(program).to_owned(),
@@ -59,18 +65,80 @@ fn whoever_comes_first_pays_no_more() {
     let donors: Vec<Donor<'_>> = file.programs.iter().map(donor).collect();
     let differs = differs(Dialect::ArcDsl);
     let batt = merge(&donors, &differs, &CardOptions::sharing_only());
-    let batt = CompiledBatt::new(&batt.expect("one dialect").batt);
+    CompiledBatt::new(&batt.expect("one dialect").batt)
+}
+
+/// What a solver may do does not depend on who else is in the batt, and has found out something about what they share, nor on
+/// whether it compares.
+#[test]
+fn whoever_comes_first_pays_no_more() {
+    let batt = with_differs();
+    assert!(batt.may_compare_ahead());
     let tasks = corpus::tasks();
     let mut limited = 0;
     for (task, _, pair) in tasks.pairs().step_by(15) {
         for steps in [300, 1_000, 2_000, 4_000, 8_000] {
-            let sample = Sample::new(task, pair);
-            for pass in [Pass::Solve, Pass::Compare(sample.input)] {
-                limited += limited_alike(&batt, &sample, pass, steps);
-            }
+            limited += limited_alike(&batt, &Sample::new(task, pair), steps);
         }
     }
     assert!(limited > 1000, "{limited}");
+}
+
+/// To compare is to run the scores with the expected grid as `C`.
+#[test]
+fn comparisons_are_scores_with_another_c() {
+    let batt = with_differs();
+    let limits = Limits::default();
+    let tasks = corpus::tasks();
+    let (mut values, mut differ) = (0, 0);
+    for (task, _, pair) in tasks.pairs().step_by(7) {
+        let sample = Sample::new(task, pair);
+        let found = texts(&batt, &sample, Goal::Both, &limits);
+        let expected = sample.expected.expect("the built-in outputs are known");
+        let scores = batt.run_with(
+            &mut BattWorker::default(),
+            |run| {
+                let inputs = [demos(run, sample.demos)?, grid(run, sample.input)?];
+                Ok([inputs[0], inputs[1], grid(run, expected)?])
+            },
+            &limits,
+            &mut [],
+            text,
+        );
+        assert_eq!(
+            found[batt.shown(Goal::Compare)],
+            scores[batt.outputs()..],
+            "{}",
+            task.id
+        );
+        let compared = &found[batt.solved()..];
+        values += compared
+            .iter()
+            .filter(|text| !text.contains("RunError"))
+            .count();
+        let scores = &found[batt.outputs()..batt.solved()];
+        differ += compared.iter().zip(scores).filter(|(a, b)| a != b).count();
+    }
+    assert!(values > 1000 && differ > 1000, "{values}, {differ}");
+}
+
+/// Where a candidate looks at `C`, solvers do not compare before they are asked to.
+#[test]
+fn a_candidate_that_compares() {
+    let text = |candidate: &str| {
+        format!(
+            "def batt(task_id, S, I, C, log_path):\n    s = []\n    o = []\n    t1 = {candidate}\n    \
+             o.append((1, False, 'a', t1))\n    t2 = equality(t1, C)\n    s.append((2, 'a', 'd', t2))\n    \
+             return o, s\n"
+        )
+    };
+    let may = |candidate| {
+        let file = BattFile::parse(&text(candidate), "batt.py", Some(Dialect::ArcDsl));
+        assert!(file.is_clean(), "{:?}", file.diagnostics);
+        CompiledBatt::new(&file.batts[0]).may_compare_ahead()
+    };
+    assert!(may("hmirror(I)"));
+    assert!(!may("hmirror(C)"));
 }
 
 /// The same for what is shared and made from what is shared: here the order of all locations, for which one solver asks by
@@ -88,7 +156,7 @@ fn nor_does_what_is_shared_cost_more() {
     let mut limited = 0;
     for (task, _, pair) in tasks.pairs().step_by(15) {
         for steps in (10..600).step_by(10) {
-            limited += limited_alike(&batt, &Sample::new(task, pair), Pass::Solve, steps);
+            limited += limited_alike(&batt, &Sample::new(task, pair), steps);
         }
     }
     assert!(limited > 100, "{limited}");
@@ -116,7 +184,7 @@ fn a_solver_fails_in_its_own_turn() {
     let found = batt.run(
         &mut BattWorker::default(),
         &sample,
-        Pass::Solve,
+        Goal::Solve,
         &Limits::default(),
         &mut counts,
         failed,
@@ -131,4 +199,63 @@ fn a_solver_fails_in_its_own_turn() {
     // Nobody comes to the fourth and fifth.
     let executed: Vec<u64> = counts.iter().map(|count| count.executed).collect();
     assert_eq!(executed, [1, 1, 1, 0, 0, 1]);
+}
+
+/// More entries than there are bits in a word.
+#[test]
+fn a_solver_with_many_differs() {
+    const COUNT: usize = 150;
+    let scores: String = (0..COUNT)
+        .map(|k| {
+            let number = k + 2;
+            let step = match k % 3 {
+                0 => "equality(t1, C)",
+                1 => "first(ZERO)",
+                _ => "size(C)",
+            };
+            format!("    t{number} = {step}\n    s.append(({number}, 'a', 'd', t{number}))\n")
+        })
+        .collect();
+    let text = format!(
+        "def batt(task_id, S, I, C, log_path):\n    s = []\n    o = []\n    t1 = hmirror(I)\n    \
+         o.append((1, False, 'a', t1))\n{scores}    return o, s\n"
+    );
+    let file = BattFile::parse(&text, "batt.py", Some(Dialect::ArcDsl));
+    assert!(file.is_clean(), "{:?}", file.diagnostics);
+    let batt = CompiledBatt::new(&file.batts[0]);
+    let tasks = corpus::tasks();
+    let (task, _, pair) = tasks.pairs().next().expect("a pair");
+    let found = texts(
+        &batt,
+        &Sample::new(task, pair),
+        Goal::Both,
+        &Limits::default(),
+    );
+    assert_eq!(found.len(), 1 + 2 * COUNT);
+    let failed: Vec<bool> = found[1..].iter().map(|t| t.contains("Type")).collect();
+    // Nothing has no size; the expected grid has one.
+    let expected = (0..2 * COUNT).map(|k| k % 3 == 1 || (k % 3 == 2 && k < COUNT));
+    assert_eq!(failed, expected.collect::<Vec<_>>());
+    assert_eq!(found[1], "false");
+}
+
+#[test]
+fn sets_of_parts() {
+    let mut set = PartSet::default();
+    assert!(set.is_empty());
+    for part in [3, 64, 200] {
+        set.insert(part);
+    }
+    assert_eq!(set.iter().collect::<Vec<_>>(), [3, 64, 200]);
+    let mut live = PartSet::up_to(201);
+    assert_eq!(set.first_in(&live), Some(3));
+    assert_eq!(set.first_in(&PartSet::up_to(3)), None);
+    let mut one = PartSet::default();
+    one.insert(3);
+    live.remove_all(&one);
+    assert_eq!(set.first_in(&live), Some(64));
+    assert_eq!(set.first_in(&PartSet::up_to(65)), Some(3));
+    live.remove_all(&set);
+    assert_eq!(set.first_in(&live), None);
+    assert_eq!(live.iter().count(), 198);
 }

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::files::bad;
 use super::{Group, Report, VectorsError};
-use crate::batt::{BattWorker, CompiledBatt, StepCount, Wanted};
+use crate::batt::{BattWorker, CompiledBatt, StepCount};
 use crate::compile::{Compiled, RunError};
 
 /// A case, and where it is from.
@@ -198,7 +198,6 @@ impl Case {
                 };
                 batt.run_with(
                     &mut cpu.worker,
-                    Wanted::All,
                     |run| {
                         Ok([
                             run.from_owned(samples)?,

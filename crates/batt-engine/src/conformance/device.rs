@@ -179,7 +179,7 @@ impl Bench<'_> {
             let finished = done.job(job)?;
             pass = pass.max(finished.pass);
             let numbers = &piece.numbers.entries;
-            let found = entries(finished.words, numbers.len(), true)?.0;
+            let found = entries(finished.words, piece.solved, true)?.0;
             for (entry, &number) in found.iter().zip(numbers) {
                 values.push((number, self.value(case, dialect, entry, finished.words)?));
             }
@@ -196,7 +196,7 @@ impl Bench<'_> {
         words: &[u32],
     ) -> Result<Outcome<OwnedValue>, Reason> {
         let (hash, at) = match *entry {
-            Entry::Unwanted | Entry::Value { at: None, .. } => return Err(Reason::Broken),
+            Entry::Value { at: None, .. } => return Err(Reason::Broken),
             Entry::Left(reason) => return Err(reason),
             Entry::Failed(error) => return Ok(Err(error.fault)),
             Entry::Value {
@@ -287,7 +287,9 @@ impl Sending {
         let places = inputs
             .into_iter()
             .map(|input| self.inputs.push_value(workspace, case.dialect(), input));
-        let places: Vec<u32> = places.collect::<Outcome<_>>().ok()?;
+        let mut places: Vec<u32> = places.collect::<Outcome<_>>().ok()?;
+        // The expected grid of a batt, which is for comparisons.
+        places.push(wire::NOTHING);
         let params = self.inputs.push_list(&places);
         let first = self.jobs.len();
         let jobs = pieces.iter().map(|piece| JobAt::new(piece.at, params));

@@ -330,7 +330,7 @@ impl Programs {
             count as u32,
             instructions.len() as u32,
             parts.outputs as u32,
-            (parts.entries.len() - parts.outputs) as u32,
+            parts.piece.map_or(0, |piece| piece.scores as u32),
             parts.defaults.into(),
             HEADER as u32,
             instruction_list,
@@ -597,26 +597,25 @@ mod tests {
         let pieces: Vec<Piece> = Piece::all_of(&batt).collect();
         let numbers = |piece: &Piece| (piece.numbers.entries.clone(), piece.numbers.steps.clone());
         let found: Vec<_> = pieces.iter().map(numbers).collect();
-        // The candidate comes first, whatever stands before it.
-        let b = (vec![1, 3, 4], vec![3, 0, 4, 1]);
-        assert_eq!(found, [(vec![2], vec![1]), (vec![0], vec![2]), b]);
+        // The candidate comes first, whatever stands before it, and last the twins of what depends on `C`.
+        let b = (vec![1, 3, 4, 6, 7], vec![3, 0, 4, 1, 5, 6]);
+        assert_eq!(found, [(vec![2, 5], vec![1]), (vec![0], vec![2]), b]);
         let mut programs = Programs::new();
         let id = programs.id();
         let at = programs.push_piece(&pieces[2]).expect("a solver");
         assert_ne!(programs.id(), id);
         let words = &programs.words()[at.offset as usize..];
-        assert_eq!(words[1..8], [2, batt::PARAMS.len() as u32, 0, 4, 1, 2, 1]);
+        let params = batt::PARAMS.len() as u32 + 1;
+        assert_eq!(words[1..8], [2, params, 0, 6, 1, 2, 1]);
         let list = |at: usize, len: usize| &words[words[at] as usize..][..len];
-        // The candidate, the two scores.
-        assert_eq!(list(10, 3), [3, 5, 6]);
-        assert_eq!(list(11, 5), [0, 2, 3, 4, 5]);
-        assert_eq!(list(12, 5), [0, 1, 1, 1, 2]);
-        assert_eq!(
-            (list(13, 4), list(14, 5)),
-            (&[0, 1, 4, 5][..], &[0, 1, 0, 2, 3][..])
-        );
+        // The candidate, the two scores, the same as comparisons.
+        assert_eq!(list(10, 5), [4, 6, 7, 9, 7]);
+        assert_eq!(list(11, 7), [0, 3, 4, 5, 7, 8, 9]);
+        assert_eq!(list(12, 9), [0, 1, 3, 1, 1, 2, 4, 3, 3]);
+        assert_eq!(list(13, 6), [0, 1, 4, 5, 8, 9]);
+        assert_eq!(list(14, 9), [0, 1, 0, 2, 3, 4, 0, 5, 3]);
         // What the second differ says has nothing to do with the candidate.
-        assert_eq!(list(15, 3), [0, 1, 0]);
+        assert_eq!(list(15, 5), [0, 1, 0, 3, 0]);
         // One has a literal of its own.
         let literals = pieces.iter().map(|piece| piece.steps.literals.len());
         assert_eq!(literals.collect::<Vec<_>>(), [0, 1, 0]);
@@ -631,7 +630,10 @@ mod tests {
         let file = BattFile::parse(text, "batt.py", Some(Dialect::ArcDsl));
         assert!(file.is_clean(), "{:?}", file.diagnostics);
         // The first differ does not look at the candidate, and the last one is nobody's.
-        assert_eq!(CompiledBatt::new(&file.batts[0]).leads, [0, 0, 2, 3]);
+        assert_eq!(
+            CompiledBatt::new(&file.batts[0]).plan.leads,
+            [0, 0, 2, 3, 0, 5, 6]
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Feeding cards: chunks of consecutive runs, one after the other, a few ahead of those who look at the results.
 //!
 //! ```text
-//!   feeder per card: take the next chunk ── launch ── launch what compares ──> Chunk
+//!   feeder per card: take the next chunk ── launch ──────────────────────────> Chunk
 //!                         ^                                                      |
 //!                         +--- waits while too far ahead <--- workers wait for the chunk of their run
 //! ```
@@ -21,7 +21,8 @@ use super::inputs::{Inputs, SampleAt, Shape, Shapes};
 use super::launch::{Done, Finished, JobAt, Launcher, Settings};
 use super::piece::{Numbers, Piece};
 use super::report::{CardReport, OpCount, op_counts};
-use super::results::{Entry, Reason, entries};
+use super::results::Reason;
+use super::wire::NOTHING;
 use crate::sample::Sample;
 use crate::schedule::Schedule;
 
@@ -39,15 +40,16 @@ pub(crate) struct Load<'a> {
 pub(crate) struct Subject {
     /// Its pieces, a job each in every run; none if it cannot be sent.
     pub pieces: Vec<PieceAt>,
-    pub solve: Shape,
-    /// The parameters of the run that compares, if there is to be one where an output is right.
-    pub compare: Option<Shape>,
+    pub params: Shape,
+    /// Are comparisons wanted where the output is known?
+    pub compares: bool,
 }
 
 /// A piece of a batt, or a program.
 pub(crate) struct PieceAt {
     pub at: ProgramAt,
-    pub outputs: usize,
+    /// Outputs and scores. The other entries are comparisons.
+    pub solved: usize,
     pub numbers: Numbers,
 }
 
@@ -56,7 +58,7 @@ impl PieceAt {
     pub fn add(programs: &mut Programs, piece: Piece) -> Option<PieceAt> {
         Some(PieceAt {
             at: programs.push_piece(&piece).ok()?,
-            outputs: piece.outputs,
+            solved: piece.outputs + piece.scores,
             numbers: piece.numbers,
         })
     }
@@ -65,7 +67,7 @@ impl PieceAt {
     pub fn program(at: ProgramAt) -> PieceAt {
         PieceAt {
             at,
-            outputs: 1,
+            solved: 1,
             numbers: Numbers {
                 entries: vec![0],
                 steps: Vec::new(),
@@ -165,9 +167,7 @@ struct Lot {
     start: usize,
     /// For each run its jobs, if it was sent.
     jobs: Vec<Option<Jobs>>,
-    solved: Done,
-    /// The runs that compare, and the jobs of each by its run.
-    compared: Option<(HashMap<usize, Jobs>, Done)>,
+    done: Done,
 }
 
 /// The jobs of a run, one for each piece. Those of a piece stand next to one another, since they are alike.
@@ -185,17 +185,10 @@ impl Jobs {
 }
 
 impl Chunk {
-    fn solved(&self, at: usize, piece: usize) -> Result<Finished<'_>, Reason> {
+    fn piece(&self, at: usize, piece: usize) -> Result<Finished<'_>, Reason> {
         let lot = self.lot(at).ok_or(Reason::Card)?;
         let jobs = lot.jobs[at - lot.start].ok_or(Reason::Unsent)?;
-        lot.solved.job(jobs.of_piece(piece))
-    }
-
-    fn compared(&self, at: usize, piece: usize) -> Result<Finished<'_>, Reason> {
-        let lot = self.lot(at).ok_or(Reason::Card)?;
-        let (jobs, done) = lot.compared.as_ref().ok_or(Reason::Unsent)?;
-        let jobs = jobs.get(&at).ok_or(Reason::Unsent)?;
-        done.job(jobs.of_piece(piece))
+        lot.done.job(jobs.of_piece(piece))
     }
 
     fn lot(&self, at: usize) -> Option<&Lot> {
@@ -276,8 +269,7 @@ impl<'a> Feed<'a> {
                 name: card.name(),
                 ..CardReport::default()
             },
-            solve: launcher.clone(),
-            compare: launcher,
+            launcher,
         };
         while let Some(number) = self.take() {
             let turn = Turn {
@@ -426,9 +418,7 @@ impl Drop for Turn<'_, '_> {
 struct Feeder<'f, 'a> {
     feed: &'f Feed<'a>,
     report: CardReport,
-    solve: Launcher,
-    /// Of its own, since scores take less room than everything.
-    compare: Launcher,
+    launcher: Launcher,
 }
 
 impl Drop for Feeder<'_, '_> {
@@ -451,7 +441,7 @@ impl Feeder<'_, '_> {
         let sent = feed.sent(&range);
         let mut start = range.start;
         while start < range.end {
-            let most = self.solve.most_jobs() / feed.load.most_pieces().max(1);
+            let most = self.launcher.most_jobs() / feed.load.most_pieces().max(1);
             let end = range.end.min(start + most.max(1));
             match self.lot(card, sent.get(), start..end) {
                 Ok(lot) => turn.chunk.get_or_insert_default().push(lot),
@@ -475,103 +465,44 @@ impl Feeder<'_, '_> {
         range: Range<usize>,
     ) -> Result<Lot, CardError> {
         let load = &self.feed.load;
-        let runs: Vec<usize> = range.clone().collect();
-        let (numbers, sending) = self.jobs(sent, &runs, |subject| Some(subject.solve));
-        let mut jobs = vec![None; range.len()];
-        for (at, its) in numbers {
-            jobs[at - range.start] = Some(its);
-        }
-        let (programs, inputs) = (&load.programs, &sent.inputs);
-        let solved = self.solve.run(card, programs, inputs, &sending)?;
-        self.count(&solved);
-        let (numbers, mut comparing) =
-            self.jobs(sent, &self.right(&range, &jobs, &solved), |subject| {
-                subject.compare
-            });
-        comparing.iter_mut().for_each(|job| job.scores_alone = true);
-        let mut compared = None;
-        if !comparing.is_empty() && !self.report.lost {
-            match self.compare.run(card, programs, inputs, &comparing) {
-                Ok(done) => {
-                    self.count(&done);
-                    compared = Some((numbers.into_iter().collect(), done));
-                }
-                // What was solved is solved; the CPU compares.
-                Err(error) => {
-                    self.failed(&error);
-                }
-            }
-        }
+        let (jobs, sending) = self.jobs(sent, range.clone());
+        let done = self
+            .launcher
+            .run(card, &load.programs, &sent.inputs, &sending)?;
+        self.count(&done);
         Ok(Lot {
             start: range.start,
             jobs,
-            solved,
-            compared,
+            done,
         })
     }
 
-    /// The jobs of some runs, and which are whose. A run that cannot be sent has none.
-    fn jobs(
-        &self,
-        sent: &Sent,
-        runs: &[usize],
-        shape: impl Fn(&Subject) -> Option<Shape>,
-    ) -> (Vec<(usize, Jobs)>, Vec<JobAt>) {
+    /// Which jobs each run has, none if it cannot be sent, and all of them.
+    fn jobs(&self, sent: &Sent, range: Range<usize>) -> (Vec<Option<Jobs>>, Vec<JobAt>) {
         let load = &self.feed.load;
-        let (mut numbers, mut jobs) = (Vec::with_capacity(runs.len()), Vec::new());
+        let (mut numbers, mut jobs) = (vec![None; range.len()], Vec::new());
+        let runs: Vec<usize> = range.clone().collect();
         for runs in runs.chunk_by(|a, b| load.run(*a).0 == load.run(*b).0) {
             let subject = &load.subjects[load.run(runs[0]).0];
-            let Some(shape) = shape(subject).filter(|_| !subject.pieces.is_empty()) else {
+            if subject.pieces.is_empty() {
                 continue;
-            };
+            }
             let sample = |&at: &usize| Some((at, sent.place(load.run(at).1)?));
             let samples: Vec<(usize, SampleAt)> = runs.iter().filter_map(sample).collect();
             let stride = samples.len();
             for (first, (at, _)) in (jobs.len()..).zip(&samples) {
-                numbers.push((*at, Jobs { first, stride }));
+                numbers[at - range.start] = Some(Jobs { first, stride });
             }
             for piece in &subject.pieces {
                 jobs.extend(samples.iter().map(|(_, sample)| JobAt {
                     program: piece.at,
-                    params: sample.params(shape),
+                    params: sample.params(subject.params),
                     expected: sample.expected,
-                    scores_alone: false,
+                    compares: subject.compares && sample.expected != NOTHING,
                 }));
             }
         }
         (numbers, jobs)
-    }
-
-    /// The runs in which an output is right, of those that are to be run once more then with the expected grid at hand.
-    fn right(&self, range: &Range<usize>, jobs: &[Option<Jobs>], solved: &Done) -> Vec<usize> {
-        let load = &self.feed.load;
-        let is_right = |piece: &PieceAt, job: usize| {
-            let Ok(finished) = solved.job(job) else {
-                return false;
-            };
-            let count = piece.numbers.entries.len();
-            let found = entries(finished.words, count, solved.has_values());
-            found.is_ok_and(|(found, _)| {
-                let mut outputs = found[..piece.outputs].iter();
-                outputs.any(
-                    |entry| matches!(entry, Entry::Value { verdict, .. } if verdict.is_right()),
-                )
-            })
-        };
-        let mut right = Vec::new();
-        for (at, jobs) in range.clone().zip(jobs) {
-            let (subject, sample) = load.run(at);
-            let subject = &load.subjects[subject];
-            let known = load.samples[sample].expected.is_some();
-            let (Some(jobs), Some(_), true) = (jobs, subject.compare, known) else {
-                continue;
-            };
-            let mut pieces = (0..).zip(&subject.pieces);
-            if pieces.any(|(number, piece)| is_right(piece, jobs.of_piece(number))) {
-                right.push(at);
-            }
-        }
-        right
     }
 
     /// Adds up what launches took and counted.
@@ -634,13 +565,8 @@ pub(crate) struct Taken(Option<Arc<Chunk>>);
 
 impl Taken {
     /// What became of a piece of a run.
-    pub fn solved(&self, at: usize, piece: usize) -> Result<Finished<'_>, Reason> {
-        self.0.as_ref().ok_or(Reason::Card)?.solved(at, piece)
-    }
-
-    /// The same of the run that compares.
-    pub fn compared(&self, at: usize, piece: usize) -> Result<Finished<'_>, Reason> {
-        self.0.as_ref().ok_or(Reason::Card)?.compared(at, piece)
+    pub fn piece(&self, at: usize, piece: usize) -> Result<Finished<'_>, Reason> {
+        self.0.as_ref().ok_or(Reason::Card)?.piece(at, piece)
     }
 }
 

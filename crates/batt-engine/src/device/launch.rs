@@ -90,8 +90,8 @@ pub struct JobAt {
     pub params: u32,
     /// The expected grid; [`NOTHING`] if there is none.
     pub expected: u32,
-    /// Are scores alone wanted?
-    pub scores_alone: bool,
+    /// Are comparisons wanted, too?
+    pub compares: bool,
 }
 
 impl JobAt {
@@ -101,7 +101,7 @@ impl JobAt {
             program,
             params,
             expected: NOTHING,
-            scores_alone: false,
+            compares: false,
         }
     }
 
@@ -110,7 +110,7 @@ impl JobAt {
             self.program.offset,
             self.params,
             self.expected,
-            self.scores_alone.into(),
+            self.compares.into(),
         ]
     }
 }

@@ -35,7 +35,7 @@ pub use score::{
 
 pub(crate) use feed::{Feed, Load, PieceAt, Runs, Subject, Taken, run_fed};
 pub(crate) use piece::Piece;
-pub(crate) use replay::{Replay, Tally, replay};
+pub(crate) use replay::{Replay, RunThere, Tally};
 pub(crate) use solo::{Found, Solo};
 pub(crate) use verify::{Seen, Verify};
 

@@ -6,11 +6,10 @@
 use std::collections::HashMap;
 
 use batt_dsl::Dialect;
-use batt_lang::{OnError, StepId};
+use batt_lang::OnError;
 
-use super::results::{Entry, Reason};
-use crate::batt::{CompiledBatt, Lists, Solver};
-use crate::compile::{RunError, Source, Steps};
+use crate::batt::{CompiledBatt, Lists, Plan, Solver};
+use crate::compile::{Source, Steps};
 
 /// A solver of a batt, with its differs.
 pub(crate) struct Piece {
@@ -20,9 +19,10 @@ pub(crate) struct Piece {
     pub steps: Steps,
     /// The entries that need each step.
     pub users: Lists,
-    /// Where the values of the entries are: the outputs, then the scores.
+    /// Where the values of the entries are: the outputs, the scores, and as many comparisons.
     pub values: Vec<Source>,
     pub outputs: usize,
+    pub scores: usize,
     pub steps_of_entry: Lists,
     /// As those of a batt.
     pub leads: Vec<u32>,
@@ -36,54 +36,52 @@ pub(crate) struct Numbers {
     pub steps: Vec<u32>,
 }
 
-impl Numbers {
-    /// The step that an entry failed in, as the batt has it.
-    pub fn rename_step(&self, entry: &mut Entry) -> Result<(), Reason> {
-        if let Entry::Failed(RunError {
-            step: Some(step), ..
-        }) = entry
-        {
-            let number = self.steps.get(step.0 as usize);
-            *step = StepId(*number.ok_or(Reason::Broken)?);
-        }
-        Ok(())
-    }
-}
-
 impl Piece {
     /// All pieces of a batt.
     pub fn all_of(batt: &CompiledBatt) -> impl Iterator<Item = Piece> {
-        let solvers = batt.solvers.iter();
+        let solvers = batt.plan.solvers.iter();
         solvers.map(|solver| Piece::new(batt, solver))
     }
 
     fn new(batt: &CompiledBatt, solver: &Solver) -> Piece {
+        let Plan {
+            steps: all,
+            values,
+            steps_of_entry,
+            leads,
+            ..
+        } = &batt.plan;
         let work = || solver.parts.iter().flat_map(|part| &part.work);
         let steps: Vec<u32> = work().map(|work| work.step).collect();
         let mut entries: Vec<u32> = solver.parts.iter().map(|part| part.entry).collect();
-        // Those of the batt are the outputs first, too.
+        // Those of the batt are in the same order: outputs, scores, comparisons.
         entries.sort_unstable();
         let places: HashMap<u32, u32> = steps.iter().copied().zip(0..).collect();
         // All that are looked for are there.
         let entry = |number: u32| entries.partition_point(|&entry| entry < number) as u32;
         let mut values: Vec<Source> = entries
             .iter()
-            .map(|&entry| batt.values[entry as usize])
+            .map(|&entry| values[entry as usize])
             .collect();
         let steps_of_entry = Lists::new(entries.iter().map(|&entry| {
-            let steps = batt.steps_of_entry.get(entry as usize);
+            let steps = steps_of_entry.get(entry as usize);
             steps.iter().map(|step| places[step])
         }));
+        let outputs = entry(batt.outputs() as u32) as usize;
         Piece {
             dialect: batt.dialect(),
             defaults: batt.mode() == OnError::Defaults,
-            steps: batt.steps.only(&steps, &mut values),
-            users: Lists::new(work().map(|work| work.users.iter().map(|&user| entry(user)))),
-            outputs: entry(batt.outputs() as u32) as usize,
+            steps: all.only(&steps, &mut values),
+            users: Lists::new(work().map(|work| {
+                let users = work.users.iter();
+                users.map(|part| entry(solver.parts[part].entry))
+            })),
+            outputs,
+            scores: entry(batt.solved() as u32) as usize - outputs,
             steps_of_entry,
             leads: entries
                 .iter()
-                .map(|&number| entry(batt.leads[number as usize]))
+                .map(|&number| entry(leads[number as usize]))
                 .collect(),
             values,
             numbers: Numbers { entries, steps },

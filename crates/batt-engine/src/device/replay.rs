@@ -1,192 +1,303 @@
-//! A run that a device has finished, as if it had been done here. The entries that it has left are done here.
+//! A run that a device has finished, as if it had been done here. What it has left of it is done here.
 
 use batt_dsl::{Limits, Run, Value};
 
-use super::feed::PieceAt;
-use super::launch::Finished;
+use super::feed::{PieceAt, Taken};
+use super::launch::LaunchPass;
 use super::report::Counts;
 use super::results::{Entry, Reason, StepMark, entries, step_mark};
+use super::verify::Seen;
 use super::wire::{self, WireError};
-use crate::batt::{BattEntry, BattWorker, CompiledBatt, Pass, StepCount};
+use crate::batt::{BattEntry, BattWorker, CompiledBatt, Goal, StepCount};
 use crate::compile::RunError;
 use crate::evaluate::judge;
 use crate::sample::Sample;
 
-/// A run that a device has finished.
-pub(crate) struct Replay<'a> {
+/// A run on a device.
+#[derive(Clone, Copy)]
+pub(crate) struct RunThere<'a> {
     pub batt: &'a CompiledBatt,
     pub sample: &'a Sample<'a>,
-    pub pass: Pass<'a>,
-    /// Its pieces, and what became of each.
-    pub pieces: &'a [PieceAt],
-    pub finished: Vec<Result<Finished<'a>, Reason>>,
-    /// Are full values there?
-    pub full: bool,
     pub limits: &'a Limits,
+    /// What the device knows of the batt: a piece for each solver.
+    pub pieces: &'a [PieceAt],
+    /// Did it compare?
+    pub compares: bool,
+    /// Did it send full values?
+    pub full: bool,
+}
+
+/// What came of it.
+pub(crate) struct Replay<'a> {
+    of: RunThere<'a>,
+    /// Every entry of the batt.
+    found: Vec<Found<'a>>,
+    /// What the steps of each piece did, where it is finished.
+    marks: Vec<Option<&'a [u32]>>,
+    /// The last launch that was needed.
+    pub pass: LaunchPass,
+}
+
+/// What the device said about an entry.
+#[derive(Clone)]
+struct Found<'a> {
+    entry: Entry,
+    /// The words that its value is in.
+    words: &'a [u32],
+    /// Where it was finished.
+    ended: Result<LaunchPass, Reason>,
 }
 
 /// What is counted meanwhile.
 pub(crate) struct Tally<'a> {
     /// What each step did.
     pub steps: &'a mut [StepCount],
-    /// Where the wanted entries were finished.
+    /// Where the entries that are shown were finished.
     pub entries: &'a mut Counts,
 }
 
-/// Shows the wanted entries of a finished run to `look`, with what the device said about them, and gives what that makes
-/// of them, in their order. Without full values, values are `None`.
-pub(crate) fn replay<T>(
-    replay: &Replay<'_>,
-    worker: &mut BattWorker,
-    tally: &mut Tally<'_>,
-    mut look: impl for<'r> FnMut(&mut Run<'r>, BattEntry<'r>, &Entry) -> T,
-) -> Result<Vec<T>, Reason> {
-    let batt = replay.batt;
-    let there = There::of(replay)?;
-    let wanted = batt.wanted(replay.pass);
-    let left: Vec<bool> = there
-        .entries
-        .iter()
-        .map(|(entry, _)| matches!(entry, Entry::Left(_)))
-        .collect();
-    let mut seen: Vec<Option<T>> = Vec::new();
-    seen.resize_with(left.len(), || None);
-    worker.workspace.run(batt.dialect(), replay.limits, |run| {
-        for number in wanted.clone().filter(|&number| !left[number]) {
-            let (entry, words) = &there.entries[number];
-            // Each has limits of its own, as if a solver had made it.
-            run.apart(|run, _| {
-                let value = match error_of(entry) {
-                    Some(error) => Err(error),
-                    None => Ok(value(run, entry, words)?),
-                };
-                run.renew();
-                seen[number] = Some(look(run, BattEntry { number, value }, entry));
-                Ok::<_, WireError>(())
-            })?;
-        }
-        Ok::<_, WireError>(())
-    })?;
-    let mut marks = there.marks;
-    if left[wanted.clone()].contains(&true) {
-        let mut done_here = vec![StepCount::default(); batt.len()];
-        let Replay {
-            sample,
-            pass,
-            limits,
-            ..
-        } = *replay;
-        batt.run_only(
-            worker,
-            sample,
-            pass,
-            &left,
-            limits,
-            &mut done_here,
-            |run, entry| {
-                let completed = replay.completed(run, &entry);
-                seen[entry.number] = Some(look(run, entry, &completed));
-            },
-        );
-        // What the device did for entries that it has left does not count: here a limit may be reached before.
-        let mut counts_there = vec![false; batt.len()];
-        for number in wanted.filter(|&number| !left[number]) {
-            let steps = batt.steps_of_entry.get(number);
-            steps
-                .iter()
-                .for_each(|&step| counts_there[step as usize] = true);
-        }
-        // A step that both have executed did the same in both.
-        for ((mark, here), counts) in marks.iter_mut().zip(&done_here).zip(counts_there) {
-            if !counts {
-                *mark = StepMark::default();
-            }
-            mark.add(StepMark {
-                executed: here.executed > 0,
-                failed: here.failed > 0,
-                fell_back: here.fallbacks > 0,
-            });
-        }
-    }
-    for (sum, mark) in tally.steps.iter_mut().zip(&marks) {
-        sum.executed += u64::from(mark.executed);
-        sum.failed += u64::from(mark.failed);
-        sum.fallbacks += u64::from(mark.fell_back);
-    }
-    tally.entries.add_all(&there.counts);
-    Ok(seen.into_iter().flatten().collect())
-}
-
-/// What the device said about all pieces of a run.
-struct There<'a> {
-    /// Every entry of the batt, and the words that its value is in.
-    entries: Vec<(Entry, &'a [u32])>,
-    /// What each step did in any of the pieces. A step of several did the same in all who came to it.
-    marks: Vec<StepMark>,
-    /// Where the wanted entries were finished.
-    counts: Counts,
-}
-
-impl<'a> There<'a> {
-    /// Fails if no piece is finished.
-    fn of(replay: &Replay<'a>) -> Result<There<'a>, Reason> {
-        let batt = replay.batt;
-        let wanted = batt.wanted(replay.pass);
-        let mut there = There {
-            entries: vec![(Entry::Unwanted, &[]); batt.outputs() + batt.scores()],
-            marks: vec![StepMark::default(); batt.len()],
-            counts: Counts::default(),
+impl<'a> Replay<'a> {
+    /// Reads what a device has sent. Fails if no piece is finished.
+    pub fn new(of: RunThere<'a>, taken: &'a Taken, at: usize) -> Result<Replay<'a>, Reason> {
+        let unsent = Found {
+            entry: Entry::Left(Reason::Unsent),
+            words: &[],
+            ended: Err(Reason::Unsent),
         };
-        let (mut any, mut why) = (false, None);
-        for (piece, finished) in replay.pieces.iter().zip(&replay.finished) {
-            let numbers = &piece.numbers;
-            let found = finished.and_then(|finished| {
-                let count = numbers.entries.len();
-                let (mut found, marks) = entries(finished.words, count, replay.full)?;
-                found
-                    .iter_mut()
-                    .try_for_each(|entry| numbers.rename_step(entry))?;
-                match marks.len() == numbers.steps.len().div_ceil(4) {
-                    true => Ok((finished, found, marks)),
-                    false => Err(Reason::Broken),
-                }
+        let mut found = vec![unsent; of.batt.entries()];
+        let mut marks = Vec::with_capacity(of.pieces.len());
+        let (mut pass, mut why) = (None, None);
+        for (number, piece) in of.pieces.iter().enumerate() {
+            let read = taken.piece(at, number).and_then(|finished| {
+                let words = finished.words;
+                let (entries, marks) = of.read(piece, words)?;
+                pass = pass.max(Some(finished.pass));
+                let ended = move |entry: &Entry| match entry {
+                    Entry::Left(reason) => Err(*reason),
+                    _ => Ok(finished.pass),
+                };
+                let found = entries.into_iter().map(move |entry| Found {
+                    ended: ended(&entry),
+                    entry,
+                    words,
+                });
+                Ok((found, marks))
             });
-            let (found, words, pass) = match found {
-                Ok((finished, found, marks)) => {
-                    for (k, &step) in numbers.steps.iter().enumerate() {
-                        there.marks[step as usize].add(step_mark(marks, k));
-                    }
-                    any = true;
-                    (found, finished.words, Ok(finished.pass))
+            let numbers = piece.numbers.entries.iter().map(|&entry| entry as usize);
+            marks.push(match read {
+                Ok((entries, marks)) => {
+                    numbers
+                        .zip(entries)
+                        .for_each(|(at, entry)| found[at] = entry);
+                    Some(marks)
                 }
                 Err(reason) => {
                     why.get_or_insert(reason);
-                    let left = vec![Entry::Left(reason); numbers.entries.len()];
-                    (left, &[][..], Err(reason))
+                    for at in numbers {
+                        found[at].entry = Entry::Left(reason);
+                        found[at].ended = Err(reason);
+                    }
+                    None
                 }
+            });
+        }
+        Ok(Replay {
+            of,
+            found,
+            marks,
+            pass: pass.ok_or_else(|| why.unwrap_or(Reason::Unsent))?,
+        })
+    }
+
+    /// Shows entries to `look`, with what the device said about them, and gives what that makes of them: candidates and scores,
+    /// and comparisons if one of the others `asks` for them. What was left is done here; solvers that are may compare `ahead`.
+    /// Without full values, values are `None`.
+    pub fn show<T>(
+        &self,
+        ahead: bool,
+        worker: &mut BattWorker,
+        tally: &mut Tally<'_>,
+        asks: impl Fn(&T) -> bool,
+        mut look: impl for<'r> FnMut(&mut Run<'r>, BattEntry<'r>, &Entry) -> T,
+    ) -> Result<Vec<T>, Reason> {
+        let mut seen = Vec::new();
+        seen.resize_with(self.found.len(), || None);
+        self.show_some(Goal::Solve, ahead, worker, tally, &mut seen, &mut look)?;
+        let mut solved = seen[self.of.batt.shown(Goal::Solve)].iter().flatten();
+        if self.of.compares && solved.any(asks) {
+            self.show_some(Goal::Compare, false, worker, tally, &mut seen, look)?;
+        }
+        Ok(seen.into_iter().flatten().collect())
+    }
+
+    /// Shows candidates and scores, or comparisons, as far as they are not `seen` yet.
+    fn show_some<T>(
+        &self,
+        goal: Goal,
+        ahead: bool,
+        worker: &mut BattWorker,
+        tally: &mut Tally<'_>,
+        seen: &mut [Option<T>],
+        mut look: impl for<'r> FnMut(&mut Run<'r>, BattEntry<'r>, &Entry) -> T,
+    ) -> Result<(), Reason> {
+        let RunThere { batt, limits, .. } = self.of;
+        let shown = batt.shown(goal);
+        let is_left = |number: &usize| matches!(self.found[*number].entry, Entry::Left(_));
+        worker.workspace.run(batt.dialect(), limits, |run| {
+            for number in shown.clone().filter(|number| !is_left(number)) {
+                if seen[number].is_none() {
+                    seen[number] = Some(self.look_at(run, number, &mut look)?);
+                }
+            }
+            Ok::<_, WireError>(())
+        })?;
+        let pieces = self.of.pieces.iter();
+        let here: Vec<bool> = pieces
+            .map(|piece| {
+                let numbers = piece.numbers.entries.iter().map(|&entry| entry as usize);
+                let mut missing = numbers.filter(|at| shown.contains(at) && seen[*at].is_none());
+                missing.next().is_some()
+            })
+            .collect();
+        let solves = goal == Goal::Solve;
+        let mut counts = vec![StepCount::default(); if solves { batt.len() } else { 0 }];
+        if here.contains(&true) {
+            let goal = if solves && ahead { Goal::Both } else { goal };
+            let sample = self.of.sample;
+            batt.run_only(
+                worker,
+                sample,
+                goal,
+                &here,
+                limits,
+                &mut counts,
+                |run, entry| {
+                    let seen = &mut seen[entry.number];
+                    if seen.is_none() {
+                        let completed = self.completed(run, &entry);
+                        *seen = Some(look(run, entry, &completed));
+                    }
+                },
+            );
+        }
+        if solves {
+            self.count_steps(&here, &counts, tally.steps);
+        }
+        for found in &self.found[shown] {
+            tally.entries.add(found.ended);
+        }
+        Ok(())
+    }
+
+    /// All entries, as far as they are compared with those of the CPU.
+    pub fn seen(&self, worker: &mut BattWorker) -> Result<Vec<Seen>, Reason> {
+        let RunThere {
+            batt, limits, full, ..
+        } = self.of;
+        let all = worker.workspace.run(batt.dialect(), limits, |run| {
+            let numbers = 0..self.found.len();
+            let all = numbers.map(|number| {
+                self.look_at(run, number, |run, entry, found| {
+                    Seen::there(run, found, entry.value, full)
+                })
+            });
+            all.collect::<Result<Vec<_>, WireError>>()
+        });
+        Ok(all?)
+    }
+
+    /// Counts where candidates and scores were finished.
+    pub fn count_solved(&self, entries: &mut Counts) {
+        for found in &self.found[self.of.batt.shown(Goal::Solve)] {
+            entries.add(found.ended);
+        }
+    }
+
+    /// Shows an entry as the device has it.
+    fn look_at<T>(
+        &self,
+        run: &mut Run<'_>,
+        number: usize,
+        mut look: impl for<'r> FnMut(&mut Run<'r>, BattEntry<'r>, &Entry) -> T,
+    ) -> Result<T, WireError> {
+        let Found { entry, words, .. } = &self.found[number];
+        // Each has limits of its own, as if a solver had made it.
+        run.apart(|run, _| {
+            let value = match entry {
+                Entry::Failed(error) => Err(*error),
+                _ => Ok(value(run, entry, words)?),
             };
-            for (entry, &number) in found.into_iter().zip(&numbers.entries) {
-                let number = number as usize;
-                if wanted.contains(&number) {
-                    there.counts.add(match entry {
-                        Entry::Left(reason) => Err(reason),
-                        _ => pass,
-                    });
-                    there.entries[number] = (entry, words);
+            run.renew();
+            Ok(look(run, BattEntry { number, value }, entry))
+        })
+    }
+
+    /// Counts what steps did: in the solvers that were done here, by what they did here; in the others there. A step that
+    /// several of them have executed did the same in all.
+    fn count_steps(&self, here: &[bool], done_here: &[StepCount], sums: &mut [StepCount]) {
+        let mut marks: Vec<StepMark> = done_here.iter().map(StepMark::of).collect();
+        for ((piece, words), here) in self.of.pieces.iter().zip(&self.marks).zip(here) {
+            let Some(words) = words.filter(|_| !here) else {
+                continue;
+            };
+            for (k, &step) in piece.numbers.steps.iter().enumerate() {
+                // Twins are not counted.
+                if let Some(mark) = marks.get_mut(step as usize) {
+                    mark.add(step_mark(words, k));
                 }
             }
         }
-        match any {
-            true => Ok(there),
-            false => Err(why.unwrap_or(Reason::Unsent)),
+        for (sum, mark) in sums.iter_mut().zip(&marks) {
+            sum.executed += u64::from(mark.executed);
+            sum.failed += u64::from(mark.failed);
+            sum.fallbacks += u64::from(mark.fell_back);
+        }
+    }
+
+    /// An entry that was left, as the device would have had it.
+    fn completed<'r>(&self, run: &mut Run<'r>, entry: &BattEntry<'r>) -> Entry {
+        match entry.value {
+            Err(error) => Entry::Failed(error),
+            Ok(value) => {
+                let RunThere { batt, sample, .. } = self.of;
+                let is_output = entry.number < batt.outputs();
+                let expected = sample.expected.filter(|_| is_output);
+                Entry::Value {
+                    verdict: judge(run, value, expected),
+                    hash: run.hash(value),
+                    at: None,
+                }
+            }
         }
     }
 }
 
-fn error_of(entry: &Entry) -> Option<RunError> {
-    match entry {
-        Entry::Failed(error) => Some(*error),
-        _ => None,
+impl RunThere<'_> {
+    /// The entries of a piece, with the steps that failed as the batt has them, and what its steps did.
+    fn read<'w>(
+        &self,
+        piece: &PieceAt,
+        words: &'w [u32],
+    ) -> Result<(Vec<Entry>, &'w [u32]), Reason> {
+        let numbers = &piece.numbers;
+        let count = match self.compares {
+            true => numbers.entries.len(),
+            false => piece.solved,
+        };
+        let (mut found, marks) = entries(words, count, self.full)?;
+        for entry in &mut found {
+            if let Entry::Failed(RunError {
+                step: Some(step), ..
+            }) = entry
+            {
+                let number = numbers.steps.get(step.index()).ok_or(Reason::Broken)?;
+                step.0 = self.batt.original(*number);
+            }
+        }
+        match marks.len() == numbers.steps.len().div_ceil(4) {
+            true => Ok((found, marks)),
+            false => Err(Reason::Broken),
+        }
     }
 }
 
@@ -195,23 +306,5 @@ fn value<'r>(run: &mut Run<'r>, entry: &Entry, words: &[u32]) -> Result<Value<'r
     match entry {
         Entry::Value { at: Some(at), .. } => wire::decode(run, words, *at).map(|(value, _)| value),
         _ => Ok(Value::None),
-    }
-}
-
-impl Replay<'_> {
-    /// An entry that was left, as the device would have had it.
-    fn completed<'r>(&self, run: &mut Run<'r>, entry: &BattEntry<'r>) -> Entry {
-        match entry.value {
-            Err(error) => Entry::Failed(error),
-            Ok(value) => {
-                let is_output = entry.number < self.batt.outputs();
-                let expected = self.sample.expected.filter(|_| is_output);
-                Entry::Value {
-                    verdict: judge(run, value, expected),
-                    hash: run.hash(value),
-                    at: None,
-                }
-            }
-        }
     }
 }

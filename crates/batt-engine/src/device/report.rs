@@ -65,9 +65,7 @@ pub struct DeviceReport {
     pub cards: Vec<CardReport>,
     /// Where runs were finished.
     pub runs: Counts,
-    /// Where the runs that compare were.
-    pub compared: Counts,
-    /// Where outputs and scores of batts were, in both: a run that a device has finished may have left some of them.
+    /// Where outputs, scores and comparisons of batts were: a run that a device has finished may have left some of them.
     pub entries: Counts,
     /// Calls and clock cycles of each primitive, if they were counted, the most expensive first.
     pub ops: Vec<OpCount>,
@@ -129,9 +127,7 @@ pub struct OpCount {
 pub struct Mismatch {
     /// The run.
     pub run: usize,
-    /// Was it the run that compares?
-    pub compares: bool,
-    /// The entry: outputs first, then scores.
+    /// The entry: outputs first, then scores, then comparisons.
     pub entry: usize,
     /// What it was on the device.
     pub device: String,
@@ -148,8 +144,7 @@ impl DeviceReport {
         self.verified += verified;
         self.differing += differing;
         self.mismatches.extend(mismatches);
-        self.mismatches
-            .sort_by_key(|m| (m.run, m.compares, m.entry));
+        self.mismatches.sort_by_key(|m| (m.run, m.entry));
         self.mismatches.truncate(KEPT);
     }
 }

@@ -7,6 +7,7 @@ use batt_lang::StepId;
 
 use super::card::Launched;
 use super::wire::{self, WireError};
+use crate::batt::StepCount;
 use crate::compile::RunError;
 use crate::evaluate::Verdict;
 
@@ -109,12 +110,12 @@ impl fmt::Display for Reason {
     }
 }
 
-/// An output or a score of a finished job.
+/// An output, a score or a comparison of a finished job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// It has a value.
     Value {
-        /// Against the expected grid; for scores [`Verdict::Unknown`].
+        /// Of outputs against the expected grid; of others [`Verdict::Unknown`].
         verdict: Verdict,
         /// CPython's `hash()` of the value.
         hash: u64,
@@ -123,8 +124,6 @@ pub enum Entry {
     },
     /// It failed.
     Failed(RunError),
-    /// Nobody wanted it: scores alone were.
-    Unwanted,
     /// It is left to the CPU.
     Left(Reason),
 }
@@ -135,7 +134,7 @@ impl Entry {
         match self {
             Entry::Value { verdict, .. } => verdict.clone(),
             Entry::Failed(error) => Verdict::Failed(*error),
-            Entry::Unwanted | Entry::Left(_) => Verdict::Unknown,
+            Entry::Left(_) => Verdict::Unknown,
         }
     }
 }
@@ -145,9 +144,6 @@ const HEAD: usize = 4;
 
 /// What stands in the place of the fault of an entry that is left to the CPU.
 const LEFT: u32 = 254;
-
-/// The same of one that nobody wanted.
-const UNWANTED: u32 = 255;
 
 impl Launched {
     /// The words that a job wrote, if it is finished.
@@ -203,6 +199,15 @@ pub(crate) struct StepMark {
 }
 
 impl StepMark {
+    /// What a step did here.
+    pub fn of(count: &StepCount) -> StepMark {
+        StepMark {
+            executed: count.executed > 0,
+            failed: count.failed > 0,
+            fell_back: count.fallbacks > 0,
+        }
+    }
+
     /// What the same step did for somebody else.
     pub fn add(&mut self, other: StepMark) {
         self.executed |= other.executed;
@@ -251,7 +256,6 @@ fn entry(words: &[u32], start: usize, full: bool) -> Result<(Entry, usize), Wire
             }
             return Ok((entry, at));
         }
-        UNWANTED => return Ok((Entry::Unwanted, at)),
         LEFT => {
             let reason = Reason::of_status(detail).ok_or_else(|| broken("left for no reason"))?;
             return Ok((Entry::Left(reason), at));

@@ -49,8 +49,8 @@ impl<'a> Solo<'a> {
                 let at = roles.and_then(|_| sent.push_program(program).ok());
                 Subject {
                     pieces: at.map(PieceAt::program).into_iter().collect(),
-                    solve: shapes.add(&params),
-                    compare: None,
+                    params: shapes.add(&params),
+                    compares: false,
                 }
             };
             let subjects = programs.map(subject).collect();
@@ -117,7 +117,7 @@ pub(crate) struct Found<'t> {
 impl SoloWorker<'_> {
     /// What a device made of a run, if it finished it.
     pub fn found<'t>(&mut self, at: usize, taken: Option<&'t Taken>) -> Option<Found<'t>> {
-        let found = taken?.solved(at, 0).and_then(|finished| {
+        let found = taken?.piece(at, 0).and_then(|finished| {
             Ok(Found {
                 pass: finished.pass,
                 entry: only_entry(finished.words, self.values)?,
@@ -140,7 +140,7 @@ impl SoloWorker<'_> {
     /// Compares a run that was done again.
     pub fn compare(&mut self, at: usize, cpu: &Seen, device: &Seen) {
         let (cpu, device) = (std::slice::from_ref(cpu), std::slice::from_ref(device));
-        self.verify.compare(at, false, cpu, device);
+        self.verify.compare(at, cpu, device);
     }
 }
 

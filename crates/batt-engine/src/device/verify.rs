@@ -28,8 +28,8 @@ pub(crate) enum Seen {
     Value(OwnedValue),
     /// Without full values: the verdict, and the hash, if it is the value's alone.
     Judged(Verdict, Option<u64>),
-    /// Nobody wanted it.
-    Unwanted,
+    /// The device has left it.
+    Left,
 }
 
 impl fmt::Display for Seen {
@@ -42,7 +42,7 @@ impl fmt::Display for Seen {
             Seen::Value(value) => write!(f, "{value}"),
             Seen::Judged(verdict, Some(hash)) => write!(f, "{verdict:?}, hash {}", *hash as i64),
             Seen::Judged(verdict, None) => write!(f, "{verdict:?}"),
-            Seen::Unwanted => f.write_str("nothing"),
+            Seen::Left => f.write_str("nothing"),
         }
     }
 }
@@ -83,7 +83,7 @@ impl Seen {
         full: bool,
     ) -> Seen {
         match entry {
-            Entry::Unwanted | Entry::Left(_) => Seen::Unwanted,
+            Entry::Left(_) => Seen::Left,
             Entry::Failed(error) => Seen::Failed(*error),
             Entry::Value { .. } if full => Seen::here(run, value, true, None),
             Entry::Value { verdict, hash, .. } => Seen::Judged(verdict.clone(), Some(*hash)),
@@ -115,7 +115,7 @@ impl Seen {
 
     fn agrees(&self, device: &Seen) -> bool {
         match (self, device) {
-            (_, Seen::Unwanted) => true,
+            (_, Seen::Left) => true,
             (Seen::Judged(a, None), Seen::Judged(b, _)) => a == b,
             (here, there) => here == there,
         }
@@ -148,7 +148,7 @@ impl Verify {
     }
 
     /// Compares a run that was done again.
-    pub fn compare(&mut self, run: usize, compares: bool, cpu: &[Seen], device: &[Seen]) {
+    pub fn compare(&mut self, run: usize, cpu: &[Seen], device: &[Seen]) {
         self.verified += 1;
         let differs = |(_, (here, there)): &(usize, (&Seen, &Seen))| !here.agrees(there);
         let found = cpu.iter().zip(device).enumerate().find(differs);
@@ -156,7 +156,6 @@ impl Verify {
             self.differing += 1;
             self.mismatches.push(Mismatch {
                 run,
-                compares,
                 entry,
                 device: there.to_string(),
                 cpu: here.to_string(),
@@ -194,31 +193,24 @@ mod tests {
             fault: Fault::Type,
             step: None,
         });
-        verify.compare(
-            1,
-            false,
-            &[value(1), failed.clone()],
-            &[value(1), failed.clone()],
-        );
+        verify.compare(1, &[value(1), failed.clone()], &[value(1), failed.clone()]);
         verify.compare(
             2,
-            true,
             &[value(1), value(2), value(3)],
             &[value(1), failed, value(4)],
         );
         assert_eq!((verify.verified, verify.differing), (2, 1));
         let found = &verify.mismatches[0];
-        assert_eq!((found.run, found.compares, found.entry), (2, true, 1));
+        assert_eq!((found.run, found.entry), (2, 1));
         assert_eq!(
             (found.cpu.as_str(), found.device.as_str()),
             ("2", "TypeError")
         );
-        let unwanted = [Seen::Unwanted];
-        verify.compare(3, true, &[value(1)], &unwanted);
+        verify.compare(3, &[value(1)], &[Seen::Left]);
         let hashed = |hash| [Seen::Judged(Verdict::Right, hash)];
-        verify.compare(4, false, &hashed(None), &hashed(Some(5)));
+        verify.compare(4, &hashed(None), &hashed(Some(5)));
         assert_eq!(verify.differing, 1);
-        verify.compare(5, false, &hashed(Some(4)), &hashed(Some(5)));
+        verify.compare(5, &hashed(Some(4)), &hashed(Some(5)));
         assert_eq!(verify.differing, 2);
     }
 }

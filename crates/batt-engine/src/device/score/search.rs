@@ -63,7 +63,7 @@ impl Shipment {
                         program,
                         params: sample.params(shape),
                         expected: sample.expected,
-                        scores_alone: false,
+                        compares: false,
                     });
                 }
             }

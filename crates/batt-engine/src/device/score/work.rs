@@ -154,7 +154,7 @@ impl<'a> Sent<'a> {
             program,
             params: sample.params(shape),
             expected: sample.expected,
-            scores_alone: false,
+            compares: false,
         })
     }
 }
@@ -451,7 +451,7 @@ impl Core<'_, '_> {
         let limits = &self.work.options.limits;
         let (cpu, seen) = Seen::scored(&mut self.workspace, &self.work.job(run), limits);
         let device = Seen::judged(&score);
-        self.verify.compare(run, false, &[seen], &[device]);
+        self.verify.compare(run, &[seen], &[device]);
         cpu
     }
 }

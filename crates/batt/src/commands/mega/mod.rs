@@ -376,7 +376,7 @@ impl<'a> Work<'a> {
             from,
             &options,
             stop,
-            |batt, run, entry, _| wanted.then(|| self.entries[batt].render(run, entry)),
+            |batt, run, entry| wanted.then(|| self.entries[batt].render(run, entry)),
             |at, result| {
                 if failed.is_none()
                     && wanted
@@ -410,7 +410,7 @@ impl<'a> Work<'a> {
         let task = &self.data.tasks()[task].id;
         let name = &self.names[batt];
         let batt = self.batts[batt];
-        let outputs = batt.outputs.len();
+        let (outputs, scores) = (batt.outputs.len(), batt.scores.len());
         let (entry, steps, value) = match mismatch.entry.checked_sub(outputs) {
             None => {
                 let output = &batt.outputs[mismatch.entry];
@@ -418,21 +418,18 @@ impl<'a> Work<'a> {
                 (entry, &output.steps, &output.value)
             }
             Some(k) => {
-                let score = &batt.scores[k];
-                (
-                    format!("score {k} ({})", score.differ),
-                    &score.steps,
-                    &score.value,
-                )
+                let score = &batt.scores[k % scores];
+                let kind = if k < scores { "score" } else { "comparison" };
+                let entry = format!("{kind} {} ({})", k % scores, score.differ);
+                (entry, &score.steps, &score.value)
             }
         };
-        let comparing = if mismatch.compares { ", comparing" } else { "" };
         let line = |id: &StepId| format!("t{} = {}", batt.numbers[id.index()], batt.call_text(*id));
         let mut program: Vec<String> = steps.iter().map(line).collect();
         program.push(format!("value: {}", batt.program.operand_text(value)));
         BugReport {
             mismatch,
-            place: format!("{entry} of {name} on {task} {pair}{comparing}"),
+            place: format!("{entry} of {name} on {task} {pair}"),
             program: program.join("\n"),
             input: self.samples[sample].input.to_string(),
         }

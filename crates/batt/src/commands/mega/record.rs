@@ -45,7 +45,8 @@ impl Entries {
     pub fn render<'r>(&self, run: &mut Run<'r>, entry: BattEntry<'r>) -> String {
         let opening = match entry.number.checked_sub(self.outputs.len()) {
             None => &self.outputs[entry.number],
-            Some(score) => &self.scores[score],
+            // Comparisons are the scores once more.
+            Some(score) => &self.scores[score % self.scores.len()],
         };
         let mut text = opening.clone();
         let written = entry.value.and_then(|value| {

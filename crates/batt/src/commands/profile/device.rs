@@ -65,7 +65,7 @@ impl<'a> OnDevice<'a> {
             0,
             &options,
             stop,
-            |_, _, _, _| (),
+            |_, _, _| (),
             |at, _| {
                 bar.set_position(at as u64 + 1);
                 if args.samples.is_none() && started.elapsed() >= ENOUGH {

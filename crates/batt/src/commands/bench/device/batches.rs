@@ -99,7 +99,7 @@ fn pass(
         0,
         &options,
         interrupt::stop(),
-        |_, _, _, _| (),
+        |_, _, _| (),
         |_, _| (),
     );
     started.elapsed()

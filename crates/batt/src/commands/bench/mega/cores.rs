@@ -44,7 +44,7 @@ pub fn measure(
             0,
             &options,
             interrupt::stop(),
-            |_, _, _, _| (),
+            |_, _, _| (),
             |_, _| (),
         )
     };

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Result;
 use batt_dsl::{Fault, Limits, Run, Workspace};
 use batt_engine::{
-    BattEntry, BattWorker, Compiled, CompiledBatt, Job, Options, Pass, Sample, StepCount, Verdict,
+    BattEntry, BattWorker, Compiled, CompiledBatt, Goal, Job, Options, Sample, StepCount, Verdict,
     judge, run_job,
 };
 use batt_lang::Batt;
@@ -45,7 +45,7 @@ impl Runner {
     ) -> Vec<T> {
         let (worker, counts) = (&mut self.worker, &mut self.counts);
         self.batt
-            .run(worker, sample, Pass::Solve, limits, counts, look)
+            .run(worker, sample, Goal::Solve, limits, counts, look)
     }
 
     /// Runs it, and gives what each candidate came to.

@@ -100,15 +100,7 @@ pub fn measure(
                     stop.store(true, Ordering::Relaxed);
                 }
             };
-            let report = mega(
-                &compiled,
-                &samples,
-                0,
-                &options,
-                &stop,
-                |_, _, _, _| (),
-                sink,
-            );
+            let report = mega(&compiled, &samples, 0, &options, &stop, |_, _, _| (), sink);
             runs = report.runs;
             costs.push(report.elapsed.as_secs_f64() * 1e6 / runs.max(1) as f64);
         }

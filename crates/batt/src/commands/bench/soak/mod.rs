@@ -233,7 +233,7 @@ impl Work<'_> {
                     0,
                     &options,
                     self.stop,
-                    |_, _, _, _| (),
+                    |_, _, _| (),
                     |_, _| (),
                 );
                 soak.batt_runs += report.runs;

@@ -10,7 +10,7 @@ use batt_engine::device::{
     Settings, score_jobs, score_table,
 };
 use batt_engine::{
-    BattWorker, Compiled, CompiledBatt, Job, MegaOptions, MegaReport, Pass, Sample, StepCount,
+    BattWorker, Compiled, CompiledBatt, Goal, Job, MegaOptions, MegaReport, Sample, StepCount,
     mega_on, score_job,
 };
 use batt_lang::Batt;
@@ -262,7 +262,7 @@ impl<'h> Harness<'h> {
                         0,
                         &options,
                         stop,
-                        |_, run, entry, _| hash_of(run, entry),
+                        |_, run, entry| hash_of(run, entry),
                         |_, result| found.push(result.solved),
                     );
                     report = done.device;
@@ -401,7 +401,7 @@ fn values_unseen(
         0,
         options,
         interrupt::stop(),
-        |_, _, _, _| (),
+        |_, _, _| (),
         |_, _| (),
     )
 }
@@ -452,7 +452,7 @@ impl<'a> OneCore<'a> {
                 let found = batt[0].run(
                     worker,
                     sample,
-                    Pass::Solve,
+                    Goal::Solve,
                     &self.limits,
                     counts,
                     |run, entry| verdict_of(run, entry, batt[0].outputs(), sample),
