@@ -169,7 +169,7 @@ pub fn mega_on<T: Send>(
         let mut worker = Worker {
             worker: BattWorker::default(),
             counts: no_counts(batts),
-            right: vec![0.0; batts.len()],
+            habits: vec![Habits::default(); batts.len()],
             runs: Counts::default(),
             entries: Counts::default(),
             verify: Verify::new(options.device.verify),
@@ -286,8 +286,7 @@ struct Totals {
 struct Worker<'m> {
     worker: BattWorker,
     counts: Vec<Vec<StepCount>>,
-    /// In how many of the runs of each batt a candidate is right, of the last ones above all.
-    right: Vec<f32>,
+    habits: Vec<Habits>,
     runs: Counts,
     entries: Counts,
     verify: Verify,
@@ -314,12 +313,41 @@ struct Here<'h> {
 /// What came of the entries of a run: the verdicts on candidates, and what the caller made of all.
 type Entries<T> = Vec<(Option<Verdict>, T)>;
 
-/// Solvers compare before anybody knows whether a candidate is right, where so many are. It adds a tenth to the time of a run; to
-/// solve once more, in order to compare, doubles it.
-const OFTEN_RIGHT: f32 = 0.125;
+/// What is known about the runs of a batt. When a run knows that a candidate is right, values are gone: to compare then is to solve
+/// once more. To compare before anybody knows is in vain where none is right.
+#[derive(Clone, Copy)]
+struct Habits {
+    /// In how many of the runs a candidate is right, of the last ones above all.
+    right: f64,
+    /// What runs took that were done once to solve and once more to compare.
+    solving: f64,
+    comparing: f64,
+}
 
-/// What one run changes in what is known about how often that is.
-const LEARN: f32 = 1.0 / 16.0;
+impl Default for Habits {
+    /// To solve takes half of it: there may be more or less to compare.
+    fn default() -> Habits {
+        Habits {
+            right: 0.0,
+            solving: 0.5e-6,
+            comparing: 1e-6,
+        }
+    }
+}
+
+impl Habits {
+    /// Does it pay to compare ahead? Then every run takes what has to be compared longer, and else those take all of it longer
+    /// in which a candidate is right.
+    fn pays_ahead(&self) -> bool {
+        self.right * self.comparing > self.comparing - self.solving
+    }
+
+    /// Takes note of a run.
+    fn learn(&mut self, right: bool) {
+        const SHARE: f64 = 1.0 / 16.0;
+        self.right += SHARE * (f64::from(u8::from(right)) - self.right);
+    }
+}
 
 impl<'m> Worker<'m> {
     fn run<T>(
@@ -346,8 +374,7 @@ impl<'m> Worker<'m> {
         });
         let right = is_any_right(&entries);
         if here.compares {
-            let known = &mut self.right[here.number];
-            *known += LEARN * (f32::from(u8::from(right)) - *known);
+            self.habits[here.number].learn(right);
         }
         let made = |entries: Entries<T>| entries.into_iter().unzip::<_, _, Vec<_>, _>();
         let compared = made(entries.split_off(here.batt.solved())).1;
@@ -371,18 +398,23 @@ impl<'m> Worker<'m> {
         let (worker, limits) = (&mut self.worker, &self.options.limits);
         let counts = &mut self.counts[here.number];
         let goal = if ahead { Goal::Both } else { Goal::Solve };
+        let started = Instant::now();
         let mut entries = batt.run(worker, sample, goal, limits, counts, &mut look);
         if here.compares && !ahead && is_any_right(&entries) {
+            let solved = Instant::now();
             let compare = Goal::Compare;
             entries.extend(batt.run(worker, sample, compare, limits, &mut [], look));
+            let habits = &mut self.habits[here.number];
+            habits.solving += (solved - started).as_secs_f64();
+            habits.comparing += solved.elapsed().as_secs_f64();
         }
         entries
     }
 
     /// Are solvers to compare before it is known whether a candidate is right?
     fn compares_ahead(&self, here: &Here<'_>) -> bool {
-        let often = self.right[here.number] > OFTEN_RIGHT;
-        here.compares && often && here.batt.may_compare_ahead()
+        let pays = self.habits[here.number].pays_ahead();
+        here.compares && pays && here.batt.may_compare_ahead()
     }
 
     /// A run that a device has finished, if what it sent makes sense.
@@ -529,5 +561,29 @@ impl Outcomes {
         let cost = (self.busy / self.runs.max(1)).max(Duration::from_nanos(100));
         let wanted = BATCH_TIME.as_nanos() * workers as u128 / cost.as_nanos();
         (wanted as usize).clamp(SMALLEST_BATCH, LARGEST_BATCH)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comparing_ahead_has_to_pay() {
+        let mut habits = Habits::default();
+        assert!(!habits.pays_ahead());
+        (0..100).for_each(|_| habits.learn(true));
+        assert!(habits.pays_ahead());
+        // There is little to compare: one in five is often enough.
+        (0..100).for_each(|k| habits.learn(k % 5 == 4));
+        assert!(!habits.pays_ahead());
+        (habits.solving, habits.comparing) = (9.0, 10.0);
+        assert!(habits.pays_ahead());
+        // There is much: nine in ten are not.
+        (habits.solving, habits.comparing) = (0.5, 10.0);
+        (0..100).for_each(|k| habits.learn(k % 10 != 9));
+        assert!(!habits.pays_ahead());
+        (0..100).for_each(|_| habits.learn(true));
+        assert!(habits.pays_ahead());
     }
 }
