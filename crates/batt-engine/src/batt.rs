@@ -18,11 +18,13 @@ mod twins;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use batt_dsl::{Cost, Dialect, Fault, Limits, Outcome, Outside, Profile, Run, Value, Workspace};
+use batt_dsl::{
+    Allowance, Cost, Dialect, Fault, Limits, Outcome, Outside, Profile, Run, Value, Workspace,
+};
 use batt_lang::{Batt, OnError, StepId, batt};
 
 pub(crate) use self::plan::{Lists, Plan, Solver};
-use self::plan::{PartSet, Work};
+use self::plan::{Part, PartSet, Work};
 use crate::compile::{Instruction, RunError, SOME};
 use crate::sample::{Sample, demos, grid};
 
@@ -37,8 +39,6 @@ pub struct CompiledBatt {
     pub(crate) plan: Plan,
     outputs: usize,
     scores: usize,
-    /// See [`Plan::may_compare_ahead`].
-    may_compare_ahead: bool,
     pub(crate) uses_samples: bool,
 }
 
@@ -72,6 +72,8 @@ impl Request<'_> {
 pub struct BattWorker {
     pub(crate) workspace: Workspace,
     failed: Vec<Option<RunError>>,
+    /// Is the value of each slot of the solver there whose turn it is?
+    done: Vec<bool>,
     /// The shared steps that have been computed.
     shared: Vec<Option<Shared>>,
 }
@@ -125,7 +127,6 @@ impl CompiledBatt {
         CompiledBatt {
             dialect: batt.dialect(),
             on_error: batt.on_error,
-            may_compare_ahead: plan.may_compare_ahead(outputs + scores),
             plan,
             outputs,
             scores,
@@ -180,12 +181,7 @@ impl CompiledBatt {
         self.solved() + self.scores
     }
 
-    /// May it compare before anybody knows whether that is wanted? The results are the same then.
-    pub(crate) fn may_compare_ahead(&self) -> bool {
-        self.may_compare_ahead
-    }
-
-    /// The entries that are shown.
+    /// The entries that are wanted.
     pub(crate) fn shown(&self, goal: Goal) -> Range<usize> {
         match goal {
             Goal::Solve => 0..self.solved(),
@@ -200,8 +196,9 @@ impl CompiledBatt {
         twin.map_or(step, |twin| self.plan.twins.of[twin])
     }
 
-    /// Runs the batt on a sample, shows each wanted entry to `look`, and gives what that makes of them, in the order of the
-    /// entries. They are shown solver by solver, and are gone afterwards. `limits` hold for each solver, and once more
+    /// Runs the batt on a sample, shows each entry to `look`, and gives what that makes of the wanted ones, in the order of the
+    /// entries. They are shown solver by solver, and are gone afterwards. To compare is to solve first, and whoever looks at a
+    /// value finds out something about it: so all are shown, and what becomes of one does not depend on which are wanted. `limits` hold for each solver, and once more
     /// for each look: what one does to itself is no loss to the others. Only the clock is for the run as a whole.
     /// `counts` has one entry for each step; it may also be empty.
     pub fn run<T>(
@@ -223,7 +220,8 @@ impl CompiledBatt {
         )
     }
 
-    /// As [`run`](CompiledBatt::run), for the marked solvers alone: the steps of no others are executed.
+    /// As [`run`](CompiledBatt::run), for the marked solvers alone: the steps of no others are executed. Whoever looks chooses
+    /// what is wanted.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn run_only(
         &self,
@@ -325,7 +323,7 @@ impl CompiledBatt {
             &mut (),
             |run, entry| seen[entry.number] = Some(look(run, entry)),
         );
-        seen.into_iter().flatten().collect()
+        seen.drain(self.shown(goal)).flatten().collect()
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -342,6 +340,7 @@ impl CompiledBatt {
         let BattWorker {
             workspace,
             failed,
+            done,
             shared,
         } = worker;
         let plan = &self.plan;
@@ -349,11 +348,11 @@ impl CompiledBatt {
         failed.resize(self.entries(), None);
         shared.clear();
         shared.resize(plan.steps.instructions.len(), None);
-        let shown = self.shown(request.goal);
         let compares = request.goal != Goal::Solve;
         let mut state = State {
             batt: self,
             failed,
+            done,
             shared,
             counts,
             watch,
@@ -365,9 +364,8 @@ impl CompiledBatt {
             let mut slots = vec![Value::None; plan.steps.slots()];
             if let Err(fault) = self.prepare(run, &mut slots, inputs) {
                 let value = Err(RunError { fault, step: None });
-                let parts = solvers().flat_map(|(_, solver)| &solver.parts);
-                let numbers = parts.map(|part| part.entry as usize);
-                for number in numbers.filter(|number| shown.contains(number)) {
+                for part in solvers().flat_map(|(_, solver)| solver.parts(compares)) {
+                    let number = part.entry as usize;
                     look(run, BattEntry { number, value });
                 }
                 return;
@@ -375,38 +373,22 @@ impl CompiledBatt {
             run.bound_shared(limits.memory.saturating_mul(MEMORY_OF_SHARED));
             for (_, solver) in solvers() {
                 run.apart(|run, outside| {
-                    let parts = match compares {
-                        true => solver.parts.len(),
-                        false => solver.solving,
-                    };
                     let mut few = [Value::None; SOME];
                     let own = match few.get_mut(..solver.slots) {
                         Some(few) => Ok(few),
                         None => run.slots(solver.slots),
                     };
-                    let own = match own {
-                        Ok(own) => {
-                            state.solve(run, outside, solver, parts, &mut slots, own);
-                            own
-                        }
-                        Err(fault) => {
-                            let error = RunError { fault, step: None };
-                            let all = solver.parts.iter();
-                            all.for_each(|part| state.failed[part.entry as usize] = Some(error));
-                            &mut []
-                        }
-                    };
-                    for part in &solver.parts {
-                        let number = part.entry as usize;
-                        if !shown.contains(&number) {
-                            continue;
-                        }
-                        let value = match state.failed[number] {
-                            Some(error) => Err(error),
-                            None => Ok(part.value.get(own)),
-                        };
-                        run.renew();
-                        look(run, BattEntry { number, value });
+                    let own = own.unwrap_or_else(|fault| {
+                        let error = RunError { fault, step: None };
+                        let all = solver.parts.iter();
+                        all.for_each(|part| state.failed[part.entry as usize] = Some(error));
+                        &mut []
+                    });
+                    let rest = state.solve(run, outside, solver, &mut slots, own);
+                    state.show(run, &solver.parts[..solver.solving], own, &mut look);
+                    if compares {
+                        state.compare(run, outside, solver, rest, &mut slots, own);
+                        state.show(run, &solver.parts[solver.solving..], own, &mut look);
                     }
                 });
             }
@@ -478,63 +460,135 @@ struct Stopwatch<'a> {
 struct State<'a, W> {
     batt: &'a CompiledBatt,
     failed: &'a mut [Option<RunError>],
+    done: &'a mut Vec<bool>,
     shared: &'a mut [Option<Shared>],
     counts: &'a mut [StepCount],
     watch: &'a mut W,
 }
 
 impl<W: Watch> State<'_, W> {
-    /// Does what a solver does for its first `parts`: its own steps with the values in `own`, and those that it shares, unless that
-    /// has been done, with the values in `shared`. To compare is to solve first, so that what is left of the limits is the same.
+    /// Does what a solver does for its candidate and its scores: its own steps with the values in `own`, and those that it shares,
+    /// unless that has been done, with the values in `shared`. Gives what the candidate has left of the limits.
     fn solve<'r, 's>(
         &mut self,
         run: &mut Run<'s>,
         outside: &Outside<'r, 's>,
         solver: &Solver,
-        parts: usize,
         shared: &mut [Value<'r>],
         own: &mut [Value<'s>],
-    ) {
+    ) -> Allowance {
         for (place, &slot) in own.iter_mut().zip(&solver.given) {
             *place = outside.bring(shared[slot as usize]);
         }
-        // The parts that have not failed.
-        let mut live = PartSet::up_to(parts);
+        self.done.clear();
+        self.done.resize(solver.slots, false);
+        let parts = &solver.parts[..solver.solving];
+        let mut live = self.live(solver, 0..solver.solving);
         let mut rest = run.allowance();
-        for (k, part) in solver.parts[..parts].iter().enumerate() {
+        for (k, part) in parts.iter().enumerate() {
             // What the solver took is spent for all its differs, but none takes anything from another.
-            if k == 1 {
+            run.allow(rest);
+            self.work(run, outside, solver, part, &mut live, true, shared, own);
+            if k == 0 {
                 rest = run.allowance();
             }
+            if live.is_empty() {
+                break;
+            }
+        }
+        rest
+    }
+
+    /// Does what is not done yet of what comparisons need. Each may take what the candidate has left of the limits. So whoever solves
+    /// does so in the same way, whether it goes on to compare or not.
+    fn compare<'r, 's>(
+        &mut self,
+        run: &mut Run<'s>,
+        outside: &Outside<'r, 's>,
+        solver: &Solver,
+        rest: Allowance,
+        shared: &mut [Value<'r>],
+        own: &mut [Value<'s>],
+    ) {
+        let mut live = self.live(solver, solver.solving..solver.parts.len());
+        for part in &solver.parts {
+            if live.is_empty() {
+                break;
+            }
             run.allow(rest);
-            for work in &part.work {
-                let Some(first) = work.users.first_in(&live) else {
-                    continue;
-                };
-                // Comparisons come last: nobody else needs it if they are the first who do.
-                let counts = first < solver.solving;
-                let step = work.step as usize;
-                let outcome = match &work.own {
-                    Some(instruction) => {
-                        let (outcome, fell_back) = self.execute(run, instruction, step, own);
-                        if counts {
-                            self.count(step, outcome.is_err(), fell_back);
-                        }
-                        outcome
+            self.work(run, outside, solver, part, &mut live, false, shared, own);
+        }
+    }
+
+    /// Shows what came of some parts.
+    fn show<'s>(
+        &self,
+        run: &mut Run<'s>,
+        parts: &[Part],
+        own: &[Value<'s>],
+        look: &mut impl for<'r> FnMut(&mut Run<'r>, BattEntry<'r>),
+    ) {
+        for part in parts {
+            let number = part.entry as usize;
+            let value = match self.failed[number] {
+                Some(error) => Err(error),
+                None => Ok(part.value.get(own)),
+            };
+            run.renew();
+            look(run, BattEntry { number, value });
+        }
+    }
+
+    /// Those of some parts that have not failed.
+    fn live(&self, solver: &Solver, parts: Range<usize>) -> PartSet {
+        parts
+            .filter(|&part| self.failed[solver.parts[part].entry as usize].is_none())
+            .collect()
+    }
+
+    /// Does those steps of a part that one of the `live` parts needs.
+    #[allow(clippy::too_many_arguments)]
+    #[inline(always)]
+    fn work<'r, 's>(
+        &mut self,
+        run: &mut Run<'s>,
+        outside: &Outside<'r, 's>,
+        solver: &Solver,
+        part: &Part,
+        live: &mut PartSet,
+        counts: bool,
+        shared: &mut [Value<'r>],
+        own: &mut [Value<'s>],
+    ) {
+        for work in &part.work {
+            if self.done[work.slot] || !work.users.intersects(live) {
+                continue;
+            }
+            let step = work.step as usize;
+            let outcome = match &work.own {
+                Some(instruction) => {
+                    let (outcome, fell_back) = self.execute(run, instruction, step, own);
+                    if counts {
+                        self.count(step, outcome.is_err(), fell_back);
                     }
-                    None => {
-                        let cost = self.share(run, outside, step, counts, shared);
-                        let paid = cost.and_then(|cost| run.charge(&cost));
-                        paid.map(|()| outside.bring(shared[self.batt.plan.steps.first() + step]))
-                    }
-                };
-                match outcome {
-                    Ok(value) => own[work.slot] = value,
-                    Err(fault) => {
-                        self.fail(solver, work, &mut live, fault);
-                        if live.is_empty() {
-                            return;
-                        }
+                    outcome
+                }
+                None => {
+                    let cost = self.share(run, outside, step, counts, shared);
+                    let paid = cost.and_then(|cost| run.charge(&cost));
+                    paid.map(|()| outside.bring(shared[self.batt.plan.steps.first() + step]))
+                }
+            };
+            match outcome {
+                Ok(value) => {
+                    own[work.slot] = value;
+                    self.done[work.slot] = true;
+                }
+                Err(fault) => {
+                    self.fail(solver, work, fault);
+                    live.remove_all(&work.users);
+                    if live.is_empty() {
+                        return;
                     }
                 }
             }
@@ -630,13 +684,12 @@ impl<W: Watch> State<'_, W> {
 
     /// The entries that need a failing step have failed, unless they have before: the first failure is the one to report.
     #[cold]
-    fn fail(&mut self, solver: &Solver, work: &Work, live: &mut PartSet, fault: Fault) {
+    fn fail(&mut self, solver: &Solver, work: &Work, fault: Fault) {
         let step = Some(StepId(self.batt.original(work.step)));
         for part in work.users.iter() {
             let entry = solver.parts[part].entry as usize;
             self.failed[entry].get_or_insert(RunError { fault, step });
         }
-        live.remove_all(&work.users);
     }
 }
 

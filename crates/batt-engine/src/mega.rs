@@ -413,8 +413,7 @@ impl<'m> Worker<'m> {
 
     /// Are solvers to compare before it is known whether a candidate is right?
     fn compares_ahead(&self, here: &Here<'_>) -> bool {
-        let pays = self.habits[here.number].pays_ahead();
-        here.compares && pays && here.batt.may_compare_ahead()
+        here.compares && self.habits[here.number].pays_ahead()
     }
 
     /// A run that a device has finished, if what it sent makes sense.
@@ -473,10 +472,13 @@ impl<'m> Worker<'m> {
         let there = replay.seen(&mut self.worker)?;
         let (full, outputs) = (self.options.values, here.batt.outputs());
         let done = self.done_here(here, |run, entry| {
+            let verdict = here.verdict(run, &entry);
+            let made = render(here.number, run, entry);
+            // A second look has limits of its own: the first is what it would have been without.
+            run.renew();
             let expected = here.sample.expected.filter(|_| entry.number < outputs);
             let seen = Seen::here(run, entry.value, full, expected);
-            let verdict = here.verdict(run, &entry);
-            (verdict, (seen, render(here.number, run, entry)))
+            (verdict, (seen, made))
         });
         let (seen, done): (Vec<Seen>, Entries<T>) = done
             .into_iter()

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use batt_arc::{Grid, Pair, corpus};
-use batt_dsl::{Dialect, Fault, Limits, OwnedValue, Run, Workspace};
+use batt_dsl::{Dialect, Fault, Limits, Outcome, OwnedValue, Run, Value, Workspace};
 use batt_engine::{
     BattEntry, BattWorker, Compiled, CompiledBatt, Goal, Job, MegaOptions, MegaReport, Options,
     Sample, StepCount, Values, Verdict, mega, run_job,
@@ -49,6 +49,10 @@ fn subject(dialect: Dialect) -> impl Strategy<Value = (Vec<Program>, Grid, Grid)
 }
 
 fn merged(programs: &[Program], options: &CardOptions) -> Batt {
+    merged_with(programs, &[], options)
+}
+
+fn merged_with(programs: &[Program], differs: &[Program], options: &CardOptions) -> Batt {
     let donors: Vec<Donor<'_>> = programs
         .iter()
         .enumerate()
@@ -58,7 +62,7 @@ fn merged(programs: &[Program], options: &CardOptions) -> Batt {
             size: None,
         })
         .collect();
-    card::merge(&donors, &[], options)
+    card::merge(&donors, differs, options)
         .expect("one dialect")
         .batt
 }
@@ -181,8 +185,82 @@ fn check_within(
     Ok(())
 }
 
+/// Entries with the step that an error is in.
+type Details = Vec<Result<OwnedValue, (Fault, Option<u32>)>>;
+
+fn details<'r>(
+    run: &mut Run<'r>,
+    entry: BattEntry<'r>,
+) -> Result<OwnedValue, (Fault, Option<u32>)> {
+    let value = entry
+        .value
+        .map_err(|error| (error.fault, error.step.map(|step| step.0)))?;
+    run.to_owned(value).map_err(|fault| (fault, None))
+}
+
+/// Solving and comparing, at once or one after the other, on enough or hardly enough of everything: the same. And comparing is
+/// solving with another `C`.
+fn check_comparisons(batt: &Batt, on_error: OnError, sample: &Sample<'_>) -> Result<(), String> {
+    let batt = CompiledBatt::new(batt).on_error(on_error);
+    let solved = batt.outputs() + batt.scores();
+    let mut worker = BattWorker::default();
+    for limits in [LIMITS, SMALL] {
+        let [solve, compare, both] = [Goal::Solve, Goal::Compare, Goal::Both].map(|goal| {
+            let entries: Details = batt.run(&mut worker, sample, goal, &limits, &mut [], details);
+            entries
+        });
+        if compare != both[solved..] || solve != both[..solved] {
+            return Err(format!("{solve:?}\nand {compare:?}\nare not {both:?}"));
+        }
+        let scores = batt.run_with(
+            &mut worker,
+            |run| {
+                let Sample { demos, input, .. } = sample;
+                let demo = [grid_in(run, &demos[0].input)?, grid_in(run, input)?];
+                let demo = run.make_tuple(&demo)?;
+                let expected = sample.expected.expect("one is given");
+                let samples = run.make_tuple(&[demo])?;
+                Ok([samples, grid_in(run, input)?, grid_in(run, expected)?])
+            },
+            &limits,
+            &mut [],
+            details,
+        );
+        // Where several steps of one fail, another may come first: those that do not depend on `C` do.
+        let fails_at_limit =
+            |entry: &Result<_, (Fault, _)>| matches!(entry, Err((fault, _)) if fault.is_limit());
+        for (a, b) in compare.iter().zip(&scores[batt.outputs()..]) {
+            let same = a == b || (a.is_err() && b.is_err());
+            if !same && !fails_at_limit(a) && !fails_at_limit(b) {
+                return Err(format!("{a:?} is not {b:?}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn grid_in<'r>(run: &mut Run<'r>, grid: &Grid) -> Outcome<Value<'r>> {
+    run.input(grid.height(), grid.width(), grid.cells())
+}
+
 proptest! {
     #![proptest_config(config(300))]
+
+    /// Solvers and differs of any kind, which may look at `C` or not.
+    #[test]
+    fn to_compare_is_to_solve_with_another_c(
+        (programs, grid, other) in subject(Dialect::Tokpidjin),
+        differs in 0usize..5,
+        defaults in any::<bool>(),
+    ) {
+        let (differs, donors) = programs.split_at(differs.min(programs.len() - 1));
+        let batt = merged_with(donors, differs, &CardOptions::default());
+        let demos = [Pair { input: other.clone(), output: Some(grid.clone()) }];
+        let sample = Sample { demos: &demos, input: &grid, expected: Some(&other) };
+        let on_error = if defaults { OnError::Defaults } else { OnError::Poison };
+        let checked = check_comparisons(&batt, on_error, &sample);
+        checked.map_err(|text| TestCaseError::fail(format!("{text}\n{}", batt.program)))?;
+    }
 
     /// Sharing, folding, resolving and dropping change no answer and no failure.
     #[test]

@@ -296,12 +296,14 @@ OUTLINE V count_equals(Ctx &c, V tuple, u32 *counts) {
 OUTLINE V first_in_table(Ctx &c, V tuple, const u32 *counts, u32 best) {
   u32 n = length(c, tuple), distinct = 0;
   ROOM(u64, hashes, c, n);
+  c.by_address = false;
   for (u32 k = 0; k < n; k++) {
     if (!counts[k]) continue;
     u64 hash = hash_of(c, item(c, tuple, k));
     put(hashes + k, hash);
     distinct++;
   }
+  if (c.by_address && distinct > 1) return odd(c); // as in `builder_for`
   sync();
   spend(c, distinct);
   Table t;

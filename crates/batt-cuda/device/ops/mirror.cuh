@@ -405,13 +405,15 @@ OUTLINE V rows_scaled(Ctx &c, V v, V factor, bool down, bool across) {
       wrong |= !is_container(rows[k]) || (!number && length(c, rows[k]) > 0);
       inside += is_container(rows[k]) ? length(c, rows[k]) : 0;
     }
+  i64 times = number ? max_of(number_of(factor), (i64)0) : 0;
   if (any(wrong)) {
-    // The CPU puts sets in order before it notices.
-    spend(c, (u64)(n + sum(inside)) * 5 / 8);
+    // The CPU puts sets in order before it notices, and repeats what comes before.
+    u64 seen = n + sum(inside), made = sum(inside) * min_of((u64)times, (u64)MOST_ELEMENTS);
+    if (made >= MOST_ELEMENTS) return stop(c, SIZE);
+    spend(c, (seen + made) * 5 / 8);
     return failed(TYPE_);
   }
   NEED_ORDER(c, v);
-  i64 times = number ? max_of(number_of(factor), (i64)0) : 0;
   if (times > (i64)MOST_ELEMENTS) return stop(c, SIZE);
   if (across) {
     ROOM(V, wide, c, n);

@@ -267,7 +267,7 @@ OUTLINE V tally_of(Ctx &c, V container, Tally *tally) {
   return tally_values(c, items, length(c, container), tally);
 }
 
-/// The order in which a set stands that is *built* of n distinct values, as their numbers. Null: the arena is full.
+/// The order in which a set stands that is *built* of n distinct values, as their numbers. Null: the run is stopped.
 OUTLINE u32 *order_when_built(Ctx &c, const V *values, u32 n) {
   u32 *order = room_for<u32>(c, n + 1), size = table_room(n), mark = c.top;
   u64 *hashes = room_for<u64>(c, n + 1);
@@ -276,7 +276,10 @@ OUTLINE u32 *order_when_built(Ctx &c, const V *values, u32 n) {
   table.other = room_for<u32>(c, size);
   if (c.stop) return nullptr;
   spend(c, n);
+  c.by_address = false;
   for (u32 k = 0; k < n; k++) put(hashes + k, hash_of(c, values[k]));
+  if (c.by_address && n > 1) stop(c, ODD); // as in `builder_for`
+  if (c.stop) return nullptr;
   sync();
   if (lane() == 0) {
     table_clear(table);

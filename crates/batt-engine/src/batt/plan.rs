@@ -89,19 +89,6 @@ impl Plan {
             steps_of_entry,
         }
     }
-
-    /// Is what a solver does for candidates and scores the same whether it goes on to compare or not? It is unless there are
-    /// others after an entry that depends on `C`: of its steps more may be executed then, and the others have less left of the limits.
-    pub fn may_compare_ahead(&self, solved: usize) -> bool {
-        self.solvers.iter().all(|solver| {
-            let [first, second, ..] = &solver.parts[..] else {
-                return true;
-            };
-            let steps = self.steps_of_entry.get(first.entry as usize);
-            let depends = steps.iter().any(|&step| self.twins.step(step) != step);
-            !depends || second.entry as usize >= solved
-        })
-    }
 }
 
 /// For each step, do several solvers need it?
@@ -137,6 +124,14 @@ fn leads(solvers: &[Vec<u32>], steps_of_entry: &Lists) -> Vec<u32> {
 }
 
 impl Solver {
+    /// All parts, or those without comparisons.
+    pub fn parts(&self, compares: bool) -> &[Part] {
+        match compares {
+            true => &self.parts,
+            false => &self.parts[..self.solving],
+        }
+    }
+
     /// Plans what to do for some entries. Those from `solved` on are comparisons.
     fn new(
         entries: &[u32],
@@ -264,13 +259,6 @@ pub(crate) struct PartSet {
 }
 
 impl PartSet {
-    /// The first parts.
-    pub fn up_to(count: usize) -> PartSet {
-        let mut set = PartSet::default();
-        (0..count).for_each(|part| set.insert(part));
-        set
-    }
-
     pub fn insert(&mut self, part: usize) {
         let bit = 1 << (part % 64);
         match (part / 64).checked_sub(1) {
@@ -290,21 +278,11 @@ impl PartSet {
         }
     }
 
-    /// The first part that is in both.
+    /// Is any part in both?
     #[inline]
-    pub fn first_in(&self, other: &PartSet) -> Option<usize> {
-        match self.first & other.first {
-            0 if self.more.is_empty() => None,
-            0 => self.later_in(other),
-            bits => Some(bits.trailing_zeros() as usize),
-        }
-    }
-
-    #[cold]
-    fn later_in(&self, other: &PartSet) -> Option<usize> {
-        let both = self.more.iter().zip(&other.more).map(|(a, b)| a & b);
-        let (at, bits) = both.enumerate().find(|(_, bits)| *bits != 0)?;
-        Some(64 * (at + 1) + bits.trailing_zeros() as usize)
+    pub fn intersects(&self, other: &PartSet) -> bool {
+        let more = || self.more.iter().zip(&other.more).any(|(a, b)| a & b != 0);
+        self.first & other.first != 0 || more()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -318,6 +296,14 @@ impl PartSet {
             let set = (0..64).filter(move |bit| bits >> bit & 1 == 1);
             set.map(move |bit| 64 * at + bit)
         })
+    }
+}
+
+impl FromIterator<usize> for PartSet {
+    fn from_iter<I: IntoIterator<Item = usize>>(parts: I) -> PartSet {
+        let mut set = PartSet::default();
+        parts.into_iter().for_each(|part| set.insert(part));
+        set
     }
 }
 

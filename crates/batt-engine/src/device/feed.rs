@@ -123,7 +123,7 @@ impl Load<'_> {
 const KEPT_SAMPLES: usize = 1 << 15;
 
 /// Jobs in a chunk: enough for every warp of a large card to have several, few enough for results to come steadily.
-const SMALLEST_CHUNK: usize = 1 << 12;
+const SMALLEST_CHUNK: usize = 1 << 14;
 const LARGEST_CHUNK: usize = 1 << 16;
 /// Without values there is less to wait for.
 const LARGEST_CHUNK_OF_SCORES: usize = 1 << 18;

@@ -172,11 +172,9 @@ impl<'a> Replay<'a> {
                 limits,
                 &mut counts,
                 |run, entry| {
-                    let seen = &mut seen[entry.number];
-                    if seen.is_none() {
-                        let completed = self.completed(run, &entry);
-                        *seen = Some(look(run, entry, &completed));
-                    }
+                    let completed = self.completed(run, &entry);
+                    let looked = look(run, entry, &completed);
+                    seen[entry.number].get_or_insert(looked);
                 },
             );
         }

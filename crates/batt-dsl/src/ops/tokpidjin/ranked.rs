@@ -266,7 +266,9 @@ fn by_value<'r>(
     let members = Members::of(run, container)?;
     let keys = keys(run, members, compfunc)?;
     match ranked(run, members, keys, rank, Ascending)? {
-        // The original calls the function once more; functions give the same each time.
+        // The original calls the function once more. Functions give the same each time; `None`, by which elements are sorted
+        // as they are, is none.
+        Some(_) if matches!(compfunc, Value::None) => Err(Fault::Type),
         Some(k) => Ok(keys[k]),
         None => run.call1(compfunc, Value::Int(0)),
     }
@@ -431,6 +433,32 @@ safe! {
         match by_count(run, &values, rank)? {
             Some(color) => Ok(color),
             None => Ok(Value::Set(run.empty_set()?)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Dialect, Limits, Value, Workspace};
+
+    /// `sorted` takes `None` for a function, but nobody can call it on the winner.
+    #[test]
+    fn none_sorts_but_has_no_values() {
+        for (name, expected) in [
+            ("get_arg_rank_t", "8"),
+            ("get_val_rank", "{\"t\":[]}"),
+            ("get_val_rank_t", "{\"t\":[]}"),
+            ("get_val_rank_f", "{\"t\":[]}"),
+        ] {
+            let op = Dialect::Tokpidjin.op(name).expect("a primitive");
+            let found = Workspace::new().run(Dialect::Tokpidjin, &Limits::default(), |run| {
+                let container = run.make_tuple(&[Value::Int(7), Value::Int(8)])?;
+                let args = [container, Value::None, Value::Int(0)];
+                let value = run.call(Value::Op(op), &args)?;
+                let mut text = String::new();
+                run.write_json(value, &mut text).map(|()| text)
+            });
+            assert_eq!(found.as_deref(), Ok(expected), "{name}");
         }
     }
 }
