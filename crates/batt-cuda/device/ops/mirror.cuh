@@ -408,7 +408,8 @@ OUTLINE V rows_scaled(Ctx &c, V v, V factor, bool down, bool across) {
   i64 times = number ? max_of(number_of(factor), (i64)0) : 0;
   if (any(wrong)) {
     // The CPU puts sets in order before it notices, and repeats what comes before.
-    u64 seen = n + sum(inside), made = sum(inside) * min_of((u64)times, (u64)MOST_ELEMENTS);
+    u64 cells = sum(inside), seen = n + cells;
+    u64 made = (down ? seen : cells) * min_of((u64)times, (u64)MOST_ELEMENTS);
     if (made >= MOST_ELEMENTS) return stop(c, SIZE);
     spend(c, (seen + made) * 5 / 8);
     return failed(TYPE_);
@@ -556,8 +557,16 @@ OUTLINE V foreign_mirrored(Ctx &c, V patch, V cells, u8 turn) {
   // All elements have two components or all have three.
   u32 components = is_container(items[0]) ? length(c, items[0]) : 0;
   bool wrong = !(components == 2 && wants_locations) && !(components == 3 && wants_cells);
-  for (u32 k = lane(); k < n; k += LANES) wrong |= !has_components(c, items[k], components);
-  return any(wrong) ? failed(VALUE_) : odd_mirrored(c, patch, cells, turn);
+  bool far = false; // the CPU looks at the edges first, and adds them
+  for (u32 k = lane(); k < n; k += LANES) {
+    wrong |= !has_components(c, items[k], components);
+    for (u32 j = 0; items[k].kind == TUPLE && j < min_of(items[k].len, 2u); j++) {
+      V v = values_of(c, items[k])[j];
+      far |= v.kind == INT && !fits32(int_of(v));
+    }
+  }
+  if (any(wrong)) return any(far) ? odd(c) : failed(VALUE_);
+  return odd_mirrored(c, patch, cells, turn);
 }
 
 INLINE V mirrored_f(Ctx &c, V patch, u8 turn) {
