@@ -111,7 +111,7 @@ impl<'a> Replay<'a> {
 
     /// Shows entries to `look`, with what the device said about them, and gives what that makes of them: candidates and scores,
     /// and comparisons if one of the others `asks` for them. What was left is done here; solvers that are may compare `ahead`.
-    /// Without full values, values are `None`.
+    /// Without full values, values are `None`, and what was left is there as the device would have had it.
     pub fn show<T>(
         &self,
         ahead: bool,
@@ -143,14 +143,19 @@ impl<'a> Replay<'a> {
         let RunThere { batt, limits, .. } = self.of;
         let shown = batt.shown(goal);
         let is_left = |number: &usize| matches!(self.found[*number].entry, Entry::Left(_));
-        worker.workspace.run(batt.dialect(), limits, |run| {
+        let read = worker.workspace.run(batt.dialect(), limits, |run| {
             for number in shown.clone().filter(|number| !is_left(number)) {
                 if seen[number].is_none() {
                     seen[number] = Some(self.look_at(run, number, &mut look)?);
                 }
             }
             Ok::<_, WireError>(())
-        })?;
+        });
+        let solves = goal == Goal::Solve;
+        if solves {
+            // Who sends nonsense is not believed anything. The others are counted by now, so what cannot be read is done here.
+            read?;
+        }
         let pieces = self.of.pieces.iter();
         let here: Vec<bool> = pieces
             .map(|piece| {
@@ -159,7 +164,6 @@ impl<'a> Replay<'a> {
                 missing.next().is_some()
             })
             .collect();
-        let solves = goal == Goal::Solve;
         let mut counts = vec![StepCount::default(); if solves { batt.len() } else { 0 }];
         if here.contains(&true) {
             let goal = if solves && ahead { Goal::Both } else { goal };
@@ -172,8 +176,14 @@ impl<'a> Replay<'a> {
                 limits,
                 &mut counts,
                 |run, entry| {
-                    let completed = self.completed(run, &entry);
-                    let looked = look(run, entry, &completed);
+                    // Whoever has the value needs nothing else, and finds the limits as they are without a device.
+                    let looked = match self.of.full {
+                        true => look(run, entry, &self.found[entry.number].entry),
+                        false => {
+                            let completed = self.completed(run, &entry);
+                            look(run, entry, &completed)
+                        }
+                    };
                     seen[entry.number].get_or_insert(looked);
                 },
             );
