@@ -264,6 +264,12 @@ struct Builder {
   u32 mark;
 };
 
+/// Stops a run that has hashed something by its address, among n elements of a table, since `c.by_address` was cleared: closures
+/// stand in the order of their addresses, and so of how many were made before. As on the CPU, not here.
+INLINE void refuse_addresses(Ctx &c, u32 n) {
+  if (c.by_address && n > 1) stop(c, ODD);
+}
+
 /// False when the arena is full. `list` must be distinct. Temporary memory begins at `mark`.
 OUTLINE bool builder_for(Ctx &c, V list, Builder *b) {
   u32 n = list.len;
@@ -279,8 +285,7 @@ OUTLINE bool builder_for(Ctx &c, V list, Builder *b) {
   spend(c, n);
   c.by_address = false;
   hash_elements(c, list, b->hashes);
-  // Closures stand in the order of their addresses, and so of how many were made before: as on the CPU, not here.
-  if (c.by_address && n > 1) stop(c, ODD);
+  refuse_addresses(c, n);
   return !c.stop;
 }
 

@@ -24,7 +24,7 @@ use batt_dsl::{
 use batt_lang::{Batt, OnError, StepId, batt};
 
 pub(crate) use self::plan::{Lists, Plan, Solver};
-use self::plan::{Part, PartSet, Work};
+use self::plan::{Part, PartSet, Work, entry_values};
 use crate::compile::{Instruction, RunError, SOME};
 use crate::sample::{Sample, demos, grid};
 
@@ -121,9 +121,7 @@ impl CompiledBatt {
     pub fn new(batt: &Batt) -> CompiledBatt {
         let plan = Plan::new(batt);
         let (outputs, scores) = (batt.outputs.len(), batt.scores.len());
-        let values = batt.outputs.iter().map(|output| &output.value);
-        let values = values.chain(batt.scores.iter().map(|score| &score.value));
-        let mut operands = batt.program.operands().chain(values);
+        let mut operands = batt.program.operands().chain(entry_values(batt));
         CompiledBatt {
             dialect: batt.dialect(),
             on_error: batt.on_error,
@@ -384,11 +382,12 @@ impl CompiledBatt {
                         all.for_each(|part| state.failed[part.entry as usize] = Some(error));
                         &mut []
                     });
+                    let (solving, comparing) = solver.parts.split_at(solver.solving);
                     let rest = state.solve(run, outside, solver, &mut slots, own);
-                    state.show(run, &solver.parts[..solver.solving], own, &mut look);
+                    state.show(run, solving, own, &mut look);
                     if compares {
                         state.compare(run, outside, solver, rest, &mut slots, own);
-                        state.show(run, &solver.parts[solver.solving..], own, &mut look);
+                        state.show(run, comparing, own, &mut look);
                     }
                 });
             }
@@ -605,7 +604,9 @@ impl<W: Watch> State<'_, W> {
         shared: &mut [Value<'r>],
     ) -> Outcome<Cost> {
         let steps = &self.batt.plan.steps;
-        let known = match self.shared[step] {
+        let mut known = match self.shared[step] {
+            // Mostly there is nothing more to do.
+            Some(known) if known.counted || !counts => return known.cost,
             Some(known) => known,
             None => {
                 let instruction = &steps.instructions[step];
@@ -622,13 +623,11 @@ impl<W: Watch> State<'_, W> {
                 }
             }
         };
-        if counts && !known.counted {
+        if counts {
             self.count(step, known.cost.is_err(), known.fell_back);
+            known.counted = true;
         }
-        self.shared[step] = Some(Shared {
-            counted: known.counted || counts,
-            ..known
-        });
+        self.shared[step] = Some(known);
         known.cost
     }
 

@@ -361,8 +361,8 @@ impl<'m> Worker<'m> {
             let done = self.finished(here, taken, render);
             if let Err(reason) = &done {
                 self.runs.add(Err(*reason));
-                let entries = here.batt.shown(Goal::Solve).len();
-                self.entries.add_many(Err(*reason), entries as u64);
+                let entries = here.batt.solved() as u64;
+                self.entries.add_many(Err(*reason), entries);
             }
             done.ok()
         });
@@ -484,7 +484,7 @@ impl<'m> Worker<'m> {
             .into_iter()
             .map(|(verdict, (seen, made))| (seen, (verdict, made)))
             .unzip();
-        replay.count_solved(&mut self.entries);
+        replay.count(Goal::Solve, &mut self.entries);
         self.verify.compare(here.run, &seen, &there);
         Ok(done)
     }

@@ -303,7 +303,8 @@ OUTLINE V first_in_table(Ctx &c, V tuple, const u32 *counts, u32 best) {
     put(hashes + k, hash);
     distinct++;
   }
-  if (c.by_address && distinct > 1) return odd(c); // as in `builder_for`
+  refuse_addresses(c, distinct);
+  CHECK(c);
   sync();
   spend(c, distinct);
   Table t;

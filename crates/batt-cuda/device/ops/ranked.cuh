@@ -278,7 +278,7 @@ OUTLINE u32 *order_when_built(Ctx &c, const V *values, u32 n) {
   spend(c, n);
   c.by_address = false;
   for (u32 k = 0; k < n; k++) put(hashes + k, hash_of(c, values[k]));
-  if (c.by_address && n > 1) stop(c, ODD); // as in `builder_for`
+  refuse_addresses(c, n);
   if (c.stop) return nullptr;
   sync();
   if (lane() == 0) {

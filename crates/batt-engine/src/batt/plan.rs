@@ -246,7 +246,7 @@ fn grouped(batt: &Batt) -> Vec<Vec<u32>> {
 }
 
 /// The values of the entries: the outputs, then the scores.
-fn entry_values(batt: &Batt) -> impl Iterator<Item = &Operand> + Clone {
+pub(super) fn entry_values(batt: &Batt) -> impl Iterator<Item = &Operand> + Clone {
     let outputs = batt.outputs.iter().map(|output| &output.value);
     outputs.chain(batt.scores.iter().map(|score| &score.value))
 }

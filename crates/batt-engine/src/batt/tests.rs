@@ -16,6 +16,13 @@ fn text<'r>(run: &mut Run<'r>, entry: BattEntry<'r>) -> String {
     }
 }
 
+/// A batt in arc-dsl, by its text.
+fn compiled(text: &str) -> CompiledBatt {
+    let file = BattFile::parse(text, "batt.py", Some(Dialect::ArcDsl));
+    assert!(file.is_clean(), "{:?}", file.diagnostics);
+    CompiledBatt::new(&file.batts[0])
+}
+
 /// The entries of a run as texts.
 fn texts(batt: &CompiledBatt, sample: &Sample<'_>, goal: Goal, limits: &Limits) -> Vec<String> {
     let mut worker = BattWorker::default();
@@ -128,9 +135,7 @@ fn a_candidate_that_compares() {
                 t3 = hmirror(t1)\n    t4 = vconcat(t2, t3)\n    o.append((4, False, 'a', t4))\n    t5 = asobject(t3)\n    \
                 t6 = order(t5, first)\n    s.append((6, 'a', 'd', t6))\n    t7 = equality(t4, C)\n    \
                 s.append((7, 'a', 'e', t7))\n    return o, s\n";
-    let file = BattFile::parse(text, "batt.py", Some(Dialect::ArcDsl));
-    assert!(file.is_clean(), "{:?}", file.diagnostics);
-    let batt = CompiledBatt::new(&file.batts[0]);
+    let batt = compiled(text);
     let tasks = corpus::tasks();
     let mut limited = 0;
     for (task, _, pair) in tasks.pairs().step_by(25) {
@@ -149,9 +154,7 @@ fn nor_does_what_is_shared_cost_more() {
                 t2 = totuple(t1)\n    o.append((2, False, 'a', t2))\n    t3 = first(t1)\n    \
                 o.append((3, False, 'b', t3))\n    t4 = double(t3)\n    o.append((4, False, 'c', t4))\n    \
                 return o, s\n";
-    let file = BattFile::parse(text, "batt.py", Some(Dialect::ArcDsl));
-    assert!(file.is_clean(), "{:?}", file.diagnostics);
-    let batt = CompiledBatt::new(&file.batts[0]);
+    let batt = compiled(text);
     let tasks = corpus::tasks();
     let mut limited = 0;
     for (task, _, pair) in tasks.pairs().step_by(15) {
@@ -170,9 +173,7 @@ fn a_solver_fails_in_its_own_turn() {
                 o.append((4, False, 'a', t4))\n    t5 = astuple(t2, t3)\n    o.append((5, False, 'b', t5))\n    \
                 t6 = hmirror(t1)\n    s.append((6, 'a', 'd', t6))\n    s.append((1, 'b', 'd', t1))\n    \
                 return o, s\n";
-    let file = BattFile::parse(text, "batt.py", Some(Dialect::ArcDsl));
-    assert!(file.is_clean(), "{:?}", file.diagnostics);
-    let batt = CompiledBatt::new(&file.batts[0]);
+    let batt = compiled(text);
     let tasks = corpus::tasks();
     let (task, _, pair) = tasks.pairs().next().expect("a pair");
     let sample = Sample::new(task, pair);
@@ -220,9 +221,7 @@ fn a_solver_with_many_differs() {
         "def batt(task_id, S, I, C, log_path):\n    s = []\n    o = []\n    t1 = hmirror(I)\n    \
          o.append((1, False, 'a', t1))\n{scores}    return o, s\n"
     );
-    let file = BattFile::parse(&text, "batt.py", Some(Dialect::ArcDsl));
-    assert!(file.is_clean(), "{:?}", file.diagnostics);
-    let batt = CompiledBatt::new(&file.batts[0]);
+    let batt = compiled(&text);
     let tasks = corpus::tasks();
     let (task, _, pair) = tasks.pairs().next().expect("a pair");
     let found = texts(

@@ -9,10 +9,10 @@ use crate::compile::{CONSTANT, Source, Steps};
 pub(crate) struct Twins {
     /// The step that each is the twin of.
     pub of: Vec<u32>,
-    /// From a step to its twin.
-    steps: HashMap<u32, u32>,
-    /// The same for slots, that of the parameter included.
+    /// From slot to slot, that of the parameter included.
     slots: HashMap<u32, u32>,
+    /// The slot of the first step.
+    first: u32,
 }
 
 impl Twins {
@@ -32,8 +32,8 @@ impl Twins {
         steps.first_step += 1;
         let mut twins = Twins {
             of: Vec::new(),
-            steps: HashMap::new(),
             slots: HashMap::from([(param, new)]),
+            first: steps.first() as u32,
         };
         for step in 0..steps.instructions.len() {
             let mut depends = false;
@@ -45,9 +45,8 @@ impl Twins {
                 let number = steps.instructions.len();
                 steps.instructions.push(twin);
                 steps.ops.push(steps.ops[step]);
-                let slot = |step: usize| (steps.first_step + step) as u32;
+                let slot = |step: usize| twins.first + step as u32;
                 twins.slots.insert(slot(step), slot(number));
-                twins.steps.insert(step as u32, number as u32);
                 twins.of.push(step as u32);
             }
         }
@@ -56,7 +55,10 @@ impl Twins {
 
     /// The twin of a step, or the step itself if it has none.
     pub fn step(&self, step: u32) -> u32 {
-        *self.steps.get(&step).unwrap_or(&step)
+        match self.slots.get(&(self.first + step)) {
+            Some(slot) => slot - self.first,
+            None => step,
+        }
     }
 
     /// Where a value is that depends on the new parameter instead.

@@ -44,8 +44,18 @@ struct Found<'a> {
     entry: Entry,
     /// The words that its value is in.
     words: &'a [u32],
+    /// In which launch the piece was finished that it is in.
+    pass: LaunchPass,
+}
+
+impl Found<'_> {
     /// Where it was finished.
-    ended: Result<LaunchPass, Reason>,
+    fn ended(&self) -> Result<LaunchPass, Reason> {
+        match self.entry {
+            Entry::Left(reason) => Err(reason),
+            _ => Ok(self.pass),
+        }
+    }
 }
 
 /// What is counted meanwhile.
@@ -62,7 +72,7 @@ impl<'a> Replay<'a> {
         let unsent = Found {
             entry: Entry::Left(Reason::Unsent),
             words: &[],
-            ended: Err(Reason::Unsent),
+            pass: LaunchPass::First,
         };
         let mut found = vec![unsent; of.batt.entries()];
         let mut marks = Vec::with_capacity(of.pieces.len());
@@ -72,14 +82,10 @@ impl<'a> Replay<'a> {
                 let words = finished.words;
                 let (entries, marks) = of.read(piece, words)?;
                 pass = pass.max(Some(finished.pass));
-                let ended = move |entry: &Entry| match entry {
-                    Entry::Left(reason) => Err(*reason),
-                    _ => Ok(finished.pass),
-                };
                 let found = entries.into_iter().map(move |entry| Found {
-                    ended: ended(&entry),
                     entry,
                     words,
+                    pass: finished.pass,
                 });
                 Ok((found, marks))
             });
@@ -93,10 +99,7 @@ impl<'a> Replay<'a> {
                 }
                 Err(reason) => {
                     why.get_or_insert(reason);
-                    for at in numbers {
-                        found[at].entry = Entry::Left(reason);
-                        found[at].ended = Err(reason);
-                    }
+                    numbers.for_each(|at| found[at].entry = Entry::Left(reason));
                     None
                 }
             });
@@ -191,9 +194,7 @@ impl<'a> Replay<'a> {
         if solves {
             self.count_steps(&here, &counts, tally.steps);
         }
-        for found in &self.found[shown] {
-            tally.entries.add(found.ended);
-        }
+        self.count(goal, tally.entries);
         Ok(())
     }
 
@@ -214,10 +215,10 @@ impl<'a> Replay<'a> {
         Ok(all?)
     }
 
-    /// Counts where candidates and scores were finished.
-    pub fn count_solved(&self, entries: &mut Counts) {
-        for found in &self.found[self.of.batt.shown(Goal::Solve)] {
-            entries.add(found.ended);
+    /// Counts where candidates and scores were finished, or comparisons.
+    pub fn count(&self, goal: Goal, entries: &mut Counts) {
+        for found in &self.found[self.of.batt.shown(goal)] {
+            entries.add(found.ended());
         }
     }
 
