@@ -76,6 +76,8 @@ pub struct BattWorker {
     done: Vec<bool>,
     /// The shared steps that have been computed.
     shared: Vec<Option<Shared>>,
+    /// How long the last run took to compare.
+    pub(crate) comparing: Duration,
 }
 
 /// A shared step that has been computed.
@@ -340,12 +342,14 @@ impl CompiledBatt {
             failed,
             done,
             shared,
+            comparing,
         } = worker;
         let plan = &self.plan;
         failed.clear();
         failed.resize(self.entries(), None);
         shared.clear();
         shared.resize(plan.steps.instructions.len(), None);
+        *comparing = Duration::ZERO;
         let compares = request.goal != Goal::Solve;
         let mut state = State {
             batt: self,
@@ -382,12 +386,14 @@ impl CompiledBatt {
                         all.for_each(|part| state.failed[part.entry as usize] = Some(error));
                         &mut []
                     });
-                    let (solving, comparing) = solver.parts.split_at(solver.solving);
+                    let (solving, compared) = solver.parts.split_at(solver.solving);
                     let rest = state.solve(run, outside, solver, &mut slots, own);
                     state.show(run, solving, own, &mut look);
                     if compares {
+                        let started = Instant::now();
                         state.compare(run, outside, solver, rest, &mut slots, own);
-                        state.show(run, comparing, own, &mut look);
+                        state.show(run, compared, own, &mut look);
+                        *comparing += started.elapsed();
                     }
                 });
             }

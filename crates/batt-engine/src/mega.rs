@@ -319,18 +319,18 @@ type Entries<T> = Vec<(Option<Verdict>, T)>;
 struct Habits {
     /// In how many of the runs a candidate is right, of the last ones above all.
     right: f64,
-    /// What runs took that were done once to solve and once more to compare.
-    solving: f64,
+    /// What runs took that compared, and how much of it they took to compare.
+    whole: f64,
     comparing: f64,
 }
 
 impl Default for Habits {
-    /// To solve takes half of it: there may be more or less to compare.
+    /// To compare takes half of it: there may be more or less.
     fn default() -> Habits {
         Habits {
             right: 0.0,
-            solving: 0.5e-6,
-            comparing: 1e-6,
+            whole: 1e-6,
+            comparing: 0.5e-6,
         }
     }
 }
@@ -339,7 +339,13 @@ impl Habits {
     /// Does it pay to compare ahead? Then every run takes what has to be compared longer, and else those take all of it longer
     /// in which a candidate is right.
     fn pays_ahead(&self) -> bool {
-        self.right * self.comparing > self.comparing - self.solving
+        self.right * self.whole > self.comparing
+    }
+
+    /// Takes note of what a run took that compared.
+    fn pay(&mut self, whole: Duration, comparing: Duration) {
+        self.whole += whole.as_secs_f64();
+        self.comparing += comparing.as_secs_f64();
     }
 
     /// Takes note of a run.
@@ -394,19 +400,21 @@ impl<'m> Worker<'m> {
         mut look: impl for<'r> FnMut(&mut Run<'r>, BattEntry<'r>) -> (Option<Verdict>, T),
     ) -> Entries<T> {
         let ahead = self.compares_ahead(here);
-        let Here { batt, sample, .. } = here;
-        let (worker, limits) = (&mut self.worker, &self.options.limits);
-        let counts = &mut self.counts[here.number];
+        let mut run = |goal: Goal, counts: &mut [StepCount]| {
+            let (worker, limits) = (&mut self.worker, &self.options.limits);
+            let started = Instant::now();
+            let entries = here
+                .batt
+                .run(worker, here.sample, goal, limits, counts, &mut look);
+            if goal != Goal::Solve {
+                self.habits[here.number].pay(started.elapsed(), worker.comparing);
+            }
+            entries
+        };
         let goal = if ahead { Goal::Both } else { Goal::Solve };
-        let started = Instant::now();
-        let mut entries = batt.run(worker, sample, goal, limits, counts, &mut look);
+        let mut entries = run(goal, &mut self.counts[here.number]);
         if here.compares && !ahead && is_any_right(&entries) {
-            let solved = Instant::now();
-            let compare = Goal::Compare;
-            entries.extend(batt.run(worker, sample, compare, limits, &mut [], look));
-            let habits = &mut self.habits[here.number];
-            habits.solving += (solved - started).as_secs_f64();
-            habits.comparing += solved.elapsed().as_secs_f64();
+            entries.extend(run(Goal::Compare, &mut []));
         }
         entries
     }
@@ -579,10 +587,10 @@ mod tests {
         // There is little to compare: one in five is often enough.
         (0..100).for_each(|k| habits.learn(k % 5 == 4));
         assert!(!habits.pays_ahead());
-        (habits.solving, habits.comparing) = (9.0, 10.0);
+        (habits.whole, habits.comparing) = (10.0, 1.0);
         assert!(habits.pays_ahead());
         // There is much: nine in ten are not.
-        (habits.solving, habits.comparing) = (0.5, 10.0);
+        (habits.whole, habits.comparing) = (10.0, 9.5);
         (0..100).for_each(|k| habits.learn(k % 10 != 9));
         assert!(!habits.pays_ahead());
         (0..100).for_each(|_| habits.learn(true));
