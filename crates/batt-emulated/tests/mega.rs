@@ -47,6 +47,7 @@ fn batt() -> Batt {
             id: program.name().to_owned(),
             program,
             size: None,
+            mutated: false,
         })
         .collect();
     let differs = card::differs(Dialect::ArcDsl);

@@ -99,6 +99,7 @@ fn batt(random: &mut SplitMix64, dialect: Dialect) -> (Batt, OnError) {
             id: format!("s{k}"),
             program,
             size: None,
+            mutated: false,
         })
         .collect();
     let merged = card::merge(&donors, &differs, &CardOptions::default());

@@ -60,6 +60,7 @@ fn merged_with(programs: &[Program], differs: &[Program], options: &CardOptions)
             id: k.to_string(),
             program,
             size: None,
+            mutated: false,
         })
         .collect();
     card::merge(&donors, differs, options)
@@ -285,6 +286,7 @@ fn with_corpus<T>(body: impl FnOnce(&Batt, &[Sample<'_>], &[&str]) -> T) -> T {
             id: program.name().trim_start_matches("solve_").to_owned(),
             program,
             size: None,
+            mutated: false,
         })
         .collect();
     let differs = card::differs(Dialect::ArcDsl);

@@ -17,7 +17,7 @@ use crate::differ::Differs;
 use crate::donors::Donors;
 use crate::evolution::Settings;
 use crate::ground::Ground;
-use crate::mutate::{Assembly, Breeder, Kind};
+use crate::mutate::{Assembly, Breeder, Kind, LARGEST};
 use crate::parts::{OFFSPRING_A_PART, PartIndex, Parts};
 use crate::random::Chance;
 use crate::score::{Score, WHOLE};
@@ -193,6 +193,7 @@ impl<'t> Colony<'t> {
             donors: &shared.donors,
             population: self.population.iter().map(|i| i.root).collect(),
             colours: &self.colours,
+            largest: LARGEST,
             nodes: Vec::new(),
         };
         let mut made = Made {
@@ -570,21 +571,14 @@ impl Made<'_> {
 fn changed(breeder: &mut Breeder<'_>, kind: Kind, sums: &[f64], again: f64) -> Option<Offspring> {
     let at = breeder.chance.low(breeder.population.len());
     let parent = breeder.population.get(at).copied();
-    let has_parent = kind != Kind::Adopt;
-    let root = match has_parent {
+    let root = match kind.has_parent() {
         true => parent?,
         false => Ref::INPUT,
     };
-    let mut child = breeder.mutate(kind, root)?;
-    while breeder.chance.is(again) {
-        let more = Weights::choose(sums, &mut breeder.chance);
-        if !matches!(more, Kind::Assemble | Kind::Adopt) {
-            child = breeder.mutate(more, child).unwrap_or(child);
-        }
-    }
+    let child = breeder.change(kind, root, sums, again)?;
     Some(Offspring {
         kind: Some(kind),
-        parent: has_parent.then_some(at),
+        parent: kind.has_parent().then_some(at),
         ..Offspring::as_it_is(child)
     })
 }

@@ -15,6 +15,7 @@
 //! - [`Kind`]: the ways to make a program from others; [`Weights`] say how often each is tried, and adapt
 //! - [`Score`]: demonstrations solved, then closeness, then size, then cost
 //! - [`Donor`]: a solver to learn from
+//! - [`mutants`]: solvers changed by chance, for whoever scores them elsewhere
 //! - [`Busy`]: what the time of threads goes into
 //!
 //! Test outputs are never looked at.
@@ -26,6 +27,7 @@ mod differ;
 mod donors;
 mod evolution;
 mod ground;
+mod mutants;
 mod mutate;
 mod parts;
 mod random;
@@ -39,6 +41,7 @@ mod work;
 pub use credit::{Credit, Weights};
 pub use donors::Donor;
 pub use evolution::{Evolution, Found, Round, Settings, Tally};
+pub use mutants::{Mutant, mutants};
 pub use mutate::Kind;
 pub use score::Score;
 pub use stages::{Busy, Stage};

@@ -231,6 +231,7 @@ fn donors(programs: &[Program]) -> Vec<Donor<'_>> {
         id: Program::name(program).to_owned(),
         program,
         size: Some(Program::name(program).len()),
+        mutated: false,
     };
     programs.iter().map(donor).collect()
 }

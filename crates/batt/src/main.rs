@@ -13,6 +13,7 @@ mod cli;
 mod commands;
 mod corpus;
 mod device;
+mod donors;
 mod draw;
 mod duration;
 mod error;

@@ -68,6 +68,7 @@ fn with_differs() -> CompiledBatt {
         id: batt_lang::Program::name(program).to_owned(),
         program,
         size: None,
+        mutated: false,
     };
     let donors: Vec<Donor<'_>> = file.programs.iter().map(donor).collect();
     let differs = differs(Dialect::ArcDsl);

@@ -16,6 +16,7 @@ use batt_lang::types::{Role, TypeId};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
+use crate::credit::Weights;
 use crate::donors::Donors;
 use crate::parts::PartIndex;
 use crate::random::Chance;
@@ -104,6 +105,11 @@ impl Kind {
         }
     }
 
+    /// Does it change a program, or make a new one?
+    pub(crate) fn has_parent(self) -> bool {
+        !matches!(self, Kind::Assemble | Kind::Adopt)
+    }
+
     /// The number among all kinds.
     pub fn index(self) -> usize {
         self as usize
@@ -111,7 +117,7 @@ impl Kind {
 }
 
 /// Nodes a program may have. A longer one takes long, and fits the demonstrations rather than the rule behind them.
-const LARGEST: usize = 40;
+pub(crate) const LARGEST: usize = 40;
 
 /// Arguments that a call may have to be changed: no primitive takes more.
 const MOST_ARGS: usize = 8;
@@ -127,6 +133,8 @@ pub(crate) struct Breeder<'a> {
     pub population: Vec<Ref>,
     /// Colours of the demonstrations, those of the outputs twice.
     pub colours: &'a [u8],
+    /// Nodes a new program may have.
+    pub largest: usize,
     /// Functions that can stand where a type is wanted.
     pub functions: &'a mut FxHashMap<TypeId, Vec<Ref>>,
     /// Room for the nodes of a program.
@@ -152,8 +160,20 @@ impl Breeder<'_> {
         }?;
         let ty = self.typed.type_of(child)?;
         let grid = self.typed.types.fits(ty, TypeId::GRID);
-        let fine = child != parent && grid && self.size(child) <= LARGEST;
+        let fine = child != parent && grid && self.size(child) <= self.largest;
         fine.then_some(child)
+    }
+
+    /// Changes a program in some way of this kind, and by chance once or a few times more.
+    pub fn change(&mut self, kind: Kind, parent: Ref, sums: &[f64], again: f64) -> Option<Ref> {
+        let mut child = self.mutate(kind, parent)?;
+        while self.chance.is(again) {
+            let more = Weights::choose(sums, &mut self.chance);
+            if more.has_parent() {
+                child = self.mutate(more, child).unwrap_or(child);
+            }
+        }
+        Some(child)
     }
 
     /// A new program from parts, and what it costs.

@@ -54,7 +54,7 @@ pub struct StepJson {
 pub struct OutputJson {
     /// The step number given in the text.
     pub number: u32,
-    /// Was its last line mutated?
+    /// Was the solver mutated?
     pub mutated: bool,
     /// The id of the solver.
     pub donor: String,

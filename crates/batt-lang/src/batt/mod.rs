@@ -54,7 +54,7 @@ pub struct Batt {
 pub struct Output {
     /// The step number given in the text.
     pub number: u32,
-    /// Was its last line mutated?
+    /// Was the solver mutated? The original says so where its last line was.
     pub mutated: bool,
     /// The id of the solver.
     pub donor: String,

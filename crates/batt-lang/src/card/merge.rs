@@ -118,7 +118,7 @@ fn common_dialect(solvers: &[Donor<'_>], differs: &[Program]) -> Result<Dialect,
 
 /// A solver that is taking its turns.
 struct Turn<'s> {
-    donor: &'s str,
+    donor: &'s Donor<'s>,
     script: &'s Script,
     /// What became of the steps it has added so far.
     values: Vec<Operand>,
@@ -144,7 +144,7 @@ impl Weaver {
     fn weave(mut self, solvers: &[&Donor<'_>], scripts: &[Script], differs: &[Script]) -> Weaver {
         self.compare(differs, &INPUT, None, &Occurrences::new());
         let turns = solvers.iter().zip(scripts).map(|(donor, script)| Turn {
-            donor: &donor.id,
+            donor,
             script,
             values: Vec::with_capacity(script.lines.len()),
             made: Occurrences::new(),
@@ -189,13 +189,13 @@ impl Weaver {
         place(&mut value, &turn.values, &INPUT);
         self.outputs.push(Output {
             number: number(&value),
-            mutated: false,
-            donor: turn.donor.to_owned(),
+            mutated: turn.donor.mutated,
+            donor: turn.donor.id.clone(),
             value: value.clone(),
             steps: step_set(&turn.values, &[]),
             after: self.after(),
         });
-        self.compare(differs, &value, Some(turn.donor), &turn.made);
+        self.compare(differs, &value, Some(&turn.donor.id), &turn.made);
     }
 
     /// Differs on a grid: the input, or the last output.

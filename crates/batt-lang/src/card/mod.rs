@@ -31,7 +31,7 @@
 //! let donors: Vec<Donor> = file
 //!     .programs
 //!     .iter()
-//!     .map(|program| Donor { id: program.name().into(), program, size: None })
+//!     .map(|program| Donor { id: program.name().into(), program, size: None, mutated: false })
 //!     .collect();
 //! let merged = card::merge(&donors, &[], &CardOptions::default())?;
 //! let steps = merged.batt.program.iter();
@@ -85,6 +85,8 @@ pub struct Donor<'p> {
     pub program: &'p Program,
     /// The cells of its task: all grids of all pairs.
     pub size: Option<usize>,
+    /// Is it a solver that was changed by chance?
+    pub mutated: bool,
 }
 
 /// In which order solvers take their turns.

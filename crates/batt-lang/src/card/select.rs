@@ -82,6 +82,7 @@ mod tests {
                 id: format!("d{k}"),
                 program: &program,
                 size: None,
+                mutated: false,
             })
             .collect();
         test(&donors)

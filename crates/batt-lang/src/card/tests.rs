@@ -16,6 +16,7 @@ fn donors(programs: &[Program]) -> Vec<Donor<'_>> {
         id: Program::name(program).to_owned(),
         program,
         size: None,
+        mutated: false,
     };
     programs.iter().map(donor).collect()
 }

@@ -48,7 +48,7 @@ library needs numpy.
 
 With --mega, solvers are run one by one and merged into one batt, on one core and on all, on the
 built-in puzzles or on --solvers and --tasks. What is compared takes turns on every sample, and the results
-of both sides are compared.
+of both sides are compared. With --mutants, solvers changed by chance are among them, as in the batts of a search.
 
 With --device, every solver runs on every input, several times: on the cards, on all cores without them, and with
 --against some of the runs by Python, for about --seconds. All scores and hashes are compared.
@@ -70,6 +70,7 @@ Examples:
   batt bench --against ../tokpidjin --tasks data/training --python venv/bin/python --count 32
   batt bench --mega
   batt bench --mega --solvers solvers.py --tasks data/training --seconds 300
+  batt bench --mega --solvers solvers.py --tasks data/training --count 20 --mutants 380
   batt bench --against ../arc-dsl --tasks data/training
   batt bench --against ../arc-dsl --tasks data/training --python /usr/bin/python3.12 --json")]
 pub struct BenchArgs {
@@ -109,12 +110,21 @@ pub struct BenchArgs {
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "subject")]
     solvers: Vec<PathBuf>,
 
-    /// How many solvers make the batt that is compared with tokpidjin
-    #[arg(long, value_name = "N", default_value = "20", requires = "against")]
-    count: NonZeroUsize,
+    /// How many solvers make a batt [default: 20 against tokpidjin; with --mega all]
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "subject",
+        conflicts_with = "device"
+    )]
+    count: Option<NonZeroUsize>,
 
-    /// Which solvers make that batt
-    #[arg(long, value_name = "N", default_value_t = 0, requires = "against")]
+    /// With --mega, so many mutants of the solvers as well
+    #[arg(long, value_name = "N", requires = "mega")]
+    mutants: Option<NonZeroUsize>,
+
+    /// Which solvers make a batt, and how mutants differ from them
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "subject")]
     seed: u64,
 
     /// About how long to measure [default: 60; with --targets 120]
@@ -132,6 +142,9 @@ pub struct BenchArgs {
     #[command(flatten)]
     options: RunOptions,
 }
+
+/// Solvers of the batt that is compared with tokpidjin.
+const COUNT: usize = 20;
 
 /// A figure for the corpus is steady after this.
 const CORPUS: Duration = Duration::from_secs(2);
@@ -226,7 +239,7 @@ fn against_tokpidjin(checkout: &Path, args: &BenchArgs, ui: &Ui) -> Result<Exit>
         python: args.python.as_deref(),
         solvers: &args.solvers,
         tasks: args.tasks.as_deref(),
-        count: args.count.get(),
+        count: args.count.map_or(COUNT, NonZeroUsize::get),
         seed: args.seed,
         limits: args.options.engine(None).limits,
         time: args.time(),
@@ -250,14 +263,17 @@ fn against_tokpidjin(checkout: &Path, args: &BenchArgs, ui: &Ui) -> Result<Exit>
 
 /// The mega-batch workloads.
 fn measure_mega(args: &BenchArgs, ui: &Ui) -> Result<Exit> {
-    let bench = mega::measure(
-        &args.solvers,
-        args.tasks.as_ref(),
-        args.options.dialect(),
-        &args.options.engine(None),
-        args.time(),
-        ui,
-    )?;
+    let wanted = mega::Wanted {
+        solvers: &args.solvers,
+        tasks: args.tasks.as_ref(),
+        dialect: args.options.dialect(),
+        count: args.count.map(NonZeroUsize::get),
+        mutants: args.mutants.map_or(0, NonZeroUsize::get),
+        seed: args.seed,
+        options: &args.options.engine(None),
+        time: args.time(),
+    };
+    let bench = mega::measure(&wanted, ui)?;
     let mut out = stdout();
     match args.json {
         true => writeln!(out, "{}", json!({"mega": mega::to_json(&bench)}))?,

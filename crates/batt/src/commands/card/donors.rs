@@ -1,13 +1,14 @@
 //! Which solvers there are, whose they are, and which of them are merged.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::num::NonZeroUsize;
 
 use anyhow::Result;
-use batt_arc::{Dataset, Task};
+use batt_arc::Dataset;
 use batt_lang::SolverFile;
 use batt_lang::card::{self, Donor};
 
+use crate::donors::{Ids, cells, id_of};
 use crate::error::advised;
 use crate::solvers::{nearest, task_of};
 use crate::ui::{Ui, counted};
@@ -46,10 +47,7 @@ impl<'f> Candidates<'f> {
                     without_task.push(program.name());
                 }
                 let task = task.flatten();
-                let task_id = match task {
-                    Some(task) => &task.id,
-                    None => id_in(program.name()),
-                };
+                let task_id = id_of(program, task);
                 let id = ids.take(task_id);
                 if id != task_id {
                     renamed.push(id.clone());
@@ -60,6 +58,7 @@ impl<'f> Candidates<'f> {
                     id,
                     program,
                     size: task.map(cells),
+                    mutated: false,
                 });
             }
         }
@@ -107,74 +106,5 @@ impl<'f> Candidates<'f> {
     /// The file a donor is from.
     pub fn file_of(&self, donor: &Donor<'_>) -> Option<&'f str> {
         self.files.get(&donor.id).copied()
-    }
-}
-
-/// The id of a task in the name of its solver.
-fn id_in(name: &str) -> &str {
-    ["solve_", "solver_", "verify_"]
-        .into_iter()
-        .find_map(|prefix| name.strip_prefix(prefix))
-        .filter(|id| !id.is_empty())
-        .unwrap_or(name)
-}
-
-/// Ids given away so far: each once.
-#[derive(Default)]
-struct Ids {
-    taken: HashSet<String>,
-    /// How many of each asked for; the search for a free number goes on from there.
-    asked: HashMap<String, usize>,
-}
-
-impl Ids {
-    /// The id, or the id with the first number that makes it another one: `x`, `x.2`, `x.3`.
-    fn take(&mut self, id: &str) -> String {
-        let asked = self.asked.entry(id.to_owned()).or_default();
-        loop {
-            *asked += 1;
-            let id = match *asked {
-                1 => id.to_owned(),
-                n => format!("{id}.{n}"),
-            };
-            if self.taken.insert(id.clone()) {
-                return id;
-            }
-        }
-    }
-}
-
-/// The size of a task: the cells of all its grids.
-fn cells(task: &Task) -> usize {
-    let pairs = task.pairs().map(|(_, pair)| {
-        let output = pair.output.as_ref().map_or(0, |grid| grid.cells().len());
-        pair.input.cells().len() + output
-    });
-    pairs.sum()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_tell_their_task() {
-        for (name, id) in [
-            ("solve_1673c3ec", "1673c3ec"),
-            ("solver_1673c3ec", "1673c3ec"),
-            ("verify_1673c3ec_one", "1673c3ec_one"),
-            ("solve_", "solve_"),
-            ("solve", "solve"),
-            ("my_own", "my_own"),
-        ] {
-            assert_eq!(id_in(name), id, "{name}");
-        }
-    }
-
-    #[test]
-    fn no_id_is_given_twice() {
-        let mut ids = Ids::default();
-        let taken = ["a", "a.2", "a", "b", "a", "a.2"].map(|id| ids.take(id));
-        assert_eq!(taken, ["a", "a.2", "a.3", "b", "a.4", "a.2.2"]);
     }
 }

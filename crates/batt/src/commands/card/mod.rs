@@ -11,17 +11,19 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Error, Result};
 use batt_dsl::Dialect;
+use batt_evolve::Mutant;
 use batt_lang::batt::{BattFile, Form, write_batt};
-use batt_lang::card::{self, CardError, CardOptions, Merged};
+use batt_lang::card::{self, CardError, CardOptions, Donor, Merged};
 use batt_lang::{OnError, SolverFile};
 use clap::Args;
 
 use self::donors::Candidates;
 use self::report::Report;
 use crate::cli::{DialectName, Exit};
+use crate::donors::{add_mutants, mutants};
 use crate::error::advised;
 use crate::solvers::{load_all, load_tasks};
-use crate::ui::{Ui, stdout};
+use crate::ui::{Ui, counted, stdout};
 
 /// Merge many solvers into one program, a batt
 #[derive(Args)]
@@ -35,12 +37,17 @@ solver_ or verify_; else its whole name. A second solver of a task gets a number
 Solvers take turns, a step each: with --tasks the one with the largest task first, those without a
 task last, else as given. The same arguments always write the same file.
 
+With --mutants, solvers are also changed by chance, in turns: other constants, primitives, arguments
+or functions of a type that fits, calls put in or taken out, values of another solver. Those of
+1673c3ec are called 1673c3ec.m1, 1673c3ec.m2 and so on.
+
 Differs compare the input and every candidate with the known output. Four are built in.
 
 Examples:
   batt card solvers.py -o batt.py
   batt card solvers.py -o batt.py --tasks data/training --stats
   batt card mine/*.py -o batt.py --count 50 --seed 7
+  batt card solvers.py -o batt.py --count 40 --mutants 360
   batt card solvers.py -o - --task 1673c3ec --no-differs
   batt card solvers.py -o batt.py --differs differs.py --json")]
 pub struct CardArgs {
@@ -64,7 +71,11 @@ pub struct CardArgs {
     #[arg(long, value_name = "ID")]
     task: Option<String>,
 
-    /// Which solvers --count draws: the same number, the same ones
+    /// Add so many mutants of the solvers drawn: typed changes by chance, as evolution makes them
+    #[arg(long, value_name = "N")]
+    mutants: Option<NonZeroUsize>,
+
+    /// Which solvers --count draws, and what --mutants changes: the same number, the same ones
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 
@@ -76,8 +87,8 @@ pub struct CardArgs {
     #[arg(long, conflicts_with = "differs")]
     no_differs: bool,
 
-    /// Mutate nothing; nothing is mutated yet anyway
-    #[arg(long)]
+    /// Mutate nothing, as without --mutants
+    #[arg(long, conflicts_with = "mutants")]
     freeze: bool,
 
     /// Write plain steps [default for arc-dsl and re-arc]
@@ -130,22 +141,24 @@ pub fn main(args: &CardArgs, ui: &Ui) -> Result<Exit> {
         let read = args.files.iter().chain(&args.differs);
         write::check(&args.out, read.map(PathBuf::as_path))?;
     }
-    if args.freeze {
-        ui.note("--freeze changes nothing: solvers are always frozen until there is mutation");
-    }
     let files = load_all(&args.files, args.dialect.dialect(), ui)?;
     let data = args.tasks.as_deref().map(|path| load_tasks(path, ui));
     let data = data.transpose()?;
     let candidates = Candidates::new(&files, data.as_ref(), ui)?;
-    let picked = candidates.pick(args.count, args.task.as_deref(), args.seed)?;
+    let mut picked = candidates.pick(args.count, args.task.as_deref(), args.seed)?;
     let dialect = picked[0].program.dialect();
     let form = args.form(dialect)?;
+    // Else merging says which solvers are of another dialect.
     let uniform = picked.iter().all(|d| d.program.dialect() == dialect);
     let differs = match args.no_differs || !uniform {
-        // Merging says which solvers are of another dialect.
         true => differs::Differs::default(),
         false => differs::collect(&args.differs, dialect, ui)?,
     };
+    let mutants = match args.mutants {
+        Some(count) if uniform => made_by_chance(&picked, count.get(), args.seed, ui),
+        _ => Vec::new(),
+    };
+    add_mutants(&mut picked, &mutants);
     let options = CardOptions {
         on_error: match form {
             Form::Guarded => OnError::Defaults,
@@ -165,6 +178,7 @@ pub fn main(args: &CardArgs, ui: &Ui) -> Result<Exit> {
         form,
         candidates: &candidates,
         picked: &picked,
+        mutants: &mutants,
     };
     let mut out = stdout();
     // With the batt on stdout, the summary goes where it does not mix with it.
@@ -178,6 +192,16 @@ pub fn main(args: &CardArgs, ui: &Ui) -> Result<Exit> {
     let clean = files.iter().all(SolverFile::is_clean);
     let all = candidates.complete && differs.complete;
     Ok(Exit::findings(!clean || !all))
+}
+
+/// Mutants of solvers, and a word if there are not as many as wanted.
+fn made_by_chance(picked: &[Donor<'_>], wanted: usize, seed: u64, ui: &Ui) -> Vec<Mutant> {
+    let mutants = mutants(picked, wanted, seed);
+    if mutants.len() < wanted {
+        let made = counted(mutants.len(), "mutant");
+        ui.warn(format_args!("only {made} of {wanted} could be made"));
+    }
+    mutants
 }
 
 /// Mentions a dialect that the text alone does not give away: whoever reads it has to be told.

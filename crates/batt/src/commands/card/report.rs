@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use batt_evolve::Mutant;
 use batt_lang::OnError;
 use batt_lang::batt::Form;
 use batt_lang::card::{self, Donor, Merged, StepUse};
@@ -9,6 +10,7 @@ use serde_json::{Value as Json, json};
 
 use super::donors::Candidates;
 use super::{CardArgs, write};
+use crate::donors::in_words;
 use crate::ui::{counted, grouped, rest, table, table_text};
 
 /// Rows listed without `--verbose`.
@@ -21,6 +23,8 @@ pub struct Report<'r, 'f> {
     pub form: Form,
     pub candidates: &'r Candidates<'f>,
     pub picked: &'r [Donor<'f>],
+    /// The last of them, as they were made.
+    pub mutants: &'r [Mutant],
 }
 
 impl Report<'_, '_> {
@@ -36,7 +40,7 @@ impl Report<'_, '_> {
         writeln!(
             out,
             "merged {} and {}: {}, {} shared, {} after simplification",
-            counted(stats.solvers, "solver"),
+            in_words(stats.solvers, self.mutants.len()),
             counted(stats.differs, "differ"),
             counted(stats.before, "step"),
             grouped(stats.shared),
@@ -95,9 +99,13 @@ impl Report<'_, '_> {
 
     fn json(&self) -> Json {
         let (args, batt, stats) = (self.args, &self.merged.batt, &self.merged.stats);
-        let donors = self.picked.iter().map(|donor| {
+        let solvers = self.picked.len() - self.mutants.len();
+        let donors = self.picked.iter().enumerate().map(|(at, donor)| {
+            let mutant = at.checked_sub(solvers).map(|at| &self.mutants[at]);
             json!({
                 "id": donor.id,
+                "mutant_of": mutant.map(|mutant| &self.picked[mutant.parent].id),
+                "change": mutant.map(|mutant| mutant.kind.name()),
                 "function": donor.program.name(),
                 "file": self.candidates.file_of(donor),
                 "cells": donor.size,
@@ -112,6 +120,7 @@ impl Report<'_, '_> {
         });
         json!({
             "solvers": stats.solvers,
+            "mutants": self.mutants.len(),
             "differs": stats.differs,
             "dialect": batt.dialect().name(),
             "form": match self.form {
@@ -122,7 +131,7 @@ impl Report<'_, '_> {
                 OnError::Poison => "poison",
                 OnError::Defaults => "defaults",
             },
-            "seed": args.count.map(|_| args.seed),
+            "seed": args.count.or(args.mutants).map(|_| args.seed),
             "steps": {
                 "solvers": stats.solver_steps,
                 "before": stats.before,

@@ -45,6 +45,7 @@ pub fn measure(
             id: program.name().into(),
             program,
             size: None,
+            mutated: false,
         })
         .collect();
     let batt = [CompiledBatt::new(&merged(&donors, false)?.batt)];

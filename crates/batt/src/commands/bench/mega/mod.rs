@@ -18,6 +18,7 @@ pub use self::report::{duration, to_json, write};
 use self::setup::Material;
 pub use self::sharing::{Entry, Runner, hash_of, verdict_of};
 use self::whereabouts::Whereabouts;
+use crate::donors::{add_mutants, mutants};
 use crate::interrupt;
 use crate::ui::Ui;
 
@@ -108,6 +109,8 @@ impl Agreement {
 /// All that was measured.
 pub struct Megabench {
     pub solvers: usize,
+    /// How many of them are mutants.
+    pub mutants: usize,
     pub tasks: usize,
     pub pairs: usize,
     pub workloads: Vec<Workload>,
@@ -116,18 +119,29 @@ pub struct Megabench {
     pub interrupted: bool,
 }
 
+/// What to measure.
+pub struct Wanted<'a> {
+    pub solvers: &'a [PathBuf],
+    pub tasks: Option<&'a PathBuf>,
+    pub dialect: Option<Dialect>,
+    /// How many solvers to draw; none for all.
+    pub count: Option<usize>,
+    /// How many mutants of them to add.
+    pub mutants: usize,
+    pub seed: u64,
+    pub options: &'a Options,
+    /// About how long to measure.
+    pub time: Duration,
+}
+
 /// Measures for about as long as said.
-pub fn measure(
-    solvers: &[PathBuf],
-    tasks: Option<&PathBuf>,
-    dialect: Option<Dialect>,
-    options: &Options,
-    time: Duration,
-    ui: &Ui,
-) -> Result<Megabench> {
-    let material = Material::load(solvers, tasks, dialect, ui)?;
-    let donors = material.donors()?;
+pub fn measure(wanted: &Wanted<'_>, ui: &Ui) -> Result<Megabench> {
+    let material = Material::load(wanted.solvers, wanted.tasks, wanted.dialect, ui)?;
+    let mut donors = setup::drawn(&material.donors()?, wanted.count, wanted.seed)?;
+    let mutants = mutants(&donors, wanted.mutants, wanted.seed);
+    add_mutants(&mut donors, &mutants);
     let samples = material.samples();
+    let (options, time) = (wanted.options, wanted.time);
     let limits = &options.limits;
     let mut agreement = Agreement::default();
     let bar = ui.spinner();
@@ -168,6 +182,7 @@ pub fn measure(
     bar.finish_and_clear();
     Ok(Megabench {
         solvers: donors.len(),
+        mutants: mutants.len(),
         tasks: material.data.len(),
         pairs: samples.len(),
         workloads,

@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::whereabouts::{Part, Whereabouts};
 use super::{Agreement, Megabench, Workload};
+use crate::donors::in_words;
 use crate::ui::{BAD, GOOD, STRONG, Ui, counted, grouped, table, table_text};
 
 /// Writes the report for people.
@@ -14,7 +15,7 @@ pub fn write(out: &mut impl Write, bench: &Megabench, ui: &Ui) -> Result<()> {
     writeln!(
         out,
         "{} on {} of {}{}",
-        counted(bench.solvers, "solver"),
+        in_words(bench.solvers, bench.mutants),
         counted(bench.pairs, "sample"),
         counted(bench.tasks, "task"),
         match bench.interrupted {
@@ -179,6 +180,7 @@ pub fn to_json(bench: &Megabench) -> Json {
     });
     json!({
         "solvers": bench.solvers,
+        "mutants": bench.mutants,
         "tasks": bench.tasks,
         "samples": bench.pairs,
         "interrupted": bench.interrupted,

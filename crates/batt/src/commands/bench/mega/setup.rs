@@ -6,10 +6,11 @@ use anyhow::Result;
 use batt_arc::{Dataset, Pair, corpus};
 use batt_dsl::Dialect;
 use batt_engine::{Compiled, Sample};
-use batt_lang::card::{CardOptions, Donor, Merged, differs, merge};
+use batt_lang::card::{CardOptions, Donor, Merged, differs, merge, select};
 use batt_lang::{Batt, OnError, Program, SolverFile};
 
 use super::super::turns::spread;
+use crate::donors::{Ids, cells, id_of};
 use crate::error::advised;
 use crate::solvers::{load_all, load_tasks, task_of};
 use crate::ui::Ui;
@@ -87,34 +88,36 @@ impl Material {
 /// `S`, `I` and `C` are left out.
 pub fn donors<'p>(programs: impl Iterator<Item = &'p Program>, data: &Dataset) -> Vec<Donor<'p>> {
     let mut donors: Vec<Donor<'p>> = Vec::new();
+    let mut ids = Ids::default();
     let solvers = programs.filter(|program| Compiled::new(program).roles().is_some());
     for program in solvers {
         let task = task_of(program.name(), data);
-        let cells = task.map(|task| {
-            let grids = task
-                .pairs()
-                .flat_map(|(_, pair)| std::iter::once(&pair.input).chain(&pair.output));
-            grids.map(|grid| grid.cells().len()).sum()
-        });
-        let name = program.name();
-        let name = name.strip_prefix("solve_").unwrap_or(name);
-        let id = task.map_or_else(|| name.to_owned(), |task| task.id.clone());
-        // Several files may have a solver for the same task.
-        let taken = |id: &String| donors.iter().any(|donor| donor.id == *id);
-        let id = match taken(&id) {
-            false => id,
-            true => (2..)
-                .map(|k| format!("{id}~{k}"))
-                .find(|id| !taken(id))
-                .unwrap_or_default(),
-        };
         donors.push(Donor {
-            id,
+            // Several files may have a solver for the same task.
+            id: ids.take(id_of(program, task)),
             program,
-            size: cells,
+            size: task.map(cells),
+            mutated: false,
         });
     }
     donors
+}
+
+/// So many of the solvers, by chance, or all. They are all of one dialect.
+pub fn drawn<'p>(donors: &[Donor<'p>], count: Option<usize>, seed: u64) -> Result<Vec<Donor<'p>>> {
+    let drawn = select(donors, count, None, seed);
+    let drawn = drawn.map_err(|error| advised(error, "ask for fewer with --count"))?;
+    let dialect = |donor: &Donor<'_>| donor.program.dialect();
+    match drawn
+        .iter()
+        .find(|donor| dialect(donor) != dialect(&drawn[0]))
+    {
+        None => Ok(drawn),
+        Some(odd) => Err(advised(
+            format_args!("'{}' and '{}' are of two dialects", drawn[0].id, odd.id),
+            "say which library the solvers are for with --dialect",
+        )),
+    }
 }
 
 /// One batt of some solvers, with the built-in differs or without.

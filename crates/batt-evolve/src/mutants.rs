@@ -1,0 +1,171 @@
+//! Mutants: solvers changed by chance, with no task to say which changes are good.
+
+use batt_lang::Program;
+use batt_lang::graph::Ref;
+use rustc_hash::FxHashSet;
+
+use crate::credit::Weights;
+use crate::donors::{Donor, Donors};
+use crate::mutate::{Assembly, Breeder, Kind, LARGEST};
+use crate::parts::{Part, PartIndex};
+use crate::random::Chance;
+
+/// A solver that was changed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mutant {
+    /// Whose change it is: the place of its parent among the programs.
+    pub parent: usize,
+    /// What was changed first.
+    pub kind: Kind,
+    /// The changed program. It is called as its parent.
+    pub program: Program,
+}
+
+/// Steps that a mutant may have more than its parent, if that is a long one.
+const GROWTH: usize = 8;
+
+/// The probability of one more change after each.
+const AGAIN: f64 = 0.25;
+
+/// Changes that are tried for each mutant at the most, all parents together: many come to nothing, or to what is there.
+const TRIES: usize = 32;
+
+/// Every colour: there is no task whose colours are more likely.
+const COLOURS: [u8; 10] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+
+/// Makes mutants of programs in one language. The parents take turns, and no two mutants are the same, nor is one the same as a
+/// parent. There may be fewer than wanted: a parent whose types cannot be told has none, and short ones have few. The same
+/// programs and the same seed give the same mutants.
+///
+/// # Panics
+///
+/// If the programs are not all of one dialect.
+pub fn mutants(programs: &[&Program], count: usize, seed: u64) -> Vec<Mutant> {
+    let Some(first) = programs.first() else {
+        return Vec::new();
+    };
+    let dialect = first.dialect();
+    assert!(programs.iter().all(|p| p.dialect() == dialect));
+    let as_donor = |program: &&Program| Donor {
+        task: program.name().to_owned(),
+        program: (*program).clone(),
+    };
+    let donors: Vec<Donor> = programs.iter().map(as_donor).collect();
+    let donors = Donors::new(dialect, &donors, 0);
+    let mut ground = (*donors.ground).clone();
+    let typed = &mut ground.typed;
+    let parents: Vec<(usize, Ref)> = (0..programs.len())
+        .filter_map(|at| Some((at, typed.add_program(programs[at])?)))
+        .collect();
+    let part = |value: Ref| Part {
+        value,
+        cost: typed.graph.reach(value).len() as u32,
+        expanded: 0,
+    };
+    let mut parts: Vec<Part> = donors.all_values().into_iter().map(part).collect();
+    parts.sort_by_key(|part| part.cost);
+    let mut made: FxHashSet<u64> = parents
+        .iter()
+        .map(|(_, root)| typed.graph.hash(*root))
+        .collect();
+    let mut breeder = Breeder {
+        parts: PartIndex::new(typed, &parts),
+        assembly: Assembly::new(&[], 0, &donors),
+        typed,
+        functions: &mut ground.functions,
+        chance: Chance::new(&[seed]),
+        donors: &donors,
+        population: parents.iter().map(|(_, root)| *root).collect(),
+        colours: &COLOURS,
+        largest: LARGEST,
+        nodes: Vec::new(),
+    };
+    let sums = weights().sums();
+    let mut mutants = Vec::new();
+    for &(parent, root) in parents.iter().cycle().take(count.saturating_mul(TRIES)) {
+        if mutants.len() == count {
+            break;
+        }
+        breeder.largest = LARGEST.max(breeder.size(root) + GROWTH);
+        let kind = Weights::choose(&sums, &mut breeder.chance);
+        let Some(child) = breeder.change(kind, root, &sums, AGAIN) else {
+            continue;
+        };
+        if made.insert(breeder.typed.graph.hash(child)) {
+            let name = programs[parent].name();
+            mutants.push(Mutant {
+                parent,
+                kind,
+                program: breeder.typed.graph.program(child, name),
+            });
+        }
+    }
+    mutants
+}
+
+/// As likely as evolution tries them at first; without those that have no parent.
+fn weights() -> Weights {
+    let weight = |kind: Kind| match kind.has_parent() {
+        true => kind.first_weight(),
+        false => 0.0,
+    };
+    Weights::new(Kind::ALL.map(weight), true)
+}
+
+#[cfg(test)]
+mod tests {
+    use batt_arc::corpus;
+    use batt_lang::SolverFile;
+    use batt_lang::card::structural_hash;
+
+    use super::*;
+
+    fn programs() -> Vec<Program> {
+        SolverFile::parse(corpus::SOLVERS, "solvers.py").programs
+    }
+
+    fn of(programs: &[Program], count: usize, seed: u64) -> Vec<Mutant> {
+        mutants(&programs.iter().collect::<Vec<_>>(), count, seed)
+    }
+
+    #[test]
+    fn all_are_different_and_parents_take_turns() {
+        let programs = &programs()[..20];
+        let mutants = of(programs, 200, 1);
+        assert_eq!(mutants.len(), 200);
+        let mutated = mutants.iter().map(|mutant| &mutant.program);
+        let hashes: FxHashSet<String> = programs
+            .iter()
+            .chain(mutated)
+            .map(structural_hash)
+            .collect();
+        // Two that say the same in different ways are two mutants, but seldom.
+        assert!(hashes.len() > 210, "{}", hashes.len());
+        for parent in 0..programs.len() {
+            let own = mutants.iter().filter(|mutant| mutant.parent == parent);
+            assert!((1..=20).contains(&own.count()), "parent {parent}");
+        }
+    }
+
+    #[test]
+    fn the_seed_decides() {
+        let programs = &programs()[..5];
+        assert_eq!(of(programs, 40, 7), of(programs, 40, 7));
+        assert_ne!(of(programs, 40, 7), of(programs, 40, 8));
+    }
+
+    #[test]
+    fn what_was_written_can_be_read_again() {
+        for mutant in of(&programs(), 300, 3) {
+            let text = mutant.program.to_string();
+            let file = SolverFile::parse(&text, "mutant.py");
+            assert!(file.is_clean(), "{text}\n{:?}", file.diagnostics);
+        }
+    }
+
+    #[test]
+    fn of_nothing_there_are_none() {
+        assert_eq!(of(&[], 10, 0), []);
+        assert_eq!(of(&programs(), 0, 0), []);
+    }
+}
