@@ -1,7 +1,7 @@
 // A function on all elements of a container.
 
-/// Does it matter in which order faults are met? The CPU goes through a set in a sequence of its own, so several
-/// different faults in a set are left to it, even if CPython's order is known.
+/// Does it matter in which order faults are met? Several different ones in a set are left to the CPU, which finds out which of
+/// them Python meets first.
 INLINE bool faults_in_sequence(V container) { return !is_set(container) || container.len <= 1; }
 
 /// The first fault among the lanes; several different ones in a set are left to the CPU.

@@ -188,13 +188,26 @@ OUTLINE V extreme_element(Ctx &c, V container, bool up) {
   return keys[at];
 }
 
+/// The keys of all elements, to find an extreme one. Python compares each key with the best so far before it asks for the next one:
+/// where some fail and others may not be comparable, the CPU finds out what it meets first.
+OUTLINE V keys_to_compare(Ctx &c, V container, V function, V *keys) {
+  u32 n = length(c, container);
+  for (u32 k = lane(); k < n; k += LANES) keys[k] = failed(TYPE_);
+  sync();
+  V fault = map_all(c, function, container, keys);
+  if (fault.kind != FAILED || fault.flags == TYPE_) return fault;
+  bool other = false;
+  for (u32 k = lane(); k < n; k += LANES) other |= keys[k].kind != FAILED && !is_number(keys[k]);
+  return any(other) ? stop(c, FAULTS) : fault;
+}
+
 OUTLINE V extreme_value(Ctx &c, V container, V function, bool up) {
   if (!is_container(container)) return failed(TYPE_);
   u32 n = length(c, container), at, mark = c.top;
   i64 fuel = c.fuel, work = c.work;
   if (n == 0) return call1(c, function, integer(0));
   ROOM(V, keys, c, n);
-  V fault = map_all(c, function, container, keys);
+  V fault = keys_to_compare(c, container, function, keys);
   TRY(fault);
   fault = first_extreme(c, container, keys, up, true, &at);
   TRY(fault);
@@ -213,7 +226,14 @@ OUTLINE V extreme_argument(Ctx &c, V container, V function, bool up) {
   if (length(c, container) == 0) return re_arc(c) ? none() : failed(VALUE_);
   u32 at, mark = c.top;
   const V *keys;
-  V fault = keys_of(c, container, function, &keys);
+  V fault;
+  if (function.kind == NONE) {
+    fault = keys_of(c, container, function, &keys);
+  } else {
+    ROOM(V, images, c, length(c, container));
+    fault = keys_to_compare(c, container, function, images);
+    keys = images;
+  }
   TRY(fault);
   fault = first_extreme(c, container, keys, up, false, &at);
   TRY(fault);

@@ -434,12 +434,14 @@ op! {
     |run| {
         let members = Members::of(run, objs)?;
         let mut kept = run.take_numbers();
-        for k in 0..members.len() {
-            let color = first_color(run, members.get(k)).map_err(Fault::through_generator)?;
+        let visited = members.each(run, 0, |run, k| {
+            let color = first_color(run, members.get(k))?;
             if run.eq(color, value) {
                 kept.push(k as u32);
             }
-        }
+            Ok(())
+        });
+        visited.map_err(Fault::through_generator)?;
         let filtered = members.keep_in_set(run, &kept);
         run.give_numbers(kept);
         filtered

@@ -196,19 +196,78 @@ impl<'r> Members<'r> {
             return images;
         }
         let images = run.slice_filled(self.len(), Value::None)?;
+        self.map_into(run, function, images)?;
+        Ok(images)
+    }
+
+    /// Calls a function on one element after the other. Where one fails, the images of others are there all the same.
+    fn map_into(
+        self,
+        run: &mut Run<'r>,
+        function: Value<'r>,
+        images: &mut [Value<'r>],
+    ) -> Outcome<()> {
         if images.len() <= FEW {
-            for (k, image) in images.iter_mut().enumerate() {
-                *image = run.call1(function, self.get(k))?;
-            }
-            return Ok(images);
+            return self.each(run, 0, |run, k| {
+                images[k] = run.call1(function, self.get(k))?;
+                Ok(())
+            });
         }
         run.in_turns(|run, turns| {
-            for (k, image) in images.iter_mut().enumerate() {
-                *image = run.turn1(turns, function, self.get(k))?;
+            self.each(run, 0, |run, k| {
+                images[k] = run.turn1(turns, function, self.get(k))?;
+                Ok(())
+            })
+        })
+    }
+
+    /// Does something with the number of each element, from one on.
+    #[inline(always)]
+    pub fn each(
+        self,
+        run: &mut Run<'r>,
+        from: usize,
+        mut visit: impl FnMut(&mut Run<'r>, usize) -> Outcome<()>,
+    ) -> Outcome<()> {
+        for k in from..self.len() {
+            if let Err(fault) = visit(run, k) {
+                return Err(self.first_fault(run, (k, fault), visit));
             }
-            Ok(())
-        })?;
-        Ok(images)
+        }
+        Ok(())
+    }
+
+    /// The fault that Python meets first, where the one we met first is that of an element of this number. We go through a set by
+    /// number, and Python in its order: that matters only if its elements fail in different ways.
+    #[cold]
+    pub fn first_fault(
+        self,
+        run: &mut Run<'r>,
+        (number, fault): (usize, Fault),
+        mut visit: impl FnMut(&mut Run<'r>, usize) -> Outcome<()>,
+    ) -> Fault {
+        let Members::Set(set) = self else {
+            return fault;
+        };
+        if fault.is_limit() {
+            return fault;
+        }
+        let mut met = vec![(number, fault)];
+        for k in number + 1..set.len() {
+            match visit(run, k) {
+                Ok(()) => {}
+                Err(limit) if limit.is_limit() => return limit,
+                Err(other) => met.push((k, other)),
+            }
+        }
+        if met.iter().all(|(_, other)| *other == fault) {
+            return fault;
+        }
+        let of = |k: &u32| met.iter().find(|(number, _)| *number == *k as usize);
+        match set.order(run) {
+            Ok(order) => order.iter().find_map(of).map_or(fault, |(_, first)| *first),
+            Err(limit) => limit,
+        }
     }
 
     /// The images of all elements of a set under a function, to be collected in a set.
@@ -217,12 +276,13 @@ impl<'r> Members<'r> {
         source: &'r Set<'r>,
         function: Value<'r>,
     ) -> Outcome<Mapped<'r>> {
+        let members = Members::Set(source);
         if source.len() < MANY {
-            return Members::Set(source).map(run, function).map(Mapped::All);
+            return members.map(run, function).map(Mapped::All);
         }
         // Of more, images that collapse as they come take less memory.
         if source.len() <= BLOCK
-            && let Some(images) = run.map_in_columns(Members::Set(source), function)
+            && let Some(images) = run.map_in_columns(members, function)
         {
             return images.map(Mapped::All);
         }
@@ -232,18 +292,24 @@ impl<'r> Members<'r> {
             for k in 0..source.len() {
                 if !collected.pays(k) {
                     let images = run.slice_filled(source.len(), Value::None)?;
-                    for (image, k) in images.iter_mut().zip(0..).skip(k) {
-                        *image = run.turn1(turns, function, source.elems.get(k))?;
-                    }
+                    members.each(run, k, |run, k| {
+                        images[k] = run.turn1(turns, function, members.get(k))?;
+                        Ok(())
+                    })?;
                     return Ok(Some(images));
                 }
-                let call = |run: &mut Run<'r>| run.call1(function, source.elems.get(k));
+                let call = |run: &mut Run<'r>| run.call1(function, members.get(k));
                 // SAFETY: `collected` keeps what it has not had before.
-                numbers.push(unsafe {
+                let number = unsafe {
                     run.turn_to_collect(turns, call, |run, image| {
                         collected.number_of(run, image, same_form)
-                    })?
-                });
+                    })
+                };
+                numbers.push(number.map_err(|fault| {
+                    members.first_fault(run, (k, fault), |run, k| {
+                        run.turn1(turns, function, members.get(k)).map(drop)
+                    })
+                })?);
             }
             Ok(None)
         })?;
@@ -271,14 +337,15 @@ impl<'r> Members<'r> {
         }
         let mut kept = run.take_numbers();
         run.in_turns(|run, turns| {
-            for k in 0..self.len() {
+            self.each(run, 0, |run, k| {
                 if run.test(turns, condition, self.get(k))? {
                     kept.push(k as u32);
                 }
-            }
-            Ok(kept)
+                Ok(())
+            })
         })
-        .map_err(Fault::through_generator)
+        .map_err(Fault::through_generator)?;
+        Ok(kept)
     }
 
     /// The elements with these ascending numbers, in a container of the same kind.
@@ -655,6 +722,65 @@ pub(super) fn keys<'r>(
     }
 }
 
+/// The keys of all elements, to find an extreme one.
+fn keys_to_compare<'r>(
+    run: &mut Run<'r>,
+    members: Members<'r>,
+    compfunc: Value<'r>,
+    direction: Ordering,
+) -> Outcome<&'r [Value<'r>]> {
+    if is_identity(compfunc) {
+        return keys(run, members, compfunc);
+    }
+    if let Some(keys) = run.map_in_columns(members, compfunc) {
+        return keys;
+    }
+    let keys = run.slice_filled(members.len(), Value::None)?;
+    match members.map_into(run, compfunc, keys) {
+        Ok(()) => Ok(keys),
+        Err(fault) => Err(fault_in_turns(
+            run, members, compfunc, keys, fault, direction,
+        )),
+    }
+}
+
+/// The fault that Python meets first, where some keys cannot be computed. It compares each key with the best so far before it
+/// asks for the next one, so there may be two before that cannot be compared.
+#[cold]
+fn fault_in_turns<'r>(
+    run: &mut Run<'r>,
+    members: Members<'r>,
+    compfunc: Value<'r>,
+    keys: &[Value<'r>],
+    fault: Fault,
+    direction: Ordering,
+) -> Fault {
+    let is_missing = |key: &Value<'_>| matches!(key, Value::None);
+    let is_number = |key: &Value<'_>| key.as_int().is_some();
+    let comparable = keys.iter().all(|key| is_missing(key) || is_number(key));
+    if fault.is_limit() || fault == Fault::Type || comparable {
+        return fault;
+    }
+    let mut meet = || {
+        let mut best: Option<Value<'r>> = None;
+        for k in members.order(run)? {
+            let key = match keys[k as usize] {
+                Value::None => run.call1(compfunc, members.get(k as usize))?,
+                key => key,
+            };
+            best = match best {
+                Some(best) if run.extreme(&[best, key], direction)? == Some(0) => Some(best),
+                _ => Some(key),
+            };
+        }
+        Err(fault)
+    };
+    match meet() {
+        Ok(()) => fault,
+        Err(first) => first,
+    }
+}
+
 /// The keys as plain integers, if all are.
 pub(super) fn int_keys(keys: &[Value<'_>]) -> Option<Vec<i64>> {
     keys.iter()
@@ -874,7 +1000,7 @@ fn extreme_value<'r>(
     if members.len() == 0 {
         return run.call1(compfunc, Value::Int(0));
     }
-    let keys = members.map(run, compfunc)?;
+    let keys = keys_to_compare(run, members, compfunc, direction)?;
     if let Some(ints) = int_keys(keys) {
         // Python calls the function once more on the winner; it says the same again.
         let extreme = pick(ints.iter(), direction);
@@ -920,7 +1046,7 @@ fn extreme_argument<'r>(
     if members.len() == 0 && run.dialect == Dialect::ReArc {
         return Ok(Value::None);
     }
-    let keys = keys(run, members, compfunc)?;
+    let keys = keys_to_compare(run, members, compfunc, direction)?;
     match first_extreme(run, members, Some(keys), direction)? {
         Some(k) => Ok(members.get(k)),
         None => Err(Fault::Value),

@@ -166,13 +166,12 @@ op! {
         let members = Members::of(run, functions)?;
         let images = run.slice_filled(members.len(), Value::None)?;
         run.in_turns(|run, turns| {
-            for (k, image) in images.iter_mut().enumerate() {
-                *image = run
-                    .turn1(turns, members.get(k), value)
-                    .map_err(Fault::through_generator)?;
-            }
-            Ok(())
-        })?;
+            members.each(run, 0, |run, k| {
+                images[k] = run.turn1(turns, members.get(k), value)?;
+                Ok(())
+            })
+        })
+        .map_err(Fault::through_generator)?;
         match members {
             Members::Set(set) => Ok(Value::Set(run.set_map(set, images)?)),
             Members::Tuple(_) => run.tuple_of(images),
