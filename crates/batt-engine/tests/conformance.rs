@@ -20,6 +20,7 @@ fn no_outcome_differs_from_python() {
         println!("  expected {}\n  got      {}", d.expected, d.got);
     }
     assert_eq!(report.differences.len(), 0);
+    assert_eq!(report.other_class, 0, "other exceptions than Python's");
     assert!(report.passed > 10_000, "only {} cases", report.passed);
 }
 

@@ -3,11 +3,11 @@
 #[allow(dead_code)]
 mod support;
 
-use batt_dsl::Fault::{self, Runtime, StopIteration, Type};
+use batt_dsl::Fault::{self, Index, Runtime, StopIteration, Type};
 use support::eval;
 
 /// What CPython 3.11 raises.
-const RAISED: [(&str, Fault); 18] = [
+const RAISED: [(&str, Fault); 22] = [
     // An empty tuple comes before a five in a set of both, whichever was there first.
     ("apply(first, insert(5, initset(())))", Runtime),
     ("apply(first, insert((), initset(5)))", Runtime),
@@ -41,6 +41,23 @@ const RAISED: [(&str, Fault); 18] = [
         StopIteration,
     ),
     ("argmin(insert((), insert((2,), initset(5))), first)", Type),
+    // `None` is a key, and cannot be compared with itself.
+    (
+        "argmin((canvas(1, (1, 1)), canvas(2, (1, 1)), ()), rbind(index, NEG_UNITY))",
+        Type,
+    ),
+    (
+        "argmin((canvas(1, (1, 1)), (), canvas(2, (1, 1))), rbind(index, NEG_UNITY))",
+        Index,
+    ),
+    (
+        "argmin(insert((), insert(canvas(2, (1, 1)), initset(canvas(3, (1, 1))))), rbind(index, NEG_UNITY))",
+        Index,
+    ),
+    (
+        "argmin(insert((), insert(canvas(9, (1, 2)), initset(canvas(8, (2, 1))))), rbind(index, NEG_UNITY))",
+        Type,
+    ),
 ];
 
 #[test]

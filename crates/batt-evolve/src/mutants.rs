@@ -33,29 +33,28 @@ const TRIES: usize = 32;
 /// Every colour: there is no task whose colours are more likely.
 const COLOURS: [u8; 10] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
-/// Makes mutants of programs in one language. The parents take turns, and no two mutants are the same, nor is one the same as a
-/// parent. There may be fewer than wanted: a parent whose types cannot be told has none, and short ones have few. The same
-/// programs and the same seed give the same mutants.
-///
-/// # Panics
-///
-/// If the programs are not all of one dialect.
+/// Makes mutants of programs. The parents take turns, and no two mutants are the same, nor is one the same as a
+/// parent. There may be fewer than wanted: a parent whose types cannot be told, or one of another dialect than the first, has none, and short ones
+/// have few. The same programs and the same seed give the same mutants.
 pub fn mutants(programs: &[&Program], count: usize, seed: u64) -> Vec<Mutant> {
     let Some(first) = programs.first() else {
         return Vec::new();
     };
     let dialect = first.dialect();
-    assert!(programs.iter().all(|p| p.dialect() == dialect));
-    let as_donor = |program: &&Program| Donor {
+    let parents = || {
+        let numbered = programs.iter().enumerate();
+        numbered.filter(|(_, program)| program.dialect() == dialect)
+    };
+    let as_donor = |(_, program): (usize, &&Program)| Donor {
         task: program.name().to_owned(),
         program: (*program).clone(),
     };
-    let donors: Vec<Donor> = programs.iter().map(as_donor).collect();
+    let donors: Vec<Donor> = parents().map(as_donor).collect();
     let donors = Donors::new(dialect, &donors, 0);
     let mut ground = (*donors.ground).clone();
     let typed = &mut ground.typed;
-    let parents: Vec<(usize, Ref)> = (0..programs.len())
-        .filter_map(|at| Some((at, typed.add_program(programs[at])?)))
+    let parents: Vec<(usize, Ref)> = parents()
+        .filter_map(|(at, program)| Some((at, typed.add_program(program)?)))
         .collect();
     let part = |value: Ref| Part {
         value,

@@ -755,19 +755,23 @@ fn fault_in_turns<'r>(
     fault: Fault,
     direction: Ordering,
 ) -> Fault {
-    let is_missing = |key: &Value<'_>| matches!(key, Value::None);
-    let is_number = |key: &Value<'_>| key.as_int().is_some();
-    let comparable = keys.iter().all(|key| is_missing(key) || is_number(key));
-    if fault.is_limit() || fault == Fault::Type || comparable {
+    if fault.is_limit() || fault == Fault::Type {
+        return fault;
+    }
+    // Where the key is missing there is `None`, which may also be a key.
+    let key = |run: &mut Run<'r>, k: usize| match keys[k] {
+        Value::None => run.call1(compfunc, members.get(k)),
+        key => Ok(key),
+    };
+    let is_number =
+        |key: Outcome<Value<'_>>| key.is_err() || key.is_ok_and(|key| key.as_int().is_some());
+    if !members.in_order() && (0..keys.len()).all(|k| is_number(key(run, k))) {
         return fault;
     }
     let mut meet = || {
         let mut best: Option<Value<'r>> = None;
         for k in members.order(run)? {
-            let key = match keys[k as usize] {
-                Value::None => run.call1(compfunc, members.get(k as usize))?,
-                key => key,
-            };
+            let key = key(run, k as usize)?;
             best = match best {
                 Some(best) if run.extreme(&[best, key], direction)? == Some(0) => Some(best),
                 _ => Some(key),

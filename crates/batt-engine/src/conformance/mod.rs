@@ -29,8 +29,8 @@ pub struct Report {
     pub passed: usize,
     /// Cases with another outcome, in the order met.
     pub differences: Vec<Difference>,
-    /// Failing cases on both sides whose exception class is not the expected one. The class is no
-    /// part of the contract; it is counted for interest.
+    /// Failing cases on both sides whose exception class is not the expected one: passed, but counted, as a run that fails
+    /// is one that fails. Of those we know there is none.
     pub other_class: usize,
 }
 

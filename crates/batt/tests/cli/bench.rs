@@ -52,6 +52,23 @@ fn mega_measures_every_workload_and_finds_no_difference() {
 }
 
 #[test]
+fn mega_with_mutants() {
+    let args = ["bench", "--mega", "--seconds", "0.5", "--json"];
+    let ended = batt(&[&args[..], &["--count", "5", "--mutants", "45"]].concat()).code(0);
+    let json: Json = serde_json::from_str(&ended.stdout).unwrap();
+    let mega = &json["mega"];
+    assert_eq!(
+        (&mega["solvers"], &mega["mutants"]),
+        (&50.into(), &45.into())
+    );
+    assert_eq!(mega["disagreements"], 0);
+    batt(&["bench", "--mutants", "5"])
+        .code(2)
+        .err("required arguments");
+    batt(&[&args[..], &["--count", "66"]].concat()).error("66", "--count");
+}
+
+#[test]
 fn mega_on_files_and_tasks_of_ones_own() {
     let folder = Folder::with_tasks();
     let solvers = "\
@@ -116,6 +133,10 @@ fn a_folder_that_is_no_checkout() {
     bench(&folder).error("has no constants.py", "tokpidjin");
     folder.write("constants.py", "");
     bench(&folder).error("has no solvers_pre.py", "tokpidjin");
+    folder.write("solvers_pre.py", "");
+    folder
+        .batt(&["bench", "--against", ".", "--mutants", "3"])
+        .error("arc-dsl alone", "--mutants");
 }
 
 #[test]

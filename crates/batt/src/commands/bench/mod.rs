@@ -5,6 +5,7 @@ mod checkout;
 mod device;
 mod mega;
 mod memory;
+mod mutants;
 mod python;
 mod report;
 mod soak;
@@ -42,6 +43,9 @@ checkout also run on the inputs of their tasks, by Python and by batt in turns. 
 a solver is timed on either side; of several rounds the median counts. A run with few
 --seconds has fewer rounds.
 
+With --mutants as well, solvers changed by chance run on the inputs of their tasks instead, once on either side,
+and every value and every error is compared.
+
 Of a tokpidjin checkout, which has a safe_dsl.py, some solvers are merged into a batt with the built-in
 differs. It runs under the checkout's own library and here, in turns, and both lists it returns are compared. The
 library needs numpy.
@@ -72,6 +76,7 @@ Examples:
   batt bench --mega --solvers solvers.py --tasks data/training --seconds 300
   batt bench --mega --solvers solvers.py --tasks data/training --count 20 --mutants 380
   batt bench --against ../arc-dsl --tasks data/training
+  batt bench --against ../arc-dsl --tasks data/training --mutants 5000
   batt bench --against ../arc-dsl --tasks data/training --python /usr/bin/python3.12 --json")]
 pub struct BenchArgs {
     /// A checkout of arc-dsl or of tokpidjin
@@ -119,8 +124,14 @@ pub struct BenchArgs {
     )]
     count: Option<NonZeroUsize>,
 
-    /// With --mega, so many mutants of the solvers as well
-    #[arg(long, value_name = "N", requires = "mega")]
+    /// With --mega, so many mutants of the solvers as well; with --against an arc-dsl checkout, compare the
+    /// results of so many with Python's
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "subject",
+        conflicts_with = "device"
+    )]
     mutants: Option<NonZeroUsize>,
 
     /// Which solvers make a batt, and how mutants differ from them
@@ -180,10 +191,18 @@ pub fn main(args: &BenchArgs, ui: &Ui) -> Result<Exit> {
             None => measure_device(device, args, ui),
         };
     }
-    if let Some(checkout) = &args.against
-        && Kind::of(checkout, !args.solvers.is_empty())? == Kind::Tokpidjin
-    {
-        return against_tokpidjin(checkout, args, ui);
+    if let Some(checkout) = &args.against {
+        match (Kind::of(checkout, !args.solvers.is_empty())?, args.mutants) {
+            (Kind::Tokpidjin, None) => return against_tokpidjin(checkout, args, ui),
+            (Kind::Tokpidjin, Some(_)) => {
+                return Err(advised(
+                    "mutants are compared with arc-dsl alone",
+                    "leave --mutants out, or name a checkout of arc-dsl",
+                ));
+            }
+            (Kind::ArcDsl, Some(count)) => return compare_mutants(checkout, count, args, ui),
+            (Kind::ArcDsl, None) => {}
+        }
     }
     let corpus = Corpus::load();
     let puzzles = corpus.puzzles();
@@ -259,6 +278,34 @@ fn against_tokpidjin(checkout: &Path, args: &BenchArgs, ui: &Ui) -> Result<Exit>
         return Ok(Exit::Interrupted);
     }
     Ok(Exit::findings(comparison.agreement.differ() > 0))
+}
+
+/// Mutants of a checkout's solvers, by Python and by us.
+fn compare_mutants(
+    checkout: &Path,
+    count: NonZeroUsize,
+    args: &BenchArgs,
+    ui: &Ui,
+) -> Result<Exit> {
+    let wanted = mutants::Wanted {
+        checkout,
+        python: args.python.as_deref(),
+        tasks: args.tasks.as_deref(),
+        count: count.get(),
+        seed: args.seed,
+        limits: args.options.engine(None).limits,
+    };
+    let comparison = mutants::compare(&wanted, ui)?;
+    let mut out = stdout();
+    match args.json {
+        true => writeln!(out, "{}", json!({"mutants": mutants::to_json(&comparison)}))?,
+        false => mutants::write(&mut out, &comparison, ui)?,
+    }
+    out.flush()?;
+    if comparison.interrupted {
+        return Ok(Exit::Interrupted);
+    }
+    Ok(Exit::findings(comparison.differ > 0))
 }
 
 /// The mega-batch workloads.

@@ -1,0 +1,69 @@
+# Runs programs that it is given with the library of a Python checkout. Started by `batt bench --against DIR --mutants N`.
+#
+# One JSON object a line on stdin, one answer a line on stdout: for each input the result, as the vectors write it, or `{"late": ...}`.
+
+import json
+import os
+import platform
+import resource
+import signal
+import sys
+
+# Whatever the checkout prints must not mix with the answers.
+os.dup2(2, 1)
+sys.path.insert(0, sys.argv[1])
+MEMORY = int(sys.argv[2])
+# The library's functions come behind these in memory, so that they have other addresses in each process.
+PADDING = [lambda: None for _ in range(int(sys.argv[3]))]
+
+
+class TooLong(BaseException):
+    pass
+
+
+def give_up(*_):
+    raise TooLong
+
+
+def grid(rows):
+    return tuple(map(tuple, rows))
+
+
+def result(solver, arguments, limit):
+    signal.setitimer(signal.ITIMER_REAL, limit)
+    try:
+        return encode(solver(*arguments))
+    except TooLong:
+        return {"late": "time"}
+    except MemoryError:
+        return {"late": "memory"}
+    except Exception as raised:
+        return {"err": type(raised).__name__}
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def main():
+    import constants
+    import dsl
+
+    library = {**vars(dsl), **vars(constants)}
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    signal.signal(signal.SIGALRM, give_up)
+    answer({"version": platform.python_version(), "kind": platform.python_implementation()})
+    for line in sys.stdin:
+        request = json.loads(line)
+        names = dict(library)
+        exec(request["text"], names)
+        solver = names[request["name"]]
+        demos = tuple((grid(a), grid(b)) for a, b in request["demos"])
+        given = {"S": demos, "C": None}
+        results = []
+        for rows in request["inputs"]:
+            given["I"] = grid(rows)
+            arguments = [given[name] for name in request["params"]]
+            results.append(result(solver, arguments, request["limit"]))
+        answer({"results": results})
+
+
+main()
