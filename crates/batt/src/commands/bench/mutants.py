@@ -17,6 +17,10 @@ MEMORY = int(sys.argv[2])
 PADDING = [lambda: None for _ in range(int(sys.argv[3]))]
 
 
+# Characters of a result.
+LONGEST = 1 << 24
+
+
 class TooLong(BaseException):
     pass
 
@@ -29,18 +33,37 @@ def grid(rows):
     return tuple(map(tuple, rows))
 
 
-def result(solver, arguments, limit):
+def value(solver, arguments, limit):
     signal.setitimer(signal.ITIMER_REAL, limit)
     try:
-        return encode(solver(*arguments))
-    except TooLong:
-        return {"late": "time"}
+        return text(solver(*arguments))
     except MemoryError:
-        return {"late": "memory"}
+        return late("memory")
     except Exception as raised:
-        return {"err": type(raised).__name__}
+        return json.dumps({"err": type(raised).__name__})
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def text(value):
+    try:
+        written = json.dumps(encode(value))
+    # Tuples may be nested too deeply, and integers have too many digits.
+    except (RecursionError, ValueError):
+        return late("size")
+    return written if len(written) <= LONGEST else late("size")
+
+
+def late(why):
+    return json.dumps({"late": why})
+
+
+def result(solver, arguments, limit):
+    # The alarm may come at any moment, while an error is handled too. It comes once.
+    try:
+        return value(solver, arguments, limit)
+    except TooLong:
+        return late("time")
 
 
 def main():
@@ -63,7 +86,8 @@ def main():
             given["I"] = grid(rows)
             arguments = [given[name] for name in request["params"]]
             results.append(result(solver, arguments, request["limit"]))
-        answer({"results": results})
+        answers.write('{"results":[' + ",".join(results) + "]}\n")
+        answers.flush()
 
 
 main()

@@ -59,7 +59,7 @@ pub struct Comparison {
     pub errors: usize,
     /// Runs that reached a limit here.
     pub limited: usize,
-    /// Runs that Python was not done with in time, or in the memory it had.
+    /// Runs that Python was not done with in time, or in the memory it had, or whose result is too long to be written.
     pub late: usize,
     /// Runs on which one Python differs from another.
     pub undefined: usize,
