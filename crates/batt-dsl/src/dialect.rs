@@ -42,6 +42,12 @@ impl Dialect {
         matches!(self, Dialect::Tokpidjin)
     }
 
+    /// Do all primitives give a default where they would fail?
+    #[inline(always)]
+    pub fn never_fails(self) -> bool {
+        matches!(self, Dialect::Tokpidjin)
+    }
+
     /// The primitives, family by family.
     pub fn ops(self) -> &'static [&'static Op] {
         match self {

@@ -886,7 +886,7 @@ pub(crate) mod tests {
         let (mut plain, mut eager) = (without_columns(), without_columns());
         plain.memo().threshold = OFF;
         eager.memo().threshold = EAGER;
-        let mut longest = 0;
+        let (mut longest, mut cut) = (0, 0);
         for seed in 0..2000 {
             let dialect = match seed % 3 {
                 0 => Dialect::Tokpidjin,
@@ -895,10 +895,12 @@ pub(crate) mod tests {
             let expected = random_run(&mut plain, seed, dialect);
             let found = random_run(&mut eager, seed, dialect);
             longest = longest.max(expected.0.len());
-            if expected.0.last() == Some(&Err(Fault::Steps)) {
-                // With the memo it may go on.
-                let known = expected.0.len() - 1;
+            let is_cut = |trace: &[Outcome<OwnedValue>]| trace.last() == Some(&Err(Fault::Steps));
+            if is_cut(&expected.0) {
+                // With the memo it may go on, or end sooner if there is nothing to recall.
+                let known = (expected.0.len() - 1).min(found.0.len() - is_cut(&found.0) as usize);
                 assert_eq!(found.0[..known], expected.0[..known], "seed {seed}");
+                cut += 1;
             } else {
                 assert_eq!(found, expected, "seed {seed}");
             }
@@ -906,8 +908,8 @@ pub(crate) mod tests {
         assert_eq!(plain.memo().recalled, 0);
         let recalled = eager.memo().recalled;
         assert!(
-            longest > 20 && recalled > 10_000,
-            "{longest} steps, {recalled} known"
+            longest > 20 && recalled > 10_000 && cut < 100,
+            "{longest} steps, {recalled} known, {cut} cut short"
         );
     }
 }

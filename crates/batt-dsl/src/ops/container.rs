@@ -238,7 +238,7 @@ impl<'r> Members<'r> {
     }
 
     /// The fault that Python meets first, where the one we met first is that of an element of this number. We go through a set by
-    /// number, and Python in its order: that matters only if its elements fail in different ways.
+    /// number, and Python in its order: that matters only if its elements fail in different ways, and somebody hears of it.
     #[cold]
     pub fn first_fault(
         self,
@@ -249,9 +249,11 @@ impl<'r> Members<'r> {
         let Members::Set(set) = self else {
             return fault;
         };
-        if fault.is_limit() {
+        if fault.is_limit() || run.dialect.never_fails() {
             return fault;
         }
+        // To visit all takes less time than to work out an order that is seldom needed. Whether it is known already must not matter:
+        // what visits make is numbered.
         let mut met = vec![(number, fault)];
         for k in number + 1..set.len() {
             match visit(run, k) {
@@ -755,7 +757,7 @@ fn fault_in_turns<'r>(
     fault: Fault,
     direction: Ordering,
 ) -> Fault {
-    if fault.is_limit() || fault == Fault::Type {
+    if fault.is_limit() || fault == Fault::Type || run.dialect.never_fails() {
         return fault;
     }
     // Where the key is missing there is `None`, which may also be a key.
