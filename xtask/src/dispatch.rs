@@ -196,7 +196,9 @@ impl Declared {
         let name = names.next().unwrap_or_default();
         match macro_name {
             "OP" => self.bodies.insert(format!("op_{name}")),
-            "TOK" | "ALIAS1" | "ALIAS2" | "ALIAS3" => self.bodies.insert(format!("tok_{name}")),
+            "TOK" | "ALIAS1" | "ALIAS2" | "ALIAS3" | "ALIAS4" => {
+                self.bodies.insert(format!("tok_{name}"))
+            }
             "LANE1" | "LANE2" | "LANE3" => self.lanes.insert(format!("lane_{name}")),
             "SAME1" | "SAME2" | "SAME3" | "SAME4" => {
                 let original = names.next().unwrap_or_default();

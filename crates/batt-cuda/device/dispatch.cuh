@@ -106,128 +106,128 @@ OUTLINE V dispatch1(Ctx &c, u32 op, V a) {
   case 193: return tok_size_f(c, a);
   case 194: return tok_totuple(c, a);
   case 195: return tok_initset(c, a);
-  case 209: return tok_dedupe(c, a);
-  case 210: return tok_dedupe_pair_tuple(c, a);
-  case 213: return tok_merge(c, a);
-  case 214: return tok_merge_f(c, a);
-  case 215: return tok_merge_t(c, a);
-  case 216: return tok_maximum(c, a);
-  case 217: return tok_minimum(c, a);
-  case 230: return tok_mostcommon(c, a);
-  case 231: return tok_mostcommon_t(c, a);
-  case 232: return tok_mostcommon_f(c, a);
-  case 233: return tok_leastcommon(c, a);
-  case 234: return tok_leastcommon_t(c, a);
-  case 235: return tok_leastcommon_f(c, a);
-  case 246: return tok_toij(c, a);
-  case 287: return tok_p_g(c, a);
-  case 288: return tok_p_f(c, a);
-  case 289: return tok_p_o(c, a);
-  case 294: return tok_a_mr(c, a);
-  case 297: return tok_partition(c, a);
-  case 298: return tok_fgpartition(c, a);
-  case 301: return tok_frontiers(c, a);
-  case 303: return tok_asindices(c, a);
-  case 304: return tok_asobject(c, a);
-  case 305: return tok_is_no_grid(c, a);
-  case 307: return tok_color(c, a);
-  case 308: return tok_toindices(c, a);
-  case 309: return tok_toindices_i(c, a);
-  case 310: return tok_toindices_o(c, a);
-  case 314: return tok_normalize(c, a);
-  case 315: return tok_normalize_i(c, a);
-  case 316: return tok_normalize_o(c, a);
-  case 317: return tok_normalize_t(c, a);
-  case 318: return tok_dneighbors(c, a);
-  case 319: return tok_ineighbors(c, a);
-  case 320: return tok_neighbors(c, a);
-  case 321: return tok_lowermost(c, a);
-  case 322: return tok_lowermost_i(c, a);
-  case 323: return tok_lowermost_o(c, a);
-  case 324: return tok_uppermost(c, a);
-  case 325: return tok_uppermost_i(c, a);
-  case 326: return tok_uppermost_o(c, a);
-  case 327: return tok_leftmost(c, a);
-  case 328: return tok_leftmost_i(c, a);
-  case 329: return tok_leftmost_o(c, a);
-  case 330: return tok_rightmost(c, a);
-  case 331: return tok_rightmost_i(c, a);
-  case 332: return tok_rightmost_o(c, a);
-  case 334: return tok_ulcorner(c, a);
-  case 335: return tok_ulcorner_i(c, a);
-  case 336: return tok_ulcorner_o(c, a);
-  case 337: return tok_urcorner(c, a);
-  case 338: return tok_urcorner_i(c, a);
-  case 339: return tok_urcorner_o(c, a);
-  case 340: return tok_llcorner(c, a);
-  case 341: return tok_llcorner_i(c, a);
-  case 342: return tok_llcorner_o(c, a);
-  case 343: return tok_lrcorner(c, a);
-  case 344: return tok_lrcorner_i(c, a);
-  case 345: return tok_lrcorner_o(c, a);
-  case 347: return tok_corners(c, a);
-  case 348: return tok_height_t(c, a);
-  case 349: return tok_height_f(c, a);
-  case 350: return tok_height_i(c, a);
-  case 351: return tok_height_o(c, a);
-  case 352: return tok_width_t(c, a);
-  case 353: return tok_width_f(c, a);
-  case 354: return tok_width_i(c, a);
-  case 355: return tok_width_o(c, a);
-  case 356: return tok_shape_t(c, a);
-  case 357: return tok_shape_f(c, a);
-  case 358: return tok_portrait_t(c, a);
-  case 359: return tok_portrait_f(c, a);
-  case 360: return tok_square_t(c, a);
-  case 361: return tok_square_f(c, a);
-  case 362: return tok_vline_i(c, a);
-  case 363: return tok_vline_o(c, a);
-  case 364: return tok_hline_i(c, a);
-  case 365: return tok_hline_o(c, a);
-  case 366: return tok_center(c, a);
-  case 367: return tok_centerofmass(c, a);
-  case 375: return tok_hperiod(c, a);
-  case 376: return tok_vperiod(c, a);
-  case 379: return tok_vfrontier(c, a);
-  case 380: return tok_hfrontier(c, a);
-  case 381: return tok_backdrop(c, a);
-  case 382: return tok_delta(c, a);
-  case 383: return tok_box(c, a);
-  case 384: return tok_inbox(c, a);
-  case 385: return tok_outbox(c, a);
-  case 387: return tok_hmirror_t(c, a);
-  case 388: return tok_hmirror_f(c, a);
-  case 389: return tok_hmirror_i(c, a);
-  case 390: return tok_hmirror_o(c, a);
-  case 391: return tok_vmirror_t(c, a);
-  case 392: return tok_vmirror_f(c, a);
-  case 393: return tok_vmirror_i(c, a);
-  case 394: return tok_vmirror_o(c, a);
-  case 395: return tok_dmirror_t(c, a);
-  case 396: return tok_dmirror_f(c, a);
-  case 397: return tok_dmirror_i(c, a);
-  case 398: return tok_dmirror_o(c, a);
-  case 399: return tok_cmirror_t(c, a);
-  case 400: return tok_cmirror_f(c, a);
-  case 401: return tok_cmirror_i(c, a);
-  case 402: return tok_cmirror_o(c, a);
-  case 403: return tok_rot90(c, a);
-  case 404: return tok_rot180(c, a);
-  case 405: return tok_rot270(c, a);
-  case 429: return tok_trim(c, a);
-  case 430: return tok_tophalf(c, a);
-  case 431: return tok_bottomhalf(c, a);
-  case 432: return tok_lefthalf(c, a);
-  case 433: return tok_righthalf(c, a);
-  case 434: return tok_compress(c, a);
-  case 435: return tok_mostcolor_t(c, a);
-  case 436: return tok_mostcolor_f(c, a);
-  case 437: return tok_leastcolor_t(c, a);
-  case 438: return tok_leastcolor_f(c, a);
-  case 441: return tok_palette_t(c, a);
-  case 442: return tok_palette_f(c, a);
-  case 443: return tok_numcolors_t(c, a);
-  case 444: return tok_numcolors_f(c, a);
+  case 210: return tok_dedupe(c, a);
+  case 211: return tok_dedupe_pair_tuple(c, a);
+  case 214: return tok_merge(c, a);
+  case 215: return tok_merge_f(c, a);
+  case 216: return tok_merge_t(c, a);
+  case 217: return tok_maximum(c, a);
+  case 218: return tok_minimum(c, a);
+  case 231: return tok_mostcommon(c, a);
+  case 232: return tok_mostcommon_t(c, a);
+  case 233: return tok_mostcommon_f(c, a);
+  case 234: return tok_leastcommon(c, a);
+  case 235: return tok_leastcommon_t(c, a);
+  case 236: return tok_leastcommon_f(c, a);
+  case 247: return tok_toij(c, a);
+  case 289: return tok_p_g(c, a);
+  case 290: return tok_p_f(c, a);
+  case 291: return tok_p_o(c, a);
+  case 296: return tok_a_mr(c, a);
+  case 303: return tok_partition(c, a);
+  case 304: return tok_fgpartition(c, a);
+  case 308: return tok_frontiers(c, a);
+  case 310: return tok_asindices(c, a);
+  case 311: return tok_asobject(c, a);
+  case 312: return tok_is_no_grid(c, a);
+  case 314: return tok_color(c, a);
+  case 315: return tok_toindices(c, a);
+  case 316: return tok_toindices_i(c, a);
+  case 317: return tok_toindices_o(c, a);
+  case 321: return tok_normalize(c, a);
+  case 322: return tok_normalize_i(c, a);
+  case 323: return tok_normalize_o(c, a);
+  case 324: return tok_normalize_t(c, a);
+  case 325: return tok_dneighbors(c, a);
+  case 326: return tok_ineighbors(c, a);
+  case 327: return tok_neighbors(c, a);
+  case 328: return tok_lowermost(c, a);
+  case 329: return tok_lowermost_i(c, a);
+  case 330: return tok_lowermost_o(c, a);
+  case 331: return tok_uppermost(c, a);
+  case 332: return tok_uppermost_i(c, a);
+  case 333: return tok_uppermost_o(c, a);
+  case 334: return tok_leftmost(c, a);
+  case 335: return tok_leftmost_i(c, a);
+  case 336: return tok_leftmost_o(c, a);
+  case 337: return tok_rightmost(c, a);
+  case 338: return tok_rightmost_i(c, a);
+  case 339: return tok_rightmost_o(c, a);
+  case 341: return tok_ulcorner(c, a);
+  case 342: return tok_ulcorner_i(c, a);
+  case 343: return tok_ulcorner_o(c, a);
+  case 344: return tok_urcorner(c, a);
+  case 345: return tok_urcorner_i(c, a);
+  case 346: return tok_urcorner_o(c, a);
+  case 347: return tok_llcorner(c, a);
+  case 348: return tok_llcorner_i(c, a);
+  case 349: return tok_llcorner_o(c, a);
+  case 350: return tok_lrcorner(c, a);
+  case 351: return tok_lrcorner_i(c, a);
+  case 352: return tok_lrcorner_o(c, a);
+  case 354: return tok_corners(c, a);
+  case 355: return tok_height_t(c, a);
+  case 356: return tok_height_f(c, a);
+  case 357: return tok_height_i(c, a);
+  case 358: return tok_height_o(c, a);
+  case 359: return tok_width_t(c, a);
+  case 360: return tok_width_f(c, a);
+  case 361: return tok_width_i(c, a);
+  case 362: return tok_width_o(c, a);
+  case 363: return tok_shape_t(c, a);
+  case 364: return tok_shape_f(c, a);
+  case 365: return tok_portrait_t(c, a);
+  case 366: return tok_portrait_f(c, a);
+  case 367: return tok_square_t(c, a);
+  case 368: return tok_square_f(c, a);
+  case 369: return tok_vline_i(c, a);
+  case 370: return tok_vline_o(c, a);
+  case 371: return tok_hline_i(c, a);
+  case 372: return tok_hline_o(c, a);
+  case 373: return tok_center(c, a);
+  case 374: return tok_centerofmass(c, a);
+  case 382: return tok_hperiod(c, a);
+  case 383: return tok_vperiod(c, a);
+  case 386: return tok_vfrontier(c, a);
+  case 387: return tok_hfrontier(c, a);
+  case 388: return tok_backdrop(c, a);
+  case 389: return tok_delta(c, a);
+  case 390: return tok_box(c, a);
+  case 391: return tok_inbox(c, a);
+  case 392: return tok_outbox(c, a);
+  case 394: return tok_hmirror_t(c, a);
+  case 395: return tok_hmirror_f(c, a);
+  case 396: return tok_hmirror_i(c, a);
+  case 397: return tok_hmirror_o(c, a);
+  case 398: return tok_vmirror_t(c, a);
+  case 399: return tok_vmirror_f(c, a);
+  case 400: return tok_vmirror_i(c, a);
+  case 401: return tok_vmirror_o(c, a);
+  case 402: return tok_dmirror_t(c, a);
+  case 403: return tok_dmirror_f(c, a);
+  case 404: return tok_dmirror_i(c, a);
+  case 405: return tok_dmirror_o(c, a);
+  case 406: return tok_cmirror_t(c, a);
+  case 407: return tok_cmirror_f(c, a);
+  case 408: return tok_cmirror_i(c, a);
+  case 409: return tok_cmirror_o(c, a);
+  case 410: return tok_rot90(c, a);
+  case 411: return tok_rot180(c, a);
+  case 412: return tok_rot270(c, a);
+  case 436: return tok_trim(c, a);
+  case 437: return tok_tophalf(c, a);
+  case 438: return tok_bottomhalf(c, a);
+  case 439: return tok_lefthalf(c, a);
+  case 440: return tok_righthalf(c, a);
+  case 441: return tok_compress(c, a);
+  case 442: return tok_mostcolor_t(c, a);
+  case 443: return tok_mostcolor_f(c, a);
+  case 444: return tok_leastcolor_t(c, a);
+  case 445: return tok_leastcolor_f(c, a);
+  case 448: return tok_palette_t(c, a);
+  case 449: return tok_palette_f(c, a);
+  case 450: return tok_numcolors_t(c, a);
+  case 451: return tok_numcolors_f(c, a);
   default: return stop(c, MISSING);
   }
 }
@@ -322,95 +322,100 @@ OUTLINE V dispatch2(Ctx &c, u32 op, V a, V b) {
   case 206: return tok_intersection(c, a, b);
   case 207: return tok_difference(c, a, b);
   case 208: return tok_difference_tuple(c, a, b);
-  case 211: return tok_order(c, a, b);
-  case 212: return tok_repeat(c, a, b);
-  case 218: return tok_valmax(c, a, b);
-  case 219: return tok_valmax_t(c, a, b);
-  case 220: return tok_valmax_f(c, a, b);
-  case 221: return tok_valmin(c, a, b);
-  case 222: return tok_valmin_t(c, a, b);
-  case 223: return tok_valmin_f(c, a, b);
-  case 224: return tok_argmax(c, a, b);
-  case 225: return tok_argmax_t(c, a, b);
-  case 226: return tok_argmax_f(c, a, b);
-  case 227: return tok_argmin(c, a, b);
-  case 228: return tok_argmin_t(c, a, b);
-  case 229: return tok_argmin_f(c, a, b);
-  case 236: return tok_sfilter(c, a, b);
-  case 237: return tok_sfilter_t(c, a, b);
-  case 238: return tok_sfilter_f(c, a, b);
-  case 239: return tok_mfilter(c, a, b);
-  case 240: return tok_mfilter_t(c, a, b);
-  case 241: return tok_mfilter_f(c, a, b);
-  case 242: return tok_extract(c, a, b);
-  case 244: return tok_astuple(c, a, b);
-  case 245: return tok_ascell(c, a, b);
-  case 248: return tok_product(c, a, b);
-  case 249: return tok_pair(c, a, b);
-  case 250: return tok_celltuple(c, a, b);
-  case 251: return tok_sizefilter(c, a, b);
-  case 252: return tok_get_nth_t(c, a, b);
-  case 253: return tok_get_nth_f(c, a, b);
-  case 256: return tok_get_rank(c, a, b);
-  case 263: return tok_get_common_rank(c, a, b);
-  case 264: return tok_get_common_rank_t(c, a, b);
-  case 265: return tok_get_common_rank_f(c, a, b);
-  case 266: return tok_get_color_rank_t(c, a, b);
-  case 267: return tok_get_color_rank_f(c, a, b);
-  case 268: return tok_compose(c, a, b);
-  case 270: return tok_matcher(c, a, b);
-  case 271: return tok_rbind(c, a, b);
-  case 272: return tok_lbind(c, a, b);
-  case 273: return tok_power(c, a, b);
-  case 275: return tok_apply(c, a, b);
-  case 276: return tok_apply_t(c, a, b);
-  case 277: return tok_apply_f(c, a, b);
-  case 278: return tok_rapply(c, a, b);
-  case 279: return tok_rapply_t(c, a, b);
-  case 280: return tok_rapply_f(c, a, b);
-  case 281: return tok_mapply(c, a, b);
-  case 282: return tok_mapply_t(c, a, b);
-  case 283: return tok_mapply_f(c, a, b);
-  case 290: return tok_c_iz(c, a, b);
-  case 291: return tok_c_zo(c, a, b);
-  case 296: return tok_o_g(c, a, b);
-  case 299: return tok_colorfilter(c, a, b);
-  case 300: return tok_occurrences(c, a, b);
-  case 302: return tok_f_ofcolor(c, a, b);
-  case 306: return tok_toobject(c, a, b);
-  case 311: return tok_recolor_i(c, a, b);
-  case 312: return tok_recolor_o(c, a, b);
-  case 313: return tok_shift(c, a, b);
-  case 333: return tok_col_row(c, a, b);
-  case 346: return tok_corner(c, a, b);
-  case 368: return tok_position(c, a, b);
-  case 369: return tok_hmatching(c, a, b);
-  case 370: return tok_vmatching(c, a, b);
-  case 371: return tok_manhattan(c, a, b);
-  case 372: return tok_adjacent(c, a, b);
-  case 373: return tok_bordering(c, a, b);
-  case 374: return tok_gravitate(c, a, b);
-  case 377: return tok_connect(c, a, b);
-  case 378: return tok_shoot(c, a, b);
-  case 386: return tok_index(c, a, b);
-  case 406: return tok_mir_rot_t(c, a, b);
-  case 407: return tok_mir_rot_f(c, a, b);
-  case 408: return tok_upscale_t(c, a, b);
-  case 409: return tok_upscale_f(c, a, b);
-  case 410: return tok_hupscale(c, a, b);
-  case 411: return tok_vupscale(c, a, b);
-  case 412: return tok_downscale(c, a, b);
-  case 414: return tok_subgrid(c, a, b);
-  case 415: return tok_hconcat(c, a, b);
-  case 416: return tok_vconcat(c, a, b);
-  case 417: return tok_hsplit(c, a, b);
-  case 418: return tok_vsplit(c, a, b);
-  case 422: return tok_canvas(c, a, b);
-  case 424: return tok_paint(c, a, b);
-  case 426: return tok_underpaint(c, a, b);
-  case 427: return tok_cover(c, a, b);
-  case 439: return tok_colorcount_t(c, a, b);
-  case 440: return tok_colorcount_f(c, a, b);
+  case 209: return tok_difference_t(c, a, b);
+  case 212: return tok_order(c, a, b);
+  case 213: return tok_repeat(c, a, b);
+  case 219: return tok_valmax(c, a, b);
+  case 220: return tok_valmax_t(c, a, b);
+  case 221: return tok_valmax_f(c, a, b);
+  case 222: return tok_valmin(c, a, b);
+  case 223: return tok_valmin_t(c, a, b);
+  case 224: return tok_valmin_f(c, a, b);
+  case 225: return tok_argmax(c, a, b);
+  case 226: return tok_argmax_t(c, a, b);
+  case 227: return tok_argmax_f(c, a, b);
+  case 228: return tok_argmin(c, a, b);
+  case 229: return tok_argmin_t(c, a, b);
+  case 230: return tok_argmin_f(c, a, b);
+  case 237: return tok_sfilter(c, a, b);
+  case 238: return tok_sfilter_t(c, a, b);
+  case 239: return tok_sfilter_f(c, a, b);
+  case 240: return tok_mfilter(c, a, b);
+  case 241: return tok_mfilter_t(c, a, b);
+  case 242: return tok_mfilter_f(c, a, b);
+  case 243: return tok_extract(c, a, b);
+  case 245: return tok_astuple(c, a, b);
+  case 246: return tok_ascell(c, a, b);
+  case 249: return tok_product(c, a, b);
+  case 250: return tok_pair(c, a, b);
+  case 251: return tok_celltuple(c, a, b);
+  case 252: return tok_sizefilter(c, a, b);
+  case 253: return tok_sizefilter_t(c, a, b);
+  case 254: return tok_get_nth_t(c, a, b);
+  case 255: return tok_get_nth_f(c, a, b);
+  case 258: return tok_get_rank(c, a, b);
+  case 265: return tok_get_common_rank(c, a, b);
+  case 266: return tok_get_common_rank_t(c, a, b);
+  case 267: return tok_get_common_rank_f(c, a, b);
+  case 268: return tok_get_color_rank_t(c, a, b);
+  case 269: return tok_get_color_rank_f(c, a, b);
+  case 270: return tok_compose(c, a, b);
+  case 272: return tok_matcher(c, a, b);
+  case 273: return tok_rbind(c, a, b);
+  case 274: return tok_lbind(c, a, b);
+  case 275: return tok_power(c, a, b);
+  case 277: return tok_apply(c, a, b);
+  case 278: return tok_apply_t(c, a, b);
+  case 279: return tok_apply_f(c, a, b);
+  case 280: return tok_rapply(c, a, b);
+  case 281: return tok_rapply_t(c, a, b);
+  case 282: return tok_rapply_f(c, a, b);
+  case 283: return tok_mapply(c, a, b);
+  case 284: return tok_mapply_t(c, a, b);
+  case 285: return tok_mapply_f(c, a, b);
+  case 292: return tok_c_iz(c, a, b);
+  case 293: return tok_c_zo(c, a, b);
+  case 300: return tok_o_g(c, a, b);
+  case 301: return tok_o_g_t(c, a, b);
+  case 302: return tok_o_g_tuple(c, a, b);
+  case 305: return tok_colorfilter(c, a, b);
+  case 306: return tok_colorfilter_t(c, a, b);
+  case 307: return tok_occurrences(c, a, b);
+  case 309: return tok_f_ofcolor(c, a, b);
+  case 313: return tok_toobject(c, a, b);
+  case 318: return tok_recolor_i(c, a, b);
+  case 319: return tok_recolor_o(c, a, b);
+  case 320: return tok_shift(c, a, b);
+  case 340: return tok_col_row(c, a, b);
+  case 353: return tok_corner(c, a, b);
+  case 375: return tok_position(c, a, b);
+  case 376: return tok_hmatching(c, a, b);
+  case 377: return tok_vmatching(c, a, b);
+  case 378: return tok_manhattan(c, a, b);
+  case 379: return tok_adjacent(c, a, b);
+  case 380: return tok_bordering(c, a, b);
+  case 381: return tok_gravitate(c, a, b);
+  case 384: return tok_connect(c, a, b);
+  case 385: return tok_shoot(c, a, b);
+  case 393: return tok_index(c, a, b);
+  case 413: return tok_mir_rot_t(c, a, b);
+  case 414: return tok_mir_rot_f(c, a, b);
+  case 415: return tok_upscale_t(c, a, b);
+  case 416: return tok_upscale_f(c, a, b);
+  case 417: return tok_hupscale(c, a, b);
+  case 418: return tok_vupscale(c, a, b);
+  case 419: return tok_downscale(c, a, b);
+  case 421: return tok_subgrid(c, a, b);
+  case 422: return tok_hconcat(c, a, b);
+  case 423: return tok_vconcat(c, a, b);
+  case 424: return tok_hsplit(c, a, b);
+  case 425: return tok_vsplit(c, a, b);
+  case 429: return tok_canvas(c, a, b);
+  case 431: return tok_paint(c, a, b);
+  case 433: return tok_underpaint(c, a, b);
+  case 434: return tok_cover(c, a, b);
+  case 446: return tok_colorcount_t(c, a, b);
+  case 447: return tok_colorcount_f(c, a, b);
   default: return stop(c, MISSING);
   }
 }
@@ -433,30 +438,30 @@ OUTLINE V dispatch3(Ctx &c, u32 op, V a, V b, V d) {
   case 138: return op_move(c, a, b, d);
   case 182: return tok_branch(c, a, b, d);
   case 183: return tok_c_branch(c, a, b, d);
-  case 243: return tok_interval(c, a, b, d);
-  case 247: return tok_astriple(c, a, b, d);
-  case 254: return tok_get_nth_by_key_t(c, a, b, d);
-  case 255: return tok_get_nth_by_key_f(c, a, b, d);
-  case 257: return tok_get_arg_rank(c, a, b, d);
-  case 258: return tok_get_arg_rank_t(c, a, b, d);
-  case 259: return tok_get_arg_rank_f(c, a, b, d);
-  case 260: return tok_get_val_rank(c, a, b, d);
-  case 261: return tok_get_val_rank_t(c, a, b, d);
-  case 262: return tok_get_val_rank_f(c, a, b, d);
-  case 269: return tok_chain(c, a, b, d);
-  case 274: return tok_fork(c, a, b, d);
-  case 284: return tok_papply(c, a, b, d);
-  case 285: return tok_mpapply(c, a, b, d);
-  case 286: return tok_prapply(c, a, b, d);
-  case 292: return tok_c_iz_n(c, a, b, d);
-  case 293: return tok_c_zo_n(c, a, b, d);
-  case 413: return tok_crop(c, a, b, d);
-  case 419: return tok_cellwise(c, a, b, d);
-  case 420: return tok_replace(c, a, b, d);
-  case 421: return tok_switch(c, a, b, d);
-  case 423: return tok_fill(c, a, b, d);
-  case 425: return tok_underfill(c, a, b, d);
-  case 428: return tok_move(c, a, b, d);
+  case 244: return tok_interval(c, a, b, d);
+  case 248: return tok_astriple(c, a, b, d);
+  case 256: return tok_get_nth_by_key_t(c, a, b, d);
+  case 257: return tok_get_nth_by_key_f(c, a, b, d);
+  case 259: return tok_get_arg_rank(c, a, b, d);
+  case 260: return tok_get_arg_rank_t(c, a, b, d);
+  case 261: return tok_get_arg_rank_f(c, a, b, d);
+  case 262: return tok_get_val_rank(c, a, b, d);
+  case 263: return tok_get_val_rank_t(c, a, b, d);
+  case 264: return tok_get_val_rank_f(c, a, b, d);
+  case 271: return tok_chain(c, a, b, d);
+  case 276: return tok_fork(c, a, b, d);
+  case 286: return tok_papply(c, a, b, d);
+  case 287: return tok_mpapply(c, a, b, d);
+  case 288: return tok_prapply(c, a, b, d);
+  case 294: return tok_c_iz_n(c, a, b, d);
+  case 295: return tok_c_zo_n(c, a, b, d);
+  case 420: return tok_crop(c, a, b, d);
+  case 426: return tok_cellwise(c, a, b, d);
+  case 427: return tok_replace(c, a, b, d);
+  case 428: return tok_switch(c, a, b, d);
+  case 430: return tok_fill(c, a, b, d);
+  case 432: return tok_underfill(c, a, b, d);
+  case 435: return tok_move(c, a, b, d);
   default: return stop(c, MISSING);
   }
 }
@@ -464,7 +469,9 @@ OUTLINE V dispatch3(Ctx &c, u32 op, V a, V b, V d) {
 OUTLINE V dispatch4(Ctx &c, u32 op, V a, V b, V d, V e) {
   switch (op) {
   case 153: return op_objects(c, a, b, d, e);
-  case 295: return tok_objects(c, a, b, d, e);
+  case 297: return tok_objects(c, a, b, d, e);
+  case 298: return tok_objects_t(c, a, b, d, e);
+  case 299: return tok_objects_g(c, a, b, d, e);
   default: return stop(c, MISSING);
   }
 }
@@ -538,7 +545,7 @@ OUTLINE V lane_dispatch2(const Ctx &c, u32 op, V a, V b) {
   case 179: return lane_greater(c, a, b);
   case 180: return lane_both(c, a, b);
   case 181: return lane_either(c, a, b);
-  case 244: return lane_astuple(c, a, b);
+  case 245: return lane_astuple(c, a, b);
   default: return nope();
   }
 }
@@ -583,7 +590,7 @@ CONSTANT u8 OP_LANES[] = {
   0, 0, 0, 0, 0, 0, 0, 0,
   0, 0, 0, 0, 0, 0, 0, 0,
   0, 0, 0, 0, 0, 0, 0, 0,
-  0, 0, 0, 0, 1, 0, 0, 0,
+  0, 0, 0, 0, 0, 1, 0, 0,
   0, 0, 0, 0, 0, 0, 0, 0,
   0, 0, 0, 0, 0, 0, 0, 0,
   0, 0, 0, 0, 0, 0, 0, 0,
@@ -608,12 +615,13 @@ CONSTANT u8 OP_LANES[] = {
   0, 0, 0, 0, 0, 0, 0, 0,
   0, 0, 0, 0, 0, 0, 0, 0,
   0, 0, 0, 0, 0, 0, 0, 0,
-  0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0,
 };
-DEVICE u32 lane_body_of_op(u32 op) { return op < 445 ? OP_LANES[op] : 0; }
+DEVICE u32 lane_body_of_op(u32 op) { return op < 452 ? OP_LANES[op] : 0; }
 DEVICE bool has_lane_body(u32 op) { return lane_body_of_op(op); }
 
-DEVICE u32 op_count() { return 445; }
+DEVICE u32 op_count() { return 452; }
 
 CONSTANT u8 OP_ARITIES[] = {
   2, 2, 2, 2, 1, 1, 1, 1,
@@ -642,38 +650,39 @@ CONSTANT u8 OP_ARITIES[] = {
   1, 1, 1, 1, 1, 1, 1, 1,
   1, 1, 1, 1, 2, 2, 2, 2,
   2, 2, 2, 2, 2, 2, 2, 2,
-  2, 1, 1, 2, 2, 1, 1, 1,
-  1, 1, 2, 2, 2, 2, 2, 2,
-  2, 2, 2, 2, 2, 2, 1, 1,
-  1, 1, 1, 1, 2, 2, 2, 2,
-  2, 2, 2, 3, 2, 2, 1, 3,
-  2, 2, 2, 2, 2, 2, TWO_OR_THREE, TWO_OR_THREE,
-  2, 3, 3, 3, 3, 3, 3, 2,
-  2, 2, 2, 2, 2, 3, 2, 2,
-  2, 2, 3, 2, 2, 2, 2, 2,
-  2, 2, 2, 2, 3, 3, 3, 1,
-  1, 1, 2, 2, 3, 3, 1, 4,
-  2, 1, 1, 2, 2, 1, 2, 1,
-  1, 1, 2, 1, 1, 1, 1, 2,
-  2, 2, 1, 1, 1, 1, 1, 1,
-  1, 1, 1, 1, 1, 1, 1, 1,
-  1, 1, 1, 1, 1, 2, 1, 1,
-  1, 1, 1, 1, 1, 1, 1, 1,
-  1, 1, 2, 1, 1, 1, 1, 1,
-  1, 1, 1, 1, 1, 1, 1, 1,
-  1, 1, 1, 1, 1, 1, 1, 1,
+  2, 2, 1, 1, 2, 2, 1, 1,
+  1, 1, 1, 2, 2, 2, 2, 2,
   2, 2, 2, 2, 2, 2, 2, 1,
-  1, 2, 2, 1, 1, 1, 1, 1,
-  1, 1, 2, 1, 1, 1, 1, 1,
+  1, 1, 1, 1, 1, 2, 2, 2,
+  2, 2, 2, 2, 3, 2, 2, 1,
+  3, 2, 2, 2, 2, 2, 2, 2,
+  TWO_OR_THREE, TWO_OR_THREE, 2, 3, 3, 3, 3, 3,
+  3, 2, 2, 2, 2, 2, 2, 3,
+  2, 2, 2, 2, 3, 2, 2, 2,
+  2, 2, 2, 2, 2, 2, 3, 3,
+  3, 1, 1, 1, 2, 2, 3, 3,
+  1, 4, 4, 4, 2, 2, 2, 1,
+  1, 2, 2, 2, 1, 2, 1, 1,
+  1, 2, 1, 1, 1, 1, 2, 2,
+  2, 1, 1, 1, 1, 1, 1, 1,
   1, 1, 1, 1, 1, 1, 1, 1,
-  1, 1, 1, 1, 1, 1, 2, 2,
-  2, 2, 2, 2, 2, 3, 2, 2,
-  2, 2, 2, 3, 3, 3, 2, 3,
-  2, 3, 2, 2, 3, 1, 1, 1,
+  1, 1, 1, 1, 2, 1, 1, 1,
+  1, 1, 1, 1, 1, 1, 1, 1,
+  1, 2, 1, 1, 1, 1, 1, 1,
+  1, 1, 1, 1, 1, 1, 1, 1,
   1, 1, 1, 1, 1, 1, 1, 2,
-  2, 1, 1, 1, 1,
+  2, 2, 2, 2, 2, 2, 1, 1,
+  2, 2, 1, 1, 1, 1, 1, 1,
+  1, 2, 1, 1, 1, 1, 1, 1,
+  1, 1, 1, 1, 1, 1, 1, 1,
+  1, 1, 1, 1, 1, 2, 2, 2,
+  2, 2, 2, 2, 3, 2, 2, 2,
+  2, 2, 3, 3, 3, 2, 3, 2,
+  3, 2, 2, 3, 1, 1, 1, 1,
+  1, 1, 1, 1, 1, 1, 2, 2,
+  1, 1, 1, 1,
 };
-DEVICE u32 arity_of_op(u32 op) { return op < 445 ? OP_ARITIES[op] : ANYTHING; }
+DEVICE u32 arity_of_op(u32 op) { return op < 452 ? OP_ARITIES[op] : ANYTHING; }
 
 CONSTANT u8 OP_FALLBACKS[] = {
   NO_FALLBACK, NO_FALLBACK, NO_FALLBACK, NO_FALLBACK, NO_FALLBACK, NO_FALLBACK, NO_FALLBACK, NO_FALLBACK,
@@ -703,35 +712,36 @@ CONSTANT u8 OP_FALLBACKS[] = {
   TO_ZERO, TO_ZERO, TO_EMPTY_TUPLE, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_SET,
   TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET,
   TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE,
-  TO_ZERO, TO_ZERO, TO_ZERO, TO_ZERO, TO_ZERO, TO_ZERO, TO_ZERO, TO_ZERO,
-  TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE,
-  TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_SET, TO_EMPTY_SET,
-  TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE,
-  TO_EMPTY_SET, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_SET, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE,
+  TO_EMPTY_TUPLE, TO_ZERO, TO_ZERO, TO_ZERO, TO_ZERO, TO_ZERO, TO_ZERO, TO_ZERO,
   TO_ZERO, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE,
-  TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_ZERO, TO_ZERO, TO_FUNCTION, TO_FUNCTION, TO_FUNCTION, TO_FUNCTION,
-  TO_FUNCTION, TO_FUNCTION, TO_FUNCTION, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_SET, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE,
-  TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_TUPLE, TO_EMPTY_SET, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_SET, TO_EMPTY_SET,
-  TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_ZERO, TO_ZERO, TO_EMPTY_TUPLE, TO_EMPTY_SET,
-  TO_EMPTY_TUPLE, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET,
-  TO_EMPTY_SET, TO_EMPTY_TUPLE, TO_EMPTY_SET, TO_ZERO, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET,
-  TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_TUPLE, TO_EMPTY_SET, TO_EMPTY_SET,
-  TO_EMPTY_SET, TO_ZERO, TO_ZERO, TO_ZERO, TO_ZERO, TO_ZERO, TO_ZERO, TO_ZERO,
-  TO_ZERO, TO_ZERO, TO_ZERO, TO_ZERO, TO_ZERO, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE,
-  TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE,
-  TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_SET, TO_ZERO, TO_ZERO, TO_ZERO, TO_ZERO,
-  TO_ZERO, TO_ZERO, TO_ZERO, TO_ZERO, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_FALSE, TO_FALSE,
-  TO_FALSE, TO_FALSE, TO_FALSE, TO_FALSE, TO_FALSE, TO_FALSE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE,
-  TO_EMPTY_TUPLE, TO_FALSE, TO_FALSE, TO_ZERO, TO_FALSE, TO_FALSE, TO_EMPTY_TUPLE, TO_ZERO,
-  TO_ZERO, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET,
-  TO_EMPTY_SET, TO_EMPTY_SET, TO_ZERO, TO_EMPTY_TUPLE, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_TUPLE,
-  TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_TUPLE, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_TUPLE,
+  TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_SET,
   TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE,
-  TO_EMPTY_TUPLE, TO_EMPTY_SET, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE,
+  TO_EMPTY_TUPLE, TO_EMPTY_SET, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_SET, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE,
+  TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_ZERO, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE,
+  TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_ZERO, TO_ZERO, TO_FUNCTION, TO_FUNCTION,
+  TO_FUNCTION, TO_FUNCTION, TO_FUNCTION, TO_FUNCTION, TO_FUNCTION, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_SET,
+  TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_TUPLE, TO_EMPTY_SET, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE,
+  TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_ZERO, TO_ZERO,
+  TO_EMPTY_TUPLE, TO_EMPTY_SET, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_SET,
+  TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_TUPLE, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET,
+  TO_EMPTY_TUPLE, TO_EMPTY_SET, TO_ZERO, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET,
+  TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_TUPLE, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET,
+  TO_ZERO, TO_ZERO, TO_ZERO, TO_ZERO, TO_ZERO, TO_ZERO, TO_ZERO, TO_ZERO,
+  TO_ZERO, TO_ZERO, TO_ZERO, TO_ZERO, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE,
+  TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE,
+  TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_SET, TO_ZERO, TO_ZERO, TO_ZERO, TO_ZERO, TO_ZERO,
+  TO_ZERO, TO_ZERO, TO_ZERO, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_FALSE, TO_FALSE, TO_FALSE,
+  TO_FALSE, TO_FALSE, TO_FALSE, TO_FALSE, TO_FALSE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE,
+  TO_FALSE, TO_FALSE, TO_ZERO, TO_FALSE, TO_FALSE, TO_EMPTY_TUPLE, TO_ZERO, TO_ZERO,
+  TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET,
+  TO_EMPTY_SET, TO_ZERO, TO_EMPTY_TUPLE, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_TUPLE, TO_EMPTY_SET,
+  TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_TUPLE, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_TUPLE, TO_EMPTY_SET,
+  TO_EMPTY_SET, TO_EMPTY_SET, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE,
+  TO_EMPTY_SET, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE,
   TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE,
   TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE,
-  TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_ZERO, TO_ZERO, TO_ZERO, TO_ZERO, TO_ZERO,
-  TO_ZERO, TO_EMPTY_SET, TO_EMPTY_SET, TO_ZERO, TO_ZERO,
+  TO_EMPTY_TUPLE, TO_EMPTY_TUPLE, TO_ZERO, TO_ZERO, TO_ZERO, TO_ZERO, TO_ZERO, TO_ZERO,
+  TO_EMPTY_SET, TO_EMPTY_SET, TO_ZERO, TO_ZERO,
 };
-DEVICE u32 fallback_of_op(u32 op) { return op < 445 ? OP_FALLBACKS[op] : TO_EMPTY_TUPLE; }
+DEVICE u32 fallback_of_op(u32 op) { return op < 452 ? OP_FALLBACKS[op] : TO_EMPTY_TUPLE; }
 

@@ -57,6 +57,8 @@ pub enum Type {
     /// A mirror or rotation, of 4 or 8.
     A4,
     A8,
+    /// A tuple of tuples of cells.
+    TTT_iii,
     /// A colour.
     C_,
     /// A row, a column.
@@ -351,7 +353,7 @@ use Constant::{Bool, Int, Pair};
 /// The constants of arc-dsl, which come first: every dialect has them.
 const SHARED: usize = 28;
 
-const CONSTANTS: [(&str, Constant); SHARED + 54] = [
+const CONSTANTS: [(&str, Constant); SHARED + 64] = [
     ("F", Bool(false)),
     ("T", Bool(true)),
     ("ZERO", Int(0)),
@@ -434,6 +436,16 @@ const CONSTANTS: [(&str, Constant); SHARED + 54] = [
     ("ORANGE", Int(7)),
     ("CYAN", Int(8)),
     ("BURGUNDY", Int(9)),
+    ("NEG_THREE", Int(-3)),
+    ("NEG_FOUR", Int(-4)),
+    ("NEG_FIVE", Int(-5)),
+    ("NEG_SIX", Int(-6)),
+    ("NEG_SEVEN", Int(-7)),
+    ("NEG_EIGHT", Int(-8)),
+    ("NEG_NINE", Int(-9)),
+    ("NEG_TEN", Int(-10)),
+    ("HUNDRED", Int(100)),
+    ("THOUSAND", Int(1000)),
 ];
 
 /// How many constants a dialect has.

@@ -676,6 +676,7 @@ OP(difference)(Ctx &c, V a, V b) {
 }
 SAME2(difference, difference)
 SAME2(difference_tuple, difference)
+SAME2(difference_t, difference)
 
 /// `(a, b)`, made by one lane alone; `parts` is where the two go if they are not packed.
 INLINE V pair_in(const Ctx &c, V a, V b, V *parts) {
@@ -803,22 +804,38 @@ SAME1(merge, merge)
 SAME1(merge_f, merge)
 SAME1(merge_t, merge)
 
-OP(sizefilter)(Ctx &c, V container, V size) {
+/// Marks the members that have so many elements, in memory of its own. none() or a fault.
+OUTLINE V mark_of_size(Ctx &c, V container, V size, u8 **keep) {
   if (!is_container(container)) return failed(TYPE_);
   u32 n = length(c, container);
   i64 wanted;
   bool number = integral(size, &wanted), without = false;
   spend(c, n / 8 + 1);
-  ROOM(u8, keep, c, n + 1);
+  u8 *marks = room(c, n + 1);
+  CHECK(c);
   for (u32 k = lane(); k < n; k += LANES) {
     V member = item(c, container, k);
     without |= !is_container(member);
-    keep[k] = number && length(c, member) == wanted;
+    marks[k] = number && length(c, member) == wanted;
   }
   sync();
-  return any(without) ? failed(TYPE_) : keep_in_set(c, container, keep);
+  *keep = marks;
+  return any(without) ? failed(TYPE_) : none();
+}
+
+OP(sizefilter)(Ctx &c, V container, V size) {
+  u8 *keep;
+  V fault = mark_of_size(c, container, size, &keep);
+  TRY(fault);
+  return keep_in_set(c, container, keep);
 }
 SAME2(sizefilter, sizefilter)
+TOK(sizefilter_t)(Ctx &c, V container, V size) {
+  u8 *keep;
+  V fault = mark_of_size(c, container, size, &keep);
+  TRY(fault);
+  return tuple_keep(c, container, keep);
+}
 
 // ---- Conditions ----------------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@
 #define ALIAS1(tok, other) INLINE V tok_##tok(Ctx &c, V a) { return tok_##other(c, a); }
 #define ALIAS2(tok, other) INLINE V tok_##tok(Ctx &c, V a, V b) { return tok_##other(c, a, b); }
 #define ALIAS3(tok, other) INLINE V tok_##tok(Ctx &c, V a, V b, V d) { return tok_##other(c, a, b, d); }
+#define ALIAS4(tok, other) INLINE V tok_##tok(Ctx &c, V a, V b, V d, V e) { return tok_##other(c, a, b, d, e); }
 
 /// The CPU goes through all that is in a value, as Python does, where there are better ways here.
 INLINE void owe_for(Ctx &c, V v) { owe(c, weight(c, v) + 1); }

@@ -453,12 +453,8 @@ OUTLINE void find_in_order(Ctx &c, const Joining &g, Found *found) {
   found->count = count;
 }
 
-/// The objects of a grid. `background`: a colour, or 256 for none. `codes`: what the colours stand for; null for colours.
-OUTLINE V objects_of(Ctx &c, const Grid &grid, bool univalued, bool diagonal, u32 background, const Codes *codes) {
-  u64 count = (u64)grid.height * grid.width;
-  if (count > MOST_LABELS) return stop(c, SIZE);
-  Joining g = {grid.cells, grid.height, grid.width, (u32)count, background, univalued, diagonal};
-  spend(c, count / 4);
+/// The objects as sets of cells, in a set.
+OUTLINE V objects_as_sets(Ctx &c, const Joining &g, const Codes *codes) {
   Found found = {nullptr, 0, false};
   if (c.exact) find_in_order(c, g, &found);
   else unite_all(c, g, &found);
@@ -477,33 +473,74 @@ OUTLINE V objects_of(Ctx &c, const Grid &grid, bool univalued, bool diagonal, u3
   return build_distinct(c, list_at(c, SET_V, found.objects, found.count), how);
 }
 
+/// The objects as tuples of cells, in a tuple, all as Python finds them.
+OUTLINE V objects_as_tuples(Ctx &c, const Joining &g, const Codes *codes) {
+  // Where the host has not worked out the order of all locations, it is known in an exact launch alone.
+  if (!c.exact && !ranks_of(c, g.height, g.width)) return stop(c, ORDER);
+  Found found = {nullptr, 0, false};
+  find_in_order(c, g, &found);
+  CHECK(c);
+  for (u32 k = 0; k < found.count; k++) {
+    V object = found.objects[k];
+    if (codes) object = decoded(c, object, *codes);
+    TRY(object);
+    const V *cells = elements(c, object);
+    CHECK(c);
+    object = tuple_at(c, cells, object.len);
+    TRY(object);
+    sync();
+    put(found.objects + k, object);
+  }
+  sync();
+  return tuple_at(c, found.objects, found.count);
+}
+
+/// What belongs to one object, and whether objects are tuples.
+struct ObjectKind {
+  bool univalued, diagonal, tuples;
+};
+
+/// The objects of a grid. `background`: a colour, or 256 for none. `codes`: what the colours stand for; null for colours.
+OUTLINE V objects_of(Ctx &c, const Grid &grid, ObjectKind kind, u32 background, const Codes *codes) {
+  u64 count = (u64)grid.height * grid.width;
+  if (count > MOST_LABELS) return stop(c, SIZE);
+  Joining g = {grid.cells, grid.height, grid.width, (u32)count, background, kind.univalued, kind.diagonal};
+  spend(c, count / 4);
+  return kind.tuples ? objects_as_tuples(c, g, codes) : objects_as_sets(c, g, codes);
+}
+
 /// The objects of something that is no grid of colours.
-OUTLINE V objects_of_values(Ctx &c, V v, bool univalued, bool diagonal, V background) {
+OUTLINE V objects_of_values(Ctx &c, V v, ObjectKind kind, V background) {
   u32 height, width;
   V fault = grid_dims(c, v, &height, &width);
   TRY(fault);
-  if (width == 0) return empty_set();
+  if (width == 0) return kind.tuples ? empty_tuple() : empty_set();
   Grid grid;
   Codes codes;
   fault = encode_grid(c, v, height, width, &grid, &codes);
   TRY(fault);
   // In an object of one value a nan is not even accepted as its own cell, and the fill goes on as if it were not there.
-  if (c.exact && univalued && codes.nans) return odd(c);
+  if ((c.exact || kind.tuples) && kind.univalued && codes.nans) return odd(c);
   i32 closed = code_of(c, codes, background);
   CHECK(c);
-  return objects_of(c, grid, univalued, diagonal, closed < 0 ? 256 : (u32)closed, &codes);
+  return objects_of(c, grid, kind, closed < 0 ? 256 : (u32)closed, &codes);
+}
+
+/// The objects of a grid, or of what is walked like one.
+OUTLINE V find_objects(Ctx &c, V v, ObjectKind kind, V background) {
+  Grid grid;
+  bool is_grid = small_grid(c, v, &grid);
+  CHECK(c);
+  if (!is_grid) return objects_of_values(c, v, kind, background);
+  return objects_of(c, grid, kind, background.kind == INT ? background.lo : 256, nullptr);
 }
 
 OP(objects)(Ctx &c, V v, V univalued, V diagonal, V without_bg) {
   V background = none();
   if (truth(c, without_bg)) background = op_mostcolor(c, v);
   TRY(background);
-  Grid grid;
-  bool is_grid = small_grid(c, v, &grid);
-  CHECK(c);
-  if (!is_grid) return objects_of_values(c, v, truth(c, univalued), truth(c, diagonal), background);
-  u32 closed = background.kind == INT ? background.lo : 256;
-  return objects_of(c, grid, truth(c, univalued), truth(c, diagonal), closed, nullptr);
+  ObjectKind kind = {truth(c, univalued), truth(c, diagonal), false};
+  return find_objects(c, v, kind, background);
 }
 
 // ---- By colour --------------------------------------------------------------------------------------------------
@@ -891,24 +928,41 @@ OP(vperiod)(Ctx &c, V obj) {
 
 // ---- tokpidjin --------------------------------------------------------------------------------------------------------
 
-TOK(objects)(Ctx &c, V v, V univalued, V diagonal, V without_bg) {
-  if (is_tuple(v) && length(c, v) == 0) return empty_set();
-  Grid grid;
-  bool is_grid = small_grid(c, v, &grid);
-  CHECK(c);
-  if (is_grid) return op_objects(c, v, univalued, diagonal, without_bg);
+/// `objects` and `objects_t`, but for the empty tuple.
+OUTLINE V objects_in(Ctx &c, V v, V without_bg, ObjectKind kind) {
   // Whatever the background of a set is, it has no rows.
   if (!is_tuple(v)) return failed(TYPE_);
   V background = truth(c, without_bg) ? safely(c, tok_mostcolor_t(c, v), TO_ZERO) : none();
   TRY(background);
-  return objects_of_values(c, v, truth(c, univalued), truth(c, diagonal), background);
+  return find_objects(c, v, kind, background);
 }
+TOK(objects)(Ctx &c, V v, V univalued, V diagonal, V without_bg) {
+  if (is_tuple(v) && length(c, v) == 0) return empty_set();
+  ObjectKind kind = {truth(c, univalued), truth(c, diagonal), false};
+  return objects_in(c, v, without_bg, kind);
+}
+TOK(objects_t)(Ctx &c, V v, V univalued, V diagonal, V without_bg) {
+  if (is_tuple(v) && length(c, v) == 0) return empty_tuple();
+  ObjectKind kind = {truth(c, univalued), truth(c, diagonal), true};
+  return objects_in(c, v, without_bg, kind);
+}
+ALIAS4(objects_g, objects_t)
+
+/// Is it a code of `o_g`?
+INLINE bool is_object_code(V type, i64 *code) { return integral(type, code) && *code >= 0 && *code <= 7; }
+
 TOK(o_g)(Ctx &c, V grid, V type) {
   i64 code;
-  if (!integral(type, &code) || code < 0 || code > 7) return none();
+  if (!is_object_code(type, &code)) return none();
   V objects = tok_objects(c, grid, boolean(code & 4), boolean(code & 2), boolean(code & 1));
   return safely(c, objects, TO_EMPTY_SET);
 }
+TOK(o_g_t)(Ctx &c, V grid, V type) {
+  i64 code;
+  if (!is_object_code(type, &code)) return none();
+  return tok_objects_t(c, grid, boolean(code & 4), boolean(code & 2), boolean(code & 1));
+}
+ALIAS2(o_g_tuple, o_g_t)
 TOK(partition)(Ctx &c, V grid) {
   V colors = safely(c, tok_palette_t(c, grid), TO_EMPTY_SET);
   TRY(colors);
@@ -924,6 +978,24 @@ TOK(fgpartition)(Ctx &c, V grid) {
   return partition_by(c, grid, colors);
 }
 SAME2(colorfilter, colorfilter)
+TOK(colorfilter_t)(Ctx &c, V objs, V color) {
+  if (!is_container(objs)) return failed(TYPE_);
+  u32 n = length(c, objs);
+  owe_for(c, objs);
+  spend(c, n);
+  ROOM(u8, keep, c, n + 1);
+  for (u32 k = 0; k < n; k++) {
+    V cell = at(c, item(c, objs, k), 0);
+    TRY(cell);
+    V value = at(c, cell, 2);
+    TRY(value);
+    bool same = equal(c, value, color);
+    CHECK(c);
+    put(keep + k, (u8)same);
+  }
+  sync();
+  return tuple_keep(c, objs, keep);
+}
 TOK(occurrences)(Ctx &c, V v, V obj) {
   Grid grid;
   if (obj.kind == SET_C && small_grid(c, v, &grid)) return op_occurrences(c, v, obj);

@@ -275,6 +275,27 @@ pub(super) fn general_objects<'r>(
     diagonal: bool,
     background: Value<'r>,
 ) -> Outcome<Value<'r>> {
+    let found = accepted_cells(run, grid, univalued, diagonal, background)?;
+    let mut objects = Vec::with_capacity(found.len());
+    for (start, mut cells) in found {
+        if cells.is_empty() {
+            // A nan equals nothing, not even itself: it is an object all the same.
+            cells.push(start);
+        }
+        objects.push(Value::Set(run.build_frozen(&cells)?));
+    }
+    Ok(Value::Set(run.build_frozen(&objects)?))
+}
+
+/// For every object of a tuple of tuples, in the sequence in which Python finds them, the cell that the search starts from and
+/// those that the flood fill accepts, in its order.
+pub(super) fn accepted_cells<'r>(
+    run: &mut Run<'r>,
+    grid: Value<'r>,
+    univalued: bool,
+    diagonal: bool,
+    background: Value<'r>,
+) -> Outcome<Vec<(Value<'r>, Vec<Value<'r>>)>> {
     let (height, width) = dims(run, grid)?;
     let (height, width) = (height as usize, width as usize);
     let len = height.checked_mul(width).ok_or(Fault::Size)?;
@@ -286,13 +307,15 @@ pub(super) fn general_objects<'r>(
     let mut occupied = vec![false; len];
     let mut count = 0;
     let mut found = Vec::new();
+    let place = |p: u32| ((p as usize / width) as i64, (p as usize % width) as i64);
     let value_at = |run: &mut Run<'r>, p: u32| {
-        cell_at(
-            run,
-            grid,
-            (p as usize / width) as i64,
-            (p as usize % width) as i64,
-        )
+        let (i, j) = place(p);
+        cell_at(run, grid, i, j)
+    };
+    let cell = |run: &mut Run<'r>, p: u32| {
+        let color = value_at(run, p)?;
+        let (i, j) = place(p);
+        run.recell(color, Value::Int(i), Value::Int(j))
     };
     for &start in order.iter() {
         if occupied[start as usize] {
@@ -302,7 +325,7 @@ pub(super) fn general_objects<'r>(
         if run.eq(value, background) {
             continue;
         }
-        let mut sequence = flood_sequence(
+        let sequence = flood_sequence(
             run,
             (height, width),
             diagonal,
@@ -318,19 +341,13 @@ pub(super) fn general_objects<'r>(
                 })
             },
         )?;
-        if sequence.is_empty() {
-            // A nan equals nothing, not even itself: it is an object all the same.
-            sequence.push(start);
-        }
         let mut cells = Vec::with_capacity(sequence.len());
         for p in sequence {
-            let v = value_at(run, p)?;
-            let (i, j) = ((p as usize / width) as i64, (p as usize % width) as i64);
-            cells.push(run.recell(v, Value::Int(i), Value::Int(j))?);
+            cells.push(cell(run, p)?);
         }
-        found.push(Value::Set(run.build_frozen(&cells)?));
+        found.push((cell(run, start)?, cells));
     }
-    Ok(Value::Set(run.build_frozen(&found)?))
+    Ok(found)
 }
 
 /// The iteration order of `asindices` for grids of a size: `objects` looks for unclaimed cells in

@@ -99,6 +99,7 @@ other_f: C<a>, a -> a
 combine_t: Tuple<a>, Tuple<a> -> Tuple<a>
 combine_f: Set<a>, Set<a> -> Set<a>
 difference_tuple: Tuple<a>, C<a> -> Tuple<a>
+difference_t: Tuple<a>, C<a> -> Tuple<a>
 merge_f: C<D<a>> -> C<a>
 merge_t: C<D<a>> -> C<a>
 valmax_t: Tuple<a>, (a -> Int) -> Int | Tuple<a>, (a -> Pair) -> Pair
@@ -120,6 +121,7 @@ mfilter_f: C<D<a>>, (D<a> -> Bool) -> C<a>
 ascell: Pair, Int -> Cell
 astriple: Int, Int, Int -> Cell
 celltuple: C<Pair>, D<Int> -> Tuple<Cell>
+sizefilter_t: C<D<a>>, Int -> Tuple<D<a>>
 get_nth_t: Tuple<a>, Int -> a
 get_nth_f: C<a>, Int -> a
 get_nth_by_key_t: Tuple<a>, Int -> a | Tuple<a>, Int, (a -> Key) -> a
@@ -226,6 +228,10 @@ fn hinted(table: &mut Table, hint: Type) -> TypeId {
         Type::TupleTuple => {
             let inner = table.of(Kind::Tuple, TypeId::ANY);
             table.of(Kind::Tuple, inner)
+        }
+        Type::TTT_iii => {
+            let object = table.of(Kind::Tuple, TypeId::CELL);
+            table.of(Kind::Tuple, object)
         }
         Type::ContainerContainer => {
             let inner = table.of(Kind::Either, TypeId::ANY);

@@ -40,6 +40,7 @@ pub(super) const OPS: &[&Op] = &[
     &intersection::OP,
     &difference::OP,
     &difference_tuple::OP,
+    &difference_t::OP,
     &dedupe::OP,
     &dedupe_pair_tuple::OP,
     &order::OP,
@@ -83,6 +84,7 @@ pub(super) const OPS: &[&Op] = &[
     &pair::OP,
     &celltuple::OP,
     &sizefilter::OP,
+    &sizefilter_t::OP,
 ];
 
 safe! {
@@ -349,6 +351,11 @@ safe! {
 safe! {
     /// The elements of the first container that are not in the second, in a container of the same kind.
     pub difference_tuple(a: Tuple, b: Tuple) -> Tuple = container::difference;
+}
+
+safe! {
+    /// Another name of `difference_tuple`.
+    pub difference_t(a: Tuple, b: Tuple) -> Tuple = difference_tuple;
 }
 
 safe! {
@@ -710,6 +717,22 @@ safe! {
 safe! {
     /// The members with just so many elements, as a set.
     pub sizefilter(container: Container, n: Integer) -> Object = container::sizefilter;
+}
+
+safe! {
+    /// The members with just so many elements, as a tuple.
+    pub sizefilter_t(container: Tuple, n: Integer) -> Tuple;
+    ordered "a set of several";
+    |run| {
+        let mut kept = Vec::new();
+        for &member in run.items(container)? {
+            let size = Value::Int(run.len(member)? as i64);
+            if run.eq(size, n) {
+                kept.push(member);
+            }
+        }
+        run.tuple(&kept)
+    }
 }
 
 #[cfg(test)]

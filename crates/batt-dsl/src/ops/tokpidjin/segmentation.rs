@@ -8,7 +8,7 @@ use super::patch::{
 use crate::fault::{Fault, Outcome};
 use crate::ops::patch::{cells_under, dims};
 use crate::ops::segmentation::{
-    self, general_objects, general_occurrences, partition_by, small_grid,
+    self, accepted_cells, general_objects, general_occurrences, partition_by, small_grid,
 };
 use crate::ops::{color as arc_color, patch};
 use crate::run::Run;
@@ -20,10 +20,15 @@ const FAMILY: &str = "segmentation";
 
 pub(super) const OPS: &[&Op] = &[
     &objects::OP,
+    &objects_t::OP,
+    &objects_g::OP,
     &o_g::OP,
+    &o_g_t::OP,
+    &o_g_tuple::OP,
     &partition::OP,
     &fgpartition::OP,
     &colorfilter::OP,
+    &colorfilter_t::OP,
     &occurrences::OP,
     &frontiers::OP,
     &f_ofcolor::OP,
@@ -46,13 +51,49 @@ safe! {
         if small_grid(run, grid).is_some() {
             return segmentation::objects(run, grid, univalued, diagonal, without_bg);
         }
-        let background = match run.truth(without_bg) {
-            true => mostcolor_t(run, grid)?,
-            false => Value::None,
-        };
+        let background = background(run, grid, without_bg)?;
         let (univalued, diagonal) = (run.truth(univalued), run.truth(diagonal));
         general_objects(run, grid, univalued, diagonal, background)
     }
+}
+
+/// The colour that belongs to no object; `None` if every colour may.
+fn background<'r>(run: &mut Run<'r>, grid: Value<'r>, without_bg: Value<'r>) -> Outcome<Value<'r>> {
+    match run.truth(without_bg) {
+        true => mostcolor_t(run, grid),
+        false => Ok(Value::None),
+    }
+}
+
+safe! {
+    /// The connected objects of a grid as a tuple of tuples of cells, in the order in which they are found; see `objects`.
+    pub objects_t(grid: Grid, univalued: Boolean, diagonal: Boolean, without_bg: Boolean) -> TTT_iii;
+    ordered "more than one cell";
+    |run| {
+        if is_empty_tuple(run, grid) {
+            return Ok(grid);
+        }
+        let background = background(run, grid, without_bg)?;
+        let (univalued, diagonal) = (run.truth(univalued), run.truth(diagonal));
+        let found = accepted_cells(run, grid, univalued, diagonal, background)?;
+        let mut objects = Vec::with_capacity(found.len());
+        for (_, cells) in found {
+            objects.push(run.tuple(&cells)?);
+        }
+        run.tuple(&objects)
+    }
+}
+
+safe! {
+    /// Another name of `objects_t`.
+    pub objects_g(grid: Grid, univalued: Boolean, diagonal: Boolean, without_bg: Boolean) -> TTT_iii = objects_t;
+    ordered "more than one cell";
+}
+
+/// What the code of `o_g` says of objects: of one colour, diagonally connected, without background. `None` if it is no code.
+fn flags<'r>(code: Value<'r>) -> Option<[Value<'r>; 3]> {
+    let code = code.integral().filter(|code| (0..8).contains(code))?;
+    Some([4, 2, 1].map(|bit| Value::bool(code & bit != 0)))
 }
 
 safe! {
@@ -61,12 +102,29 @@ safe! {
     pub o_g(grid: Grid, r#type: R8) -> Objects;
     ordered "several colours that are equally frequent, without background";
     |run| {
-        let Some(code @ 0..8) = r#type.integral() else {
-            return Ok(Value::None);
-        };
-        let flag = |bit: i64| Value::bool(code & bit != 0);
-        objects(run, grid, flag(4), flag(2), flag(1))
+        match flags(r#type) {
+            Some([univalued, diagonal, without_bg]) => objects(run, grid, univalued, diagonal, without_bg),
+            None => Ok(Value::None),
+        }
     }
+}
+
+safe! {
+    /// The connected objects of a grid as a tuple of tuples of cells, by a code of three bits; see `o_g`.
+    pub o_g_t(grid: Grid, r#type: R8) -> TTT_iii;
+    ordered "more than one cell";
+    |run| {
+        match flags(r#type) {
+            Some([univalued, diagonal, without_bg]) => objects_t(run, grid, univalued, diagonal, without_bg),
+            None => Ok(Value::None),
+        }
+    }
+}
+
+safe! {
+    /// Another name of `o_g_t`.
+    pub o_g_tuple(grid: Grid, r#type: R8) -> TTT_iii = o_g_t;
+    ordered "more than one cell";
 }
 
 /// The set of the colours of a grid.
@@ -100,6 +158,23 @@ safe! {
     /// The objects of a colour: of those whose first cell has it.
     pub colorfilter(objs: Objects, color: C_) -> Objects = arc_color::colorfilter;
     ordered "an object of several colours";
+}
+
+safe! {
+    /// The objects of a colour, as a tuple: of those whose first cell has it. Objects are tuples of cells.
+    pub colorfilter_t(objs: TTT_iii, color: Integer) -> TTT_iii;
+    ordered "a set of several";
+    |run| {
+        let mut kept = Vec::new();
+        for &object in run.items(objs)? {
+            let cell = run.at(object, 0)?;
+            let value = run.at(cell, 2)?;
+            if run.eq(value, color) {
+                kept.push(object);
+            }
+        }
+        run.tuple(&kept)
+    }
 }
 
 safe! {
@@ -193,5 +268,111 @@ safe! {
             return Ok(Value::float(f64::NEG_INFINITY));
         }
         run.at(first, 2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::Dialect;
+    use crate::ops::tokpidjin::container::{difference_t, sizefilter_t};
+    use crate::ops::tokpidjin::ranked::get_nth_t;
+    use crate::run::{Limits, Workspace};
+
+    /// A value, written as Python writes it.
+    fn written<'r>(run: &mut Run<'r>, value: Value<'r>) -> Outcome<String> {
+        Ok(run.to_owned(value)?.to_string())
+    }
+
+    fn in_a_run(test: impl FnOnce(&mut Run<'_>) -> Outcome<()>) {
+        let done = Workspace::new().run(Dialect::Tokpidjin, &Limits::default(), test);
+        assert_eq!(done, Ok(()));
+    }
+
+    /// What CPython 3.11 gives.
+    const AS_TUPLES: [(i64, &str); 5] = [
+        (
+            0,
+            "(((0, 1, 1), (0, 2, 0), (1, 1, 2), (0, 0, 1), (1, 0, 0), (1, 2, 2), (2, 1, 0), (2, 0, 3), (2, 2, 2)),)",
+        ),
+        (
+            3,
+            "(((0, 1, 1), (1, 2, 2), (0, 0, 1), (1, 1, 2), (2, 0, 3), (2, 2, 2)),)",
+        ),
+        (
+            5,
+            "(((0, 1, 1), (0, 0, 1)), ((1, 2, 2), (1, 1, 2), (2, 2, 2)), ((2, 0, 3),))",
+        ),
+        (
+            6,
+            "(((0, 1, 1), (0, 0, 1)), ((1, 2, 2), (1, 1, 2), (2, 2, 2)), ((2, 1, 0), (1, 0, 0)), ((2, 0, 3),), ((0, 2, 0),))",
+        ),
+        (8, "None"),
+    ];
+
+    #[test]
+    fn objects_as_tuples_come_as_they_are_found() {
+        in_a_run(|run| {
+            let rows = [[1, 1, 0], [0, 2, 2], [3, 0, 2]];
+            let rows = rows.map(|row| row.map(Value::Int));
+            let rows = [
+                run.tuple(&rows[0])?,
+                run.tuple(&rows[1])?,
+                run.tuple(&rows[2])?,
+            ];
+            let grid = run.tuple(&rows)?;
+            for (code, expected) in AS_TUPLES {
+                let objects = o_g_t(run, grid, Value::Int(code))?;
+                assert_eq!(written(run, objects)?, expected, "{code}");
+            }
+            let objects = o_g_tuple(run, grid, Value::Int(5))?;
+            let red = colorfilter_t(run, objects, Value::Int(2))?;
+            assert_eq!(written(run, red)?, "(((1, 2, 2), (1, 1, 2), (2, 2, 2)),)");
+            let single = sizefilter_t(run, objects, Value::Int(1))?;
+            assert_eq!(written(run, single)?, "(((2, 0, 3),),)");
+            let rest = difference_t(run, objects, single)?;
+            assert_eq!(
+                written(run, rest)?,
+                "(((0, 1, 1), (0, 0, 1)), ((1, 2, 2), (1, 1, 2), (2, 2, 2)))"
+            );
+            // An object without a first cell has no colour, and a number no size.
+            let empty = run.tuple(&[Value::EMPTY_TUPLE])?;
+            for nothing in [
+                colorfilter_t(run, empty, Value::Int(2))?,
+                sizefilter_t(run, rows[0], Value::Int(1))?,
+                objects_g(
+                    run,
+                    Value::None,
+                    Value::Int(1),
+                    Value::Int(1),
+                    Value::Int(1),
+                )?,
+            ] {
+                assert_eq!(written(run, nothing)?, "()");
+            }
+            Ok(())
+        });
+    }
+
+    /// A nan equals nothing: as a set the object holds the cell that the search started from, as a tuple nothing.
+    #[test]
+    fn an_object_that_does_not_equal_itself_is_empty() {
+        in_a_run(|run| {
+            let nan = get_nth_t(run, Value::EMPTY_TUPLE, Value::Int(0))?;
+            let rows = [[nan, Value::Int(1)], [Value::Int(1), Value::Int(2)]];
+            let rows = [run.tuple(&rows[0])?, run.tuple(&rows[1])?];
+            let grid = run.tuple(&rows)?;
+            for (code, expected) in [
+                (4, "(((0, 1, 1),), ((1, 0, 1),), ((1, 1, 2),), ())"),
+                (0, "(((0, 1, 1), (1, 1, 2), (0, 0, nan), (1, 0, 1)),)"),
+                (5, "(((1, 1, 2),), ())"),
+            ] {
+                let objects = o_g_t(run, grid, Value::Int(code))?;
+                assert_eq!(written(run, objects)?, expected, "{code}");
+            }
+            let found = o_g(run, grid, Value::Int(5))?;
+            assert_eq!(run.len(found)?, 2);
+            Ok(())
+        });
     }
 }
