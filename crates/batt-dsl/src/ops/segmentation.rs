@@ -364,13 +364,12 @@ struct GridOrder {
 #[derive(Default)]
 pub(crate) struct GridOrders {
     known: Vec<Option<GridOrder>>,
-    /// Those of larger grids, the newest first.
+    /// Those of larger grids, the last one used first.
     large: Vec<((usize, usize), GridOrder)>,
 }
 
-/// So many orders of larger grids are remembered, of so many cells each.
-const LARGE_REMEMBERED: usize = 32;
-const MOST_REMEMBERED: usize = 1 << 14;
+/// So many cells the larger grids have at the most whose order is remembered, all together. A cell takes eight bytes.
+const LARGE_REMEMBERED: usize = 1 << 19;
 
 /// Grids up to this many rows and columns have their order remembered.
 const REMEMBERED_SIDE: usize = 64;
@@ -379,14 +378,17 @@ impl GridOrders {
     fn of(run: &mut Run<'_>, height: usize, width: usize) -> GridOrder {
         if height.max(width) > REMEMBERED_SIDE {
             let large = &mut run.scratch.grid_orders.large;
-            if let Some((_, order)) = large.iter().find(|(size, _)| *size == (height, width)) {
-                return order.clone();
+            if let Some(at) = large.iter().position(|(size, _)| *size == (height, width)) {
+                large[..=at].rotate_right(1);
+                return large[0].1.clone();
             }
             let order = GridOrder::new(height, width);
-            if height * width <= MOST_REMEMBERED {
-                large.truncate(LARGE_REMEMBERED - 1);
-                large.insert(0, ((height, width), order.clone()));
-            }
+            large.insert(0, ((height, width), order.clone()));
+            let mut cells = 0;
+            large.retain(|((height, width), _)| {
+                cells += height * width;
+                cells <= LARGE_REMEMBERED
+            });
             return order;
         }
         let known = &mut run.scratch.grid_orders.known;

@@ -271,7 +271,13 @@ fn functions_of_what_is_known_here_say_the_same() {
         ..Limits::default()
     };
     for (dialect, limits, seeds, least, most) in [
-        (Dialect::ArcDsl, Limits::default(), 3000, (5_000, 3_000), 300),
+        (
+            Dialect::ArcDsl,
+            Limits::default(),
+            3000,
+            (5_000, 3_000),
+            300,
+        ),
         (Dialect::Tokpidjin, short, 2000, (4_000, 2_000), 1000),
     ] {
         let (mut plain, mut eager) = (workspace(usize::MAX), workspace(1));
