@@ -300,6 +300,9 @@ pub(super) fn accepted_cells<'r>(
     let (height, width) = (height as usize, width as usize);
     let len = height.checked_mul(width).ok_or(Fault::Size)?;
     run.check_len(len)?;
+    if len == 0 {
+        return Ok(Vec::new());
+    }
     if Pair::fit(height as i64, width as i64).is_none() {
         return Err(Fault::Size);
     }
@@ -855,5 +858,17 @@ mod tests {
             found += outcome.expect("a set of places");
         }
         assert!(found > 100, "{found}");
+    }
+
+    /// More rows than a location can number, but no location.
+    #[test]
+    fn rows_without_cells_have_no_objects() {
+        let found = Workspace::new().run(Dialect::ArcDsl, &Limits::default(), |run| {
+            let rows = run.tuple(&[Value::EMPTY_TUPLE; 40_000])?;
+            let (t, f) = (Value::bool(true), Value::bool(false));
+            let objects = objects(run, rows, t, t, f)?;
+            run.len(objects)
+        });
+        assert_eq!(found, Ok(0));
     }
 }
