@@ -1003,6 +1003,10 @@ fn extreme_value<'r>(
     direction: Ordering,
 ) -> Outcome<Value<'r>> {
     let members = Members::of(run, container)?;
+    // As a key `None` stands for the elements themselves, but then it is called.
+    if matches!(compfunc, Value::None) {
+        return Err(Fault::Type);
+    }
     if members.len() == 0 {
         return run.call1(compfunc, Value::Int(0));
     }
