@@ -1,6 +1,5 @@
 //! Which of several faults is reported: the one that Python meets first, as it goes through sets in their order.
 
-#[allow(dead_code)]
 mod support;
 
 use batt_dsl::Fault::{self, Index, Runtime, StopIteration, Type};
