@@ -348,7 +348,12 @@ pub(super) fn accepted_cells<'r>(
         for p in sequence {
             cells.push(cell(run, p)?);
         }
-        found.push((cell(run, start)?, cells));
+        // The fill begins with the cell that the search starts from, if it accepts that.
+        let first = match cells.first() {
+            Some(&first) => first,
+            None => cell(run, start)?,
+        };
+        found.push((first, cells));
     }
     Ok(found)
 }

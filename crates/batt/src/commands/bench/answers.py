@@ -10,7 +10,11 @@ signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def answer(record):
-    answers.write(json.dumps(record, separators=(",", ":")) + "\n")
+    answer_text(json.dumps(record, separators=(",", ":")))
+
+
+def answer_text(text):
+    answers.write(text + "\n")
     answers.flush()
 
 

@@ -86,8 +86,7 @@ def main():
             given["I"] = grid(rows)
             arguments = [given[name] for name in request["params"]]
             results.append(result(solver, arguments, request["limit"]))
-        answers.write('{"results":[' + ",".join(results) + "]}\n")
-        answers.flush()
+        answer_text('{"results":[' + ",".join(results) + "]}")
 
 
 main()
