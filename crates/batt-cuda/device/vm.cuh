@@ -317,12 +317,15 @@ INLINE bool within_limits(const Ctx &c, const Job &job) {
   return effort <= job.effort && MOST_BYTES * (i64)job.entries - c.budget <= MOST_BYTES;
 }
 
+/// The entry that comes before this one on the CPU and takes from its limits, if it has steps of its own; else this one.
+INLINE u32 lead_of(const u32 *program, u32 entry) { return (program + program[H_LEADS])[entry]; }
+
 /// Which limit the steps of an entry have gone beyond; 0 for none. They pay for what they share with others, too, as
 /// on the CPU, and for what comes before them there.
 OUTLINE u32 limit_of_entry(const Job &job, u32 entry) {
   const u32 *program = job.program, *starts = program + program[H_ENTRY_STEPS];
   const u32 *steps = program + program[H_ENTRY_STEPS_AT];
-  u32 lead = (program + program[H_LEADS])[entry];
+  u32 lead = lead_of(program, entry);
   i64 effort = 0, bytes = 0;
   for (u32 of = entry;; of = lead) {
     for (u32 k = starts[of] + lane(); k < starts[of + 1]; k += LANES) {
@@ -344,7 +347,12 @@ OUTLINE u64 judge_entries(Ctx &c, Job &job, bool full) {
   bool all_left = true, within = !p.costs || within_limits(c, job);
   u32 why = 0;
   for (u32 k = 0; k < job.entries; k++) {
-    u32 limit = within || p.failed[2 * k] == LEFT ? 0 : limit_of_entry(job, k);
+    u32 limit = 0;
+    if (p.failed[2 * k] != LEFT) {
+      // What is left of the limits after an entry that was left, nobody knows.
+      const u32 *before = p.failed + 2 * (p.costs ? lead_of(program, k) : k);
+      limit = before[0] == LEFT ? before[1] : within ? 0 : limit_of_entry(job, k);
+    }
     if (limit) {
       stop(c, limit);
       if (!may_leave(c, p)) return 0;

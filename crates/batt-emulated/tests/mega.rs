@@ -151,6 +151,25 @@ def batt(task_id, S, I, C, log_path):
     return o, s
 ";
 
+/// A candidate that takes all steps there are, and leaves none for the comparison, which fails before it comes to that.
+const DEAR: &str = "
+def batt(task_id, S, I, C, log_path):
+    s = []
+    o = []
+    o.append((0, False, 'same', I))
+    t1 = branch(C, FIVE, identity)
+    t2 = t1(I)
+    t3 = interval(ZERO, 3000, ONE)
+    t4 = (t3, t2)
+    t5 = get_nth_t(t4, ZERO)
+    t6 = rbind(contained, t5)
+    t7 = apply(t6, t5)
+    o.append((7, False, 'dear', t7))
+    t8 = equality(t7, C)
+    s.append((8, 'dear', 'd', t8))
+    return o, s
+";
+
 fn batt_of(text: &str, dialect: Dialect) -> Batt {
     let mut file = BattFile::parse(text, "batt.py", Some(dialect));
     assert!(file.is_clean(), "{:?}", file.diagnostics);
@@ -282,6 +301,26 @@ fn cards_chunks_and_batches_change_nothing() {
     }
     let (_, rest) = run(&mut emulated(1), &options(2, 10), 77);
     assert!(rest == lines[77..]);
+}
+
+#[test]
+fn a_comparison_has_what_its_candidate_leaves_of_the_limits() {
+    let batts = [CompiledBatt::new(&batt_of(DEAR, Dialect::Tokpidjin)).on_error(OnError::Poison)];
+    let tasks = corpus::tasks();
+    let (task, _, pair) = tasks.pairs().next().expect("a task");
+    let mut sample = Sample::new(task, pair);
+    sample.expected = Some(sample.input);
+    let on = |cards: &mut [Box<dyn Card>]| {
+        let (report, lines) = run_batts(&batts, &[sample.clone()], cards, &options(1, 0), 0);
+        (report.device.map(|device| device.entries.finished()), lines)
+    };
+    let (_, lines) = on(&mut []);
+    let (_, _, solved, compared) = &lines[0];
+    assert_eq!(solved[1], Err(Fault::Steps));
+    assert_eq!(compared.as_deref(), Some(&[Err(Fault::Steps)][..]));
+    let (finished, found) = on(&mut emulated(1));
+    assert!(found == lines, "{found:?}");
+    assert_eq!(finished, Some(1));
 }
 
 #[test]
