@@ -1,5 +1,7 @@
 //! `batt bench`: workloads of mega-batches, comparisons with Python checkouts.
 
+use std::process::Command;
+
 use serde_json::Value as Json;
 
 use crate::support::{Folder, batt};
@@ -133,10 +135,39 @@ fn a_folder_that_is_no_checkout() {
     bench(&folder).error("has no constants.py", "tokpidjin");
     folder.write("constants.py", "");
     bench(&folder).error("has no solvers_pre.py", "tokpidjin");
-    folder.write("solvers_pre.py", "");
+}
+
+#[test]
+fn mutants_that_differ_are_shown() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no python3 to compare with");
+        return;
+    }
+    let folder = Folder::with_tasks();
+    let args = [
+        "bench",
+        "--against",
+        ".",
+        "--tasks",
+        "tasks",
+        "--mutants",
+        "2",
+    ];
+    // Libraries of nothing: whatever a mutant calls is missing.
+    folder.write("dsl.py", "");
+    folder.write("constants.py", "");
+    let solver = "def solve_aa11(I):\n    O = hmirror(I)\n    return O\n";
+    folder.write("solvers.py", solver);
+    let ours = || folder.batt(&args).code(1).out("differs: aa11");
+    ours().out("def solve_aa11(I):").out("NameError");
+    folder.write("safe_dsl.py", "");
+    let solver = "def solve_aa11(S, I, C):\n    O = hmirror_t(I)\n    return O\n";
+    folder.write("solvers_pre.py", solver);
+    ours().out("def solve_aa11(S, I, C):").out("NameError");
+    folder.write("dsl.py", "import no_such_module\n");
     folder
-        .batt(&["bench", "--against", ".", "--mutants", "3"])
-        .error("arc-dsl alone", "--mutants");
+        .batt(&args)
+        .error("no_such_module", "pip install no_such_module");
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! What kind of Python checkout a folder is.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use batt_dsl::Dialect;
 
 use crate::error::advised;
 
@@ -16,13 +17,36 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// The solver files that are named, or the checkout's own.
+    pub fn files(self, checkout: &Path, named: &[PathBuf]) -> Vec<PathBuf> {
+        match named {
+            [] => vec![checkout.join(self.solvers())],
+            files => files.to_vec(),
+        }
+    }
+
+    fn solvers(self) -> &'static str {
+        match self {
+            Kind::ArcDsl => "solvers.py",
+            Kind::Tokpidjin => "solvers_pre.py",
+        }
+    }
+
+    /// What its solvers are written in.
+    pub fn dialect(self) -> Dialect {
+        match self {
+            Kind::ArcDsl => Dialect::ArcDsl,
+            Kind::Tokpidjin => Dialect::Tokpidjin,
+        }
+    }
+
     /// Looks at the files of a folder. With solvers from elsewhere a checkout need not have any.
     pub fn of(checkout: &Path, has_solvers: bool) -> Result<Kind> {
-        let (kind, solvers) = match checkout.join("safe_dsl.py").is_file() {
-            true => (Kind::Tokpidjin, "solvers_pre.py"),
-            false => (Kind::ArcDsl, "solvers.py"),
+        let kind = match checkout.join("safe_dsl.py").is_file() {
+            true => Kind::Tokpidjin,
+            false => Kind::ArcDsl,
         };
-        let solvers = (kind == Kind::ArcDsl || !has_solvers).then_some(solvers);
+        let solvers = (kind == Kind::ArcDsl || !has_solvers).then_some(kind.solvers());
         for needed in ["dsl.py", "constants.py"].into_iter().chain(solvers) {
             if !checkout.join(needed).is_file() {
                 return Err(advised(

@@ -77,6 +77,7 @@ Examples:
   batt bench --mega --solvers solvers.py --tasks data/training --count 20 --mutants 380
   batt bench --against ../arc-dsl --tasks data/training
   batt bench --against ../arc-dsl --tasks data/training --mutants 5000
+  batt bench --against ../tokpidjin --tasks data/training --mutants 5000 --python venv/bin/python
   batt bench --against ../arc-dsl --tasks data/training --python /usr/bin/python3.12 --json")]
 pub struct BenchArgs {
     /// A checkout of arc-dsl or of tokpidjin
@@ -124,8 +125,8 @@ pub struct BenchArgs {
     )]
     count: Option<NonZeroUsize>,
 
-    /// With --mega, so many mutants of the solvers as well; with --against an arc-dsl checkout, compare the
-    /// results of so many with Python's
+    /// With --mega, so many mutants of the solvers as well; with --against, compare the results of so many
+    /// with Python's
     #[arg(
         long,
         value_name = "N",
@@ -194,13 +195,7 @@ pub fn main(args: &BenchArgs, ui: &Ui) -> Result<Exit> {
     if let Some(checkout) = &args.against {
         match (Kind::of(checkout, !args.solvers.is_empty())?, args.mutants) {
             (Kind::Tokpidjin, None) => return against_tokpidjin(checkout, args, ui),
-            (Kind::Tokpidjin, Some(_)) => {
-                return Err(advised(
-                    "mutants are compared with arc-dsl alone",
-                    "leave --mutants out, or name a checkout of arc-dsl",
-                ));
-            }
-            (Kind::ArcDsl, Some(count)) => return compare_mutants(checkout, count, args, ui),
+            (kind, Some(count)) => return compare_mutants(checkout, kind, count, args, ui),
             (Kind::ArcDsl, None) => {}
         }
     }
@@ -283,13 +278,16 @@ fn against_tokpidjin(checkout: &Path, args: &BenchArgs, ui: &Ui) -> Result<Exit>
 /// Mutants of a checkout's solvers, by Python and by us.
 fn compare_mutants(
     checkout: &Path,
+    kind: Kind,
     count: NonZeroUsize,
     args: &BenchArgs,
     ui: &Ui,
 ) -> Result<Exit> {
     let wanted = mutants::Wanted {
         checkout,
+        kind,
         python: args.python.as_deref(),
+        solvers: &args.solvers,
         tasks: args.tasks.as_deref(),
         count: count.get(),
         seed: args.seed,
@@ -417,14 +415,7 @@ fn files_of(
     let Some(checkout) = checkout else {
         return Ok((solvers.to_vec(), tasks.map(Path::to_owned)));
     };
-    let own = match Kind::of(checkout, !solvers.is_empty())? {
-        Kind::ArcDsl => "solvers.py",
-        Kind::Tokpidjin => "solvers_pre.py",
-    };
-    let files = match solvers {
-        [] => vec![checkout.join(own)],
-        files => files.to_vec(),
-    };
+    let files = Kind::of(checkout, !solvers.is_empty())?.files(checkout, solvers);
     Ok((files, Some(against::task_folder(checkout, tasks)?)))
 }
 

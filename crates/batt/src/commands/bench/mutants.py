@@ -3,6 +3,7 @@
 # One JSON object a line on stdin, one answer a line on stdout: for each input the result, as the vectors write it, or `{"late": ...}`.
 
 import json
+import logging
 import os
 import platform
 import resource
@@ -12,6 +13,7 @@ import sys
 # Whatever the checkout prints must not mix with the answers.
 os.dup2(2, 1)
 sys.path.insert(0, sys.argv[1])
+logging.disable(logging.CRITICAL)
 MEMORY = int(sys.argv[2])
 # The library's functions come behind these in memory, so that they have other addresses in each process.
 PADDING = [lambda: None for _ in range(int(sys.argv[3]))]
@@ -22,7 +24,7 @@ LONGEST = 1 << 24
 
 
 class TooLong(BaseException):
-    pass
+    """Not an Exception: a library may catch those."""
 
 
 def give_up(*_):
@@ -67,9 +69,12 @@ def result(solver, arguments, limit):
 
 
 def main():
-    import constants
-    import dsl
-
+    try:
+        import constants
+        import dsl
+    except ImportError as error:
+        answer({"missing": error.name or str(error), "error": str(error)})
+        return
     library = {**vars(dsl), **vars(constants)}
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     signal.signal(signal.SIGALRM, give_up)

@@ -1,19 +1,20 @@
-//! Mutants of an arc-dsl checkout's solvers, by Python and by us: programs that nobody wrote, on real inputs, with all the faults
+//! Mutants of a checkout's solvers, by Python and by us: programs that nobody wrote, on real inputs, with all the faults
 //! that nobody meant. What comes out has to be the same, bit for bit, fault for fault.
 
 use std::ffi::OsStr;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use batt_arc::{Pair, Task};
-use batt_dsl::{Dialect, Fault, Limits, OwnedValue, Workspace};
+use batt_dsl::{Fault, Limits, OwnedValue, Workspace};
 use batt_engine::{Compiled, Job, Options, RunError, Sample, Values, Verdict, run_job};
 use batt_lang::Program;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use super::against::task_folder;
+use super::checkout::Kind;
 use super::mega::setup::donors;
 use super::python::{Python, rows};
 use crate::donors::mutants;
@@ -39,7 +40,10 @@ const LISTED: usize = 20;
 /// What to compare.
 pub struct Wanted<'a> {
     pub checkout: &'a Path,
+    pub kind: Kind,
     pub python: Option<&'a Path>,
+    /// Solver files; none for the checkout's own.
+    pub solvers: &'a [PathBuf],
     pub tasks: Option<&'a Path>,
     pub count: usize,
     pub seed: u64,
@@ -77,8 +81,8 @@ struct Answer {
 
 /// Compares results, as many as there are.
 pub fn compare(wanted: &Wanted<'_>, ui: &Ui) -> Result<Comparison> {
-    let solvers = [wanted.checkout.join("solvers.py")];
-    let files = load_all(&solvers, Some(Dialect::ArcDsl), ui)?;
+    let files = wanted.kind.files(wanted.checkout, wanted.solvers);
+    let files = load_all(&files, Some(wanted.kind.dialect()), ui)?;
     let data = load_tasks(&task_folder(wanted.checkout, wanted.tasks)?, ui)?;
     let donors = donors(files.iter().flat_map(|file| &file.programs), &data);
     let mutants = mutants(&donors, wanted.count, wanted.seed);

@@ -23,6 +23,7 @@ use self::agree::Agreement;
 use self::folder::Folder;
 pub use self::report::{to_json, write};
 use super::against::task_folder;
+use super::checkout::Kind;
 use super::mega::Runner;
 use super::mega::setup::donors;
 use super::python::{Python, rows};
@@ -104,10 +105,7 @@ struct Answer {
 
 /// Compares for about as long as said.
 pub fn compare(wanted: &Wanted<'_>, ui: &Ui) -> Result<Comparison> {
-    let files = match wanted.solvers {
-        [] => vec![wanted.checkout.join("solvers_pre.py")],
-        files => files.to_vec(),
-    };
+    let files = Kind::Tokpidjin.files(wanted.checkout, wanted.solvers);
     let files = load_all(&files, Some(Dialect::Tokpidjin), ui)?;
     let data = load_tasks(&task_folder(wanted.checkout, wanted.tasks)?, ui)?;
     let all = donors(files.iter().flat_map(|file| &file.programs), &data);
