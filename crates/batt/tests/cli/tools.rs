@@ -49,6 +49,32 @@ fn eval_prints_the_value() {
 }
 
 #[test]
+fn eval_gives_a_solver_what_it_asks_for() {
+    let folder = Folder::with_tasks();
+    let solver = "\
+def solve_aa11(S, I, C):
+    x1 = a_mr(S)
+    O = mir_rot_t(I, x1)
+    return O
+";
+    folder.write("s.py", solver);
+    folder
+        .batt(&["eval", "s.py", "--task", "tasks:test:0", "--trace"])
+        .code(0)
+        .out("I\n7\n8\n")
+        .out("x1 = a_mr(S)  line 2, the integer 0\n")
+        .out("8\n7\nright on aa11 test[0]");
+    folder
+        .batt_with(&["eval", "s.py", "--grid", "-"], "10\n02\n")
+        .code(0)
+        .err("S is empty");
+    folder.write("t.py", "def f(I, J):\n    return hmirror(I)\n");
+    folder
+        .batt(&["eval", "t.py", "--task", "tasks/aa11.json"])
+        .error("'f' takes (I, J)", "S, I and C");
+}
+
+#[test]
 fn eval_traces_every_step() {
     let folder = Folder::with_tasks();
     folder.write(

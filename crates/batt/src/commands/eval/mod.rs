@@ -10,7 +10,7 @@ use anyhow::Result;
 use batt_arc::Grid;
 use batt_arc::render::comparison;
 use batt_dsl::Workspace;
-use batt_engine::{Compiled, Job, JobResult, Sample, Values, Verdict, run_job};
+use batt_engine::{Compiled, Job, JobResult, Role, Sample, Values, Verdict, run_job};
 use batt_lang::{Program, SolverFile};
 use clap::Args;
 use serde_json::json;
@@ -30,6 +30,7 @@ use crate::ui::{BAD, GOOD, STRONG, Ui, stdout};
 Examples:
   batt eval solvers.py::solve_1673c3ec --task data/training/1673c3ec.json
   batt eval solvers.py::solve_1673c3ec --task data/training:test:0 --trace
+  batt eval solvers_pre.py::solve_1673c3ec --task data/training/1673c3ec.json
   batt eval mine.py::solve --grid grid.json
   printf '012\\n340\\n' | batt eval mine.py::solve --grid -")]
 pub struct EvalArgs {
@@ -70,12 +71,16 @@ pub fn main(args: &EvalArgs, ui: &Ui) -> Result<Exit> {
     };
     let file = solvers::load(Path::new(path), args.options.dialect())?;
     let program = choose(&file, name, ui)?;
+    let compiled = Compiled::new(program);
+    let roles = roles(&compiled, program)?;
     let input = match (&args.task, &args.grid) {
         (Some(task), _) => Input::of_task(task, program.name(), ui)?,
         (None, Some(grid)) => Input::of_grid(grid)?,
         (None, None) => unreachable!("the command line asks for one of them"),
     };
-    let compiled = Compiled::new(program);
+    if args.grid.is_some() && roles.contains(&Role::Samples) {
+        ui.note("a grid alone has no demonstrations, so S is empty; name a task to have some");
+    }
     let mut options = args.options.engine(None);
     options.values = Values::All;
     let job = Job {
@@ -95,6 +100,7 @@ pub fn main(args: &EvalArgs, ui: &Ui) -> Result<Exit> {
     let evaluation = Evaluation {
         file: &file,
         program,
+        roles,
         input: &input,
         result: &result,
         steps: &steps,
@@ -147,19 +153,26 @@ fn choose<'f>(file: &'f SolverFile, name: Option<&str>, ui: &Ui) -> Result<&'f P
             }
         },
     };
-    match program.params().len() {
-        1 => Ok(program),
-        n => Err(advised(
-            format_args!("'{}' takes {n} inputs", program.name()),
-            "a solver takes one grid",
-        )),
-    }
+    Ok(program)
+}
+
+/// What the parameters of a solver are for.
+fn roles<'p>(compiled: &'p Compiled, program: &Program) -> Result<&'p [Role]> {
+    compiled.roles().ok_or_else(|| {
+        let params = program.params().join(", ");
+        advised(
+            format_args!("'{}' takes ({params})", program.name()),
+            "a solver takes one grid, or those of S, I and C that it needs: the demonstrations, the input, and what \
+             to compare with, None here",
+        )
+    })
 }
 
 /// Everything there is to tell.
 struct Evaluation<'a> {
     file: &'a SolverFile,
     program: &'a Program,
+    roles: &'a [Role],
     input: &'a Input,
     result: &'a JobResult,
     steps: &'a [TracedStep],
@@ -169,8 +182,9 @@ struct Evaluation<'a> {
 impl Evaluation<'_> {
     fn write_text(&self, out: &mut impl Write, ui: &Ui) -> Result<()> {
         if self.trace {
-            let params = self.program.params().join(", ");
-            writeln!(out, "{}", ui.out(STRONG, params))?;
+            let at = self.roles.iter().position(|role| *role == Role::Input);
+            let input = at.map_or("I", |at| &self.program.params()[at]);
+            writeln!(out, "{}", ui.out(STRONG, input))?;
             write!(
                 out,
                 "{}",
