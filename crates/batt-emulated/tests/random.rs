@@ -8,8 +8,9 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 
 use batt_arc::{Grid, Pair};
+use batt_cuda::{Cuda, Settings};
 use batt_dsl::{Dialect, Limits, OwnedValue};
-use batt_emulated::Emulated;
+use batt_emulated::{Emulated, LaneOrder};
 use batt_engine::device::Card;
 use batt_engine::{CompiledBatt, MegaOptions, RunError, Sample, Verdict, mega_on};
 use batt_lang::card::{self, CardOptions, Donor};
@@ -28,6 +29,27 @@ fn count() -> u64 {
 fn first() -> u64 {
     let seed = std::env::var("BATT_SEED").ok();
     seed.map_or(0, |seed| seed.parse().expect("BATT_SEED is a number"))
+}
+
+/// Two cards: emulated ones of one lane; with `BATT_CARD=warp` all lanes of a warp in a random order, with `BATT_CARD=cuda` two logical devices on
+/// a real one.
+fn two_cards() -> Vec<Box<dyn Card>> {
+    fn boxed(card: impl Card + 'static) -> Box<dyn Card> {
+        Box::new(card)
+    }
+    let named = std::env::var("BATT_CARD").ok();
+    match named.as_deref() {
+        None => (0..2).map(|_| boxed(Emulated::default())).collect(),
+        Some("warp") => {
+            let warp = |seed| Emulated::warp(LaneOrder::Shuffled(seed)).expect("Linux on x86-64");
+            (1..3).map(|seed| boxed(warp(seed))).collect()
+        }
+        Some("cuda") => {
+            let opened = Cuda::open_all(&[0, 0], &Settings::from_env()).expect("a card");
+            opened.cards.into_iter().map(boxed).collect()
+        }
+        Some(other) => panic!("BATT_CARD is warp or cuda, not {other}"),
+    }
 }
 
 fn bytes(random: &mut SplitMix64, most: u64) -> Vec<u8> {
@@ -127,6 +149,7 @@ type Line = (Vec<Verdict>, Entries, Option<Entries>);
 #[test]
 fn random_batts_are_the_same_everywhere() {
     let (mut compared, mut on_cards, mut left) = (0, 0, 0);
+    let mut all_cards = two_cards();
     for round in first()..first() + count() {
         let mut random = SplitMix64::new(round);
         let dialect = [Dialect::ArcDsl, Dialect::Tokpidjin][(round % 2) as usize];
@@ -175,9 +198,7 @@ fn random_batts_are_the_same_everywhere() {
         };
         let (cores, expected) = run(&mut [], 1, 0.0);
         for (cards, threads, verify) in [(0, 2, 0.0), (1, 1, 0.0), (2, 2, 1.0)] {
-            let card = || -> Box<dyn Card> { Box::new(Emulated::default()) };
-            let mut cards: Vec<Box<dyn Card>> = (0..cards).map(|_| card()).collect();
-            let (report, lines) = run(&mut cards, threads, verify);
+            let (report, lines) = run(&mut all_cards[..cards], threads, verify);
             let program = &batt.program;
             for (sample, (there, here)) in lines.iter().zip(&expected).enumerate() {
                 let entries =
