@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use batt_dsl::{Dialect, Fault, Limits, OpId, OwnedValue, Value, Workspace, ops};
 use batt_engine::Compiled;
 use batt_lang::{Operand, ProgramBuilder};
-use support::{eval, run, script, within};
+use support::{eval, programs_in, run, script, within};
 
 /// Counts what each thread has allocated, so that tests can bound it.
 struct Counting;
@@ -213,6 +213,15 @@ fn large_numbers_that_are_fine() {
             .as_str()],
     );
     gives("-2", &["divide(-9223372036854775808, 9223372036854775807)"]);
+}
+
+#[test]
+fn what_fails_in_any_case_takes_no_large_numbers() {
+    // Locations are no cells, wherever they are; in Python they are moved to the origin before that shows.
+    let text = "def script():\n    return upscale_f(vfrontier((-2, -9223372036854775808)), TWO)\n";
+    let program = Compiled::new(&programs_in(Dialect::Tokpidjin, text)[0]);
+    let value = run(&program, &Limits::default()).expect("a default");
+    assert_eq!(value.to_string(), "frozenset()");
 }
 
 #[test]

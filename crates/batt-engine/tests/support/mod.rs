@@ -43,7 +43,7 @@ pub fn eval(expression: &str) -> Result<OwnedValue, Fault> {
 
 /// Runs a program without inputs in a workspace of its own.
 pub fn run(program: &Compiled, limits: &Limits) -> Result<OwnedValue, Fault> {
-    Workspace::new().run(Dialect::ArcDsl, limits, |run| {
+    Workspace::new().run(program.dialect(), limits, |run| {
         let value = program.execute(run, &[]).map_err(|e| e.fault)?;
         run.to_owned(value)
     })

@@ -239,6 +239,12 @@ safe! {
         if is_object(obj) {
             return mirror::upscale(run, obj, factor);
         }
+        // Whatever is no cell fails sooner or later. Sooner, for to move it to the origin may take numbers that we do not have.
+        for &cell in run.items(obj)? {
+            if run.len(cell)? != 3 {
+                return Err(Fault::Value);
+            }
+        }
         upscaled_cells(run, obj, factor, ulcorner, shift)
     }
 }
