@@ -38,7 +38,7 @@ OUTLINE bool map_some(Ctx &c, u8 *manner, V f, V container, u32 from, u32 n, boo
 }
 
 /// Calls `take(k, y)` for the value of every element; per lane or uniform, whichever it is. On a fault the fault, as it
-/// left the function. Faults of a set's elements must agree.
+/// left the function; those before it have been taken. Faults of a set's elements must agree.
 template <class Take> INLINE V map_with(Ctx &c, V f, V container, bool test, Take take) {
   u32 n = length(c, container);
   LEAVE_TO_ALL(c, n);
@@ -52,12 +52,12 @@ template <class Take> INLINE V map_with(Ctx &c, V f, V container, bool test, Tak
       V y = lane_fault(c, container, mine);
       if (test) y = through_generator(y);
       if (y.kind == STOPPED) return y;
+      if (from + lane() < n) take(from + lane(), mine, true);
       if (y.kind == FAILED) {
         if (ordered) return y;
         if (fault.kind == FAILED && fault.flags != y.flags) return stop(c, FAULTS);
         fault = y;
       }
-      if (from + lane() < n) take(from + lane(), mine, true);
       continue;
     }
     CHECK(c);

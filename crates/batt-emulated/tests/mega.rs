@@ -170,6 +170,19 @@ def batt(task_id, S, I, C, log_path):
     return o, s
 ";
 
+/// Python compares a key before it asks for the next one, and so meets the second, which is no number, before the third, which there
+/// is not.
+const FAULTS: &str = "
+def batt(task_id, S, I, C, log_path):
+    s = []
+    o = []
+    t1 = valmin((1, (11, 12), (), (8, 10, 7)), decrement)
+    o.append((1, False, 'a', t1))
+    t2 = argmax((1, 2, (), (8, 10, 7)), decrement)
+    o.append((2, False, 'b', t2))
+    return o, s
+";
+
 fn batt_of(text: &str, dialect: Dialect) -> Batt {
     let mut file = BattFile::parse(text, "batt.py", Some(dialect));
     assert!(file.is_clean(), "{:?}", file.diagnostics);
@@ -311,7 +324,7 @@ fn a_comparison_has_what_its_candidate_leaves_of_the_limits() {
     let mut sample = Sample::new(task, pair);
     sample.expected = Some(sample.input);
     let on = |cards: &mut [Box<dyn Card>]| {
-        let (report, lines) = run_batts(&batts, &[sample.clone()], cards, &options(1, 0), 0);
+        let (report, lines) = run_batts(&batts, &[sample], cards, &options(1, 0), 0);
         (report.device.map(|device| device.entries.finished()), lines)
     };
     let (_, lines) = on(&mut []);
@@ -321,6 +334,23 @@ fn a_comparison_has_what_its_candidate_leaves_of_the_limits() {
     let (finished, found) = on(&mut emulated(1));
     assert!(found == lines, "{found:?}");
     assert_eq!(finished, Some(1));
+}
+
+#[test]
+fn of_several_faults_lanes_find_the_first() {
+    let batts = [CompiledBatt::new(&batt_of(FAULTS, Dialect::ArcDsl))];
+    let tasks = corpus::tasks();
+    let (task, _, pair) = tasks.pairs().next().expect("a task");
+    let sample = Sample::new(task, pair);
+    let solved = |cards: &mut [Box<dyn Card>]| {
+        let (_, mut lines) = run_batts(&batts, &[sample], cards, &options(1, 0), 0);
+        lines.remove(0).2
+    };
+    assert_eq!(solved(&mut []), [Err(Fault::Type), Err(Fault::Index)]);
+    let down = Emulated::warp(LaneOrder::Down).map(|card| -> Box<dyn Card> { Box::new(card) });
+    for card in cards_of_all_kinds().into_iter().chain(down) {
+        assert_eq!(solved(&mut [card]), [Err(Fault::Type), Err(Fault::Index)]);
+    }
 }
 
 #[test]

@@ -196,6 +196,7 @@ OUTLINE V keys_to_compare(Ctx &c, V container, V function, V *keys) {
   sync();
   V fault = map_all(c, function, container, keys);
   if (fault.kind != FAILED || fault.flags == TYPE_) return fault;
+  sync(); // all see the keys there are
   bool other = false;
   for (u32 k = lane(); k < n; k += LANES) other |= keys[k].kind != FAILED && !is_number(keys[k]);
   return any(other) ? stop(c, FAULTS) : fault;
