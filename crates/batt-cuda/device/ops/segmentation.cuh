@@ -94,7 +94,8 @@ OUTLINE V decoded(Ctx &c, V list, const Codes &codes) {
 //
 // Without order, objects are found by all lanes together: every open cell has a label, the smallest position known to
 // belong to the same object, and neighbours unite theirs. In an exact launch each object's cells must stand in the
-// order that Python's flood fill gives them, and so the fill is replayed, sets and all.
+// order that Python's flood fill gives them, and so the fill is replayed, sets and all: by a lane for each object, for
+// once the objects are known, so is what Python has found before each of them.
 
 /// A grid, and which of its cells belong together.
 struct Joining {
@@ -170,6 +171,20 @@ OUTLINE void unite_rows(const Joining &g, u32 *labels) {
   sync();
 }
 
+/// Labels every open cell with the first position of its object; closed ones with LABEL.
+OUTLINE void label_objects(const Joining &g, u32 *labels) {
+  label_rows(g, labels);
+  unite_rows(g, labels);
+  // Nobody shortens a way while others are on it.
+  for (u32 from = 0; from < g.count; from += LANES) {
+    u32 k = from + lane();
+    u32 root = k < g.count && labels[k] != LABEL ? root_of(labels, k) : LABEL;
+    sync();
+    if (root != LABEL) labels[k] = root;
+    sync();
+  }
+}
+
 /// Neighbouring lanes that hold the same: the first of them, and how many they are.
 struct Stretch { u32 head, length; };
 INLINE Stretch stretch_of(u32 x) {
@@ -237,16 +252,7 @@ OUTLINE void put_in_sequence(Ctx &c, const Joining &g, const u32 *labels, Found 
 OUTLINE void unite_all(Ctx &c, const Joining &g, Found *found) {
   u32 *labels = scratch_for<u32>(c, g.count);
   if (!labels) return;
-  label_rows(g, labels);
-  unite_rows(g, labels);
-  // Nobody shortens a way while others are on it.
-  for (u32 from = 0; from < g.count; from += LANES) {
-    u32 k = from + lane();
-    u32 root = k < g.count && labels[k] != LABEL ? root_of(labels, k) : LABEL;
-    sync();
-    if (root != LABEL) labels[k] = root;
-    sync();
-  }
+  label_objects(g, labels);
   // The upper half of a root's word counts the object's cells.
   u32 open = 0, count = 0;
   for (u32 from = 0; from < g.count; from += LANES) {
@@ -335,34 +341,137 @@ OUTLINE void find_around(const Joining &g, u32 k, Around *around) {
   around->count = (u16)count;
 }
 
-/// A flood fill in progress. By lane 0.
+/// What Python finds, one object after the other.
+struct Sequence {
+  u32 count;
+  u32 *start;         // how many cells have been found before each object, and in all
+  const u32 *first;   // the cell that each is found by
+  const u16 *number;  // for every cell that of its object; NOBODY for closed ones
+};
+const u16 NOBODY = 0xffff;
+
+/// So many words of tables at once, unless one object takes more.
+const u32 WORDS_AT_ONCE = 1 << 14;
+
+/// For every cell of a grid its rank, worked out here if it is a large one. Null: the run has been stopped.
+OUTLINE const u16 *any_ranks_of(Ctx &c, const Joining &g) {
+  const u16 *known = ranks_of(c, g.height, g.width);
+  if (known) return known;
+  u16 *ranks = room_for<u16>(c, g.count);
+  V all = rectangle(c, 0, 0, (i64)g.height - 1, (i64)g.width - 1);
+  if (c.stop) return nullptr;
+  for (u32 k = lane(); k < g.count; k += LANES) {
+    u32 at = pairs_of(c, all)[k];
+    ranks[(u32)row_of(at) * g.width + (u32)column_of(at)] = (u16)k;
+  }
+  sync();
+  return ranks;
+}
+
+/// Finds the objects and the sequence in which Python finds them; there is room at `start`. Stops the run if there is none elsewhere.
+OUTLINE void find_sequence(Ctx &c, const Joining &g, Sequence *s) {
+  const u16 *ranks = any_ranks_of(c, g);
+  u32 *labels = room_for<u32>(c, g.count), *sizes = room_for<u32>(c, g.count);
+  u32 *ranked = room_for<u32>(c, g.count); // at the label of an object the lowest rank of its cells, then its number
+  u32 *found = room_for<u32>(c, g.count);  // at that rank the cell, then one after the other
+  u16 *number = room_for<u16>(c, g.count);
+  if (c.stop) return;
+  label_objects(g, labels);
+  fill_with(sizes, 0u, g.count);
+  fill_with(ranked, EMPTY, g.count);
+  fill_with(found, EMPTY, g.count);
+  sync();
+  for (u32 k = lane(); k < g.count; k += LANES) {
+    if (labels[k] == LABEL) continue;
+    atomic_add32(sizes + labels[k], 1);
+    atomic_min(ranked + labels[k], (u32)ranks[k]);
+  }
+  sync();
+  for (u32 k = lane(); k < g.count; k += LANES)
+    if (labels[k] != LABEL && ranked[labels[k]] == ranks[k]) found[ranks[k]] = k;
+  sync();
+  u32 count = 0, cells = 0;
+  for (u32 from = 0; from < g.count; from += LANES) {
+    u32 k = from + lane() < g.count ? found[from + lane()] : EMPTY;
+    u32 here = ballot(k != EMPTY), size = k != EMPTY ? sizes[labels[k]] : 0, before = sum_before(size);
+    sync(); // all have read what stood there
+    if (k != EMPTY) {
+      u32 n = count + popcount(here & lanes_before());
+      found[n] = k;
+      s->start[n] = cells + before;
+      ranked[labels[k]] = n;
+    }
+    count += popcount(here);
+    cells += sum(size);
+  }
+  put(s->start + count, cells);
+  sync();
+  for (u32 k = lane(); k < g.count; k += LANES) number[k] = labels[k] == LABEL ? NOBODY : (u16)ranked[labels[k]];
+  sync();
+  s->count = count;
+  s->first = found;
+  s->number = number;
+}
+
+/// Something for every object of a sequence, a lane each and as many at once as have room: `words_for(size)` words of
+/// memory for an object of that size. `work(number, its words)`.
+template <class Words, class Work> INLINE void for_each_object(Ctx &c, const Sequence &s, Words words_for, Work work) {
+  u64 mine = 0;
+  u32 most = 0;
+  for (u32 n = lane(); n < s.count; n += LANES) {
+    u32 words = words_for(s.start[n + 1] - s.start[n]);
+    mine += words;
+    most = max_of(most, words);
+  }
+  u32 words = (u32)min_of(sum(mine), (u64)max_of(largest(most), WORDS_AT_ONCE));
+  i64 fuel = c.fuel, budget = c.budget;
+  u32 *memory = room_for<u32>(c, words);
+  if (c.stop) return;
+  // Little of it is ever touched.
+  c.fuel = fuel;
+  c.budget = budget;
+  for (u32 from = 0; from < s.count;) {
+    u32 n = from + lane();
+    u32 own = n < s.count ? words_for(s.start[n + 1] - s.start[n]) : 0, at = sum_before(own);
+    bool fits = n < s.count && at + own <= words;
+    if (fits) work(n, memory + at);
+    sync();
+    from += popcount(ballot(fits));
+  }
+}
+
+/// A flood fill in progress. By one lane.
 struct Flood {
   const Joining *grid;
   const Around *around;
   const u64 *hashes; // of the locations
-  u8 *occupied;
-  u32 occupied_count;
+  const u16 *number;
+  u8 *visited;
+  u32 object, occupied; // its number, and how many cells have been found so far
   Table reach, candidates;
 };
+
+INLINE bool is_occupied(const Flood &f, u32 k) {
+  return f.number[k] < f.object || (f.number[k] == f.object && f.visited[k]);
+}
 
 /// `candidates = reach - occupied`.
 INLINE void next_candidates(Flood &f) {
   table_clear(f.candidates);
-  bool copied = f.reach.used / 4 > f.occupied_count;
+  bool copied = f.reach.used / 4 > f.occupied;
   if (copied) table_merge_table(f.candidates, f.hashes, f.reach);
   for (u32 at = 0; at <= f.reach.mask; at++) {
     u32 k = f.reach.slots[at];
     if (k >= DUMMY) continue;
     // Discarding in any order leaves the same dummies behind.
-    if (!copied && !f.occupied[k]) table_add(f.candidates, f.hashes, k);
-    if (copied && f.occupied[k]) table_discard(f.candidates, f.hashes, k);
+    if (!copied && !is_occupied(f, k)) table_add(f.candidates, f.hashes, k);
+    if (copied && is_occupied(f, k)) table_discard(f.candidates, f.hashes, k);
   }
 }
 
 /// The cells of the object that holds `start`, layer by layer, each layer in the order of a set.
-OUTLINE u32 flood_from(Flood &f, u32 start, Dot *dots) {
+OUTLINE void flood_from(Flood &f, u32 start, Dot *dots) {
   const Joining &g = *f.grid;
-  u32 found = 0;
   table_clear(f.candidates);
   table_add(f.candidates, f.hashes, start);
   while (f.candidates.used > 0) {
@@ -370,98 +479,101 @@ OUTLINE u32 flood_from(Flood &f, u32 start, Dot *dots) {
     for (u32 at = 0; at <= f.candidates.mask; at++) {
       u32 k = f.candidates.slots[at];
       if (k >= DUMMY || !alike(g, start, k)) continue;
-      dots[found++] = dot_at(g, k);
-      f.occupied[k] = 1;
-      f.occupied_count++;
+      *dots++ = dot_at(g, k);
+      f.visited[k] = 1;
+      f.occupied++;
       const Around *around = f.around + k;
       table_merge(f.reach, f.hashes, around->count, around->count > 4 ? 32 : 8, false,
                   [&](u32 e) { return (u32)around->slot[e]; }, [&](u32 e) { return (u32)around->to[e]; });
     }
     next_candidates(f);
   }
-  return found;
 }
 
-/// The locations of a grid in the order of the set of all of them. Null: the run has been stopped.
-OUTLINE const u32 *scan_order(Ctx &c, const Joining &g) {
-  const u16 *ranks = ranks_of(c, g.height, g.width);
-  if (!ranks) {
-    V all = rectangle(c, 0, 0, (i64)g.height - 1, (i64)g.width - 1);
-    return c.stop ? nullptr : pairs_of(c, all);
-  }
-  u32 *order = room_for<u32>(c, g.count);
-  if (!order) return nullptr;
-  for (u32 k = lane(); k < g.count; k += LANES)
-    order[ranks[k]] = pair_word((i32)(k / g.width), (i32)(k % g.width));
-  sync();
-  return order;
-}
-
-/// Floods all objects of a grid in Python's order: their cells one after the other, and where each ends. Gives the number
-/// of objects; 0 also when the run has been stopped. Whatever memory it takes may be given back afterwards.
-OUTLINE u32 flood_all(Ctx &c, const Joining &g, Dot *dots, u32 *ends) {
-  const u32 *order = scan_order(c, g);
+/// Floods all objects of a grid: their cells one after the other, each object's where it starts. Whatever memory it takes
+/// may be given back afterwards.
+OUTLINE void flood_all(Ctx &c, const Joining &g, const Sequence &s, Dot *dots) {
   u64 *hashes = room_for<u64>(c, g.count);
   Around *around = room_for<Around>(c, g.count);
-  u8 *occupied = room_for<u8>(c, g.count);
-  u32 size = table_room(g.count);
-  u32 *slots = room_for<u32>(c, (u64)size * 4);
-  if (c.stop) return 0;
+  u8 *visited = room_for<u8>(c, g.count);
+  if (c.stop) return;
   for (u32 k = lane(); k < g.count; k += LANES) {
     hashes[k] = hash_pair(pair_word((i32)(k / g.width), (i32)(k % g.width)));
-    occupied[k] = 0;
+    visited[k] = 0;
     if (is_open(g, k)) find_around(g, k, around + k);
   }
   sync();
-  Flood f = {&g, around, hashes, occupied, 0, {slots, slots + size, 0, 0, 0}, {slots + size * 2, slots + size * 3, 0, 0, 0}};
-  u32 found = 0, count = 0;
-  for (u32 from = 0; from < g.count; from += LANES) {
-    u32 at = from + lane() < g.count ? order[from + lane()] : 0;
-    u32 k = (u32)row_of(at) * g.width + (u32)column_of(at);
-    for (;;) {
-      u32 fresh = ballot(from + lane() < g.count && is_open(g, k) && !occupied[k]);
-      if (!fresh) break;
-      u32 start = from_lane(k, lowest(fresh));
-      if (lane() == 0) {
-        found += flood_from(f, start, dots + found);
-        ends[count] = found;
-      }
-      count++;
-      sync();
-    }
-  }
-  return count;
+  auto table_size = [&](u32 size) { return table_room(min_of(g.count, size * (g.diagonal ? 8 : 4))); };
+  for_each_object(c, s, [&](u32 size) { return 4 * table_size(size); }, [&](u32 n, u32 *slots) {
+    u32 size = table_size(s.start[n + 1] - s.start[n]);
+    Flood f = {&g, around, hashes, s.number, visited, n, s.start[n],
+               {slots, slots + size, 0, 0, 0}, {slots + size * 2, slots + size * 3, 0, 0, 0}};
+    flood_from(f, s.first[n], dots + s.start[n]);
+  });
 }
 
-/// The objects, and their cells, in the sequence in which Python finds them.
-OUTLINE void find_in_order(Ctx &c, const Joining &g, Found *found) {
+/// `frozenset(cells)` of every object.
+OUTLINE void freeze_all(Ctx &c, const Sequence &s, const Dot *dots, V *objects) {
+  u32 cells = s.start[s.count];
+  spend(c, cells);
+  Dot *items = room_for<Dot>(c, cells);
+  u32 *places = room_for<u32>(c, cells), mark = c.top;
+  u64 *hashes = room_for<u64>(c, cells);
+  if (c.stop) return;
+  for (u32 k = lane(); k < cells; k += LANES) hashes[k] = hash_cell(c, dots[k].at, dots[k].color);
+  sync();
+  for_each_object(c, s, [&](u32 size) { return 2 * table_room(size); }, [&](u32 n, u32 *slots) {
+    u32 start = s.start[n], size = s.start[n + 1] - start;
+    Table table = {slots, slots + table_room(size), 0, 0, 0};
+    table_clear(table);
+    for (u32 k = 0; k < size; k++) table_add(table, hashes + start, k);
+    table_freeze(table, hashes + start);
+    u32 done = start, lg = 3;
+    for (u32 at = 0; at <= table.mask; at++) {
+      u32 k = table.slots[at];
+      if (k >= DUMMY) continue;
+      items[done] = dots[start + k];
+      places[done++] = at;
+    }
+    while ((1u << lg) <= table.mask) lg++;
+    V object = list_at(c, SET_C, items + start, size);
+    object.flags = ORDERED;
+    object.lg = (u8)lg;
+    object.hi = size > 1 ? offset_of(c, places + start) : 0;
+    objects[n] = object;
+  });
+  c.top = mark;
+}
+
+/// The objects in the sequence in which Python finds them: lists of cells, as it finds those, or frozensets.
+OUTLINE void find_in_order(Ctx &c, const Joining &g, bool frozen, Found *found) {
   spend(c, (u64)g.count * 8);
   Dot *dots = room_for<Dot>(c, g.count);
-  u32 *ends = scratch_for<u32>(c, g.count);
-  if (c.stop) return;
+  Sequence s = {0, scratch_for<u32>(c, g.count + 1), nullptr, nullptr};
   u32 mark = c.top;
-  u32 count = flood_all(c, g, dots, ends);
-  c.top = mark;
-  V *objects = room_for<V>(c, count);
   if (c.stop) return;
-  for (u32 k = lane(); k < count; k += LANES) {
-    u32 start = k ? ends[k - 1] : 0;
-    objects[k] = make(SET_C, 0, ends[k] - start, offset_of(c, dots + start), 0);
-  }
-  sync();
+  find_sequence(c, g, &s);
+  if (c.stop) return;
+  flood_all(c, g, s, dots);
+  c.top = mark;
+  V *objects = room_for<V>(c, s.count);
+  if (c.stop) return;
   found->objects = objects;
-  found->count = count;
+  found->count = s.count;
+  if (frozen) return freeze_all(c, s, dots, objects);
+  for (u32 n = lane(); n < s.count; n += LANES)
+    objects[n] = make(SET_C, 0, s.start[n + 1] - s.start[n], offset_of(c, dots + s.start[n]), 0);
+  sync();
 }
 
 /// The objects as sets of cells, in a set.
 OUTLINE V objects_as_sets(Ctx &c, const Joining &g, const Codes *codes) {
   Found found = {nullptr, 0, false};
-  if (c.exact) find_in_order(c, g, &found);
+  if (c.exact) find_in_order(c, g, !codes, &found);
   else unite_all(c, g, &found);
   CHECK(c);
-  for (u32 k = 0; k < found.count && (codes || c.exact); k++) {
-    V object = found.objects[k];
-    if (codes) object = decoded(c, object, *codes);
+  for (u32 k = 0; k < found.count && codes; k++) {
+    V object = decoded(c, found.objects[k], *codes);
     TRY(object);
     object = build_distinct(c, object, FROZEN);
     TRY(object);
@@ -478,7 +590,7 @@ OUTLINE V objects_as_tuples(Ctx &c, const Joining &g, const Codes *codes) {
   // Where the host has not worked out the order of all locations, it is known in an exact launch alone.
   if (!c.exact && !ranks_of(c, g.height, g.width)) return stop(c, ORDER);
   Found found = {nullptr, 0, false};
-  find_in_order(c, g, &found);
+  find_in_order(c, g, false, &found);
   CHECK(c);
   for (u32 k = 0; k < found.count; k++) {
     V object = found.objects[k];
