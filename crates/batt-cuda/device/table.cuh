@@ -1,7 +1,8 @@
 // CPython's set table, simulated slot by slot: the twin of batt-dsl/src/set/layout.rs.
 //
-// Tables hold element *numbers*: positions in an array of distinct elements whose hashes are at hand. They are built
-// by lane 0 alone, inside `if (lane() == 0) { ... }`; nothing here is a collective but the functions that say so.
+// Tables hold element *numbers*: positions in an array of distinct elements whose hashes are at hand. Each is built by
+// one lane: by lane 0, inside `if (lane() == 0) { ... }`, or several by a lane each (see for_each_object). Nothing here is a
+// collective but the functions that say so.
 
 const u32 EMPTY = 0xffffffffu;
 const u32 DUMMY = 0xfffffffeu;
