@@ -308,7 +308,7 @@ mod tests {
 
     /// Counting costs about a nanosecond a step: under 2 % of steps as batts have them. Steps that do next to
     /// nothing are measured too, as the worst case; of those it is more, and only printed. Wants an optimised build:
-    /// `cargo test --profile fast -p batt-engine counting -- --ignored --nocapture`.
+    /// `cargo test --release -p batt-engine counting -- --ignored --nocapture`.
     #[test]
     #[ignore = "a measurement"]
     fn counting_is_nearly_free() {

@@ -1,6 +1,6 @@
 //! How long it takes to make programs ready to run, here and on a device. Ignored: it measures.
 //!
-//!     BATT_SOLVERS=solvers.py cargo test --profile fast -p batt-engine --test compile_time -- --ignored --nocapture
+//!     BATT_SOLVERS=solvers.py cargo test --release -p batt-engine --test compile_time -- --ignored --nocapture
 
 use std::hint::black_box;
 use std::sync::atomic::AtomicBool;
