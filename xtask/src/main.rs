@@ -119,17 +119,26 @@ impl Generated {
     }
 }
 
-/// What a `batt` command prints.
+/// What a `batt` command prints: the one that `BATT_COMMAND` names, or else one that is built for it.
 fn printed(arguments: &[&str]) -> Result<String> {
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
+    let mut batt = match env::var_os("BATT_COMMAND") {
+        Some(built) => Command::new(
+            fs::canonicalize(&built)
+                .with_context(|| format!("BATT_COMMAND names {}", Path::new(&built).display()))?,
+        ),
+        None => {
+            let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+            cargo.args(["run", "--quiet", "--package", "batt", "--"]);
+            cargo
+        }
+    };
+    let output = batt
         .current_dir(root())
-        .args(["run", "--quiet", "--package", "batt", "--"])
         .args(arguments)
         .env("NO_COLOR", "1")
         .stderr(std::process::Stdio::inherit())
         .output()
-        .context("cannot start cargo")?;
+        .with_context(|| format!("cannot start {}", batt.get_program().display()))?;
     if !output.status.success() {
         bail!("batt {} failed: {}", arguments.join(" "), output.status);
     }
