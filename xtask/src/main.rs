@@ -122,18 +122,16 @@ impl Generated {
 /// What a `batt` command prints: the one that `BATT_COMMAND` names, or else one that is built for it.
 fn printed(arguments: &[&str]) -> Result<String> {
     let mut batt = match env::var_os("BATT_COMMAND") {
-        Some(built) => Command::new(
-            fs::canonicalize(&built)
-                .with_context(|| format!("BATT_COMMAND names {}", Path::new(&built).display()))?,
-        ),
+        Some(built) => Command::new(built),
         None => {
             let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-            cargo.args(["run", "--quiet", "--package", "batt", "--"]);
+            cargo
+                .current_dir(root())
+                .args(["run", "--quiet", "--package", "batt", "--"]);
             cargo
         }
     };
     let output = batt
-        .current_dir(root())
         .args(arguments)
         .env("NO_COLOR", "1")
         .stderr(std::process::Stdio::inherit())
