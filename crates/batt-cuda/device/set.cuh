@@ -7,6 +7,9 @@
 // Sets of locations (SET_P) and of cells (SET_C) are packed; the empty set is a SET_P; all else is a SET_V. The form
 // depends on the elements alone.
 
+/// So many elements are few.
+const u32 FEW = 32;
+
 INLINE V empty_set() {
   V v = make(SET_P, ORDERED, 0, 0, 0);
   v.lg = 3;
@@ -156,6 +159,59 @@ INLINE u64 key_of(const Ctx &c, V list, u32 k) {
   return (u64)(u32)d.color << 32 | d.at;
 }
 
+/// The hash of a value that one lane has soon, such as a small object. Per lane; false for the others.
+INLINE bool lane_hash(const Ctx &c, V v, u64 *hash) {
+  u64 x = 0;
+  switch (v.kind) {
+  case INT: *hash = hash_int(int_of(v)); return true;
+  case PAIR: *hash = hash_pair(v.lo); return true;
+  case CELL: *hash = hash_cell(c, v.lo, (i32)v.hi); return true;
+  case SET_P:
+    if (v.len > FEW) return false;
+    for (u32 k = 0; k < v.len; k++) x ^= hash_member(hash_pair(pairs_of(c, v)[k]));
+    break;
+  case SET_C:
+    if (v.len > FEW) return false;
+    for (u32 k = 0; k < v.len; k++) {
+      Dot d = dots_of(c, v)[k];
+      x ^= hash_member(hash_cell(c, d.at, d.color));
+    }
+    break;
+  default: return false;
+  }
+  *hash = hash_set_close(x, v.len);
+  return true;
+}
+
+/// The hashes of values: of small ones by a lane each, of the others by all lanes, one after the other.
+OUTLINE void hash_values(Ctx &c, const V *values, u32 n, u64 *hashes) {
+  for (u32 from = 0; from < n; from += LANES) {
+    u32 k = from + lane();
+    u64 mine;
+    bool hashed = k < n && lane_hash(c, values[k], &mine);
+    if (hashed) hashes[k] = mine;
+    for (u32 left = ballot(k < n && !hashed); left; left &= left - 1) {
+      u32 j = from + lowest(left);
+      u64 hash = hash_of(c, values[j]);
+      put(hashes + j, hash);
+    }
+  }
+  sync();
+}
+
+/// The hashes of a list's elements.
+OUTLINE void hash_elements(Ctx &c, V list, u64 *hashes) {
+  if (list.kind == SET_V) {
+    hash_values(c, values_of(c, list), list.len, hashes);
+    return;
+  }
+  for (u32 k = lane(); k < list.len; k += LANES) {
+    if (list.kind == SET_P) hashes[k] = hash_pair(pairs_of(c, list)[k]);
+    else { Dot d = dots_of(c, list)[k]; hashes[k] = hash_cell(c, d.at, d.color); }
+  }
+  sync();
+}
+
 /// Are two equal values also indistinguishable? Otherwise it shows which of them a set keeps.
 DEVICE bool same_form_inside(Ctx &c, V a, V b, u32 depth);
 OUTLINE bool same_form(Ctx &c, V a, V b, u32 depth) {
@@ -204,15 +260,19 @@ OUTLINE V distinct_packed(Ctx &c, V list) {
   return list_at(c, list.kind, items, kept);
 }
 
-/// The same for any values; `hashes` gets the hashes of those that are kept.
+/// What the CPU may compare a value with, at the most, before it knows whether a set has it.
+const u32 MOST_COMPARED = 8;
+
+/// The same for any values; `hashes` is room for as many hashes.
 OUTLINE V distinct_values(Ctx &c, V list, u64 *hashes, bool sequenced) {
   u32 n = list.len, kept = 0;
   ROOM(V, items, c, n);
   const V *from = values_of(c, list);
+  hash_values(c, from, n, hashes);
   for (u32 k = 0; k < n; k++) {
     V v = from[k];
-    u64 hash = hash_of(c, v);
-    spend(c, kept + 1);
+    u64 hash = hashes[k];
+    spend(c, min_of(kept, MOST_COMPARED) + kept / LANES + 1);
     bool found = false;
     for (u32 start = 0; start < kept && !found; start += LANES) {
       u32 j = start + lane();
@@ -229,7 +289,7 @@ OUTLINE V distinct_values(Ctx &c, V list, u64 *hashes, bool sequenced) {
     CHECK(c);
     if (found) continue;
     put(items + kept, v);
-    put(hashes + kept, hash);
+    put(hashes + kept, hash); // nobody needs what stood there any more: kept <= k
     sync();
     kept++;
   }
@@ -237,22 +297,6 @@ OUTLINE V distinct_values(Ctx &c, V list, u64 *hashes, bool sequenced) {
 }
 
 // ---- Construction --------------------------------------------------------------------------------------------
-
-/// The hashes of a list's elements.
-OUTLINE void hash_elements(Ctx &c, V list, u64 *hashes) {
-  if (list.kind == SET_V) {
-    for (u32 k = 0; k < list.len; k++) {
-      u64 hash = hash_of(c, values_of(c, list)[k]);
-      put(hashes + k, hash);
-    }
-  } else {
-    for (u32 k = lane(); k < list.len; k += LANES) {
-      if (list.kind == SET_P) hashes[k] = hash_pair(pairs_of(c, list)[k]);
-      else { Dot d = dots_of(c, list)[k]; hashes[k] = hash_cell(c, d.at, d.color); }
-    }
-  }
-  sync();
-}
 
 /// A set under construction in an exact launch: room for the result, hashes, and a table.
 struct Builder {
@@ -325,7 +369,6 @@ OUTLINE V builder_finish(Ctx &c, Builder *b) {
 /// them, also if the launch is not exact. Then sets of a few elements, and of values such as objects, are put in order
 /// all the same: it costs little, and saves the run from being run again.
 enum How : u8 { BUILD = 0, FROZEN = 1, SEQUENCED = 2 };
-const u32 FEW = 32;
 
 INLINE bool is_put_in_order(const Ctx &c, V list, u8 how) {
   return c.exact || ((how & SEQUENCED) && (list.kind == SET_V ? list.len <= 256 : list.len <= FEW));
@@ -498,6 +541,33 @@ OUTLINE bool set_contains(Ctx &c, V set, V v) {
   return false;
 }
 
+/// Marks the elements of `a` that are in `b`, a set of values. Values of the same hash are mostly the same value.
+OUTLINE void mark_among_values(Ctx &c, V a, V b, u8 *inside) {
+  u32 mark = c.top;
+  i64 budget = c.budget; // it is given back, and the CPU needs none
+  u64 *hashes = room_for<u64>(c, a.len), *others = room_for<u64>(c, b.len);
+  if (c.stop) return;
+  hash_elements(c, a, hashes);
+  hash_elements(c, b, others);
+  const V *values = values_of(c, b);
+  spend(c, (u64)a.len * (min_of(b.len, MOST_COMPARED) + b.len / (4 * LANES) + 1));
+  for (u32 from = 0; from < a.len && !c.stop; from += LANES) {
+    u32 k = from + lane(), j = 0;
+    while (k < a.len && j < b.len && others[j] != hashes[k]) j++;
+    bool found = k < a.len && j < b.len;
+    u32 in = ballot(found && same_bits(values[j], item(c, a, k)));
+    for (u32 open = ballot(found) & ~in; open; open &= open - 1) {
+      u32 number = lowest(open);
+      V v = item(c, a, from + number);
+      if (equal_member(c, values[from_lane(j, number)], v, 1) || set_contains(c, b, v)) in |= 1u << number;
+    }
+    if (k < a.len) inside[k] = in >> lane() & 1;
+  }
+  sync();
+  c.top = mark;
+  c.budget = budget;
+}
+
 /// Marks the elements of `a` that are in `b`.
 OUTLINE void mark_members(Ctx &c, V a, V b, u8 *inside) {
   if (a.kind == b.kind && a.kind != SET_V && b.len > 0) {
@@ -528,6 +598,7 @@ OUTLINE void mark_members(Ctx &c, V a, V b, u8 *inside) {
     sync();
     return;
   }
+  if (b.kind == SET_V && b.len > 1) return mark_among_values(c, a, b, inside);
   for (u32 k = 0; k < a.len; k++) {
     bool in = set_contains(c, b, item(c, a, k));
     put(inside + k, (u8)in);

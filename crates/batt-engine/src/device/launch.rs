@@ -163,6 +163,14 @@ impl Done {
         Ok(Finished { pass: *pass, words })
     }
 
+    /// Why a job was left in the first launch, if no other launch can change that.
+    pub fn left_at_once(&self, k: usize) -> Option<Reason> {
+        let (launch, number) = self.places[k];
+        let (_, launched) = &self.launches[launch as usize];
+        let reason = launched.job(number as usize).err();
+        reason.filter(|reason| launch == 0 && !needs_order(*reason) && !needs_room(*reason))
+    }
+
     /// The work that a job spent in the last launch it was in.
     pub fn spent(&self, k: usize) -> u32 {
         let (launch, number) = self.places[k];
@@ -263,6 +271,16 @@ impl Manner {
     }
 }
 
+/// Is an exact launch worth trying?
+fn needs_order(reason: Reason) -> bool {
+    matches!(reason, Reason::Order | Reason::Faults)
+}
+
+/// Is one with more room?
+fn needs_room(reason: Reason) -> bool {
+    matches!(reason, Reason::Arena | Reason::Output | Reason::NotReached)
+}
+
 impl Launcher {
     /// A launcher that knows nothing yet but how many entries a job has.
     pub fn new(settings: Settings, entries: usize) -> Launcher {
@@ -297,6 +315,18 @@ impl Launcher {
         inputs: &Inputs,
         jobs: &[JobAt],
     ) -> Result<Done, CardError> {
+        self.run_and_tell(card, programs, inputs, jobs, |_| {})
+    }
+
+    /// The same; what has come of the first launch is shown before the others.
+    pub fn run_and_tell(
+        &mut self,
+        card: &mut dyn Card,
+        programs: &Programs,
+        inputs: &Inputs,
+        jobs: &[JobAt],
+        show: impl FnOnce(&Done),
+    ) -> Result<Done, CardError> {
         let words: Vec<[u32; 4]> = jobs.iter().map(JobAt::words).collect();
         let batch = Sending { programs, inputs };
         let first = Manner {
@@ -314,17 +344,15 @@ impl Launcher {
             values: self.settings.values,
         };
         self.learn(&done, first);
+        show(&done);
         // Jobs that have no room are not tried again before they get more.
         let again = |large| Manner {
             pass: LaunchPass::Exact,
             large,
         };
-        self.retry(card, &batch, &words, &mut done, again(false), |reason| {
-            matches!(reason, Reason::Order | Reason::Faults)
-        });
-        self.retry(card, &batch, &words, &mut done, again(true), |reason| {
-            matches!(reason, Reason::Arena | Reason::Output | Reason::NotReached)
-        });
+        let (exact, large) = (again(false), again(true));
+        self.retry(card, &batch, &words, &mut done, exact, needs_order);
+        self.retry(card, &batch, &words, &mut done, large, needs_room);
         Ok(done)
     }
 
@@ -337,8 +365,7 @@ impl Launcher {
         for k in 0..jobs {
             match launched.job(k) {
                 Ok(_) => finished += 1,
-                Err(Reason::Order | Reason::Faults) => unordered += 1,
-                Err(_) => {}
+                Err(reason) => unordered += usize::from(needs_order(reason)),
             }
         }
         if finished > 0 && self.settings.values {

@@ -259,9 +259,14 @@ impl Work<'_> {
                     None => unsent.push(run as u32),
                 }
             }
-            self.leave(Reason::Unsent, &unsent);
+            self.leave(unsent.into_iter().map(|run| (run, Reason::Unsent)));
             let inputs = &sent.samples.inputs;
-            match launcher.run(card, &sent.programs, inputs, &jobs) {
+            // Cores need not wait for the other launches with what none of them would change.
+            let leave = |done: &Done| {
+                let left = |(k, run): (usize, &u32)| Some((*run, done.left_at_once(k)?));
+                self.leave(runs.iter().enumerate().filter_map(left));
+            };
+            match launcher.run_and_tell(card, &sent.programs, inputs, &jobs, leave) {
                 Ok(done) => {
                     own.times.add(&done.times());
                     if let Some(error) = &done.error {
@@ -274,7 +279,7 @@ impl Work<'_> {
                 }
                 Err(error) => {
                     own.note(&error);
-                    self.leave(Reason::Card, &runs);
+                    self.leave(runs.into_iter().map(|run| (run, Reason::Card)));
                 }
             }
         }
@@ -316,11 +321,15 @@ impl Work<'_> {
     }
 
     /// Counts runs that are left, and hands them over to the CPU.
-    fn leave(&self, reason: Reason, runs: &[u32]) {
+    fn leave(&self, left: impl Iterator<Item = (u32, Reason)>) {
         let mut counts = Counts::default();
-        runs.iter().for_each(|_| counts.add(Err(reason)));
+        let count = |(run, reason)| {
+            counts.add(Err(reason));
+            run
+        };
+        let runs: Vec<u32> = left.map(count).collect();
         self.lock_report().runs.add_all(&counts);
-        self.list(runs);
+        self.list(&runs);
     }
 
     /// Hands runs over to the CPU if it is to do them, a few at a time: some of them take long.
@@ -415,12 +424,15 @@ impl Core<'_, '_> {
         runs.take_while(going_on).map(score).collect()
     }
 
-    /// Reads the scores of finished jobs, and lists the others.
+    /// Reads the scores of finished jobs, and lists those of the others that are not listed yet.
     fn read(&mut self, returned: &Returned, range: Range<usize>) -> Vec<(usize, Score)> {
         let mut found = Vec::with_capacity(range.len());
         let mut left = Vec::new();
         let mut counts = Counts::default();
         for k in range {
+            if returned.done.left_at_once(k).is_some() {
+                continue;
+            }
             let run = returned.runs[k];
             let entry = returned.done.job(k).and_then(|finished| {
                 let entry = only_entry(finished.words, false).map_err(Reason::from)?;
