@@ -158,7 +158,8 @@ OUTLINE bool call_alone(Ctx &c, V f, u32 count, V a, V b, bool takes_part, bool 
   if (stopped) {
     u32 reason = from_lane(s.stop, lowest(stopped));
     if (stops_anyway(reason) && !any(y.kind == FAILED)) stop(c, reason);
-    spend(c, (u64)largest(c.fuel - s.fuel)); // it has taken that time
+    i64 mine = c.fuel - s.fuel, most = largest(mine);
+    spend(c, (u64)(most + (sum(mine) - most) / SIDE_BY_SIDE)); // it has taken that time
     return false;
   }
   // Functions have numbers, and after a fault nobody would have made more of them.

@@ -346,7 +346,7 @@ OUTLINE bool lane_map(Ctx &c, V f, V container, u32 from, u32 n, V *mine) {
   u32 k = from + lane(), fallbacks = 0;
   V x = k < n ? lane_item(c, container, k) : none();
   *mine = k < n && !is_bad(x) ? lane_call1(c, &fallbacks, f, x) : x;
-  spend(c, LANES * 2);
+  spend_shared(c, LANES * 2);
   // Bodies go through what they are given, and the CPU compares sets at length.
   i64 length = k < n && (is_set(x) || x.kind == TUPLE) ? x.len / 8 + 4 : 0;
   spend_beside(c, length + (i64)(fallbacks ? fallbacks * weight_of(c, x) : 0));

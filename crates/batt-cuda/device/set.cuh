@@ -391,7 +391,7 @@ OUTLINE V build_distinct(Ctx &c, V list, u8 how) {
   list = packed(c, list);
   TRY(list);
   if (!is_put_in_order(c, list, how)) {
-    spend(c, list.len / 8);
+    spend_shared(c, list.len / 8);
     list.flags = 0;
     list.hi = 0;
     return list;
@@ -415,7 +415,7 @@ OUTLINE V distinct(Ctx &c, V list, u8 how = BUILD) {
     return distinct_values(c, list, hashes, how & SEQUENCED);
   }
   if (!is_put_in_order(c, list, how)) {
-    spend(c, list.len / 8);
+    spend_shared(c, list.len / 8);
     bool colors = list.kind == SET_C;
     Bits bits;
     if ((!colors || colors_are_digits(c, list)) && bits_for(c, bounds_of(c, list), colors, &bits)) {
@@ -444,7 +444,7 @@ INLINE V build_values(Ctx &c, const V *items, u32 n, u8 how = BUILD) {
 OUTLINE V kept_of(Ctx &c, V set, const u8 *keep) {
   u8 *items = room(c, (u64)set.len * element_size(set.kind));
   if (!items) return make(STOPPED, 0, 0, 0, 0);
-  spend(c, set.len);
+  spend_shared(c, set.len);
   u32 kept = 0;
   for (u32 from = 0; from < set.len; from += LANES) {
     u32 k = from + lane();
@@ -568,8 +568,9 @@ OUTLINE void mark_among_values(Ctx &c, V a, V b, u8 *inside) {
   c.budget = budget;
 }
 
-/// Marks the elements of `a` that are in `b`.
-OUTLINE void mark_members(Ctx &c, V a, V b, u8 *inside) {
+/// Marks the elements of `a` that are in `b`, which is a set unless it is `listed`: in a tuple the CPU looks for each of them from the
+/// beginning, and that has to be paid for.
+OUTLINE void mark_members(Ctx &c, V a, V b, u8 *inside, bool listed = false) {
   if (a.kind == b.kind && a.kind != SET_V && b.len > 0) {
     bool colors = a.kind == SET_C;
     Bits bits;
@@ -588,7 +589,7 @@ OUTLINE void mark_members(Ctx &c, V a, V b, u8 *inside) {
       sync();
       return;
     }
-    spend(c, (u64)a.len * b.len / 4);
+    spend_shared(c, (u64)a.len * b.len / 4);
     for (u32 k = lane(); k < a.len; k += LANES) {
       u64 key = key_of(c, a, k);
       bool in = false;
@@ -598,7 +599,7 @@ OUTLINE void mark_members(Ctx &c, V a, V b, u8 *inside) {
     sync();
     return;
   }
-  if (b.kind == SET_V && b.len > 1) return mark_among_values(c, a, b, inside);
+  if (!listed && b.kind == SET_V && b.len > 1) return mark_among_values(c, a, b, inside);
   for (u32 k = 0; k < a.len; k++) {
     bool in = set_contains(c, b, item(c, a, k));
     put(inside + k, (u8)in);
@@ -626,7 +627,7 @@ OUTLINE bool equal_sets(Ctx &c, V a, V b, u32 depth) {
     }
     if (!any(differ)) return true;
     if (sum(difference)) return false;
-    spend(c, (u64)a.len * b.len / 4);
+    spend_shared(c, (u64)a.len * b.len / 4);
     differ = false;
     for (u32 k = lane(); k < a.len; k += LANES) {
       u64 key = key_of(c, a, k);
@@ -649,7 +650,7 @@ OUTLINE bool equal_sets(Ctx &c, V a, V b, u32 depth) {
 OUTLINE bool is_subset(Ctx &c, V a, V b) {
   if (a.len > b.len) return false;
   if (a.kind == b.kind && a.kind != SET_V) {
-    spend(c, (u64)a.len * b.len / 4);
+    spend_shared(c, (u64)a.len * b.len / 4);
     bool missing = false;
     for (u32 k = lane(); k < a.len; k += LANES) {
       u64 key = key_of(c, a, k);
@@ -683,7 +684,8 @@ OUTLINE V concat_lists(Ctx &c, const V *lists, u32 count) {
   }
   if (total == 0) return empty_set();
   if (total > 0x7fffffff) return stop(c, SIZE);
-  spend(c, total + count);
+  spend(c, count);
+  spend_shared(c, total);
   if (mixed) kind = SET_V;
   u8 *items = room(c, total * element_size(kind));
   if (!items) return make(STOPPED, 0, 0, 0, 0);

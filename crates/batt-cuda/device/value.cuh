@@ -140,7 +140,7 @@ OUTLINE V *elements(Ctx &c, V v) {
   u32 n = length(c, v);
   V *items = room_for<V>(c, n);
   if (!items) return nullptr;
-  spend(c, n);
+  spend_shared(c, n);
   switch (v.kind) {
   case ROW:
     for (u32 k = lane(); k < n; k += LANES) items[k] = integer(bytes_of(c, v)[k]);

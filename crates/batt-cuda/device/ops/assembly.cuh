@@ -118,7 +118,7 @@ OP(hconcat)(Ctx &c, V a, V b) {
     u64 n = (u64)height * width;
     if (n > MOST_ELEMENTS) return stop(c, SIZE);
     ROOM(u8, cells, c, n);
-    spend(c, n / 8);
+    spend_shared(c, n / 8);
     for (u32 k = lane(); k < n; k += LANES) {
       u32 i = k / width, j = k - i * width;
       cells[k] = j < x.width ? x.cells[i * x.width + j] : y.cells[i * y.width + j - x.width];
@@ -134,7 +134,7 @@ OP(vconcat)(Ctx &c, V a, V b) {
     u32 n = x.height * x.width, m = y.height * y.width;
     if ((u64)n + m > MOST_ELEMENTS) return stop(c, SIZE);
     ROOM(u8, cells, c, n + m);
-    spend(c, (n + m) / 8);
+    spend_shared(c, (n + m) / 8);
     copy(cells, x.cells, n);
     copy(cells + n, y.cells, m);
     return grid_done(c, cells, x.height + y.height, x.width);
@@ -286,7 +286,7 @@ OP(cellwise)(Ctx &c, V a, V b, V fallback) {
     if (!triples(c) && (y.height < x.height || y.width < x.width)) return failed(INDEX_);
     u32 n = x.height * x.width;
     ROOM(u8, cells, c, n);
-    spend(c, n / 8);
+    spend_shared(c, n / 8);
     for (u32 k = lane(); k < n; k += LANES) {
       u32 i = k / x.width, j = k - i * x.width;
       bool same = i < y.height && j < y.width && y.cells[i * y.width + j] == x.cells[k];
@@ -332,7 +332,7 @@ OUTLINE V grid_exchanged(Ctx &c, const Grid &g, const Exchange &x) {
   has_first = any(has_first);
   has_second = any(has_second);
   bool plain = is_byte(x.from) && is_byte(x.to) && (!x.two || (is_byte(x.second) && is_byte(x.third)));
-  spend(c, plain ? n / 8 : n / 2);
+  spend_shared(c, plain ? n / 8 : n / 2);
   if (!has_first && !has_second) return grid_done(c, g.cells, g.height, g.width);
   if ((!has_first || is_byte(x.to)) && (!has_second || is_byte(x.third))) {
     ROOM(u8, cells, c, n);
@@ -402,7 +402,7 @@ OP(canvas)(Ctx &c, V value, V dimensions) {
   if (rows > (i64)MOST_ELEMENTS || columns > (i64)MOST_ELEMENTS) return stop(c, SIZE);
   u64 n = (u64)rows * columns;
   if (n > MOST_ELEMENTS) return stop(c, SIZE);
-  spend(c, n / 8);
+  spend_shared(c, n / 8);
   if (is_byte(value)) {
     ROOM(u8, cells, c, n + 1);
     fill_with(cells, (u8)value.lo, (u32)n);
@@ -439,7 +439,7 @@ OUTLINE u8 *cells_copied(Ctx &c, const Grid &g) {
   u32 n = g.height * g.width;
   u8 *cells = room_for<u8>(c, n);
   if (!cells) return nullptr;
-  spend(c, n / 8);
+  spend_shared(c, n / 8);
   copy(cells, g.cells, n);
   sync();
   return cells;
@@ -452,7 +452,7 @@ const u32 NOTHING = 256;
 OUTLINE V grid_filled(Ctx &c, const Grid &g, V list, u8 color, u32 under) {
   u8 *cells = cells_copied(c, g);
   CHECK(c);
-  spend(c, list.len);
+  spend_shared(c, list.len);
   for (u32 k = lane(); k < list.len; k += LANES) {
     u32 at = location(c, list, k);
     if (!in_grid(g, row_of(at), column_of(at))) continue;
@@ -465,7 +465,7 @@ OUTLINE V grid_filled(Ctx &c, const Grid &g, V list, u8 color, u32 under) {
 /// Paints a list of cells, moved by a vector, on cells in the arena. False: several colours met at one location, and
 /// what is there now is one of them.
 OUTLINE bool paint_cells(Ctx &c, const Grid &g, u8 *cells, V list, i32 down, i32 across, u32 under) {
-  spend(c, list.len);
+  spend_shared(c, list.len);
   bool met = false;
   for (u32 round = 0; round < 2; round++) {
     for (u32 k = lane(); k < list.len; k += LANES) {

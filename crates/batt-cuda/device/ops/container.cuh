@@ -605,7 +605,8 @@ OUTLINE V join_rows(Ctx &c, const V *members, u32 count) {
     total += length(c, member);
   }
   if (total > MOST_ELEMENTS) return stop(c, SIZE);
-  spend(c, total + count);
+  spend(c, count);
+  spend_shared(c, total);
   ROOM(u8, bytes, c, total * width);
   u32 to = 0;
   for (u32 m = 0; m < count; m++) {
@@ -668,7 +669,7 @@ OP(difference)(Ctx &c, V a, V b) {
     TRY(list);
     V others = as_list(c, b);
     TRY(others);
-    mark_members(c, list, others, keep);
+    mark_members(c, list, others, keep, !is_set(b));
   }
   CHECK(c);
   for (u32 k = lane(); k < n; k += LANES) keep[k] = !keep[k];
@@ -720,7 +721,7 @@ OP(product)(Ctx &c, V a, V b) {
   u32 n = length(c, a);
   if ((u64)n * m > MOST_ELEMENTS) return stop(c, SIZE);
   if (n == 0) return empty_set();
-  spend(c, (u64)n * m);
+  spend_shared(c, (u64)n * m);
   const V *x = elements(c, a), *y = elements(c, b);
   CHECK(c);
   V list = all_pairs(c, x, n, y, m);
@@ -735,7 +736,7 @@ OP(pair)(Ctx &c, V a, V b) {
   if (n == 0) return empty_tuple();
   NEED_ORDER(c, a);
   NEED_ORDER(c, b);
-  spend(c, n + (length(c, a) + length(c, b)) / 8);
+  spend_shared(c, n + (length(c, a) + length(c, b)) / 8);
   ROOM(V, pairs, c, n);
   ROOM(V, parts, c, 2 * (u64)n);
   for (u32 k = lane(); k < n; k += LANES) pairs[k] = pair_in(c, item(c, a, k), item(c, b, k), parts + 2 * k);

@@ -83,7 +83,8 @@ OUTLINE V merge_tuple(Ctx &c, const V *members, u32 count) {
   }
   for (u32 m = 0; m < count; m++) NEED_ORDER(c, members[m]);
   if (total == 0) return empty_tuple();
-  spend(c, total + count);
+  spend(c, count);
+  spend_shared(c, total);
   ROOM(V, items, c, total);
   u32 to = 0;
   for (u32 m = 0; m < count; m++) {

@@ -21,7 +21,7 @@ OUTLINE V grid_read(Ctx &c, const u8 *from, u32 height, u32 width, i32 down, i32
   if (n == 0) return grid_done(c, from, height, width);
   if (n > MOST_ELEMENTS) return stop(c, SIZE);
   ROOM(u8, cells, c, n);
-  spend(c, n / 8);
+  spend_shared(c, n / 8);
   for (u32 k = lane(); k < n; k += LANES) {
     i32 i = (i32)(k / width), j = (i32)k - i * (i32)width;
     cells[k] = from[i * down + j * across];
@@ -49,7 +49,7 @@ OUTLINE V tuples_joined(Ctx &c, V a, V b) {
   u32 n = length(c, a), m = length(c, b);
   u64 total = (u64)n + m;
   if (total > MOST_ELEMENTS) return stop(c, SIZE);
-  spend(c, total);
+  spend_shared(c, total);
   if (a.kind == ROW && b.kind == ROW) {
     ROOM(u8, bytes, c, total + 1);
     copy(bytes, bytes_of(c, a), n);
@@ -135,7 +135,8 @@ OUTLINE V columns_of(Ctx &c, const V *rows, u32 n, bool backwards) {
   }
   u64 total = (u64)n * width;
   if (total > MOST_ELEMENTS) return stop(c, SIZE);
-  spend(c, total + n);
+  spend(c, n);
+  spend_shared(c, total);
   ROOM(V, values, c, total + 1);
   ROOM(V, columns, c, (u64)width + 1);
   for (u32 k = lane(); k < total; k += LANES) values[k] = item(c, rows[k % n], k / n);

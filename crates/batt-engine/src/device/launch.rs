@@ -45,7 +45,7 @@ pub struct Settings {
 pub const STEPS_PER_FUEL: u64 = 8;
 
 /// What a run usually gets.
-const FUEL: u64 = 30_000;
+const FUEL: u64 = 20_000;
 
 /// With less fuel than this hardly any program is finished.
 const LEAST_FUEL: u64 = 500;
@@ -585,6 +585,26 @@ mod tests {
             [first, exact, exact, exact, missing, first, first]
         );
         assert_eq!(card.seen, [(1, 7), (3, 2), (3, 2)]);
+    }
+
+    #[test]
+    fn what_no_other_launch_changes_is_told_after_the_first() {
+        let mut card = Picky::default();
+        let mut launcher = Launcher::new(Settings::default(), 1);
+        let (programs, inputs) = (Programs::new(), Inputs::new());
+        let job = |params| JobAt::new(ProgramAt { offset: 0 }, params);
+        let jobs = [0, 1, 2, 3, 4].map(job);
+        let left = |done: &Done| (0..jobs.len()).map(|k| done.left_at_once(k)).collect();
+        let mut told: Vec<Option<Reason>> = Vec::new();
+        let done = launcher
+            .run_and_tell(&mut card, &programs, &inputs, &jobs, |done| {
+                told = left(done);
+            })
+            .expect("no launch fails");
+        assert_eq!(told, [None, None, None, None, Some(Reason::Missing)]);
+        let after: Vec<Option<Reason>> = left(&done);
+        assert_eq!(after, told);
+        assert_eq!(card.seen.len(), 3);
     }
 
     #[test]
