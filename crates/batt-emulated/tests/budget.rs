@@ -313,3 +313,23 @@ fn calls_in_arc_dsl_stay_within_the_steps_for_their_fuel() {
 fn calls_in_tokpidjin_stay_within_the_steps_for_their_fuel() {
     calls_stay_within_the_steps_for_their_fuel(Dialect::Tokpidjin);
 }
+
+/// The CPU looks for each value from the beginning of a tuple: a device pays for that, or leaves the run, however it finds them.
+#[test]
+fn looking_through_a_tuple_is_paid_for() {
+    let rows: Vec<Vec<u8>> = (0..30).map(|i| vec![i % 10; 30]).collect();
+    let input = Grid::from_rows(&rows).expect("a grid");
+    let samples = [Sample {
+        demos: &[],
+        input: &input,
+        expected: None,
+    }];
+    let text = "def p(I):\n    a = upscale(I, FOUR)\n    b = repeat(a, TEN)\n    x = difference(b, a)\n    return I\n";
+    let Some(runs) = Runs::new(Dialect::ArcDsl, text, &samples) else {
+        return;
+    };
+    if let Some(cost) = runs.cost(0, 0) {
+        let (steps, fuel) = (cost.steps, cost.fuel);
+        assert!(cost.ratio() <= STEPS_PER_FUEL, "{steps} / {fuel}");
+    }
+}
