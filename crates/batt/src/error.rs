@@ -1,95 +1,100 @@
-//! Errors for people: a message, and what to do about it.
+//! The one error type of the library.
 
 use std::fmt;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::Error;
 use batt_archive::ArchiveError;
-use batt_lang::LoadError;
 
-/// An error with advice.
-#[derive(Debug)]
-pub struct Advised {
-    message: String,
-    hint: String,
+/// What a call of the library returns.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a call could not do its work. [`Error::hint`] says what to do about it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A dataset cannot be loaded.
+    #[error(transparent)]
+    Tasks(#[from] batt_arc::LoadError),
+    /// A solver or batt file cannot be loaded.
+    #[error(transparent)]
+    Source(#[from] batt_lang::LoadError),
+    /// The archive cannot do what it was asked to do.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    /// A file cannot be read or written.
+    #[error("cannot {doing} {}: {}", path.display(), system_message(source))]
+    File {
+        /// What was tried: "read", "write".
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The request cannot be carried out as it was made.
+    #[error("{message}")]
+    Request {
+        /// What is wrong with it.
+        message: String,
+        /// What to do about it.
+        hint: String,
+    },
 }
 
-impl fmt::Display for Advised {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+impl Error {
+    /// A request that cannot be carried out, and what to do about it.
+    pub(crate) fn request(message: impl fmt::Display, hint: impl Into<String>) -> Error {
+        Error::Request {
+            message: message.to_string(),
+            hint: hint.into(),
+        }
+    }
+
+    /// A file that cannot be read or written.
+    pub(crate) fn file(doing: &'static str, path: &Path, source: io::Error) -> Error {
+        Error::File {
+            doing,
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    /// What the user can do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Error::Tasks(error) => error.hint().to_string(),
+            Error::Source(batt_lang::LoadError::Read { source, .. }) => {
+                file_hint(source).to_owned()
+            }
+            Error::Source(batt_lang::LoadError::NotUtf8 { .. }) => {
+                "save the file as UTF-8".to_owned()
+            }
+            Error::Archive(ArchiveError::Io { source, .. }) | Error::File { source, .. } => {
+                file_hint(source).to_owned()
+            }
+            Error::Archive(error) => error.hint().to_string(),
+            Error::Request { hint, .. } => hint.clone(),
+        }
     }
 }
 
-impl std::error::Error for Advised {}
-
-/// An error and what to do about it.
-pub fn advised(message: impl fmt::Display, hint: impl Into<String>) -> Error {
-    Error::new(Advised {
-        message: message.to_string(),
-        hint: hint.into(),
-    })
-}
-
-/// A dataset that cannot be loaded.
-pub fn bad_tasks(error: batt_arc::LoadError) -> Error {
-    advised(&error, error.hint())
-}
-
-/// An archive that cannot do what it is asked to.
-pub fn bad_archive(error: ArchiveError) -> Error {
-    let hint = error.hint();
-    match &error {
-        ArchiveError::Io { path, source } => bad_file("open", path, source),
-        _ => advised(&error, hint),
-    }
-}
-
-/// A solver or batt file that cannot be loaded.
-pub fn bad_source(error: &LoadError) -> Error {
-    match error {
-        LoadError::Read { path, source } => bad_file("read", path, source),
-        LoadError::NotUtf8 { .. } => advised(error, "save the file as UTF-8"),
-    }
-}
-
-/// A file that cannot be read or written.
-pub fn bad_file(doing: &str, path: &Path, error: &io::Error) -> Error {
-    let hint = match error.kind() {
+/// What to do about a file that cannot be read or written.
+fn file_hint(error: &io::Error) -> &'static str {
+    match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => "check the path",
         io::ErrorKind::PermissionDenied => "check the permissions of the file",
         io::ErrorKind::IsADirectory => "name a file, not a folder",
         io::ErrorKind::StorageFull => "make room on the disk",
         _ => "check that the disk and the file are in order",
-    };
-    advised(
-        format_args!("cannot {doing} {}: {}", path.display(), reason(error)),
-        hint,
-    )
+    }
 }
 
 /// The system's message without its number, which tells people nothing.
-pub fn reason(error: &io::Error) -> String {
+fn system_message(error: &io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {
         Some(at) => text[..at].to_owned(),
         None => text,
     }
-}
-
-/// The advice that comes with an error, if any.
-pub fn hint(error: &Error) -> Option<&str> {
-    error
-        .chain()
-        .find_map(|cause| cause.downcast_ref::<Advised>())
-        .map(|advised| advised.hint.as_str())
-}
-
-/// Is it that nobody reads our output any more?
-pub fn is_broken_pipe(error: &Error) -> bool {
-    error.chain().any(|cause| {
-        cause
-            .downcast_ref::<io::Error>()
-            .is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
-    })
 }

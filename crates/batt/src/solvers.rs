@@ -1,118 +1,141 @@
-//! Loading solver files, and finding the task a solver is for.
+//! Solvers: read from files or text, compiled once, shared between threads.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
-use anyhow::Result;
-use batt_arc::{Dataset, Task};
+use batt_arc::corpus;
 use batt_dsl::Dialect;
-use batt_lang::{Diagnostic, Severity, SolverFile};
+use batt_engine::{Compiled, Role};
+use batt_lang::{Diagnostic, Program, SolverFile};
 
-use crate::error::{advised, bad_source, bad_tasks};
-use crate::ui::{Ui, counted, say};
+use crate::error::{Error, Result};
 
-/// Findings of one file that are printed before we refer to `batt check`.
-const SHOWN: usize = 20;
-
-/// Reads a solver file, in a given dialect or in the one it seems to be written in.
-pub fn load(path: &Path, dialect: Option<Dialect>) -> Result<SolverFile> {
-    SolverFile::load(path, dialect).map_err(|error| bad_source(&error))
+/// A solver, ready to run. Clones share the program.
+#[derive(Clone)]
+pub struct Solver {
+    program: Arc<Program>,
+    compiled: Arc<Compiled>,
+    file: Arc<str>,
 }
 
-/// Reads solver files and prints what is wrong with them. At least one function has loaded.
-pub fn load_all(paths: &[PathBuf], dialect: Option<Dialect>, ui: &Ui) -> Result<Vec<SolverFile>> {
-    let mut files = Vec::new();
-    for path in paths {
-        let file = load(path, dialect)?;
-        print_findings(file.source.name(), &file.diagnostics, ui);
-        if let Some(detected) = &file.detected {
-            ui.note(format_args!("{}: {detected}", path.display()));
+impl Solver {
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The name of the function.
+    pub fn name(&self) -> &str {
+        self.program.name()
+    }
+
+    /// The file it is from.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The program, ready to run.
+    pub(crate) fn compiled(&self) -> &Compiled {
+        &self.compiled
+    }
+}
+
+/// The solvers of some files, and what is wrong with those files. Clones share them.
+///
+/// ```
+/// let solvers = batt::Solvers::parse("def solve_a(I):\n    return hmiror(I)\n", "a.py");
+/// assert!(solvers.is_empty());
+/// assert!(solvers.files()[0].diagnostics[0].to_string().contains("did you mean 'hmirror'?"));
+/// ```
+#[derive(Clone)]
+pub struct Solvers {
+    files: Arc<[SolverFile]>,
+    solvers: Arc<[Solver]>,
+}
+
+impl Solvers {
+    /// Reads solver files, in a dialect or in the one that each seems to be written in. A function that cannot be
+    /// loaded is not there; [`Solvers::files`] says why.
+    pub fn load<P: AsRef<Path>>(
+        paths: impl IntoIterator<Item = P>,
+        dialect: Option<Dialect>,
+    ) -> Result<Solvers> {
+        let files = paths
+            .into_iter()
+            .map(|path| SolverFile::load(path.as_ref(), dialect).map_err(Error::from));
+        Ok(Solvers::from_files(files.collect::<Result<Vec<_>>>()?))
+    }
+
+    /// Reads a text as a solver file of a name.
+    pub fn parse(text: &str, name: &str) -> Solvers {
+        Solvers::from_files(vec![SolverFile::parse(text, name)])
+    }
+
+    /// The solvers of the puzzles that come with the library.
+    pub fn embedded() -> Solvers {
+        Solvers::parse(corpus::SOLVERS, "corpus/solvers.py")
+    }
+
+    /// The solvers of files that have been read.
+    pub fn from_files(files: Vec<SolverFile>) -> Solvers {
+        let mut solvers = Vec::new();
+        for file in &files {
+            let name: Arc<str> = file.source.name().into();
+            let runs = |program: &&Program| Role::of(program.params()).is_some();
+            solvers.extend(file.programs.iter().filter(runs).map(|program| Solver {
+                compiled: Arc::new(Compiled::new(program)),
+                program: Arc::new(program.clone()),
+                file: Arc::clone(&name),
+            }));
         }
-        files.push(file);
+        Solvers {
+            files: files.into(),
+            solvers: solvers.into(),
+        }
     }
-    if files.iter().all(|file| file.programs.is_empty()) {
-        let names: Vec<_> = files.iter().map(|file| file.source.name()).collect();
-        let hint = if files.iter().all(SolverFile::is_clean) {
-            "a solver is a function of one grid: def solve_<task id>(I): ... return O"
-        } else {
-            "mend what is reported above"
-        };
-        return Err(advised(
-            format_args!("no solver in {}", names.join(", ")),
-            hint,
-        ));
+
+    /// The solvers, in the order of the files.
+    pub fn iter(&self) -> std::slice::Iter<'_, Solver> {
+        self.solvers.iter()
     }
-    Ok(files)
+
+    /// The number of solvers.
+    pub fn len(&self) -> usize {
+        self.solvers.len()
+    }
+
+    /// Returns whether there is no solver.
+    pub fn is_empty(&self) -> bool {
+        self.solvers.is_empty()
+    }
+
+    /// The solver of a name.
+    pub fn get(&self, name: &str) -> Option<&Solver> {
+        self.solvers.iter().find(|solver| solver.name() == name)
+    }
+
+    /// The files, with what is wrong with each.
+    pub fn files(&self) -> &[SolverFile] {
+        &self.files
+    }
+
+    /// What is wrong with the files, and remarks about them.
+    pub fn diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.files.iter().flat_map(|file| &file.diagnostics)
+    }
+
+    /// Functions that loaded but take neither a grid nor `(S, I, C)`, so they cannot run on a task.
+    pub fn left_out(&self) -> impl Iterator<Item = &Program> {
+        let programs = self.files.iter().flat_map(|file| &file.programs);
+        programs.filter(|program| Role::of(program.params()).is_none())
+    }
 }
 
-/// Prints errors and warnings about a file on stderr.
-pub fn print_findings(name: &str, diagnostics: &[Diagnostic], ui: &Ui) {
-    let findings = || {
-        let all = diagnostics.iter();
-        all.filter(|found| found.severity > Severity::Info)
-    };
-    for found in findings().take(SHOWN) {
-        say(ui.diagnostic(found, ui.err_color()));
-    }
-    let rest = findings().count().saturating_sub(SHOWN);
-    if rest > 0 {
-        ui.warn(format_args!(
-            "{} more in {name}; `batt check {name}` lists all",
-            counted(rest, "finding")
-        ));
-    }
-}
+impl<'s> IntoIterator for &'s Solvers {
+    type Item = &'s Solver;
+    type IntoIter = std::slice::Iter<'s, Solver>;
 
-/// Loads tasks, and mentions files that were left out.
-pub fn load_tasks(path: &Path, ui: &Ui) -> Result<Dataset> {
-    let data = Dataset::load(path).map_err(bad_tasks)?;
-    for skipped in data.skipped() {
-        let path = skipped.path.display();
-        ui.note(format_args!("{path} left out: it is {}", skipped.holds));
-    }
-    Ok(data)
-}
-
-/// The task a function is for: its name is the task's id, or ends in `_` and the id. Of several
-/// the longest counts, since an id may contain `_` itself.
-pub fn task_of<'d>(name: &str, data: &'d Dataset) -> Option<&'d Task> {
-    let ends = name.match_indices('_').map(|(at, _)| &name[at + 1..]);
-    std::iter::once(name)
-        .chain(ends)
-        .find_map(|id| data.get(id))
-}
-
-/// The name closest to one that nobody knows, if any is close enough to be meant.
-pub fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    // Beyond this a name is not a slip, and comparing it would take long.
-    if name.len() > 60 {
-        return None;
-    }
-    // A third of the letters may differ.
-    let allowed = name.chars().count() / 3;
-    known
-        .map(|known| (strsim::damerau_levenshtein(name, known), known))
-        .filter(|(distance, _)| *distance <= allowed)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, known)| known)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_longest_id_wins() {
-        let task = |id: &str| {
-            let json = br#"[{"input": [[1]], "output": [[2]]}]"#;
-            let data = Dataset::from_json(format!("{id}.json"), json).unwrap();
-            data.into_tasks().remove(0)
-        };
-        let data = Dataset::new(vec![task("ab12"), task("x_ab12"), task("solve")]).unwrap();
-        let found = |name| task_of(name, &data).map(|task| task.id.as_str());
-        assert_eq!(found("solve_ab12"), Some("ab12"));
-        assert_eq!(found("solve_x_ab12"), Some("x_ab12"));
-        assert_eq!(found("solve"), Some("solve"));
-        assert_eq!(found("solveab12"), None);
-        assert_eq!(found("solve_ab1"), None);
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
     }
 }
