@@ -1,4 +1,4 @@
-//! Compiles the device source for every card we name. That takes a compiler, but no card.
+//! Compiles the device source for every device we name. That takes a compiler, but no device.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -52,7 +52,7 @@ fn one(nvrtc: &Nvrtc, files: &[Source], arch: Arch, options: Options) -> bool {
         return true;
     };
     let what = format!("{:9} {:7}", main.name, arch.to_string());
-    // Compilers drop old cards and do not know new ones; what is left is their business.
+    // Compilers drop old devices and do not know new ones; what is left is their business.
     if !nvrtc.archs().contains(&arch) {
         println!("{what} not known to this compiler");
         return true;

@@ -4,7 +4,7 @@
 //! cargo xtask gen               write them
 //! cargo xtask gen dispatch      write the device's table of primitives alone, which is quick
 //! cargo xtask gen --check       say which are stale; exit code 1 if any is
-//! cargo xtask device-compile    compile the device source for every card we name; needs NVRTC, but no card. With --quick
+//! cargo xtask device-compile    compile the device source for every device we name; needs NVRTC, but no device. With --quick
 //!                               to the intermediate form only, in a tenth of the time
 //! ```
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use batt_cuda::{Cuda, Driver, Origin, Settings};
 use batt_dsl::Limits;
-use batt_engine::device::{Card, CardError, Counts, DeviceOptions, DeviceReport, Mismatch};
+use batt_engine::device::{Counts, Device, DeviceError, DeviceOptions, DeviceReport, Mismatch};
 use clap::Args;
 use serde_json::{Value as Json, json};
 
@@ -18,12 +18,12 @@ use crate::ui::{Ui, counted, grouped, say};
 
 /// Where to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Device {
-    /// On cards, if there are any and it is worth it
+pub enum DeviceName {
+    /// On devices, if there are any and it is worth it
     Auto,
     /// On the processor's cores
     Cpu,
-    /// On these cards, or on all
+    /// On these devices, or on all
     Cuda(Vec<usize>),
     /// On the emulated device
     Emulated,
@@ -32,15 +32,15 @@ pub enum Device {
 /// How the values of `--device` are written.
 pub const VALUES: &str = "auto|cpu|cuda[:N,...]|emulated";
 
-impl FromStr for Device {
+impl FromStr for DeviceName {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Device, String> {
+    fn from_str(text: &str) -> Result<DeviceName, String> {
         match text {
-            "auto" => return Ok(Device::Auto),
-            "cpu" => return Ok(Device::Cpu),
-            "cuda" => return Ok(Device::Cuda(Vec::new())),
-            "emulated" => return Ok(Device::Emulated),
+            "auto" => return Ok(DeviceName::Auto),
+            "cpu" => return Ok(DeviceName::Cpu),
+            "cuda" => return Ok(DeviceName::Cuda(Vec::new())),
+            "emulated" => return Ok(DeviceName::Emulated),
             _ => {}
         }
         let numbers = text.strip_prefix("cuda:").map(|list| {
@@ -48,7 +48,7 @@ impl FromStr for Device {
             numbers.collect::<Result<Vec<usize>, _>>()
         });
         match numbers {
-            Some(Ok(numbers)) => Ok(Device::Cuda(numbers)),
+            Some(Ok(numbers)) => Ok(DeviceName::Cuda(numbers)),
             _ => Err("write auto, cpu, cuda, cuda:0, cuda:0,1 or emulated".to_owned()),
         }
     }
@@ -57,9 +57,9 @@ impl FromStr for Device {
 /// Options of commands that run programs on devices.
 #[derive(Args, Clone, Debug)]
 pub struct DeviceChoice {
-    /// Where to run; auto uses cards if there are any and there is enough to do
+    /// Where to run; auto uses devices if there are any and there is enough to do
     #[arg(long, value_name = VALUES, default_value = "auto")]
-    device: Device,
+    device: DeviceName,
 
     /// Do runs that a device has finished again on the processor, all or a fraction, and compare
     #[arg(
@@ -81,36 +81,36 @@ pub fn fraction(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Cards that were asked for.
-pub type Cards = Vec<Box<dyn Card>>;
+/// Devices that were asked for.
+pub type Devices = Vec<Box<dyn Device>>;
 
-/// Logical devices on each card, where the user names none: while one computes, another one's results are copied.
-pub const PER_CARD: usize = 2;
+/// Logical devices on each device, where the user names none: while one computes, another one's results are copied.
+pub const PER_DEVICE: usize = 2;
 
 impl DeviceChoice {
-    /// The cards to use for so many runs within some limits; none for the processor alone.
+    /// The devices to use for so many runs within some limits; none for the processor alone.
     pub fn open(
         &self,
         runs: usize,
         limits: &Limits,
         threads: Option<NonZeroUsize>,
         ui: &Ui,
-    ) -> Result<Cards> {
-        if self.device == Device::Cpu {
+    ) -> Result<Devices> {
+        if self.device == DeviceName::Cpu {
             return Ok(Vec::new());
         }
         if !self.options().keep(limits) {
-            if self.device != Device::Auto {
+            if self.device != DeviceName::Auto {
                 ui.note(
                     "limits as low as these cannot be kept on a device; the processor runs everything",
                 );
             }
             return Ok(Vec::new());
         }
-        if self.device == Device::Auto {
+        if self.device == DeviceName::Auto {
             return Ok(calibration::open(runs, ui));
         }
-        self.device.open(threads, PER_CARD, ui)
+        self.device.open(threads, PER_DEVICE, ui)
     }
 
     /// How devices are used.
@@ -122,81 +122,88 @@ impl DeviceChoice {
     }
 }
 
-impl Device {
-    /// The cards; none for the processor alone. `threads` is how many an emulated device may take, `per_card` how many
-    /// logical devices each card has if none is named.
-    pub fn open(&self, threads: Option<NonZeroUsize>, per_card: usize, ui: &Ui) -> Result<Cards> {
+impl DeviceName {
+    /// The devices; none for the processor alone. `threads` is how many an emulated device may take, `per_device` how many
+    /// logical devices each device has if none is named.
+    pub fn open(
+        &self,
+        threads: Option<NonZeroUsize>,
+        per_device: usize,
+        ui: &Ui,
+    ) -> Result<Devices> {
         match self {
-            Device::Cpu => Ok(Vec::new()),
-            Device::Auto => match cuda(&[], per_card, ui) {
-                Ok(cards) => Ok(cards),
+            DeviceName::Cpu => Ok(Vec::new()),
+            DeviceName::Auto => match cuda(&[], per_device, ui) {
+                Ok(devices) => Ok(devices),
                 // That there is none is no news.
-                Err(CardError::Missing(_)) => Ok(Vec::new()),
+                Err(DeviceError::Missing(_)) => Ok(Vec::new()),
                 Err(error) => {
                     ui.note(format_args!("{error}; the processor runs everything"));
                     Ok(Vec::new())
                 }
             },
-            Device::Cuda(numbers) => cuda(numbers, per_card, ui).map_err(|error| {
+            DeviceName::Cuda(numbers) => cuda(numbers, per_device, ui).map_err(|error| {
                 advised(
                     &error,
                     "`batt device` says what is missing; --device cpu runs on the processor",
                 )
             }),
-            Device::Emulated => emulated(threads),
+            DeviceName::Emulated => emulated(threads),
         }
     }
 }
 
-/// CUDA cards: those with these numbers, or all.
-fn cuda(numbers: &[usize], per_card: usize, ui: &Ui) -> Result<Cards, CardError> {
-    Ok(boxed(open_cuda(numbers, per_card, ui)?))
+/// CUDA devices: those with these numbers, or all.
+fn cuda(numbers: &[usize], per_device: usize, ui: &Ui) -> Result<Devices, DeviceError> {
+    Ok(boxed(open_cuda(numbers, per_device, ui)?))
 }
 
-/// All cards, and how long it took until they were ready. Compiling for them does not count: that is done once.
-pub fn ready(ui: &Ui) -> Result<(Cards, Duration), CardError> {
+/// All devices, and how long it took until they were ready. Compiling for them does not count: that is done once.
+pub fn ready(ui: &Ui) -> Result<(Devices, Duration), DeviceError> {
     let started = Instant::now();
-    let cards = open_cuda(&[], PER_CARD, ui)?;
+    let devices = open_cuda(&[], PER_DEVICE, ui)?;
     let opening = started.elapsed();
-    let compiling = cards.iter().map(|card| match card.kernel().origin {
+    let compiling = devices.iter().map(|device| match device.kernel().origin {
         Origin::Cache(_) => Duration::ZERO,
         Origin::Compiler(_, time) => time,
     });
     let compiling = compiling.max().unwrap_or_default();
-    Ok((boxed(cards), opening.saturating_sub(compiling)))
+    Ok((boxed(devices), opening.saturating_sub(compiling)))
 }
 
-fn boxed(cards: Vec<Cuda>) -> Cards {
-    let boxed = |card: Cuda| -> Box<dyn Card> { Box::new(card) };
-    cards.into_iter().map(boxed).collect()
+fn boxed(devices: Vec<Cuda>) -> Devices {
+    let boxed = |device: Cuda| -> Box<dyn Device> { Box::new(device) };
+    devices.into_iter().map(boxed).collect()
 }
 
-fn open_cuda(numbers: &[usize], per_card: usize, ui: &Ui) -> Result<Vec<Cuda>, CardError> {
+fn open_cuda(numbers: &[usize], per_device: usize, ui: &Ui) -> Result<Vec<Cuda>, DeviceError> {
     let all: Vec<usize>;
     let numbers = match numbers.is_empty() {
         false => numbers,
         true => {
-            let cards = 0..Driver::get()?.cards;
-            all = cards.flat_map(|card| vec![card; per_card]).collect();
+            let devices = 0..Driver::get()?.devices;
+            all = devices
+                .flat_map(|device| vec![device; per_device])
+                .collect();
             &all
         }
     };
     if numbers.is_empty() {
-        return Err(CardError::Missing("the driver sees none".into()));
+        return Err(DeviceError::Missing("the driver sees none".into()));
     }
     let opened = Cuda::open_all(numbers, &Settings::from_env())?;
     for note in &opened.notes {
         ui.note(note);
     }
-    Ok(opened.cards)
+    Ok(opened.devices)
 }
 
 #[cfg(feature = "emulated")]
-fn emulated(threads: Option<NonZeroUsize>) -> Result<Cards> {
+fn emulated(threads: Option<NonZeroUsize>) -> Result<Devices> {
     let threads = threads.or_else(|| std::thread::available_parallelism().ok());
-    let card = batt_emulated::Emulated::new(threads.unwrap_or(NonZeroUsize::MIN));
+    let device = batt_emulated::Emulated::new(threads.unwrap_or(NonZeroUsize::MIN));
     let Some(script) = std::env::var_os(FAULTS) else {
-        return Ok(vec![Box::new(card)]);
+        return Ok(vec![Box::new(device)]);
     };
     let script: batt_cuda::Script = script.to_string_lossy().parse().map_err(|error: String| {
         advised(
@@ -205,7 +212,7 @@ fn emulated(threads: Option<NonZeroUsize>) -> Result<Cards> {
              there are memory, launch, lost, timeout, garbage and short",
         )
     })?;
-    Ok(vec![Box::new(batt_cuda::Faulty::new(card, script))])
+    Ok(vec![Box::new(batt_cuda::Faulty::new(device, script))])
 }
 
 /// The variable that says which launches of the emulated device go wrong, and how.
@@ -213,7 +220,7 @@ fn emulated(threads: Option<NonZeroUsize>) -> Result<Cards> {
 const FAULTS: &str = "BATT_DEVICE_FAULTS";
 
 #[cfg(not(feature = "emulated"))]
-fn emulated(_: Option<NonZeroUsize>) -> Result<Cards> {
+fn emulated(_: Option<NonZeroUsize>) -> Result<Devices> {
     Err(advised(
         "this batt was built without the emulated device",
         "build it with `--features emulated`",
@@ -222,15 +229,15 @@ fn emulated(_: Option<NonZeroUsize>) -> Result<Cards> {
 
 /// Says what devices did.
 pub fn remark(report: &DeviceReport, ui: &Ui) {
-    for card in &report.cards {
-        for error in &card.errors {
-            let name = &card.name;
+    for device in &report.devices {
+        for error in &device.errors {
+            let name = &device.name;
             ui.warn(format_args!(
                 "{name}: {error}; the processor did those runs"
             ));
         }
-        if card.lost {
-            ui.warn(format_args!("{}: not used any more", card.name));
+        if device.lost {
+            ui.warn(format_args!("{}: not used any more", device.name));
         }
     }
     ui.remark(format_args!(
@@ -249,7 +256,7 @@ pub fn remark(report: &DeviceReport, ui: &Ui) {
             1 => "1 launch".to_owned(),
             n => format!("{} launches", grouped(n as usize)),
         },
-        counted(report.cards.len(), "device"),
+        counted(report.devices.len(), "device"),
         megabytes(times.bytes_up),
         megabytes(times.bytes_down),
     ));
@@ -305,18 +312,18 @@ pub fn counts_json(counts: &Counts) -> Json {
 
 /// What devices did, for programs.
 pub fn to_json(report: &DeviceReport) -> Json {
-    let cards = report.cards.iter().map(|card| {
+    let devices = report.devices.iter().map(|device| {
         json!({
-            "name": card.name,
-            "runs": card.runs,
-            "errors": card.errors,
-            "lost": card.lost,
-            "launches": card.times.launches,
-            "kernel_seconds": card.times.kernel.as_secs_f64(),
-            "upload_seconds": card.times.upload.as_secs_f64(),
-            "download_seconds": card.times.download.as_secs_f64(),
-            "bytes_up": card.times.bytes_up,
-            "bytes_down": card.times.bytes_down,
+            "name": device.name,
+            "runs": device.runs,
+            "errors": device.errors,
+            "lost": device.lost,
+            "launches": device.times.launches,
+            "kernel_seconds": device.times.kernel.as_secs_f64(),
+            "upload_seconds": device.times.upload.as_secs_f64(),
+            "download_seconds": device.times.download.as_secs_f64(),
+            "bytes_up": device.times.bytes_up,
+            "bytes_down": device.times.bytes_down,
         })
     });
     let ops = report.ops.iter().map(|count| {
@@ -330,7 +337,7 @@ pub fn to_json(report: &DeviceReport) -> Json {
     json!({
         "runs": counts_json(&report.runs),
         "entries": counts_json(&report.entries),
-        "cards": cards.collect::<Vec<_>>(),
+        "devices": devices.collect::<Vec<_>>(),
         "ops": ops.collect::<Vec<_>>(),
         "verified": report.verified,
         "differing": report.differing,
@@ -375,12 +382,12 @@ mod tests {
 
     #[test]
     fn devices_by_name() {
-        let device = |text: &str| text.parse::<Device>();
-        assert_eq!(device("auto"), Ok(Device::Auto));
-        assert_eq!(device("cuda"), Ok(Device::Cuda(vec![])));
-        assert_eq!(device("cuda:1"), Ok(Device::Cuda(vec![1])));
-        // A card named twice is two logical devices.
-        assert_eq!(device("cuda:3,0,3"), Ok(Device::Cuda(vec![3, 0, 3])));
+        let device = |text: &str| text.parse::<DeviceName>();
+        assert_eq!(device("auto"), Ok(DeviceName::Auto));
+        assert_eq!(device("cuda"), Ok(DeviceName::Cuda(vec![])));
+        assert_eq!(device("cuda:1"), Ok(DeviceName::Cuda(vec![1])));
+        // A device named twice is two logical devices.
+        assert_eq!(device("cuda:3,0,3"), Ok(DeviceName::Cuda(vec![3, 0, 3])));
         for bad in ["", "gpu", "cuda:", "cuda:x", "cuda:0;1", "cpu:0"] {
             assert!(device(bad).is_err(), "{bad}");
         }

@@ -1,9 +1,12 @@
 //! Ctrl-C: the first one asks, the second one insists.
 
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use batt_engine::Cancel;
+
 /// Asks long work to come to an end.
-static STOP: AtomicBool = AtomicBool::new(false);
+static STOP: LazyLock<Cancel> = LazyLock::new(Cancel::new);
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// From now on Ctrl-C asks the command to finish what it has and say so.
@@ -13,16 +16,16 @@ pub fn watch() {
         if INTERRUPTED.swap(true, Ordering::SeqCst) {
             std::process::exit(130);
         }
-        STOP.store(true, Ordering::SeqCst);
+        STOP.cancel();
     });
 }
 
-/// The flag that long work looks at; setting it ends the work.
-pub fn stop() -> &'static AtomicBool {
+/// The token that long work looks at; cancelling it ends the work.
+pub fn stop() -> &'static Cancel {
     &STOP
 }
 
-/// Has somebody pressed Ctrl-C?
+/// Returns whether Ctrl-C was pressed.
 pub fn happened() -> bool {
     INTERRUPTED.load(Ordering::SeqCst)
 }

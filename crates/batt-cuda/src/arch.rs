@@ -1,4 +1,4 @@
-//! Architectures of cards and versions of CUDA.
+//! Architectures of devices and versions of CUDA.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,12 +6,12 @@ use std::str::FromStr;
 /// Shared memory of a warp in bytes: `SCRATCH` in `base.cuh`.
 pub(crate) const SCRATCH: u32 = 2048;
 
-/// The architecture of a card: ten times the major compute capability, plus the minor one.
+/// The architecture of a device: ten times the major compute capability, plus the minor one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Arch(pub u32);
 
 impl Arch {
-    /// The cards we say that we run on; each has to be able to run what we compile.
+    /// The devices we say that we run on; each has to be able to run what we compile.
     pub const NAMED: [Arch; 7] = [
         Arch(60),
         Arch(75),
@@ -23,7 +23,7 @@ impl Arch {
     ];
 
     /// Warps of the largest block. The larger the better, since the warps of a block share what they fetch of the code; 28 is
-    /// what the registers of a multiprocessor allow, and each takes 2 KiB of shared memory, which the oldest cards
+    /// what the registers of a multiprocessor allow, and each takes 2 KiB of shared memory, which the oldest devices
     /// have less of.
     pub fn warps_per_block(self) -> u32 {
         let shared_kib = match self.0 {
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_fit_the_shared_memory_of_their_cards() {
+    fn blocks_fit_the_shared_memory_of_their_devices() {
         let warps = Arch::NAMED.map(|arch| arch.warps_per_block());
         assert_eq!(warps, [23, 28, 28, 28, 28, 28, 28]);
         let registers = Arch::NAMED.map(|arch| arch.registers());

@@ -1,9 +1,9 @@
-//! How much of a card's memory this process may take, over all logical devices on the card.
+//! How much of a device's memory this process may take, over all logical devices on the device.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-/// What logical devices on one card have in common.
+/// What logical devices on one device have in common.
 #[derive(Debug)]
 pub(crate) struct Budget {
     limit: u64,
@@ -24,16 +24,16 @@ impl Budget {
         }
     }
 
-    /// The budget of a card, made by the first who asks. It is measured only then: what we took ourselves is not free.
+    /// The budget of a device, made by the first who asks. It is measured only then: what we took ourselves is not free.
     pub fn of<E>(ordinal: usize, free: impl FnOnce() -> Result<u64, E>) -> Result<Arc<Budget>, E> {
-        static CARDS: Mutex<Option<HashMap<usize, Weak<Budget>>>> = Mutex::new(None);
-        let mut cards = lock(&CARDS);
-        let cards = cards.get_or_insert_default();
-        if let Some(budget) = cards.get(&ordinal).and_then(Weak::upgrade) {
+        static DEVICES: Mutex<Option<HashMap<usize, Weak<Budget>>>> = Mutex::new(None);
+        let mut devices = lock(&DEVICES);
+        let devices = devices.get_or_insert_default();
+        if let Some(budget) = devices.get(&ordinal).and_then(Weak::upgrade) {
             return Ok(budget);
         }
         let budget = Arc::new(Budget::new(free()?));
-        cards.insert(ordinal, Arc::downgrade(&budget));
+        devices.insert(ordinal, Arc::downgrade(&budget));
         Ok(budget)
     }
 
@@ -65,12 +65,12 @@ impl Budget {
         *used = used.saturating_sub(bytes);
     }
 
-    /// Why nothing more can be done on the card.
+    /// Why nothing more can be done on the device.
     pub fn lost(&self) -> Option<&str> {
         self.lost.get().map(String::as_str)
     }
 
-    /// Nothing more can be done on the card. The first reason stays.
+    /// Nothing more can be done on the device. The first reason stays.
     pub fn lose(&self, why: String) {
         let _ = self.lost.set(why);
     }
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn one_for_each_card() {
+    fn one_for_each_device() {
         let free = |bytes| move || Ok::<u64, ()>(bytes);
         let first = Budget::of(1_000_000, free(1000)).unwrap();
         assert!(first.take(100));

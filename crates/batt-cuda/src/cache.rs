@@ -1,6 +1,6 @@
 //! Compiled kernels on disk, so that only the first start on a machine waits for the compiler.
 //!
-//! An entry is one file, `vm-sm_90-<fingerprint>-12.9.kernel`: for which card, made of which source with which options, by
+//! An entry is one file, `vm-sm_90-<fingerprint>-12.9.kernel`: for which device, made of which source with which options, by
 //! which compiler. A line of text says what follows and what its checksum is. Entries are written under another name and
 //! renamed, so that a reader sees a whole one or none, whoever else is writing.
 

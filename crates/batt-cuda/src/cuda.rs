@@ -1,4 +1,4 @@
-//! A card of CUDA's, as the engine sees it.
+//! A device of CUDA's, as the engine sees it.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use batt_engine::device::{Batch, Card, CardError, Launch, Launched, Times};
+use batt_engine::device::{Batch, Device, DeviceError, Launch, Launched, Times};
 use cudarc::driver::result::stream::StreamKind;
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys::{
@@ -21,7 +21,7 @@ use cudarc::driver::sys::{
 
 use crate::arch::{Arch, SCRATCH, Version};
 use crate::budget::Budget;
-use crate::driver::{CardFacts, Driver, describe, device, is_sticky};
+use crate::driver::{DeviceFacts, Driver, describe, device, is_sticky};
 use crate::kernel::{Kernel, Maker, Origin};
 use crate::memory::{Buffer, Layout, Pinned, roomy};
 use crate::nvrtc::Image;
@@ -34,12 +34,12 @@ const ARENA_UNIT: usize = 256;
 /// The status of a job that no warp has come to.
 const NOT_REACHED: u32 = 9;
 
-/// How cards are opened.
+/// How devices are opened.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// How to get the kernel.
     pub maker: Maker,
-    /// How long a launch may take. A kernel cannot be ended: the card is lost then.
+    /// How long a launch may take. A kernel cannot be ended: the device is lost then.
     pub timeout: Duration,
     /// Stack of one thread, in bytes. The VM calls itself, so the compiler cannot know.
     pub stack: usize,
@@ -64,12 +64,12 @@ impl Settings {
     }
 }
 
-/// What the compiler and the card made of the kernel.
+/// What the compiler and the device made of the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelFacts {
     /// Where it is from.
     pub origin: Origin,
-    /// How long it took to find or make it and to load it, once the card was open.
+    /// How long it took to find or make it and to load it, once the device was open.
     pub ready: Duration,
     /// Its size in bytes.
     pub bytes: usize,
@@ -81,13 +81,13 @@ pub struct KernelFacts {
     pub shared: u32,
     /// Warps of the largest block, of which a multiprocessor runs one at a time.
     pub warps_per_block: u32,
-    /// Warps that the card runs at a time.
+    /// Warps that the device runs at a time.
     pub warps: u64,
 }
 
-/// A logical device: a stream and buffers of its own on a card that others may use too.
+/// A logical device: a stream and buffers of its own on a device that others may use too.
 pub struct Cuda {
-    facts: CardFacts,
+    facts: DeviceFacts,
     kernel: KernelFacts,
     quota: u64,
     timeout: Duration,
@@ -100,7 +100,7 @@ pub struct Cuda {
     buffers: Buffers,
     up: Pinned,
     down: Pinned,
-    /// Which programs are on the card, and how many words they are.
+    /// Which programs are on the device, and how many words they are.
     programs: Option<(u64, usize)>,
     /// Which inputs are.
     inputs: Option<(u64, usize)>,
@@ -113,7 +113,7 @@ unsafe impl Send for Cuda {}
 /// Logical devices that were opened together.
 pub struct Opened {
     /// One for each number asked for, in that order.
-    pub cards: Vec<Cuda>,
+    pub devices: Vec<Cuda>,
     /// What the user may want to know.
     pub notes: Vec<String>,
 }
@@ -151,26 +151,26 @@ struct Events {
     ended: CUevent,
 }
 
-/// A card's primary context, which everybody in the process shares.
+/// A device's primary context, which everybody in the process shares.
 struct Primary {
     device: CUdevice,
     context: CUcontext,
 }
 
 impl Primary {
-    fn retain(device: CUdevice) -> Result<Primary, CardError> {
+    fn retain(device: CUdevice) -> Result<Primary, DeviceError> {
         // SAFETY: the device was given by the driver.
         let context = unsafe { result::primary_ctx::retain(device) }
-            .map_err(|error| failed("opening the card", error))?;
+            .map_err(|error| failed("opening the device", error))?;
         let primary = Primary { device, context };
         primary.make_current()?;
         Ok(primary)
     }
 
-    fn make_current(&self) -> Result<(), CardError> {
+    fn make_current(&self) -> Result<(), DeviceError> {
         // SAFETY: the context is retained as long as this value lives.
         unsafe { result::ctx::set_current(self.context) }
-            .map_err(|error| failed("turning to the card", error))
+            .map_err(|error| failed("turning to the device", error))
     }
 }
 
@@ -182,57 +182,57 @@ impl Drop for Primary {
 }
 
 /// What an error of the driver is to the engine.
-pub(crate) fn failed(doing: &str, error: DriverError) -> CardError {
+pub(crate) fn failed(doing: &str, error: DriverError) -> DeviceError {
     let words = describe(doing, error);
     if is_sticky(error) {
-        CardError::Lost(words)
+        DeviceError::Lost(words)
     } else {
-        CardError::Launch(words)
+        DeviceError::Launch(words)
     }
 }
 
-/// The free memory of a card, in bytes.
-pub fn free_memory(driver: &Driver, ordinal: usize) -> Result<u64, CardError> {
+/// The free memory of a device, in bytes.
+pub fn free_memory(driver: &Driver, ordinal: usize) -> Result<u64, DeviceError> {
     let _context = Primary::retain(device(driver, ordinal)?)?;
     free_here()
 }
 
-/// The free memory of the card whose context is current.
-fn free_here() -> Result<u64, CardError> {
+/// The free memory of the device whose context is current.
+fn free_here() -> Result<u64, DeviceError> {
     let (free, _) =
         result::mem_get_info().map_err(|error| failed("asking for free memory", error))?;
     Ok(free as u64)
 }
 
 impl Cuda {
-    /// Opens one logical device on a card.
-    pub fn open(ordinal: usize, settings: &Settings) -> Result<(Cuda, Vec<String>), CardError> {
+    /// Opens one logical device on a device.
+    pub fn open(ordinal: usize, settings: &Settings) -> Result<(Cuda, Vec<String>), DeviceError> {
         let mut opened = Cuda::open_all(&[ordinal], settings)?;
-        let card = opened
-            .cards
+        let device = opened
+            .devices
             .pop()
-            .ok_or_else(|| CardError::Missing("nothing was opened".to_owned()))?;
-        Ok((card, opened.notes))
+            .ok_or_else(|| DeviceError::Missing("nothing was opened".to_owned()))?;
+        Ok((device, opened.notes))
     }
 
-    /// Opens logical devices, one for each number; a card that is named twice is shared by two.
-    pub fn open_all(ordinals: &[usize], settings: &Settings) -> Result<Opened, CardError> {
+    /// Opens logical devices, one for each number; a device that is named twice is shared by two.
+    pub fn open_all(ordinals: &[usize], settings: &Settings) -> Result<Opened, DeviceError> {
         let driver = Driver::get()?;
         let mut notes = Vec::new();
-        // One for each architecture, however many cards there are of it.
+        // One for each architecture, however many devices there are of it.
         let mut kernels: BTreeMap<Arch, Kernel> = BTreeMap::new();
-        let mut cards = Vec::with_capacity(ordinals.len());
-        // Loading the compiler, of which we have to know the version, takes about as long as opening a card.
+        let mut devices = Vec::with_capacity(ordinals.len());
+        // Loading the compiler, of which we have to know the version, takes about as long as opening a device.
         let (contexts, nvrtc) = thread::scope(|scope| {
             let nvrtc = scope.spawn(|| settings.maker.compiler(Some(driver.version)));
             let open = |&ordinal| Primary::retain(device(&driver, ordinal)?);
-            let contexts: Result<Vec<Primary>, CardError> = ordinals.iter().map(open).collect();
-            let broken = |_| Err(CardError::Compile("NVRTC does not load".to_owned()));
+            let contexts: Result<Vec<Primary>, DeviceError> = ordinals.iter().map(open).collect();
+            let broken = |_| Err(DeviceError::Compile("NVRTC does not load".to_owned()));
             (contexts, nvrtc.join().unwrap_or_else(broken))
         });
         for (&ordinal, context) in ordinals.iter().zip(contexts?) {
             let started = Instant::now();
-            let facts = CardFacts::of(&driver, ordinal)?;
+            let facts = DeviceFacts::of(&driver, ordinal)?;
             // The linker wants a context.
             context.make_current()?;
             let sharing = ordinals.iter().filter(|&&other| other == ordinal).count() as u64;
@@ -245,31 +245,31 @@ impl Cuda {
                     &mut notes,
                 )?),
             };
-            cards.push(Cuda::open_one(
+            devices.push(Cuda::open_one(
                 &driver, context, facts, kernel, sharing, settings, started, &mut notes,
             )?);
         }
-        Ok(Opened { cards, notes })
+        Ok(Opened { devices, notes })
     }
 
     #[allow(clippy::too_many_arguments)]
     fn open_one(
         driver: &Driver,
         context: Primary,
-        facts: CardFacts,
+        facts: DeviceFacts,
         kernel: &mut Kernel,
         sharing: u64,
         settings: &Settings,
         started: Instant,
         notes: &mut Vec<String>,
-    ) -> Result<Cuda, CardError> {
+    ) -> Result<Cuda, DeviceError> {
         grow_stack(settings.stack)?;
         let budget = Budget::of(facts.ordinal, free_here)?;
         if let Some(why) = budget.lost() {
-            return Err(CardError::Lost(why.to_owned()));
+            return Err(DeviceError::Lost(why.to_owned()));
         }
         let module = load(kernel, &facts, driver.version, settings, notes)?;
-        let opening = |error| failed("opening the card", error);
+        let opening = |error| failed("opening the device", error);
         // SAFETY: the module was just loaded.
         let function = unsafe { result::module::get_function(module, name()) }.map_err(opening)?;
         let kernel = kernel_facts(kernel, function, &facts, started.elapsed()).map_err(opening)?;
@@ -297,8 +297,8 @@ impl Cuda {
         })
     }
 
-    /// The card it is on.
-    pub fn facts(&self) -> &CardFacts {
+    /// The device it is on.
+    pub fn facts(&self) -> &DeviceFacts {
         &self.facts
     }
 
@@ -314,9 +314,9 @@ impl Cuda {
     }
 
     /// Sees to it that everything has its place, and says how the warps are laid out.
-    fn make_room(&mut self, batch: &Batch<'_>, arena: u64) -> Result<Layout, CardError> {
+    fn make_room(&mut self, batch: &Batch<'_>, arena: u64) -> Result<Layout, DeviceError> {
         match self.place(batch, arena, roomy) {
-            Err(CardError::Memory { .. }) => {}
+            Err(DeviceError::Memory { .. }) => {}
             other => return other,
         }
         // Buffers are larger than they have to be, and there may be holes between them: once more, from nothing.
@@ -334,7 +334,7 @@ impl Cuda {
         batch: &Batch<'_>,
         arena: u64,
         size: fn(u64) -> u64,
-    ) -> Result<Layout, CardError> {
+    ) -> Result<Layout, DeviceError> {
         let jobs = batch.jobs.len() as u64 / 4;
         let words = |count: usize| (count as u64).saturating_mul(4);
         let wanted = [
@@ -363,7 +363,7 @@ impl Cuda {
             let buffer = &mut *self.buffers.all()[number];
             let before = buffer.address();
             let fits = buffer.fit(wanted, size, room, &self.budget);
-            // What was on the card is gone with the buffer it was in.
+            // What was on the device is gone with the buffer it was in.
             if buffer.address() != before || fits.is_err() {
                 match number {
                     0 => self.programs = None,
@@ -376,13 +376,13 @@ impl Cuda {
         self.make_arenas(jobs, arena)
     }
 
-    fn make_arenas(&mut self, jobs: u64, arena: u64) -> Result<Layout, CardError> {
+    fn make_arenas(&mut self, jobs: u64, arena: u64) -> Result<Layout, DeviceError> {
         let have = self.buffers.arenas.bytes();
         let mut room = self.room().saturating_add(have);
         loop {
             let (processors, most) = (self.facts.multiprocessors, self.kernel.warps_per_block);
             let Some(layout) = Layout::of(jobs, processors, most, room / arena.max(1)) else {
-                return Err(CardError::Memory {
+                return Err(DeviceError::Memory {
                     wanted: arena,
                     free: room,
                 });
@@ -403,7 +403,7 @@ impl Cuda {
         }
     }
 
-    fn launch(&mut self, batch: &Batch<'_>) -> Result<Launched, CardError> {
+    fn launch(&mut self, batch: &Batch<'_>) -> Result<Launched, DeviceError> {
         let arena = batch.arena_bytes.max(1).next_multiple_of(ARENA_UNIT);
         let layout = self.make_room(batch, arena as u64)?;
         let mut times = Times {
@@ -416,17 +416,17 @@ impl Cuda {
         self.start(batch, arena as u64, layout)?;
         // From here on an error is one of the kernel.
         let lost = |error| match error {
-            CardError::Launch(why) => CardError::Lost(why),
+            DeviceError::Launch(why) => DeviceError::Lost(why),
             other => other,
         };
         self.record(self.events.ended).map_err(lost)?;
         self.wait().map_err(lost)?;
         let launched = self.collect(batch, times);
-        launched.map_err(|error| lost(failed("copying from the card", error)))
+        launched.map_err(|error| lost(failed("copying from the device", error)))
     }
 
-    /// Copies to the card what is not there; gives the bytes.
-    fn upload(&mut self, batch: &Batch<'_>) -> Result<u64, CardError> {
+    /// Copies to the device what is not there; gives the bytes.
+    fn upload(&mut self, batch: &Batch<'_>) -> Result<u64, DeviceError> {
         let programs = (batch.programs_id, batch.programs.len());
         let inputs = (batch.inputs_id, batch.inputs.len());
         let mut parts = Vec::with_capacity(3);
@@ -447,7 +447,7 @@ impl Cuda {
         self.down
             .fit(batch.jobs.len().max(batch.output_words).saturating_mul(4))?;
         self.copy_up(&parts)
-            .map_err(|error| failed("copying to the card", error))?;
+            .map_err(|error| failed("copying to the device", error))?;
         self.programs = Some(programs);
         self.inputs = (batch.inputs_id != 0).then_some(inputs);
         Ok(bytes as u64)
@@ -483,7 +483,7 @@ impl Cuda {
     }
 
     /// Starts the kernel.
-    fn start(&mut self, batch: &Batch<'_>, arena: u64, layout: Layout) -> Result<(), CardError> {
+    fn start(&mut self, batch: &Batch<'_>, arena: u64, layout: Layout) -> Result<(), DeviceError> {
         let jobs = batch.jobs.len() / 4;
         self.fill(self.buffers.cursor.address(), 0, 4)?;
         self.fill(self.buffers.results.address(), NOT_REACHED, jobs * 4)?;
@@ -524,24 +524,24 @@ impl Cuda {
         .map_err(|error| failed("starting the kernel", error))
     }
 
-    fn fill(&self, address: CUdeviceptr, word: u32, words: usize) -> Result<(), CardError> {
+    fn fill(&self, address: CUdeviceptr, word: u32, words: usize) -> Result<(), DeviceError> {
         if words == 0 {
             return Ok(());
         }
         // SAFETY: the buffer has at least so many words.
         unsafe { sys::cuMemsetD32Async(address, word, words, self.stream) }
             .result()
-            .map_err(|error| failed("clearing memory of the card", error))
+            .map_err(|error| failed("clearing memory of the device", error))
     }
 
-    fn record(&self, event: CUevent) -> Result<(), CardError> {
+    fn record(&self, event: CUevent) -> Result<(), DeviceError> {
         // SAFETY: event and stream are alive and of the same context.
         unsafe { result::event::record(event, self.stream) }
             .map_err(|error| failed("following the kernel", error))
     }
 
     /// Waits for the kernel, but not for ever.
-    fn wait(&self) -> Result<(), CardError> {
+    fn wait(&self) -> Result<(), DeviceError> {
         let start = Instant::now();
         loop {
             // SAFETY: the event is alive.
@@ -552,7 +552,7 @@ impl Cuda {
             }
             let waited = start.elapsed();
             if waited > self.timeout {
-                return Err(CardError::Timeout(self.timeout));
+                return Err(DeviceError::Timeout(self.timeout));
             }
             pause(waited);
         }
@@ -589,7 +589,7 @@ impl Cuda {
         })
     }
 
-    /// Copies numbers from the card.
+    /// Copies numbers from the device.
     fn download<T: Plain>(
         &mut self,
         from: CUdeviceptr,
@@ -615,7 +615,7 @@ impl Cuda {
     }
 }
 
-impl Card for Cuda {
+impl Device for Cuda {
     fn name(&self) -> String {
         format!("cuda:{} {}", self.facts.ordinal, self.facts.name)
     }
@@ -624,12 +624,12 @@ impl Card for Cuda {
         self.quota
     }
 
-    fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, CardError> {
+    fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, DeviceError> {
         if let Some(why) = self.budget.lost() {
-            return Err(CardError::Lost(why.to_owned()));
+            return Err(DeviceError::Lost(why.to_owned()));
         }
         if !batch.jobs.len().is_multiple_of(4) {
-            return Err(CardError::Launch(
+            return Err(DeviceError::Launch(
                 "a job is four words, and these do not come out even".to_owned(),
             ));
         }
@@ -645,8 +645,8 @@ impl Card for Cuda {
             .and_then(|()| self.launch(batch));
         match &ran {
             Ok(_) => {}
-            Err(CardError::Lost(why)) => self.budget.lose(why.clone()),
-            Err(error @ CardError::Timeout(_)) => self.budget.lose(error.to_string()),
+            Err(DeviceError::Lost(why)) => self.budget.lose(why.clone()),
+            Err(error @ DeviceError::Timeout(_)) => self.budget.lose(error.to_string()),
             // A copy may still be reading the pinned memory.
             // SAFETY: the stream is alive, and no kernel was started: only copies are waited for.
             Err(_) => drop(unsafe { result::stream::synchronize(self.stream) }),
@@ -657,8 +657,8 @@ impl Card for Cuda {
 
 impl Drop for Cuda {
     fn drop(&mut self) {
-        // On a card that is lost a kernel may be running for ever, and to free memory would be to wait for it. Whoever opens
-        // the card again is told: what is forgotten here keeps the budget, and with it the reason.
+        // On a device that is lost a kernel may be running for ever, and to free memory would be to wait for it. Whoever opens
+        // the device again is told: what is forgotten here keeps the budget, and with it the reason.
         if self.budget.lost().is_some() || self.context.make_current().is_err() {
             mem::forget(Arc::clone(&self.budget));
             return;
@@ -711,7 +711,7 @@ fn pause(waited: Duration) {
 }
 
 /// Sees to the stack of threads. The context is shared, so it is never made smaller.
-fn grow_stack(bytes: usize) -> Result<(), CardError> {
+fn grow_stack(bytes: usize) -> Result<(), DeviceError> {
     let limit = CUlimit::CU_LIMIT_STACK_SIZE;
     let grow = || {
         if result::ctx::get_limit(limit)? < bytes {
@@ -725,13 +725,13 @@ fn grow_stack(bytes: usize) -> Result<(), CardError> {
 /// Loads the kernel. One from the cache that the driver does not take is made anew.
 fn load(
     kernel: &mut Kernel,
-    facts: &CardFacts,
+    facts: &DeviceFacts,
     driver: Version,
     settings: &Settings,
     notes: &mut Vec<String>,
-) -> Result<CUmodule, CardError> {
+) -> Result<CUmodule, DeviceError> {
     let refused = |error| {
-        CardError::Compile(format!(
+        DeviceError::Compile(format!(
             "{}; the driver is for CUDA {driver}",
             describe("the driver does not take the kernel", error)
         ))
@@ -751,9 +751,9 @@ fn load(
     }
 }
 
-/// Links relocatable machine code for the card whose context is current.
-fn link(parts: &[u8]) -> Result<Vec<u8>, CardError> {
-    let why = |error| CardError::Compile(describe("the driver does not link the kernel", error));
+/// Links relocatable machine code for the device whose context is current.
+fn link(parts: &[u8]) -> Result<Vec<u8>, DeviceError> {
+    let why = |error| DeviceError::Compile(describe("the driver does not link the kernel", error));
     let mut state = ptr::null_mut();
     // SAFETY: without options there are no lists of them; the state is valid from here on, and is destroyed once.
     unsafe { sys::cuLinkCreate_v2(0, ptr::null_mut(), ptr::null_mut(), &raw mut state) }
@@ -796,7 +796,7 @@ fn load_image(image: &Image) -> Result<CUmodule, DriverError> {
 fn kernel_facts(
     kernel: &Kernel,
     function: CUfunction,
-    facts: &CardFacts,
+    facts: &DeviceFacts,
     ready: Duration,
 ) -> Result<KernelFacts, DriverError> {
     let attribute = |which| -> Result<u32, DriverError> {
@@ -805,7 +805,7 @@ fn kernel_facts(
         Ok(u32::try_from(value).unwrap_or(0))
     };
     let most = facts.arch.warps_per_block();
-    // For trying out what is best on a card that nobody has measured.
+    // For trying out what is best on a device that nobody has measured.
     let wanted = env::var("BATT_DEVICE_WARPS").ok();
     let wanted = wanted.and_then(|wanted| wanted.parse().ok());
     let warps_per_block = wanted.unwrap_or(most).clamp(1, most);

@@ -1,4 +1,4 @@
-//! The driver and the cards it sees.
+//! The driver and the devices it sees.
 //!
 //! cudarc looks the driver up when it is first called and panics where there is none, or where it lacks a function. So
 //! everything here begins with [`Driver::get`], which finds out without panicking.
@@ -6,7 +6,7 @@
 use std::ffi::CStr;
 use std::sync::OnceLock;
 
-use batt_engine::device::CardError;
+use batt_engine::device::DeviceError;
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys::{self, CUdevice, CUdevice_attribute, CUresult};
 
@@ -61,21 +61,21 @@ const FUNCTIONS: &[&str] = &[
 pub struct Driver {
     /// The newest CUDA that it runs.
     pub version: Version,
-    /// How many cards it sees.
-    pub cards: usize,
+    /// How many devices it sees.
+    pub devices: usize,
 }
 
 impl Driver {
     /// The driver of this machine. It is looked for once.
-    pub fn get() -> Result<Driver, CardError> {
-        static DRIVER: OnceLock<Result<Driver, CardError>> = OnceLock::new();
+    pub fn get() -> Result<Driver, DeviceError> {
+        static DRIVER: OnceLock<Result<Driver, DeviceError>> = OnceLock::new();
         DRIVER.get_or_init(start).clone()
     }
 }
 
-/// What there is to know about a card.
+/// What there is to know about a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CardFacts {
+pub struct DeviceFacts {
     /// Its number.
     pub ordinal: usize,
     /// What its maker calls it.
@@ -88,32 +88,32 @@ pub struct CardFacts {
     pub memory: u64,
 }
 
-impl CardFacts {
-    /// Asks the driver about a card.
-    pub fn of(driver: &Driver, ordinal: usize) -> Result<CardFacts, CardError> {
+impl DeviceFacts {
+    /// Asks the driver about a device.
+    pub fn of(driver: &Driver, ordinal: usize) -> Result<DeviceFacts, DeviceError> {
         let device = device(driver, ordinal)?;
-        facts(device, ordinal).map_err(|error| CardError::Missing(describe("asking", error)))
+        facts(device, ordinal).map_err(|error| DeviceError::Missing(describe("asking", error)))
     }
 }
 
-/// The driver's handle of a card.
-pub(crate) fn device(driver: &Driver, ordinal: usize) -> Result<CUdevice, CardError> {
+/// The driver's handle of a device.
+pub(crate) fn device(driver: &Driver, ordinal: usize) -> Result<CUdevice, DeviceError> {
     let number = i32::try_from(ordinal)
         .ok()
-        .filter(|_| ordinal < driver.cards)
+        .filter(|_| ordinal < driver.devices)
         .ok_or_else(|| {
-            CardError::Missing(match driver.cards {
-                1 => format!("there is no card {ordinal}, only card 0"),
+            DeviceError::Missing(match driver.devices {
+                1 => format!("there is no device {ordinal}, only device 0"),
                 n => format!(
-                    "there is no card {ordinal}; the last one is {}",
+                    "there is no device {ordinal}; the last one is {}",
                     n.max(1) - 1
                 ),
             })
         })?;
-    result::device::get(number).map_err(|error| CardError::Missing(describe("asking", error)))
+    result::device::get(number).map_err(|error| DeviceError::Missing(describe("asking", error)))
 }
 
-fn facts(device: CUdevice, ordinal: usize) -> Result<CardFacts, DriverError> {
+fn facts(device: CUdevice, ordinal: usize) -> Result<DeviceFacts, DriverError> {
     // SAFETY: the device was given by the driver.
     let attribute = |which| unsafe { result::device::get_attribute(device, which) };
     let major = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
@@ -121,7 +121,7 @@ fn facts(device: CUdevice, ordinal: usize) -> Result<CardFacts, DriverError> {
     let processors = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
     // SAFETY: the device was given by the driver.
     let memory = unsafe { result::device::total_mem(device) }?;
-    Ok(CardFacts {
+    Ok(DeviceFacts {
         ordinal,
         name: result::device::get_name(device)?,
         arch: Arch(u32::try_from(major * 10 + minor).unwrap_or(0)),
@@ -130,10 +130,10 @@ fn facts(device: CUdevice, ordinal: usize) -> Result<CardFacts, DriverError> {
     })
 }
 
-fn start() -> Result<Driver, CardError> {
+fn start() -> Result<Driver, DeviceError> {
     // SAFETY: loads the driver, whose initialisers have no conditions.
     if !unsafe { sys::is_culib_present() } {
-        return Err(CardError::Missing(
+        return Err(DeviceError::Missing(
             "the NVIDIA driver (libcuda) is not installed".to_owned(),
         ));
     }
@@ -142,7 +142,7 @@ fn start() -> Result<Driver, CardError> {
     for name in FUNCTIONS {
         // SAFETY: the symbol is not used, only looked for.
         if unsafe { library.get::<unsafe extern "C" fn()>(*name) }.is_err() {
-            return Err(CardError::Missing(format!(
+            return Err(DeviceError::Missing(format!(
                 "the NVIDIA driver is too old: it has no {name}; a driver for CUDA 11 or later is needed"
             )));
         }
@@ -154,22 +154,22 @@ fn start() -> Result<Driver, CardError> {
         unsafe { sys::cuDriverGetVersion(&mut number) }.result()?;
         Ok(Driver {
             version: Version::from_number(u32::try_from(number).unwrap_or(0)),
-            cards: usize::try_from(result::device::get_count()?).unwrap_or(0),
+            devices: usize::try_from(result::device::get_count()?).unwrap_or(0),
         })
     };
     match asked() {
-        Ok(driver) if driver.cards == 0 => Err(none_seen()),
+        Ok(driver) if driver.devices == 0 => Err(none_seen()),
         Ok(driver) => Ok(driver),
         Err(DriverError(CUresult::CUDA_ERROR_NO_DEVICE)) => Err(none_seen()),
-        Err(error) => Err(CardError::Missing(describe(
+        Err(error) => Err(DeviceError::Missing(describe(
             "starting the NVIDIA driver",
             error,
         ))),
     }
 }
 
-fn none_seen() -> CardError {
-    CardError::Missing("the NVIDIA driver is there but sees no card".to_owned())
+fn none_seen() -> DeviceError {
+    DeviceError::Missing("the NVIDIA driver is there but sees no device".to_owned())
 }
 
 /// What went wrong, in the driver's words.
@@ -187,7 +187,7 @@ pub(crate) fn describe(doing: &str, error: DriverError) -> String {
     )
 }
 
-/// Does nothing work any more on the card after such an error? Faults in a kernel end its context for good.
+/// Does nothing work any more on the device after such an error? Faults in a kernel end its context for good.
 pub(crate) fn is_sticky(error: DriverError) -> bool {
     use CUresult::*;
     matches!(
@@ -220,8 +220,8 @@ mod tests {
     #[test]
     fn a_machine_without_a_driver_is_no_panic() {
         match Driver::get() {
-            Ok(driver) => assert!(driver.cards > 0),
-            Err(error) => assert!(matches!(error, CardError::Missing(_)), "{error}"),
+            Ok(driver) => assert!(driver.devices > 0),
+            Err(error) => assert!(matches!(error, DeviceError::Missing(_)), "{error}"),
         }
         // A second time gives the same.
         assert_eq!(Driver::get().is_ok(), Driver::get().is_ok());

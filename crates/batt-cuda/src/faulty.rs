@@ -1,10 +1,10 @@
-//! A card with faults to order: what the engine does when a card fails can be tried on any card, or on none.
+//! A device with faults to order: what the engine does when a device fails can be tried on any device, or on none.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::time::Duration;
 
-use batt_engine::device::{Batch, Card, CardError, Launched};
+use batt_engine::device::{Batch, Device, DeviceError, Launched};
 use batt_lang::SplitMix64;
 
 /// Something that goes wrong in one batch.
@@ -14,9 +14,9 @@ pub enum Trouble {
     Memory,
     /// The launch fails; the next may not.
     Launch,
-    /// The card is lost, for good.
+    /// The device is lost, for good.
     Lost,
-    /// The kernel does not end; the card is lost then.
+    /// The kernel does not end; the device is lost then.
     Timeout,
     /// Everything comes back, and all of it is nonsense.
     Garbage,
@@ -62,19 +62,19 @@ impl FromStr for Script {
     }
 }
 
-/// A card that fails as it is told.
+/// A device that fails as it is told.
 pub struct Faulty<C> {
-    card: C,
+    device: C,
     script: Script,
     batches: u64,
     lost: bool,
 }
 
-impl<C: Card> Faulty<C> {
-    /// A card with a script of failures.
-    pub fn new(card: C, script: impl Into<Script>) -> Faulty<C> {
+impl<C: Device> Faulty<C> {
+    /// A device with a script of failures.
+    pub fn new(device: C, script: impl Into<Script>) -> Faulty<C> {
         Faulty {
-            card,
+            device,
             script: script.into(),
             batches: 0,
             lost: false,
@@ -86,49 +86,49 @@ impl<C: Card> Faulty<C> {
         self.batches
     }
 
-    /// The card inside.
+    /// The device inside.
     pub fn into_inner(self) -> C {
-        self.card
+        self.device
     }
 }
 
-impl<C: Card> Card for Faulty<C> {
+impl<C: Device> Device for Faulty<C> {
     fn name(&self) -> String {
-        format!("{}, with faults", self.card.name())
+        format!("{}, with faults", self.device.name())
     }
 
     fn memory(&self) -> u64 {
-        self.card.memory()
+        self.device.memory()
     }
 
-    fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, CardError> {
+    fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, DeviceError> {
         let number = self.batches;
         self.batches += 1;
-        let lost = || CardError::Lost("it was told to be".to_owned());
+        let lost = || DeviceError::Lost("it was told to be".to_owned());
         if self.lost {
             return Err(lost());
         }
         let trouble = self.script.0.get(&number).copied();
         match trouble {
-            None => self.card.run(batch),
-            Some(Trouble::Memory) => Err(CardError::Memory {
-                wanted: self.card.memory().saturating_add(1),
-                free: self.card.memory(),
+            None => self.device.run(batch),
+            Some(Trouble::Memory) => Err(DeviceError::Memory {
+                wanted: self.device.memory().saturating_add(1),
+                free: self.device.memory(),
             }),
-            Some(Trouble::Launch) => Err(CardError::Launch("it was told to".to_owned())),
+            Some(Trouble::Launch) => Err(DeviceError::Launch("it was told to".to_owned())),
             Some(Trouble::Lost) => {
                 self.lost = true;
                 Err(lost())
             }
             Some(Trouble::Timeout) => {
                 self.lost = true;
-                Err(CardError::Timeout(Duration::from_secs(60)))
+                Err(DeviceError::Timeout(Duration::from_secs(60)))
             }
             Some(Trouble::Garbage) => self
-                .card
+                .device
                 .run(batch)
                 .map(|launched| garbage(launched, number)),
-            Some(Trouble::Short) => self.card.run(batch).map(short),
+            Some(Trouble::Short) => self.device.run(batch).map(short),
         }
     }
 }
@@ -187,30 +187,33 @@ mod tests {
 
     #[test]
     fn some_faults_pass_and_some_do_not() {
-        let mut card = faulty("memory@0,launch@2,timeout@4");
+        let mut device = faulty("memory@0,launch@2,timeout@4");
         let blob = small_batch();
         let batch = blob.batch();
-        assert!(matches!(card.run(&batch), Err(CardError::Memory { .. })));
-        assert!(card.run(&batch).is_ok());
-        assert!(matches!(card.run(&batch), Err(CardError::Launch(_))));
-        assert!(card.run(&batch).is_ok());
-        assert!(matches!(card.run(&batch), Err(CardError::Timeout(_))));
-        assert!(matches!(card.run(&batch), Err(CardError::Lost(_))));
-        assert!(matches!(card.run(&batch), Err(CardError::Lost(_))));
-        assert_eq!(card.batches(), 7);
+        assert!(matches!(
+            device.run(&batch),
+            Err(DeviceError::Memory { .. })
+        ));
+        assert!(device.run(&batch).is_ok());
+        assert!(matches!(device.run(&batch), Err(DeviceError::Launch(_))));
+        assert!(device.run(&batch).is_ok());
+        assert!(matches!(device.run(&batch), Err(DeviceError::Timeout(_))));
+        assert!(matches!(device.run(&batch), Err(DeviceError::Lost(_))));
+        assert!(matches!(device.run(&batch), Err(DeviceError::Lost(_))));
+        assert_eq!(device.batches(), 7);
     }
 
     #[test]
     fn garbage_has_the_shape_of_an_answer() {
         let blob = small_batch();
         let right = Model::default().run(&blob.batch()).unwrap();
-        let mut card = faulty("garbage@0,short@1");
-        let wrong = card.run(&blob.batch()).unwrap();
+        let mut device = faulty("garbage@0,short@1");
+        let wrong = device.run(&blob.batch()).unwrap();
         assert_eq!(wrong.results.len(), right.results.len());
         assert_eq!(wrong.output.len(), right.output.len());
         assert_ne!(wrong.results, right.results);
         assert_ne!(wrong.output, right.output);
-        let short = card.run(&blob.batch()).unwrap();
+        let short = device.run(&blob.batch()).unwrap();
         assert!(short.results.len() < right.results.len());
     }
 }

@@ -1,10 +1,10 @@
-//! The kernel for a card: from the cache, or from the compiler.
+//! The kernel for a device: from the cache, or from the compiler.
 
 use std::env;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use batt_engine::device::CardError;
+use batt_engine::device::DeviceError;
 
 use crate::arch::{Arch, Version};
 use crate::cache::{Cache, Key};
@@ -27,7 +27,7 @@ pub struct Maker {
 }
 
 /// Makes a whole of relocatable machine code.
-pub type Link = fn(&[u8]) -> Result<Vec<u8>, CardError>;
+pub type Link = fn(&[u8]) -> Result<Vec<u8>, DeviceError>;
 
 /// A kernel, ready for the driver.
 #[derive(Clone, Debug)]
@@ -63,28 +63,28 @@ impl Maker {
     }
 
     /// Finds and loads the compiler.
-    pub(crate) fn compiler(&self, driver: Option<Version>) -> Result<Nvrtc, CardError> {
+    pub(crate) fn compiler(&self, driver: Option<Version>) -> Result<Nvrtc, DeviceError> {
         Nvrtc::find(&self.places, driver)
     }
 
-    /// The kernel for a card. What the user may want to know goes to the notes.
+    /// The kernel for a device. What the user may want to know goes to the notes.
     pub fn kernel(
         &self,
         arch: Arch,
         driver: Option<Version>,
         notes: &mut Vec<String>,
-    ) -> Result<Kernel, CardError> {
+    ) -> Result<Kernel, DeviceError> {
         self.kernel_by(&self.compiler(driver), arch, driver, notes)
     }
 
     /// The same with a compiler that somebody has looked for. A kept kernel needs none.
     pub(crate) fn kernel_by(
         &self,
-        nvrtc: &Result<Nvrtc, CardError>,
+        nvrtc: &Result<Nvrtc, DeviceError>,
         arch: Arch,
         driver: Option<Version>,
         notes: &mut Vec<String>,
-    ) -> Result<Kernel, CardError> {
+    ) -> Result<Kernel, DeviceError> {
         let options = Options {
             whole: self.options.whole || self.link.is_none(),
             ..self.options
@@ -97,7 +97,7 @@ impl Maker {
                 origin: Origin::Cache(path),
             });
         }
-        let nvrtc = nvrtc.as_ref().map_err(CardError::clone)?;
+        let nvrtc = nvrtc.as_ref().map_err(DeviceError::clone)?;
         let made = self.compile(nvrtc, arch, options, notes)?;
         if let Some(driver) = driver.filter(|driver| driver.major < nvrtc.version().major) {
             notes.push(format!(
@@ -120,7 +120,7 @@ impl Maker {
         arch: Arch,
         options: Options,
         notes: &mut Vec<String>,
-    ) -> Result<Compilation, CardError> {
+    ) -> Result<Compilation, DeviceError> {
         let start = Instant::now();
         let mut made = nvrtc.compile(self.files, arch, options)?;
         // The intermediate form is linked by whoever translates it.
@@ -146,8 +146,8 @@ impl Maker {
     }
 }
 
-/// Compiles the VM for an architecture, card or no card, without the cache.
-pub fn compile_for(arch: Arch) -> Result<Compilation, CardError> {
+/// Compiles the VM for an architecture, device or no device, without the cache.
+pub fn compile_for(arch: Arch) -> Result<Compilation, DeviceError> {
     Nvrtc::find(&Places::from_env(), None)?.compile(VM, arch, Options::default())
 }
 
@@ -179,7 +179,7 @@ mod tests {
         let maker = maker(Cache::at(folder.path()));
         let mut notes = Vec::new();
         let missing = maker.kernel(Arch(90), None, &mut notes).unwrap_err();
-        assert!(matches!(missing, CardError::Compile(_)), "{missing}");
+        assert!(matches!(missing, DeviceError::Compile(_)), "{missing}");
 
         let options = Options {
             whole: true,
@@ -247,7 +247,7 @@ mod tests {
         let linked = with(|parts| Ok(parts[..4].to_vec()));
         let kernel = linked.kernel(Arch(90), None, &mut notes).unwrap();
         assert_eq!(kernel.image.bytes(), b"\x7fELF");
-        let unlinked = with(|_| Err(CardError::Compile("no linker".to_owned())));
+        let unlinked = with(|_| Err(DeviceError::Compile("no linker".to_owned())));
         let kernel = unlinked.kernel(Arch(90), None, &mut notes).unwrap();
         assert!(kernel.image.bytes().len() > 4);
         assert!(
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_newer_than_the_compiler_gets_the_intermediate_form() {
+    fn a_device_newer_than_the_compiler_gets_the_intermediate_form() {
         let Some(nvrtc) = nvrtc() else { return };
         let made = nvrtc.compile(PROBE, Arch(999), Options::default()).unwrap();
         assert!(matches!(made.image, Image::Ptx(_)));
@@ -307,6 +307,6 @@ mod tests {
         assert!(error.contains("part.cuh(1)"), "{error}");
         assert!(error.contains("nonsense"), "{error}");
         let none = nvrtc.compile(&[], Arch(90), Options::default());
-        assert!(matches!(none, Err(CardError::Compile(_))));
+        assert!(matches!(none, Err(DeviceError::Compile(_))));
     }
 }

@@ -1,19 +1,19 @@
-//! CUDA cards: found, given the device VM and kept busy.
+//! CUDA devices: found, given the device VM and kept busy.
 //!
 //! ```text
 //!   source ── Nvrtc ──> Image ──┬── Cache (disk)
 //!                               v
-//!   Driver ── CardFacts ──> Cuda, a Card: buffers, stream, kernel ── run ──> Launched
+//!   Driver ── DeviceFacts ──> Cuda, a Device: buffers, stream, kernel ── run ──> Launched
 //! ```
 //!
 //! The types to know:
 //!
-//! - [`Cuda`]: a logical device; it implements [`batt_engine::device::Card`]
+//! - [`Cuda`]: a logical device; it implements [`batt_engine::device::Device`]
 //! - [`Settings`]: how it is opened
 //! - [`Survey`]: what there is on this machine, and what is missing
 //! - [`Nvrtc`], [`Cache`], [`Maker`]: where the kernel comes from
-//! - [`plumbing`]: the host side, tried out on a card
-//! - [`Faulty`]: a card that fails as it is told, for tests
+//! - [`plumbing`]: the host side, tried out on a device
+//! - [`Faulty`]: a device that fails as it is told, for tests
 //!
 //! The driver and the compiler are loaded when they are first needed. Where they are missing, that is an error value, and
 //! nothing else changes: the same command starts on every machine.
@@ -34,7 +34,7 @@ mod survey;
 pub use arch::{Arch, Version};
 pub use cache::{Cache, Contents, Key};
 pub use cuda::{Cuda, KernelFacts, Opened, Settings, free_memory};
-pub use driver::{CardFacts, Driver};
+pub use driver::{DeviceFacts, Driver};
 pub use faulty::{Faulty, Script, Trouble};
 pub use kernel::{Kernel, Maker, Origin, compile_for};
 pub use nvrtc::{Compilation, Image, Nvrtc, Options, Place, Places};

@@ -1,9 +1,9 @@
-//! Memory on the card and for transfers: it grows, and is used again.
+//! Memory on the device and for transfers: it grows, and is used again.
 
 use std::ffi::c_void;
 use std::ptr;
 
-use batt_engine::device::CardError;
+use batt_engine::device::DeviceError;
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys::{CUdeviceptr, CUresult};
 
@@ -27,7 +27,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// As many warps as there are jobs, as the card runs at a time, and as have room for their arenas. Few jobs are spread
+    /// As many warps as there are jobs, as the device runs at a time, and as have room for their arenas. Few jobs are spread
     /// over all multiprocessors. None if not even one warp has room.
     pub fn of(jobs: u64, processors: u32, most_per_block: u32, fitting: u64) -> Option<Layout> {
         let processors = u64::from(processors.max(1));
@@ -53,7 +53,7 @@ impl Layout {
     }
 }
 
-/// A piece of the card's memory. It is given back by [`Buffer::release`], not when it is dropped: that could wait for a
+/// A piece of the device's memory. It is given back by [`Buffer::release`], not when it is dropped: that could wait for a
 /// kernel that never ends.
 #[derive(Debug, Default)]
 pub(crate) struct Buffer {
@@ -78,7 +78,7 @@ impl Buffer {
         size: fn(u64) -> u64,
         room: u64,
         budget: &Budget,
-    ) -> Result<(), CardError> {
+    ) -> Result<(), DeviceError> {
         // Addresses are handed to the kernel, used or not.
         let bytes = bytes.max(256);
         if bytes <= self.bytes {
@@ -91,14 +91,14 @@ impl Buffer {
                 return Ok(());
             }
         }
-        Err(CardError::Memory {
+        Err(DeviceError::Memory {
             wanted: bytes,
             free: room.min(budget.left()),
         })
     }
 
     /// Takes exactly so many bytes; false if there is no room.
-    pub fn allocate(&mut self, bytes: u64, budget: &Budget) -> Result<bool, CardError> {
+    pub fn allocate(&mut self, bytes: u64, budget: &Budget) -> Result<bool, DeviceError> {
         self.release(budget);
         let Ok(size) = usize::try_from(bytes) else {
             return Ok(false);
@@ -123,7 +123,7 @@ impl Buffer {
         }
     }
 
-    /// Gives the memory back. Only when nothing on the card uses it.
+    /// Gives the memory back. Only when nothing on the device uses it.
     pub fn release(&mut self, budget: &Budget) {
         if self.bytes > 0 {
             // SAFETY: allocated above, freed once, and nothing is in flight. An error here is one that the next call
@@ -135,7 +135,7 @@ impl Buffer {
     }
 }
 
-/// Memory of the host that the card copies from and to by itself.
+/// Memory of the host that the device copies from and to by itself.
 #[derive(Debug)]
 pub(crate) struct Pinned {
     pointer: *mut c_void,
@@ -161,7 +161,7 @@ impl Pinned {
     }
 
     /// Grows to so many bytes, or to as many as it may have, or as there are.
-    pub fn fit(&mut self, bytes: usize) -> Result<(), CardError> {
+    pub fn fit(&mut self, bytes: usize) -> Result<(), DeviceError> {
         let wanted = bytes
             .clamp(PINNED_LEAST, PINNED_MOST)
             .next_power_of_two()
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(layout(1, 1000), Some((1, 1)));
         assert_eq!(layout(10, 1000), Some((10, 1)));
         assert_eq!(layout(11, 1000), Some((6, 2)));
-        // What the card runs at a time.
+        // What the device runs at a time.
         assert_eq!(layout(1 << 40, 1000), Some((10, 28)));
         // Memory.
         assert_eq!(layout(1000, 64), Some((10, 6)));

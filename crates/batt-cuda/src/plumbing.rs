@@ -1,11 +1,11 @@
-//! Tries out what the host does around a launch, on a card with [`PROBE`](crate::source::PROBE) in place of the VM:
+//! Tries out what the host does around a launch, on a device with [`PROBE`](crate::source::PROBE) in place of the VM:
 //! transfers, blobs that stay, growth, arenas, counters, full output, the stack, the clock.
 //!
-//! [`Model`] is that kernel in Rust. A card has to give what it gives.
+//! [`Model`] is that kernel in Rust. A device has to give what it gives.
 
 use std::time::{Duration, Instant};
 
-use batt_engine::device::{Batch, Card, CardError, Launched, Times};
+use batt_engine::device::{Batch, Device, DeviceError, Launched, Times};
 
 /// The flag that keeps the probe busy for `fuel` ticks.
 const BUSY: u32 = 1 << 31;
@@ -84,7 +84,7 @@ pub(crate) fn small_batch() -> Blobs {
     Blobs::new(10, 20, 1)
 }
 
-/// The probe, without a card.
+/// The probe, without a device.
 #[derive(Clone, Debug)]
 pub struct Model {
     memory: u64,
@@ -102,22 +102,22 @@ impl Default for Model {
     }
 }
 
-impl Card for Model {
+impl Device for Model {
     fn name(&self) -> String {
-        "the model of a card".to_owned()
+        "the model of a device".to_owned()
     }
 
     fn memory(&self) -> u64 {
         self.memory
     }
 
-    fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, CardError> {
+    fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, DeviceError> {
         if !batch.jobs.len().is_multiple_of(4) {
-            return Err(CardError::Launch("jobs do not come out even".to_owned()));
+            return Err(DeviceError::Launch("jobs do not come out even".to_owned()));
         }
         let wanted = batch.arena_bytes as u64;
         if wanted > self.memory {
-            return Err(CardError::Memory {
+            return Err(DeviceError::Memory {
                 wanted,
                 free: self.memory,
             });
@@ -163,7 +163,7 @@ impl Card for Model {
     }
 }
 
-/// What is on the card from now on, and how many bytes that took.
+/// What is on the device from now on, and how many bytes that took.
 fn keep<'a>(kept: &'a mut Option<(u64, Vec<u32>)>, id: u64, words: &[u32]) -> (&'a [u32], u64) {
     let known = matches!(kept, Some((known, there)) if *known == id && there.len() == words.len());
     if !known {
@@ -236,18 +236,18 @@ fn problem(batch: &Batch<'_>, launched: &Launched) -> Option<String> {
 }
 
 /// Runs a batch and compares.
-fn run(card: &mut dyn Card, blobs: &Blobs) -> Result<Launched, String> {
+fn run(device: &mut dyn Device, blobs: &Blobs) -> Result<Launched, String> {
     let batch = blobs.batch();
-    let launched = card.run(&batch).map_err(|error| error.to_string())?;
+    let launched = device.run(&batch).map_err(|error| error.to_string())?;
     match problem(&batch, &launched) {
         None => Ok(launched),
         Some(problem) => Err(problem),
     }
 }
 
-/// Everything that a card with the probe has to do right. The card works afterwards as before.
-pub fn check(card: &mut dyn Card) -> Vec<Check> {
-    type Try = fn(&mut dyn Card) -> Result<String, String>;
+/// Everything that a device with the probe has to do right. The device works afterwards as before.
+pub fn check(device: &mut dyn Device) -> Vec<Check> {
+    type Try = fn(&mut dyn Device) -> Result<String, String>;
     let list: [(&'static str, Try); 10] = [
         ("no jobs, no launch", no_jobs),
         ("a small batch", small),
@@ -263,7 +263,7 @@ pub fn check(card: &mut dyn Card) -> Vec<Check> {
     list.into_iter()
         .map(|(name, attempt)| {
             let start = Instant::now();
-            let result = attempt(card);
+            let result = attempt(device);
             let (problem, detail) = match result {
                 Ok(detail) => (None, detail),
                 Err(problem) => (Some(problem), String::new()),
@@ -278,27 +278,27 @@ pub fn check(card: &mut dyn Card) -> Vec<Check> {
         .collect()
 }
 
-fn no_jobs(card: &mut dyn Card) -> Result<String, String> {
-    let launched = run(card, &Blobs::new(0, 10, 2))?;
+fn no_jobs(device: &mut dyn Device) -> Result<String, String> {
+    let launched = run(device, &Blobs::new(0, 10, 2))?;
     match launched.times.launches {
         0 => Ok(String::new()),
         n => Err(format!("{n} launches")),
     }
 }
 
-fn small(card: &mut dyn Card) -> Result<String, String> {
+fn small(device: &mut dyn Device) -> Result<String, String> {
     for jobs in [1, 3, 4, 5, 1000] {
-        run(card, &Blobs::new(jobs, 100, 3))?;
+        run(device, &Blobs::new(jobs, 100, 3))?;
     }
     // Without counters, too.
     let mut blobs = Blobs::new(10, 100, 3);
     blobs.counters = 0;
-    run(card, &blobs)?;
+    run(device, &blobs)?;
     Ok(String::new())
 }
 
 /// A blob is sent again when its number changes, and only then.
-fn resident(card: &mut dyn Card) -> Result<String, String> {
+fn resident(device: &mut dyn Device) -> Result<String, String> {
     let words = 100_000;
     let mut blobs = Blobs::new(100, words, 4);
     let jobs = blobs.jobs.len() as u64 * 4;
@@ -307,34 +307,35 @@ fn resident(card: &mut dyn Card) -> Result<String, String> {
         found if found == wanted => Ok(()),
         found => Err(format!("{found} bytes were sent, not {wanted}")),
     };
-    expect(run(card, &blobs)?, jobs + 2 * blob)?;
-    expect(run(card, &blobs)?, jobs)?;
+    expect(run(device, &blobs)?, jobs + 2 * blob)?;
+    expect(run(device, &blobs)?, jobs)?;
     blobs.programs = Blobs::new(1, words, 5).programs;
     blobs.programs_id = 5;
-    expect(run(card, &blobs)?, jobs + blob)?;
+    expect(run(device, &blobs)?, jobs + blob)?;
     // Inputs without a number are never kept.
     blobs.inputs_id = 0;
     for salt in [6, 7] {
         blobs.inputs = Blobs::new(1, words, salt).inputs;
-        expect(run(card, &blobs)?, jobs + blob)?;
+        expect(run(device, &blobs)?, jobs + blob)?;
     }
     Ok(String::new())
 }
 
-fn growing(card: &mut dyn Card) -> Result<String, String> {
+fn growing(device: &mut dyn Device) -> Result<String, String> {
     for (number, jobs) in [1, 10, 100, 5000, 50, 20_000, 3].into_iter().enumerate() {
         let mut blobs = Blobs::new(jobs, jobs * 3, 10 + number as u64);
         blobs.arena_bytes = 1000 * (number + 1);
-        run(card, &blobs)?;
+        run(device, &blobs)?;
     }
     Ok(String::new())
 }
 
 /// More than goes through the pinned memory at once.
-fn large(card: &mut dyn Card) -> Result<String, String> {
-    let words = usize::try_from(card.memory() / 16 / 4).map_or(30 << 20, |most| most.min(30 << 20));
+fn large(device: &mut dyn Device) -> Result<String, String> {
+    let words =
+        usize::try_from(device.memory() / 16 / 4).map_or(30 << 20, |most| most.min(30 << 20));
     let blobs = Blobs::new(500_000.min(words), words, 20);
-    let launched = run(card, &blobs)?;
+    let launched = run(device, &blobs)?;
     let rate = |bytes: u64, time: Duration| bytes as f64 / time.as_secs_f64().max(1e-9) / 1e9;
     let times = launched.times;
     Ok(format!(
@@ -345,78 +346,78 @@ fn large(card: &mut dyn Card) -> Result<String, String> {
     ))
 }
 
-fn full_output(card: &mut dyn Card) -> Result<String, String> {
+fn full_output(device: &mut dyn Device) -> Result<String, String> {
     for words in [0, 2, 500] {
         let mut blobs = Blobs::new(1000, 100, 21);
         blobs.output_words = words;
-        run(card, &blobs)?;
+        run(device, &blobs)?;
     }
     Ok(String::new())
 }
 
 /// Arenas so large that few warps have room.
-fn few_arenas(card: &mut dyn Card) -> Result<String, String> {
+fn few_arenas(device: &mut dyn Device) -> Result<String, String> {
     let mut blobs = Blobs::new(1000, 100, 22);
-    let arena = card.memory() / 20;
+    let arena = device.memory() / 20;
     blobs.arena_bytes = usize::try_from(arena).unwrap_or(usize::MAX) / 256 * 256;
-    run(card, &blobs)?;
+    run(device, &blobs)?;
     Ok(format!("{} MiB each", arena >> 20))
 }
 
-fn no_room(card: &mut dyn Card) -> Result<String, String> {
+fn no_room(device: &mut dyn Device) -> Result<String, String> {
     let mut blobs = Blobs::new(10, 100, 23);
-    blobs.arena_bytes = usize::try_from(card.memory().saturating_mul(2)).unwrap_or(usize::MAX);
-    match card.run(&blobs.batch()) {
-        Err(CardError::Memory { .. }) => {}
+    blobs.arena_bytes = usize::try_from(device.memory().saturating_mul(2)).unwrap_or(usize::MAX);
+    match device.run(&blobs.batch()) {
+        Err(DeviceError::Memory { .. }) => {}
         Err(other) => return Err(format!("not an error of memory: {other}")),
         Ok(_) => return Err("it was run all the same".to_owned()),
     }
-    // And the card is none the worse.
-    run(card, &Blobs::new(10, 100, 24))?;
+    // And the device is none the worse.
+    run(device, &Blobs::new(10, 100, 24))?;
     Ok(String::new())
 }
 
-fn no_job(card: &mut dyn Card) -> Result<String, String> {
+fn no_job(device: &mut dyn Device) -> Result<String, String> {
     let mut blobs = Blobs::new(10, 100, 25);
     blobs.jobs.pop();
-    match card.run(&blobs.batch()) {
-        Err(CardError::Launch(_)) => Ok(String::new()),
+    match device.run(&blobs.batch()) {
+        Err(DeviceError::Launch(_)) => Ok(String::new()),
         Err(other) => Err(format!("not an error of the launch: {other}")),
         Ok(_) => Err("it was run all the same".to_owned()),
     }
 }
 
 /// What a launch costs that does nothing.
-fn many(card: &mut dyn Card) -> Result<String, String> {
+fn many(device: &mut dyn Device) -> Result<String, String> {
     const BATCHES: u32 = 500;
     let blobs = Blobs::new(16, 100, 26);
-    run(card, &blobs)?;
+    run(device, &blobs)?;
     let start = Instant::now();
     for _ in 0..BATCHES {
-        run(card, &blobs)?;
+        run(device, &blobs)?;
     }
     let each = start.elapsed() / BATCHES;
     Ok(format!("{:.1} us each", each.as_secs_f64() * 1e6))
 }
 
-/// A kernel that takes too long has to be given up. The card, opened with a time limit of at most a tenth of a second, is
+/// A kernel that takes too long has to be given up. The device, opened with a time limit of at most a tenth of a second, is
 /// lost afterwards; the kernel ends by itself after some seconds.
-pub fn check_clock(card: &mut dyn Card) -> Check {
+pub fn check_clock(device: &mut dyn Device) -> Check {
     let start = Instant::now();
     let mut blobs = Blobs::new(1, 10, 30);
     blobs.flags = BUSY;
-    // Cards tick about once a nanosecond.
+    // Devices tick about once a nanosecond.
     blobs.fuel = 3_000_000_000;
-    let first = card.run(&blobs.batch());
+    let first = device.run(&blobs.batch());
     let waited = start.elapsed();
     blobs.flags = 0;
-    let second = card.run(&blobs.batch());
+    let second = device.run(&blobs.batch());
     let problem = match (first, second) {
-        (Err(CardError::Timeout(_)), Err(CardError::Lost(_))) if waited.as_secs() < 2 => None,
-        (Err(CardError::Timeout(_)), Err(CardError::Lost(_))) => {
+        (Err(DeviceError::Timeout(_)), Err(DeviceError::Lost(_))) if waited.as_secs() < 2 => None,
+        (Err(DeviceError::Timeout(_)), Err(DeviceError::Lost(_))) => {
             Some(format!("it took {waited:?} to give up"))
         }
-        (Err(CardError::Timeout(_)), _) => Some("the card was used again".to_owned()),
+        (Err(DeviceError::Timeout(_)), _) => Some("the device was used again".to_owned()),
         (Err(other), _) => Some(format!("another error: {other}")),
         (Ok(_), _) => Some("it was waited for".to_owned()),
     };
@@ -444,11 +445,11 @@ mod tests {
     fn what_is_wrong_is_seen() {
         let blobs = small_batch();
         for trouble in [Trouble::Garbage, Trouble::Short, Trouble::Launch] {
-            let mut card = Faulty::new(Model::default(), [(0, trouble)]);
-            assert!(run(&mut card, &blobs).is_err(), "{trouble:?}");
-            assert!(run(&mut card, &blobs).is_ok(), "{trouble:?}");
+            let mut device = Faulty::new(Model::default(), [(0, trouble)]);
+            assert!(run(&mut device, &blobs).is_err(), "{trouble:?}");
+            assert!(run(&mut device, &blobs).is_ok(), "{trouble:?}");
         }
-        // A card that does not notice new programs.
+        // A device that does not notice new programs.
         let mut model = Model::default();
         run(&mut model, &blobs).unwrap();
         let mut other = blobs.clone();

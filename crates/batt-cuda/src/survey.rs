@@ -1,11 +1,11 @@
-//! What this machine has for running programs on cards, and what it lacks.
+//! What this machine has for running programs on devices, and what it lacks.
 
 use std::path::PathBuf;
 
 use crate::arch::{Arch, Version};
 use crate::cache::{Cache, Contents};
 use crate::cuda::free_memory;
-use crate::driver::{CardFacts, Driver};
+use crate::driver::{DeviceFacts, Driver};
 use crate::nvrtc::{Nvrtc, Places};
 
 /// What was found.
@@ -13,8 +13,8 @@ use crate::nvrtc::{Nvrtc, Places};
 pub struct Survey {
     /// The version of CUDA that the driver runs, or why there is none.
     pub driver: Result<Version, String>,
-    /// The cards, with their free memory or why it is not known.
-    pub cards: Vec<(CardFacts, Result<u64, String>)>,
+    /// The devices, with their free memory or why it is not known.
+    pub devices: Vec<(DeviceFacts, Result<u64, String>)>,
     /// The compiler, or why there is none.
     pub compiler: Result<Compiler, String>,
     /// Where compiled kernels are kept.
@@ -38,13 +38,13 @@ impl Survey {
     /// Looks at everything. That something is missing is a finding, never an error.
     pub fn new(places: &Places, cache: &Cache) -> Survey {
         let driver = Driver::get();
-        let mut cards = Vec::new();
+        let mut devices = Vec::new();
         if let Ok(driver) = &driver {
-            for ordinal in 0..driver.cards {
-                // A card that does not answer is no card.
-                if let Ok(facts) = CardFacts::of(driver, ordinal) {
+            for ordinal in 0..driver.devices {
+                // A device that does not answer is no device.
+                if let Ok(facts) = DeviceFacts::of(driver, ordinal) {
                     let free = free_memory(driver, ordinal).map_err(|error| error.to_string());
-                    cards.push((facts, free));
+                    devices.push((facts, free));
                 }
             }
         }
@@ -60,7 +60,7 @@ impl Survey {
             driver: driver
                 .map(|driver| driver.version)
                 .map_err(|error| words(&error)),
-            cards,
+            devices,
             compiler,
             cache: cache.folder().map(ToOwned::to_owned),
             kept: cache.contents(),
@@ -72,7 +72,7 @@ impl Survey {
         let mut advice = Vec::new();
         if let Err(why) = &self.driver {
             advice.push(format!(
-                "{why}: programs run on the CPU; a card needs the NVIDIA driver, and in a container to be passed in \
+                "{why}: programs run on the CPU; a device needs the NVIDIA driver, and in a container to be passed in \
                  (`docker run --gpus all`)"
             ));
         }
@@ -96,8 +96,8 @@ impl Survey {
 }
 
 /// The reason, without what the error puts before it.
-fn words(error: &batt_engine::device::CardError) -> String {
-    use batt_engine::device::CardError::{Compile, Missing};
+fn words(error: &batt_engine::device::DeviceError) -> String {
+    use batt_engine::device::DeviceError::{Compile, Missing};
     match error {
         Compile(why) | Missing(why) => why.clone(),
         other => other.to_string(),
@@ -112,7 +112,7 @@ mod tests {
     fn a_survey_always_comes_about() {
         let survey = Survey::new(&Places::default(), &Cache::none());
         assert!(survey.compiler.is_err());
-        assert_eq!(survey.driver.is_err(), survey.cards.is_empty());
+        assert_eq!(survey.driver.is_err(), survey.devices.is_empty());
         assert!(
             survey
                 .advice()

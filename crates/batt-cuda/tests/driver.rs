@@ -1,4 +1,4 @@
-//! The host side against a driver without a card, `tests/driver/libcuda.c`.
+//! The host side against a driver without a device, `tests/driver/libcuda.c`.
 //!
 //! The driver is looked for when a process first needs it, so each case is a process of its own: this test program, run again
 //! with the case to run and that driver in front of any other. Needs a C compiler, which linking Rust needs as well.
@@ -16,7 +16,7 @@ use batt_cuda::source::PROBE;
 use batt_cuda::{
     Arch, Cache, Cuda, Driver, Image, Key, Maker, Options, Origin, Places, Settings, Version,
 };
-use batt_engine::device::{Card, CardError};
+use batt_engine::device::{Device, DeviceError};
 use tempfile::TempDir;
 
 /// A case: its name, what the environment is, what is tried.
@@ -112,7 +112,7 @@ fn open(ordinals: &[usize]) -> Vec<Cuda> {
     let folder = TempDir::new().unwrap();
     let opened = Cuda::open_all(ordinals, &settings(&folder)).unwrap();
     assert_eq!(opened.notes, Vec::<String>::new());
-    opened.cards
+    opened.devices
 }
 
 fn good(checks: &[Check]) {
@@ -146,26 +146,26 @@ fn most_used() -> u64 {
 }
 
 fn everything() {
-    let mut cards = open(&[0]);
-    assert_eq!(cards[0].name(), "cuda:0 Nothing 0");
-    assert_eq!(cards[0].kernel().warps, 4 * 28);
-    assert!(matches!(cards[0].kernel().origin, Origin::Cache(_)));
-    good(&plumbing::check(&mut cards[0]));
+    let mut devices = open(&[0]);
+    assert_eq!(devices[0].name(), "cuda:0 Nothing 0");
+    assert_eq!(devices[0].kernel().warps, 4 * 28);
+    assert!(matches!(devices[0].kernel().origin, Origin::Cache(_)));
+    good(&plumbing::check(&mut devices[0]));
     assert!(most_used() <= (1 << 30) / 100 * 80, "{}", most_used());
-    drop(cards);
+    drop(devices);
     all_given_back();
 }
 
 fn sharing() {
-    let cards = open(&[0, 1, 0]);
-    let memory: Vec<u64> = cards.iter().map(Card::memory).collect();
+    let devices = open(&[0, 1, 0]);
+    let memory: Vec<u64> = devices.iter().map(Device::memory).collect();
     assert_eq!(memory[0] * 2, memory[1]);
     assert_eq!(memory[0], memory[2]);
     thread::scope(|scope| {
-        for (number, mut card) in cards.into_iter().enumerate() {
-            // The cards have one memory here, so only those on one card are tried.
+        for (number, mut device) in devices.into_iter().enumerate() {
+            // The devices have one memory here, so only those on one device are tried.
             if number != 1 {
-                scope.spawn(move || good(&plumbing::check(&mut card)));
+                scope.spawn(move || good(&plumbing::check(&mut device)));
             }
         }
     });
@@ -175,8 +175,8 @@ fn sharing() {
 
 /// Batches that do not fit fail, and those that fit do not.
 fn little() {
-    let mut cards = open(&[0]);
-    for check in plumbing::check(&mut cards[0]) {
+    let mut devices = open(&[0]);
+    for check in plumbing::check(&mut devices[0]) {
         if let Some(problem) = check.problem {
             assert!(problem.contains("no room"), "{}: {problem}", check.name);
             assert_ne!(check.name, "a small batch");
@@ -184,40 +184,40 @@ fn little() {
         }
     }
     assert!(most_used() <= 2_400_000, "{}", most_used());
-    drop(cards);
+    drop(devices);
     all_given_back();
 }
 
 /// One launch fails, the others do not.
 fn passing() {
-    let mut cards = open(&[0]);
-    let checks = plumbing::check(&mut cards[0]);
+    let mut devices = open(&[0]);
+    let checks = plumbing::check(&mut devices[0]);
     let failed: Vec<&Check> = checks.iter().filter(|c| c.problem.is_some()).collect();
     assert_eq!(failed.len(), 1, "{failed:?}");
     let problem = failed[0].problem.as_deref().unwrap();
     assert!(problem.starts_with("the launch failed"), "{problem}");
-    good(&plumbing::check(&mut cards[0]));
-    drop(cards);
+    good(&plumbing::check(&mut devices[0]));
+    drop(devices);
     all_given_back();
 }
 
-/// After an error that a context does not survive nothing more is tried, on any logical device of the card.
+/// After an error that a context does not survive nothing more is tried, on any logical device of the device.
 fn lost() {
-    let mut cards = open(&[0, 0, 1]);
-    let checks = plumbing::check(&mut cards[0]);
+    let mut devices = open(&[0, 0, 1]);
+    let checks = plumbing::check(&mut devices[0]);
     let problem = checks[1].problem.as_deref().unwrap();
     assert!(
-        problem.starts_with("the card is lost") && problem.contains("made up"),
+        problem.starts_with("the device is lost") && problem.contains("made up"),
         "{problem}"
     );
     let launches = state()[7];
-    assert!(plumbing::check(&mut cards[1])[1].problem.is_some());
+    assert!(plumbing::check(&mut devices[1])[1].problem.is_some());
     assert_eq!(state()[7], launches);
-    good(&plumbing::check(&mut cards[2]));
-    drop(cards);
+    good(&plumbing::check(&mut devices[2]));
+    drop(devices);
     let folder = TempDir::new().unwrap();
     let again = Cuda::open(0, &settings(&folder)).err();
-    assert!(matches!(again, Some(CardError::Lost(_))), "{again:?}");
+    assert!(matches!(again, Some(DeviceError::Lost(_))), "{again:?}");
 }
 
 /// A kernel from the cache that the driver does not take is thrown away.
@@ -226,7 +226,7 @@ fn refused() {
     let settings = settings(&folder);
     // There is no compiler to make another.
     let error = Cuda::open(0, &settings).err();
-    assert!(matches!(error, Some(CardError::Compile(_))), "{error:?}");
+    assert!(matches!(error, Some(DeviceError::Compile(_))), "{error:?}");
     assert_eq!(settings.maker.cache.contents().entries, 0);
     all_given_back();
 }
@@ -237,25 +237,25 @@ fn late() {
         timeout: Duration::from_millis(50),
         ..settings(&folder)
     };
-    let (mut card, _) = Cuda::open(0, &settings).unwrap();
-    good(&[plumbing::check_clock(&mut card)]);
+    let (mut device, _) = Cuda::open(0, &settings).unwrap();
+    good(&[plumbing::check_clock(&mut device)]);
     // What a kernel may still be using is not freed.
-    drop(card);
+    drop(device);
     assert!(state()[0] > 0);
     let again = Cuda::open(0, &settings).err();
-    assert!(matches!(again, Some(CardError::Lost(_))), "{again:?}");
+    assert!(matches!(again, Some(DeviceError::Lost(_))), "{again:?}");
 }
 
 fn numbers() {
     let driver = Driver::get().unwrap();
     assert_eq!(
-        (driver.cards, driver.version.to_string().as_str()),
+        (driver.devices, driver.version.to_string().as_str()),
         (2, "12.8")
     );
     let folder = TempDir::new().unwrap();
     for ordinal in [2, 1000, usize::MAX] {
         let error = Cuda::open(ordinal, &settings(&folder)).err();
-        assert!(matches!(error, Some(CardError::Missing(_))), "{error:?}");
+        assert!(matches!(error, Some(DeviceError::Missing(_))), "{error:?}");
     }
     all_given_back();
 }

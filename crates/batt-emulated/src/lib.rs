@@ -16,7 +16,7 @@ use std::time::Instant;
 #[cfg(fibres)]
 use std::{ffi::CStr, ptr};
 
-use batt_engine::device::{Batch, Card, CardError, Launch, Launched, Times};
+use batt_engine::device::{Batch, Device, DeviceError, Launch, Launched, Times};
 
 unsafe extern "C" {
     /// Runs jobs until there are none left, on the calling thread.
@@ -173,7 +173,7 @@ impl Default for Emulated {
     }
 }
 
-impl Card for Emulated {
+impl Device for Emulated {
     fn name(&self) -> String {
         match self.arenas.len() {
             _ if self.lanes.is_some() => "emulated, 32 lanes".to_owned(),
@@ -187,11 +187,11 @@ impl Card for Emulated {
         4 << 30
     }
 
-    fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, CardError> {
+    fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, DeviceError> {
         let jobs = batch.jobs.len() / 4;
         let arena_bytes = batch.arena_bytes.next_multiple_of(256);
         if u32::try_from(arena_bytes).is_err() {
-            return Err(CardError::Launch(format!(
+            return Err(DeviceError::Launch(format!(
                 "an arena of {arena_bytes} bytes is larger than its offsets"
             )));
         }
@@ -243,10 +243,10 @@ impl Card for Emulated {
         });
         // One thread is enough to do all jobs.
         if ends.is_empty() {
-            return Err(CardError::Launch("the system gives us no thread".into()));
+            return Err(DeviceError::Launch("the system gives us no thread".into()));
         }
         if let Some(broken) = ends.into_iter().find_map(Result::err) {
-            return Err(CardError::Launch(broken));
+            return Err(DeviceError::Launch(broken));
         }
         let kernel = started.elapsed();
         output.truncate(usize::try_from(cursor[1]).unwrap_or(usize::MAX));

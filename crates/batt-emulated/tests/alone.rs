@@ -10,8 +10,8 @@ use batt_arc::Grid;
 use batt_dsl::{Dialect, Limits, OwnedValue, Workspace};
 use batt_emulated::{Emulated, LaneOrder, Misdeed, Planted};
 use batt_engine::device::{
-    Card, CardError, Entry, Inputs, JobAt, Launcher, Param, Programs, Settings, Shapes, entries,
-    wire,
+    Device, DeviceError, Entry, Inputs, JobAt, Launcher, Param, Programs, Settings, Shapes,
+    entries, wire,
 };
 use batt_engine::{Compiled, RunError, Sample};
 use batt_lang::SolverFile;
@@ -394,7 +394,7 @@ fn on_cpu(program: &Compiled, grid: &Grid) -> Result<OwnedValue, RunError> {
 /// What came of a program, and how often a primitive was called in how many launches.
 type Told = (Result<OwnedValue, RunError>, u64, usize);
 
-fn on_card(card: &mut dyn Card, program: &Compiled, op: &str) -> Result<Told, CardError> {
+fn on_device(device: &mut dyn Device, program: &Compiled, op: &str) -> Result<Told, DeviceError> {
     let grid = grid();
     let sample = Sample {
         demos: &[],
@@ -414,9 +414,9 @@ fn on_card(card: &mut dyn Card, program: &Compiled, op: &str) -> Result<Told, Ca
     };
     let jobs = [JobAt::new(place, at.params(input))];
     let mut launcher = Launcher::new(settings, 1);
-    let done = launcher.run(card, &programs, &inputs, &jobs)?;
+    let done = launcher.run(device, &programs, &inputs, &jobs)?;
     if let Some(error) = &done.error {
-        return Err(CardError::Launch(error.to_string()));
+        return Err(DeviceError::Launch(error.to_string()));
     }
     let finished = done
         .job(0)
@@ -444,14 +444,14 @@ fn check(dialect: Dialect, case: &Case) {
     let program = Compiled::new(&file.programs[0]);
     let expected = on_cpu(&program, &grid());
     let one_lane = &mut Emulated::new(NonZeroUsize::MIN);
-    let (value, in_turn, launches) = on_card(one_lane, &program, op).expect("a launch");
+    let (value, in_turn, launches) = on_device(one_lane, &program, op).expect("a launch");
     assert_eq!(value, expected, "{call}, one lane");
     for order in [LaneOrder::Up, LaneOrder::Down, LaneOrder::Shuffled(7)] {
         let Some(mut warp) = Emulated::warp(order) else {
             println!("skipped: lanes are switched on Linux on x86-64 alone");
             return;
         };
-        let (value, calls, again) = on_card(&mut warp, &program, op).expect("a launch");
+        let (value, calls, again) = on_device(&mut warp, &program, op).expect("a launch");
         assert_eq!(value, expected, "{call}, {order:?}");
         assert_eq!(again, launches, "{call}, {order:?}");
         match expect {
@@ -470,7 +470,7 @@ fn check(dialect: Dialect, case: &Case) {
         what: Misdeed::Spend,
     };
     let warp = Emulated::warp(LaneOrder::Up).map(|warp| warp.with(planted));
-    let error = on_card(&mut warp.expect("a warp"), &program, op).expect_err(call);
+    let error = on_device(&mut warp.expect("a warp"), &program, op).expect_err(call);
     let error = error.to_string();
     assert!(error.contains("(call_alone)"), "{call}: {error}");
 }

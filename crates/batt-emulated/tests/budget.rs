@@ -47,7 +47,7 @@ struct Runs<'a> {
 impl<'a> Runs<'a> {
     /// All programs of a text on all samples; nothing where there are no warps.
     fn new(dialect: Dialect, text: &str, samples: &'a [Sample<'a>]) -> Option<Runs<'a>> {
-        let Some(mut card) = Emulated::warp(LaneOrder::Up) else {
+        let Some(mut device) = Emulated::warp(LaneOrder::Up) else {
             println!("skipped: lanes are switched on Linux on x86-64 alone");
             return None;
         };
@@ -74,7 +74,7 @@ impl<'a> Runs<'a> {
             ..Settings::default()
         };
         let done = Launcher::new(settings, 1)
-            .run(&mut card, &programs, &inputs, &jobs)
+            .run(&mut device, &programs, &inputs, &jobs)
             .expect("a launch");
         Some(Runs {
             programs: compiled,

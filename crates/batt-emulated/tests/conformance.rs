@@ -19,8 +19,8 @@ fn shared_vectors() -> Option<PathBuf> {
 }
 
 fn run(dir: &Path, fallback: bool) -> DeviceReport {
-    let mut card = Emulated::new(NonZeroUsize::new(2).expect("not zero"));
-    run_on_device(dir, &[], &mut card, fallback, |_, _| {}).expect("a vectors directory")
+    let mut device = Emulated::new(NonZeroUsize::new(2).expect("not zero"));
+    run_on_device(dir, &[], &mut device, fallback, |_, _| {}).expect("a vectors directory")
 }
 
 #[test]

@@ -77,11 +77,11 @@ fn programs_give_what_they_give_on_the_cpu() {
         one.repeat(copies)
     };
     for (threads, copies) in [(1, 1), (3, 200)] {
-        let mut card = Emulated::new(NonZeroUsize::new(threads).expect("not zero"));
+        let mut device = Emulated::new(NonZeroUsize::new(threads).expect("not zero"));
         let mut launcher = Launcher::new(Settings::default(), 1);
         let jobs = jobs(copies);
         let done = launcher
-            .run(&mut card, &programs, &inputs, &jobs)
+            .run(&mut device, &programs, &inputs, &jobs)
             .expect("a launch");
         assert_eq!(done.len(), jobs.len());
         for k in 0..done.len() {

@@ -1,13 +1,13 @@
-//! Solvers with the help of cards give what they give without: values, verdicts and hashes.
+//! Solvers with the help of devices give what they give without: values, verdicts and hashes.
 
 use std::num::NonZeroUsize;
-use std::sync::atomic::AtomicBool;
 
 use batt_arc::corpus;
 use batt_dsl::{Dialect, Limits, OwnedValue};
 use batt_emulated::Emulated;
+use batt_engine::Cancel;
 use batt_engine::device::{
-    Card, DeviceOptions, DeviceReport, Left, Prepared, Reason, Score, ScoreOptions, score_jobs,
+    Device, DeviceOptions, DeviceReport, Left, Prepared, Reason, Score, ScoreOptions, score_jobs,
     score_table,
 };
 use batt_engine::{Compiled, Job, Options, Role, Sample, Values, Verdict, evaluate_on};
@@ -44,9 +44,9 @@ fn with_corpus<T>(body: impl FnOnce(&[Compiled], &[Sample<'_>]) -> T) -> T {
     body(&programs, &samples)
 }
 
-fn cards(count: usize) -> Vec<Box<dyn Card>> {
-    let card = || -> Box<dyn Card> { Box::new(Emulated::default()) };
-    (0..count).map(|_| card()).collect()
+fn devices(count: usize) -> Vec<Box<dyn Device>> {
+    let device = || -> Box<dyn Device> { Box::new(Emulated::default()) };
+    (0..count).map(|_| device()).collect()
 }
 
 fn device(chunk: usize, verify: f64) -> DeviceOptions {
@@ -66,7 +66,7 @@ fn run(
     verify: f64,
 ) -> (Vec<Told>, Option<DeviceReport>) {
     with_corpus(|programs, samples| {
-        // Not in the order in which cards are given programs.
+        // Not in the order in which devices are given programs.
         let jobs: Vec<Job<'_>> = samples
             .iter()
             .flat_map(|sample| {
@@ -82,9 +82,9 @@ fn run(
             ..Options::default()
         };
         let mut told = Vec::new();
-        let stop = AtomicBool::new(false);
+        let stop = Cancel::new();
         let (done, report) =
-            evaluate_on(&mut cards(count), &jobs, &options, &stop, |at, result| {
+            evaluate_on(&mut devices(count), &jobs, &options, &stop, |at, result| {
                 assert_eq!(at, told.len());
                 told.push((result.verdict, result.value));
             });
@@ -94,14 +94,14 @@ fn run(
 }
 
 #[test]
-fn evaluating_with_cards_changes_nothing() {
+fn evaluating_with_devices_changes_nothing() {
     for values in [Values::All, Values::Wrong, Values::None] {
         let (expected, report) = run(0, values, 0, 0.0);
         assert!(report.is_none());
         for (count, chunk, verify) in [(1, 0, 0.0), (2, 100, 0.0), (1, 333, 1.0)] {
             let (told, report) = run(count, values, chunk, verify);
-            assert!(told == expected, "{count} cards, chunks of {chunk}");
-            let report = report.expect("cards were used");
+            assert!(told == expected, "{count} devices, chunks of {chunk}");
+            let report = report.expect("devices were used");
             assert_eq!(report.runs.total() as usize, told.len());
             let finished = report.runs.finished();
             assert!(finished > 0);
@@ -122,8 +122,8 @@ fn options(chunk: usize, verify: f64) -> ScoreOptions {
 fn scores(count: usize, chunk: usize, verify: f64) -> (Vec<Score>, Option<DeviceReport>) {
     with_corpus(|programs, samples| {
         let options = options(chunk, verify);
-        let stop = AtomicBool::new(false);
-        let (all, report) = score_table(&mut cards(count), programs, samples, &options, &stop);
+        let stop = Cancel::new();
+        let (all, report) = score_table(&mut devices(count), programs, samples, &options, &stop);
         assert_eq!(report.scores, all.len());
         assert_eq!(all.len(), programs.len() * samples.len());
         assert_eq!(report.device.is_some(), count > 0);
@@ -139,7 +139,7 @@ fn scores_are_the_same() {
         let (all, report) = scores(count, chunk, verify);
         let mut pairs = all.iter().zip(&expected).enumerate();
         assert_eq!(pairs.find(|(_, (a, b))| a != b), None);
-        let report = report.expect("cards were used");
+        let report = report.expect("devices were used");
         assert!(report.runs.finished() > 0);
         assert_eq!(report.runs.total() as usize, all.len());
         assert_eq!((report.differing, report.mismatches.len()), (0, 0));
@@ -147,7 +147,7 @@ fn scores_are_the_same() {
     }
 }
 
-/// Some runs out of all, in any order, with the same samples from call to call; what no card finishes is done here or
+/// Some runs out of all, in any order, with the same samples from call to call; what no device finishes is done here or
 /// handed back.
 #[test]
 fn scores_of_some_runs() {
@@ -167,10 +167,10 @@ fn scores_of_some_runs() {
                     left,
                     ..options(chunk, 0.0)
                 };
-                let stop = AtomicBool::new(false);
-                let mut cards = cards(count);
+                let stop = Cancel::new();
+                let mut devices = devices(count);
                 let (found, report) =
-                    score_jobs(&mut cards, programs, &prepared, &runs, &options, &stop);
+                    score_jobs(&mut devices, programs, &prepared, &runs, &options, &stop);
                 assert_eq!(found.len(), runs.len());
                 let mut pairs = found.iter().zip(&wanted);
                 assert!(pairs.all(|(a, b)| a.as_ref().is_none_or(|a| a == *b)));
@@ -189,7 +189,7 @@ fn scores_of_some_runs() {
     });
 }
 
-/// With fewer steps for the CPU there is less fuel for cards, and the same comes of it; with hardly any they are not used.
+/// With fewer steps for the CPU there is less fuel for devices, and the same comes of it; with hardly any they are not used.
 #[test]
 fn scores_within_fewer_steps() {
     with_corpus(|programs, samples| {
@@ -201,8 +201,8 @@ fn scores_within_fewer_steps() {
                 },
                 ..options(0, 0.0)
             };
-            let stop = AtomicBool::new(false);
-            score_table(&mut cards(count), programs, samples, &options, &stop)
+            let stop = Cancel::new();
+            score_table(&mut devices(count), programs, samples, &options, &stop)
         };
         for (steps, used) in [(1_000_000, true), (150_000, true), (1_000, false)] {
             let (expected, _) = scores(0, steps);

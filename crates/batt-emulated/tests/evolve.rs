@@ -1,18 +1,18 @@
-//! Evolution with the help of a card is the same as without.
+//! Evolution with the help of a device is the same as without.
 
 use std::num::NonZeroUsize;
-use std::sync::atomic::AtomicBool;
 
 use batt_arc::{Task, corpus};
 use batt_dsl::Dialect;
 use batt_emulated::Emulated;
-use batt_engine::device::Card;
+use batt_engine::Cancel;
+use batt_engine::device::Device;
 use batt_evolve::{Donor, Evolution, Settings, Tally};
 use batt_lang::SolverFile;
 use batt_lang::card::structural_hash;
 
 #[test]
-fn a_card_changes_nothing_but_who_does_the_work() {
+fn a_device_changes_nothing_but_who_does_the_work() {
     let ids = ["1b91133d", "33b64ef9", "8d3e25e2", "d66c1b89", "e73fc175"];
     let all = corpus::tasks();
     let tasks: Vec<Task> = ids.iter().filter_map(|id| all.get(id).cloned()).collect();
@@ -26,7 +26,7 @@ fn a_card_changes_nothing_but_who_does_the_work() {
         })
         .filter(|donor| !ids.contains(&donor.task.as_str()))
         .collect();
-    let run = |cards: &mut [Box<dyn Card>]| {
+    let run = |devices: &mut [Box<dyn Device>]| {
         let settings = Settings {
             seed: 11,
             offspring: NonZeroUsize::new(250),
@@ -36,7 +36,7 @@ fn a_card_changes_nothing_but_who_does_the_work() {
         let mut found = Vec::new();
         let mut tally = Tally::default();
         for _ in 0..3 {
-            let round = evolution.round(cards, &AtomicBool::new(false));
+            let round = evolution.round(devices, &Cancel::new());
             tally.add(&round.tally);
             for f in round.found {
                 found.push((f.task, structural_hash(&f.program), f.outputs, f.score));
@@ -46,15 +46,15 @@ fn a_card_changes_nothing_but_who_does_the_work() {
     };
     let (found, state, tally) = run(&mut []);
     assert!(found.len() > 50);
-    assert_eq!(tally.on_cards, 0);
-    let (on_card, card_state, card_tally) = run(&mut [Box::new(Emulated::default())]);
-    assert_eq!(found, on_card);
-    assert_eq!(state, card_state);
-    assert_eq!(tally.offspring, card_tally.offspring);
-    assert_eq!(tally.failed, card_tally.failed);
-    let share = card_tally.on_cards as f64 / card_tally.offspring as f64;
+    assert_eq!(tally.on_devices, 0);
+    let (on_device, device_state, device_tally) = run(&mut [Box::new(Emulated::default())]);
+    assert_eq!(found, on_device);
+    assert_eq!(state, device_state);
+    assert_eq!(tally.offspring, device_tally.offspring);
+    assert_eq!(tally.failed, device_tally.failed);
+    let share = device_tally.on_devices as f64 / device_tally.offspring as f64;
     assert!(
         share > 0.5,
-        "{share:.2} of the offspring were run on the card"
+        "{share:.2} of the offspring were run on the device"
     );
 }

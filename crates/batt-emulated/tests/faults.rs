@@ -1,14 +1,14 @@
-//! Whatever goes wrong on a card, all runs are done and give what they give without one; and the report says so.
+//! Whatever goes wrong on a device, all runs are done and give what they give without one; and the report says so.
 
 use std::num::NonZeroUsize;
-use std::sync::atomic::AtomicBool;
 
 use batt_arc::{Grid, corpus};
 use batt_cuda::{Faulty, Script};
 use batt_dsl::Dialect;
 use batt_emulated::{Emulated, LaneOrder};
+use batt_engine::Cancel;
 use batt_engine::device::{
-    Card, CardReport, DeviceOptions, Inputs, JobAt, Launcher, Left, Param, Prepared, Programs,
+    Device, DeviceOptions, DeviceUsage, Inputs, JobAt, Launcher, Left, Param, Prepared, Programs,
     Reason, Score, ScoreOptions, Settings, Shapes, score_jobs, score_table,
 };
 use batt_engine::{Compiled, Sample};
@@ -26,8 +26,8 @@ fn options(chunk: usize, verify: f64) -> ScoreOptions {
     }
 }
 
-/// The scores of the corpus on some inputs, in chunks of a size, and what the card did.
-fn scores(faults: Option<&str>, chunk: usize, verify: f64) -> (Vec<Score>, Option<CardReport>) {
+/// The scores of the corpus on some inputs, in chunks of a size, and what the device did.
+fn scores(faults: Option<&str>, chunk: usize, verify: f64) -> (Vec<Score>, Option<DeviceUsage>) {
     let file = SolverFile::parse_in(corpus::SOLVERS, "solvers.py", Some(Dialect::ArcDsl));
     let programs: Vec<Compiled> = file.programs.iter().map(Compiled::new).collect();
     let tasks = corpus::tasks();
@@ -35,21 +35,24 @@ fn scores(faults: Option<&str>, chunk: usize, verify: f64) -> (Vec<Score>, Optio
     let samples: Vec<Sample<'_>> = pairs
         .map(|(task, _, pair)| Sample::new(task, pair))
         .collect();
-    let card = faults.map(|faults| -> Box<dyn Card> {
+    let device = faults.map(|faults| -> Box<dyn Device> {
         let script: Script = faults.parse().expect("a script");
         Box::new(Faulty::new(Emulated::default(), script))
     });
     let options = options(chunk, verify);
-    let stop = AtomicBool::new(false);
+    let stop = Cancel::new();
     let (all, report) = score_table(
-        &mut Vec::from_iter(card),
+        &mut Vec::from_iter(device),
         &programs,
         &samples,
         &options,
         &stop,
     );
     assert_eq!(all.len(), programs.len() * samples.len());
-    (all, report.device.map(|mut device| device.cards.remove(0)))
+    (
+        all,
+        report.device.map(|mut device| device.devices.remove(0)),
+    )
 }
 
 #[test]
@@ -65,17 +68,17 @@ fn faults_change_nothing() {
         ("timeout@2", 1, true),
         ("memory@1,launch@2,timeout@4", 3, true),
     ] {
-        let (found, card) = scores(Some(faults), 100, 0.0);
+        let (found, device) = scores(Some(faults), 100, 0.0);
         assert!(found == expected, "{faults}");
-        let card = card.expect("it is in the report");
-        assert_eq!(card.errors.len(), errors, "{faults}: {:?}", card.errors);
-        assert_eq!(card.lost, lost, "{faults}");
+        let device = device.expect("it is in the report");
+        assert_eq!(device.errors.len(), errors, "{faults}: {:?}", device.errors);
+        assert_eq!(device.lost, lost, "{faults}");
     }
 }
 
-/// Nobody stands in for a card that fails where the caller does: its runs are handed back, and counted.
+/// Nobody stands in for a device that fails where the caller does: its runs are handed back, and counted.
 #[test]
-fn what_a_failing_card_leaves_is_handed_back() {
+fn what_a_failing_device_leaves_is_handed_back() {
     let file = SolverFile::parse_in(corpus::SOLVERS, "solvers.py", Some(Dialect::ArcDsl));
     let programs: Vec<Compiled> = file.programs.iter().map(Compiled::new).collect();
     let tasks = corpus::tasks();
@@ -88,16 +91,17 @@ fn what_a_failing_card_leaves_is_handed_back() {
     };
     for (faults, done) in [("launch@1", runs.len() - 20), ("lost@1", 0)] {
         let script: Script = faults.parse().expect("a script");
-        let mut cards: Vec<Box<dyn Card>> =
+        let mut devices: Vec<Box<dyn Device>> =
             vec![Box::new(Faulty::new(Emulated::default(), script))];
-        let stop = AtomicBool::new(false);
-        let (scores, report) = score_jobs(&mut cards, &programs, &samples, &runs, &options, &stop);
-        let counts = report.device.expect("a card was used").runs;
+        let stop = Cancel::new();
+        let (scores, report) =
+            score_jobs(&mut devices, &programs, &samples, &runs, &options, &stop);
+        let counts = report.device.expect("a device was used").runs;
         let scored = scores.iter().flatten().count();
         assert_eq!(scores.len(), runs.len());
         assert_eq!(scored as u64, counts.finished());
         assert_eq!(counts.total() as usize, runs.len());
-        assert!(counts.left[Reason::Card.index()] >= 10, "{faults}");
+        assert!(counts.left[Reason::Device.index()] >= 10, "{faults}");
         assert!(scored >= done, "{faults}: {scored}");
     }
 }
@@ -117,9 +121,9 @@ fn nonsense_does_no_harm_if_verified() {
 fn one_giant_batch() {
     let (expected, _) = scores(None, 100, 0.0);
     for faults in ["", "memory@0", "lost@1"] {
-        let (found, card) = scores(Some(faults), usize::MAX, 0.0);
+        let (found, device) = scores(Some(faults), usize::MAX, 0.0);
         assert!(found == expected, "{faults}");
-        let errors = card.expect("it is in the report").errors;
+        let errors = device.expect("it is in the report").errors;
         assert_eq!(errors.is_empty(), faults.is_empty(), "{errors:?}");
     }
 }
@@ -147,14 +151,14 @@ fn batches_of_any_size() {
         expected: at.expected,
         ..JobAt::new(program, at.params(alone))
     };
-    let mut cards = vec![(Emulated::default(), 20_000)];
-    cards.extend(Emulated::warp(LaneOrder::Down).map(|card| (card, 6_000)));
-    for (mut card, most) in cards {
+    let mut devices = vec![(Emulated::default(), 20_000)];
+    devices.extend(Emulated::warp(LaneOrder::Down).map(|device| (device, 6_000)));
+    for (mut device, most) in devices {
         for count in [0, 1, most] {
             let mut launcher = Launcher::new(Settings::default(), 1);
             let jobs = vec![job; count];
             let done = launcher
-                .run(&mut card, &programs, &inputs, &jobs)
+                .run(&mut device, &programs, &inputs, &jobs)
                 .expect("a launch");
             assert_eq!(done.len(), count);
             assert!(done.error.is_none());

@@ -1,12 +1,12 @@
-//! Mega-batches with the help of cards give what they give without.
+//! Mega-batches with the help of devices give what they give without.
 
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use batt_arc::{Grid, corpus};
 use batt_dsl::{Dialect, Fault, Limits, OwnedValue, Run};
 use batt_emulated::{Emulated, LaneOrder};
-use batt_engine::device::{Batch, Card, CardError, DeviceOptions, Launched, Reason, Settings};
+use batt_engine::Cancel;
+use batt_engine::device::{Batch, Device, DeviceError, DeviceOptions, Launched, Reason, Settings};
 use batt_engine::{BattEntry, CompiledBatt, MegaOptions, MegaReport, Sample, Verdict, mega_on};
 use batt_lang::batt::BattFile;
 use batt_lang::card::{self, CardOptions, Donor};
@@ -222,21 +222,25 @@ fn owned<'r>(run: &mut Run<'r>, entry: BattEntry<'r>) -> Result<OwnedValue, Faul
     run.to_owned(entry.value.map_err(|error| error.fault)?)
 }
 
-fn run(cards: &mut [Box<dyn Card>], options: &MegaOptions, from: usize) -> (MegaReport, Vec<Line>) {
-    with_work(|batts, samples| run_batts(batts, samples, cards, options, from))
+fn run(
+    devices: &mut [Box<dyn Device>],
+    options: &MegaOptions,
+    from: usize,
+) -> (MegaReport, Vec<Line>) {
+    with_work(|batts, samples| run_batts(batts, samples, devices, options, from))
 }
 
 fn run_batts(
     batts: &[CompiledBatt],
     samples: &[Sample<'_>],
-    cards: &mut [Box<dyn Card>],
+    devices: &mut [Box<dyn Device>],
     options: &MegaOptions,
     from: usize,
 ) -> (MegaReport, Vec<Line>) {
     let mut lines = Vec::new();
-    let stop = AtomicBool::new(false);
+    let stop = Cancel::new();
     let report = mega_on(
-        cards,
+        devices,
         batts,
         samples,
         from,
@@ -251,9 +255,9 @@ fn run_batts(
     (report, lines)
 }
 
-fn emulated(count: usize) -> Vec<Box<dyn Card>> {
-    let card = || -> Box<dyn Card> { Box::new(Emulated::default()) };
-    (0..count).map(|_| card()).collect()
+fn emulated(count: usize) -> Vec<Box<dyn Device>> {
+    let device = || -> Box<dyn Device> { Box::new(Emulated::default()) };
+    (0..count).map(|_| device()).collect()
 }
 
 fn options(threads: usize, chunk: usize) -> MegaOptions {
@@ -284,14 +288,14 @@ fn assert_same(report: &MegaReport, expected: &MegaReport) {
 }
 
 #[test]
-fn cards_chunks_and_batches_change_nothing() {
+fn devices_chunks_and_batches_change_nothing() {
     let (expected, lines) = run(&mut [], &options(2, 1), 0);
     assert!(expected.device.is_none());
     assert!(
         lines.iter().any(|line| line.3.is_some()),
         "somebody compares"
     );
-    for (cards, threads, chunk, batch_size) in [
+    for (devices, threads, chunk, batch_size) in [
         (1, 1, 1, 1),
         (1, 3, 7, 1),
         (3, 2, 11, 64),
@@ -302,13 +306,13 @@ fn cards_chunks_and_batches_change_nothing() {
             batch_size: NonZeroUsize::new(batch_size),
             ..options(threads, chunk)
         };
-        let (report, found) = run(&mut emulated(cards), &options, 0);
-        assert!(found == lines, "{cards} cards, chunks of {chunk}");
+        let (report, found) = run(&mut emulated(devices), &options, 0);
+        assert!(found == lines, "{devices} devices, chunks of {chunk}");
         assert_same(&report, &expected);
-        let device = report.device.expect("cards were used");
+        let device = report.device.expect("devices were used");
         assert_eq!(device.runs.total() as usize, report.runs);
         assert!(device.runs.finished() > 0, "{:?}", device.runs);
-        assert_eq!(device.cards.len(), cards);
+        assert_eq!(device.devices.len(), devices);
         assert!(device.times().launches > 0);
         assert_eq!(device.runs.left[Reason::Broken.index()], 0);
     }
@@ -323,8 +327,8 @@ fn a_comparison_has_what_its_candidate_leaves_of_the_limits() {
     let (task, _, pair) = tasks.pairs().next().expect("a task");
     let mut sample = Sample::new(task, pair);
     sample.expected = Some(sample.input);
-    let on = |cards: &mut [Box<dyn Card>]| {
-        let (report, lines) = run_batts(&batts, &[sample], cards, &options(1, 0), 0);
+    let on = |devices: &mut [Box<dyn Device>]| {
+        let (report, lines) = run_batts(&batts, &[sample], devices, &options(1, 0), 0);
         (report.device.map(|device| device.entries.finished()), lines)
     };
     let (_, lines) = on(&mut []);
@@ -342,21 +346,22 @@ fn of_several_faults_lanes_find_the_first() {
     let tasks = corpus::tasks();
     let (task, _, pair) = tasks.pairs().next().expect("a task");
     let sample = Sample::new(task, pair);
-    let solved = |cards: &mut [Box<dyn Card>]| {
-        let (_, mut lines) = run_batts(&batts, &[sample], cards, &options(1, 0), 0);
+    let solved = |devices: &mut [Box<dyn Device>]| {
+        let (_, mut lines) = run_batts(&batts, &[sample], devices, &options(1, 0), 0);
         lines.remove(0).2
     };
     assert_eq!(solved(&mut []), [Err(Fault::Type), Err(Fault::Index)]);
-    let down = Emulated::warp(LaneOrder::Down).map(|card| -> Box<dyn Card> { Box::new(card) });
-    for card in cards_of_all_kinds().into_iter().chain(down) {
-        assert_eq!(solved(&mut [card]), [Err(Fault::Type), Err(Fault::Index)]);
+    let down =
+        Emulated::warp(LaneOrder::Down).map(|device| -> Box<dyn Device> { Box::new(device) });
+    for device in devices_of_all_kinds().into_iter().chain(down) {
+        assert_eq!(solved(&mut [device]), [Err(Fault::Type), Err(Fault::Index)]);
     }
 }
 
 #[test]
 fn what_a_device_leaves_of_a_batt_is_no_loss_to_the_rest() {
     let (report, _) = run(&mut emulated(1), &options(2, 0), 0);
-    let device = report.device.expect("cards were used");
+    let device = report.device.expect("devices were used");
     assert_eq!(device.runs.total(), device.runs.finished());
     let left = |reason: Reason| device.entries.left[reason.index()];
     // Of each of the two batts on 60 samples: what is large, in one way or another, and its score; ...
@@ -370,16 +375,16 @@ fn what_a_device_leaves_of_a_batt_is_no_loss_to_the_rest() {
 /// Lanes agree on what is left.
 #[test]
 fn a_warp_changes_nothing() {
-    let Some(card) = Emulated::warp(LaneOrder::Shuffled(7)) else {
+    let Some(device) = Emulated::warp(LaneOrder::Shuffled(7)) else {
         println!("skipped: lanes are switched on Linux on x86-64 alone");
         return;
     };
     let (expected, lines) = run(&mut [], &options(2, 1), 0);
-    let (report, found) = run(&mut [Box::new(card)], &options(2, 0), 0);
+    let (report, found) = run(&mut [Box::new(device)], &options(2, 0), 0);
     assert!(found == lines);
     assert_same(&report, &expected);
-    let device = report.device.expect("cards were used");
-    assert_eq!(device.cards[0].errors, [""; 0]);
+    let device = report.device.expect("devices were used");
+    assert_eq!(device.devices[0].errors, [""; 0]);
     assert!(device.entries.finished() < device.entries.total());
 }
 
@@ -409,7 +414,7 @@ fn what_is_done_again_is_the_same() {
         options.values = values;
         options.device.verify = 1.0;
         let (report, _) = run(&mut emulated(1), &options, 0);
-        let device = report.device.expect("cards were used");
+        let device = report.device.expect("devices were used");
         assert_eq!(device.mismatches, []);
         let finished = device.runs.finished();
         assert_eq!((device.verified, device.differing), (finished, 0));
@@ -418,64 +423,64 @@ fn what_is_done_again_is_the_same() {
     }
 }
 
-/// A card on which every so many launches fail, and that may be lost after some.
+/// A device on which every so many launches fail, and that may be lost after some.
 struct Faulty {
-    card: Emulated,
+    device: Emulated,
     launches: usize,
     fails: usize,
     lost_after: usize,
 }
 
-impl Card for Faulty {
+impl Device for Faulty {
     fn name(&self) -> String {
         "faulty".to_owned()
     }
 
     fn memory(&self) -> u64 {
-        self.card.memory()
+        self.device.memory()
     }
 
-    fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, CardError> {
+    fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, DeviceError> {
         self.launches += 1;
         if self.launches > self.lost_after {
-            return Err(CardError::Lost("it fell off the bus".into()));
+            return Err(DeviceError::Lost("it fell off the bus".into()));
         }
         if self.launches.is_multiple_of(self.fails) {
-            return Err(CardError::Launch("an illegal address".into()));
+            return Err(DeviceError::Launch("an illegal address".into()));
         }
-        self.card.run(batch)
+        self.device.run(batch)
     }
 }
 
 #[test]
-fn a_card_that_fails_changes_nothing() {
+fn a_device_that_fails_changes_nothing() {
     let (expected, lines) = run(&mut [], &options(2, 1), 0);
     for (fails, lost_after, good) in [(2, 100, 0), (3, 4, 0), (100, 0, 0), (5, 3, 1)] {
-        let mut cards = emulated(good);
-        cards.push(Box::new(Faulty {
-            card: Emulated::default(),
+        let mut devices = emulated(good);
+        devices.push(Box::new(Faulty {
+            device: Emulated::default(),
             launches: 0,
             fails,
             lost_after,
         }));
-        let (report, found) = run(&mut cards, &options(2, 9), 0);
+        let (report, found) = run(&mut devices, &options(2, 9), 0);
         assert!(
             found == lines,
             "every {fails}th fails, lost after {lost_after}"
         );
         assert_same(&report, &expected);
-        let device = report.device.expect("cards were used");
-        let faulty = device.cards.iter().find(|card| card.name == "faulty");
+        let device = report.device.expect("devices were used");
+        let faulty = device.devices.iter().find(|device| device.name == "faulty");
         let faulty = faulty.expect("it is in the report");
         assert!(!faulty.errors.is_empty());
         assert_eq!(faulty.lost, lost_after < 100);
     }
 }
 
-/// A card that gives wrong answers, as one with a bug would.
+/// A device that gives wrong answers, as one with a bug would.
 struct Wrong(Emulated);
 
-impl Card for Wrong {
+impl Device for Wrong {
     fn name(&self) -> String {
         "wrong".to_owned()
     }
@@ -484,7 +489,7 @@ impl Card for Wrong {
         self.0.memory()
     }
 
-    fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, CardError> {
+    fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, DeviceError> {
         let mut launched = self.0.run(batch)?;
         // The fault of every entry that begins a job's output.
         for job in 0..launched.results.len() / 4 {
@@ -505,9 +510,9 @@ fn wrong_answers_are_found() {
     let mut options = options(2, 40);
     options.values = false;
     options.device.verify = 1.0;
-    let mut cards: Vec<Box<dyn Card>> = vec![Box::new(Wrong(Emulated::default()))];
-    let (report, found) = run(&mut cards, &options, 0);
-    let device = report.device.expect("cards were used");
+    let mut devices: Vec<Box<dyn Device>> = vec![Box::new(Wrong(Emulated::default()))];
+    let (report, found) = run(&mut devices, &options, 0);
+    let device = report.device.expect("devices were used");
     assert!(device.differing > 0);
     assert!(!device.mismatches.is_empty() && device.mismatches.len() <= 10);
     // What was done again is what counts.
@@ -518,14 +523,14 @@ fn wrong_answers_are_found() {
 #[test]
 fn words_that_make_no_sense_are_done_by_the_cpu() {
     struct Garbled(Emulated);
-    impl Card for Garbled {
+    impl Device for Garbled {
         fn name(&self) -> String {
             "garbled".to_owned()
         }
         fn memory(&self) -> u64 {
             self.0.memory()
         }
-        fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, CardError> {
+        fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, DeviceError> {
             let mut launched = self.0.run(batch)?;
             for word in launched.output.iter_mut().step_by(5) {
                 *word ^= 0x5555;
@@ -533,21 +538,21 @@ fn words_that_make_no_sense_are_done_by_the_cpu() {
             Ok(launched)
         }
     }
-    let mut cards: Vec<Box<dyn Card>> = vec![Box::new(Garbled(Emulated::default()))];
-    let (report, found) = run(&mut cards, &options(2, 40), 0);
+    let mut devices: Vec<Box<dyn Device>> = vec![Box::new(Garbled(Emulated::default()))];
+    let (report, found) = run(&mut devices, &options(2, 40), 0);
     assert_eq!(found.len(), report.runs);
-    let device = report.device.expect("cards were used");
+    let device = report.device.expect("devices were used");
     assert!(device.runs.left[Reason::Broken.index()] > 0);
 }
 
-/// Cards with one lane and, where there are such, with all.
-fn cards_of_all_kinds() -> Vec<Box<dyn Card>> {
-    let mut cards = emulated(1);
+/// Devices with one lane and, where there are such, with all.
+fn devices_of_all_kinds() -> Vec<Box<dyn Device>> {
+    let mut devices = emulated(1);
     match Emulated::warp(LaneOrder::Up) {
-        Some(card) => cards.push(Box::new(card)),
+        Some(device) => devices.push(Box::new(device)),
         None => println!("skipped: lanes are switched on Linux on x86-64 alone"),
     }
-    cards
+    devices
 }
 
 #[test]
@@ -558,19 +563,19 @@ fn low_limits_are_kept() {
         let (expected, lines) = run(&mut [], &options, 0);
         let fault = |fault| expected.faults.iter().any(|(f, _)| *f == fault);
         assert!(fault(Fault::Steps), "{:?}", expected.faults);
-        for card in cards_of_all_kinds() {
-            let name = card.name();
-            let (report, found) = run(&mut [card], &options, 0);
+        for device in devices_of_all_kinds() {
+            let name = device.name();
+            let (report, found) = run(&mut [device], &options, 0);
             assert!(found == lines, "{steps} steps on {name}");
             assert_same(&report, &expected);
-            let device = report.device.expect("cards were used");
+            let device = report.device.expect("devices were used");
             assert!(device.entries.finished() > 0, "{:?}", device.entries);
         }
     }
 }
 
 #[test]
-fn limits_that_nothing_stays_within_keep_cards_out() {
+fn limits_that_nothing_stays_within_keep_devices_out() {
     let mut options = options(2, 40);
     options.limits.steps = 1000;
     let (report, _) = run(&mut emulated(1), &options, 0);
@@ -614,12 +619,12 @@ fn no_solver_spends_what_is_for_others() {
     let (expected, lines) = run_batts(&batts, &samples, &mut [], &options, 0);
     // That of the larger two.
     assert_eq!(expected.faults, [(Fault::Steps, 2)]);
-    for card in cards_of_all_kinds() {
-        let name = card.name();
-        let (report, found) = run_batts(&batts, &samples, &mut [card], &options, 0);
+    for device in devices_of_all_kinds() {
+        let name = device.name();
+        let (report, found) = run_batts(&batts, &samples, &mut [device], &options, 0);
         assert!(found == lines, "{name}");
         assert_same(&report, &expected);
-        let device = report.device.expect("cards were used");
+        let device = report.device.expect("devices were used");
         assert_eq!(device.runs.finished(), 4);
         assert!(device.entries.left[Reason::Fuel.index()] >= 2);
     }
@@ -629,7 +634,7 @@ fn no_solver_spends_what_is_for_others() {
 fn stopping_leaves_a_prefix() {
     let (_, lines) = run(&mut [], &options(2, 1), 0);
     with_work(|batts, samples| {
-        let stop = AtomicBool::new(false);
+        let stop = Cancel::new();
         let mut delivered = Vec::new();
         let report = mega_on(
             &mut emulated(2),
@@ -642,7 +647,7 @@ fn stopping_leaves_a_prefix() {
             |at, result| {
                 delivered.push(result.solved);
                 if at == 20 {
-                    stop.store(true, Ordering::SeqCst);
+                    stop.cancel();
                 }
             },
         );
@@ -660,7 +665,7 @@ fn primitives_are_counted_if_wanted() {
         ..Settings::default()
     };
     let (report, _) = run(&mut emulated(1), &options, 0);
-    let ops = report.device.expect("cards were used").ops;
+    let ops = report.device.expect("devices were used").ops;
     let add = ops.iter().find(|count| count.op.op().name == "add");
     assert!(add.is_some_and(|count| count.calls > 0), "{ops:?}");
 }

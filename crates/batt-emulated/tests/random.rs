@@ -1,17 +1,17 @@
-//! Random batts, of random solvers and differs: cards give what cores give, whatever the number of threads.
+//! Random batts, of random solvers and differs: devices give what cores give, whatever the number of threads.
 
 #[path = "../../batt-engine/tests/support/generate.rs"]
 #[allow(dead_code)]
 mod generate;
 
 use std::num::NonZeroUsize;
-use std::sync::atomic::AtomicBool;
 
 use batt_arc::{Grid, Pair};
 use batt_cuda::{Cuda, Settings};
 use batt_dsl::{Dialect, Limits, OwnedValue};
 use batt_emulated::{Emulated, LaneOrder};
-use batt_engine::device::Card;
+use batt_engine::Cancel;
+use batt_engine::device::Device;
 use batt_engine::{CompiledBatt, MegaOptions, RunError, Sample, Verdict, mega_on};
 use batt_lang::card::{self, CardOptions, Donor};
 use batt_lang::{Batt, OnError, Operand, Program, ProgramBuilder, SplitMix64, StepId, StepKind};
@@ -31,13 +31,13 @@ fn first() -> u64 {
     seed.map_or(0, |seed| seed.parse().expect("BATT_SEED is a number"))
 }
 
-/// Two cards: emulated ones of one lane; with `BATT_CARD=warp` all lanes of a warp in a random order, with `BATT_CARD=cuda` two logical devices on
+/// Two devices: emulated ones of one lane; with `BATT_DEVICE=warp` all lanes of a warp in a random order, with `BATT_DEVICE=cuda` two logical devices on
 /// a real one.
-fn two_cards() -> Vec<Box<dyn Card>> {
-    fn boxed(card: impl Card + 'static) -> Box<dyn Card> {
-        Box::new(card)
+fn two_devices() -> Vec<Box<dyn Device>> {
+    fn boxed(device: impl Device + 'static) -> Box<dyn Device> {
+        Box::new(device)
     }
-    let named = std::env::var("BATT_CARD").ok();
+    let named = std::env::var("BATT_DEVICE").ok();
     match named.as_deref() {
         None => (0..2).map(|_| boxed(Emulated::default())).collect(),
         Some("warp") => {
@@ -45,10 +45,10 @@ fn two_cards() -> Vec<Box<dyn Card>> {
             (1..3).map(|seed| boxed(warp(seed))).collect()
         }
         Some("cuda") => {
-            let opened = Cuda::open_all(&[0, 0], &Settings::from_env()).expect("a card");
-            opened.cards.into_iter().map(boxed).collect()
+            let opened = Cuda::open_all(&[0, 0], &Settings::from_env()).expect("a device");
+            opened.devices.into_iter().map(boxed).collect()
         }
-        Some(other) => panic!("BATT_CARD is warp or cuda, not {other}"),
+        Some(other) => panic!("BATT_DEVICE is warp or cuda, not {other}"),
     }
 }
 
@@ -148,8 +148,8 @@ type Line = (Vec<Verdict>, Entries, Option<Entries>);
 
 #[test]
 fn random_batts_are_the_same_everywhere() {
-    let (mut compared, mut on_cards, mut left) = (0, 0, 0);
-    let mut all_cards = two_cards();
+    let (mut compared, mut on_devices, mut left) = (0, 0, 0);
+    let mut all_devices = two_devices();
     for round in first()..first() + count() {
         let mut random = SplitMix64::new(round);
         let dialect = [Dialect::ArcDsl, Dialect::Tokpidjin][(round % 2) as usize];
@@ -173,7 +173,7 @@ fn random_batts_are_the_same_everywhere() {
                 expected,
             })
             .collect();
-        let run = |cards: &mut [Box<dyn Card>], threads: usize, verify: f64| {
+        let run = |devices: &mut [Box<dyn Device>], threads: usize, verify: f64| {
             let mut options = MegaOptions {
                 limits: Limits::default(),
                 threads: NonZeroUsize::new(threads),
@@ -182,12 +182,12 @@ fn random_batts_are_the_same_everywhere() {
             options.device.verify = verify;
             let mut lines: Vec<Line> = Vec::new();
             let report = mega_on(
-                cards,
+                devices,
                 &batts,
                 &samples,
                 0,
                 &options,
-                &AtomicBool::new(false),
+                &Cancel::new(),
                 |_, run, entry| {
                     let owned = run.to_owned(entry.value?);
                     owned.map_err(|fault| RunError { fault, step: None })
@@ -197,8 +197,8 @@ fn random_batts_are_the_same_everywhere() {
             (report, lines)
         };
         let (cores, expected) = run(&mut [], 1, 0.0);
-        for (cards, threads, verify) in [(0, 2, 0.0), (1, 1, 0.0), (2, 2, 1.0)] {
-            let (report, lines) = run(&mut all_cards[..cards], threads, verify);
+        for (devices, threads, verify) in [(0, 2, 0.0), (1, 1, 0.0), (2, 2, 1.0)] {
+            let (report, lines) = run(&mut all_devices[..devices], threads, verify);
             let program = &batt.program;
             for (sample, (there, here)) in lines.iter().zip(&expected).enumerate() {
                 let entries =
@@ -223,12 +223,15 @@ fn random_batts_are_the_same_everywhere() {
             }
             if let Some(device) = report.device {
                 assert_eq!(device.mismatches, [], "round {round}\n{program}");
-                on_cards += device.entries.finished();
+                on_devices += device.entries.finished();
                 left += device.entries.total() - device.entries.finished();
             }
         }
         compared += expected.iter().filter(|line| line.2.is_some()).count() as u64;
     }
     assert!(compared > count() / 2, "{compared}");
-    assert!(on_cards > 5 * left, "{on_cards} on cards, {left} left");
+    assert!(
+        on_devices > 5 * left,
+        "{on_devices} on devices, {left} left"
+    );
 }

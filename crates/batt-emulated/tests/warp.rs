@@ -4,13 +4,13 @@
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
 use batt_arc::corpus;
 use batt_dsl::Dialect;
 use batt_emulated::{Emulated, LaneOrder, Misdeed, Planted};
+use batt_engine::Cancel;
 use batt_engine::conformance::run_on_device;
-use batt_engine::device::{Card, DeviceReport, Reason, Score, ScoreOptions, score_table};
+use batt_engine::device::{Device, DeviceReport, Reason, Score, ScoreOptions, score_table};
 use batt_engine::{Compiled, Sample, Verdict};
 use batt_lang::SolverFile;
 use tempfile::TempDir;
@@ -25,7 +25,7 @@ fn warp(order: LaneOrder) -> Option<Emulated> {
 }
 
 /// Each solver of the corpus on one of so many of the inputs of all tasks.
-fn corpus_scores(card: Option<Emulated>, step: usize) -> (Vec<Score>, Option<DeviceReport>) {
+fn corpus_scores(device: Option<Emulated>, step: usize) -> (Vec<Score>, Option<DeviceReport>) {
     let file = SolverFile::parse_in(corpus::SOLVERS, "solvers.py", Some(Dialect::ArcDsl));
     assert!(file.is_clean(), "{:?}", file.diagnostics);
     let programs: Vec<Compiled> = file.programs.iter().map(Compiled::new).collect();
@@ -34,24 +34,24 @@ fn corpus_scores(card: Option<Emulated>, step: usize) -> (Vec<Score>, Option<Dev
     let samples: Vec<Sample<'_>> = pairs
         .map(|(task, _, pair)| Sample::new(task, pair))
         .collect();
-    let mut cards: Vec<Box<dyn Card>> = Vec::new();
-    cards.extend(card.map(|card| -> Box<dyn Card> { Box::new(card) }));
+    let mut devices: Vec<Box<dyn Device>> = Vec::new();
+    devices.extend(device.map(|device| -> Box<dyn Device> { Box::new(device) }));
     let options = ScoreOptions {
         threads: NonZeroUsize::new(1),
         ..ScoreOptions::default()
     };
-    let stop = AtomicBool::new(false);
-    let (all, report) = score_table(&mut cards, &programs, &samples, &options, &stop);
+    let stop = Cancel::new();
+    let (all, report) = score_table(&mut devices, &programs, &samples, &options, &stop);
     (all, report.device)
 }
 
 fn corpus_in(order: LaneOrder) {
-    let Some(card) = warp(order) else { return };
+    let Some(device) = warp(order) else { return };
     let (expected, _) = corpus_scores(None, 1);
     assert!(expected.iter().any(|score| score.verdict == Verdict::Right));
-    let (found, report) = corpus_scores(Some(card), 1);
-    let report = report.expect("a card was used");
-    assert_eq!(report.cards[0].errors, [""; 0]);
+    let (found, report) = corpus_scores(Some(device), 1);
+    let report = report.expect("a device was used");
+    assert_eq!(report.devices[0].errors, [""; 0]);
     let differing = found.iter().zip(&expected).position(|(a, b)| a != b);
     assert_eq!(differing, None, "{order:?}");
     // The processor does not do it all.
@@ -88,9 +88,9 @@ fn planted_faults_are_found() {
                 what,
             };
             let (found, report) = corpus_scores(Some(warp(order)?.with(fault)), 9);
-            let mut report = report.expect("a card was used");
+            let mut report = report.expect("a device was used");
             let wrong = found.iter().zip(&expected).any(|(a, b)| a != b);
-            Some((wrong, report.cards.remove(0).errors))
+            Some((wrong, report.devices.remove(0).errors))
         };
         let Some((wrong, errors)) = planted(u32::MAX, Misdeed::PassBy) else {
             return;
@@ -115,10 +115,13 @@ fn planted_faults_are_found() {
             lanes: 1,
             what: Misdeed::PassBy,
         };
-        let card = warp(order).map(|card| card.with(fault));
-        let (found, report) = corpus_scores(card, 9);
+        let device = warp(order).map(|device| device.with(fault));
+        let (found, report) = corpus_scores(device, 9);
         assert!(found == expected);
-        assert_eq!(report.expect("a card was used").cards[0].errors, [""; 0]);
+        assert_eq!(
+            report.expect("a device was used").devices[0].errors,
+            [""; 0]
+        );
     }
 }
 
@@ -149,8 +152,8 @@ fn sample(from: &Path, to: &Path) {
 
 /// Runs vectors without the processor's help: what the device leaves is of no interest here. Gives how many passed.
 fn conform(dir: &Path, order: LaneOrder) -> Option<usize> {
-    let mut card = warp(order)?;
-    let found = run_on_device(dir, &[], &mut card, false, |_, _| {}).expect("vectors");
+    let mut device = warp(order)?;
+    let found = run_on_device(dir, &[], &mut device, false, |_, _| {}).expect("vectors");
     for d in found.report.differences.iter().take(10) {
         println!("{}:{} {}", d.file.display(), d.line, d.what);
         println!("  expected {}\n  got      {}", d.expected, d.got);

@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use batt_arc::Grid;
 use batt_dsl::{Fault, Limits, OwnedValue, Run, Value, Workspace};
 
+use crate::cancel::Cancel;
 use crate::compile::{Compiled, RunError};
 use crate::device::{
-    Card, DeviceOptions, DeviceReport, Entry, Found, Reason, Runs, Score, Seen, Solo, Taken,
+    Device, DeviceOptions, DeviceReport, Entry, Found, Reason, Runs, Score, Seen, Solo, Taken,
     run_fed, wire,
 };
 use crate::sample::{Role, Sample, demos};
@@ -69,7 +69,7 @@ pub struct Options {
     pub threads: Option<NonZeroUsize>,
     /// Keep the values, or only the verdicts?
     pub values: Values,
-    /// How cards are used, if there are any.
+    /// How devices are used, if there are any.
     pub device: DeviceOptions,
 }
 
@@ -122,19 +122,19 @@ impl Default for Options {
 pub fn evaluate(
     jobs: &[Job<'_>],
     options: &Options,
-    stop: &AtomicBool,
+    stop: &Cancel,
     sink: impl FnMut(usize, JobResult),
 ) -> usize {
     evaluate_on(&mut [], jobs, options, stop, sink).0
 }
 
-/// As [`evaluate`], with the help of cards. The results are the same. Gives also what the cards did, if they were used:
+/// As [`evaluate`], with the help of devices. The results are the same. Gives also what the devices did, if they were used:
 /// they are not if the limits do not [allow](crate::device::Settings::within) it.
 pub fn evaluate_on(
-    cards: &mut [Box<dyn Card>],
+    devices: &mut [Box<dyn Device>],
     jobs: &[Job<'_>],
     options: &Options,
-    stop: &AtomicBool,
+    stop: &Cancel,
     sink: impl FnMut(usize, JobResult),
 ) -> (usize, Option<DeviceReport>) {
     // Values can be large, so fewer of them may wait.
@@ -148,12 +148,12 @@ pub fn evaluate_on(
         ahead: Window::fixed(ahead),
         chunk: (8, largest_chunk),
     };
-    let listed = match cards.is_empty() {
+    let listed = match devices.is_empty() {
         true => Listed::default(),
         false => Listed::of(jobs),
     };
     let solo = Solo::new(
-        cards,
+        devices,
         listed.programs.iter().copied(),
         &listed.samples,
         Runs::Listed(&listed.runs),
@@ -193,11 +193,11 @@ pub fn evaluate_on(
             }
         }
     };
-    let done = run_fed(cards, solo.feed(), &schedule, stop, worker, sink);
+    let done = run_fed(devices, solo.feed(), &schedule, stop, worker, sink);
     (done, solo.report())
 }
 
-/// Jobs as cards are given them: every program and every sample once.
+/// Jobs as devices are given them: every program and every sample once.
 #[derive(Default)]
 struct Listed<'a> {
     programs: Vec<&'a Compiled>,

@@ -15,13 +15,12 @@
 //! - [`Options`]: limits, threads
 //! - [`GraphWorker`]: values of programs that share what they have in common
 //! - [`conformance`]: checking against results that CPython computed
-//! - [`device`]: runs on a card
+//! - [`device`]: runs on a device
 //!
 //! ```
-//! use std::sync::atomic::AtomicBool;
-//!
+//! //!
 //! use batt_arc::Grid;
-//! use batt_engine::{Compiled, Job, Options, Sample, Verdict, evaluate};
+//! use batt_engine::{Cancel, Compiled, Job, Options, Sample, Verdict, evaluate};
 //! use batt_lang::SolverFile;
 //!
 //! let file = SolverFile::parse("def solve(I):\n    O = hmirror(I)\n    return O\n", "solver.py");
@@ -32,7 +31,7 @@
 //! let job = Job { program: &program, sample };
 //!
 //! let mut verdicts = Vec::new();
-//! evaluate(&[job], &Options::default(), &AtomicBool::new(false), |_, result| {
+//! evaluate(&[job], &Options::default(), &Cancel::new(), |_, result| {
 //!     verdicts.push(result.verdict);
 //! });
 //! assert_eq!(verdicts, [Verdict::Right]);
@@ -40,6 +39,7 @@
 //! ```
 
 mod batt;
+mod cancel;
 mod compile;
 pub mod conformance;
 pub mod device;
@@ -51,6 +51,7 @@ mod sample;
 mod schedule;
 
 pub use batt::{BattEntry, BattWorker, CompiledBatt, Goal, StepCount};
+pub use cancel::Cancel;
 pub use compile::{Compiled, RunError};
 pub use evaluate::{
     Job, JobResult, Options, Values, Verdict, evaluate, evaluate_on, input_grid, inputs, judge,

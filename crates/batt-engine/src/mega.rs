@@ -5,21 +5,21 @@
 //! *batch* is how many runs may be under way or waiting for their turn: it bounds memory, not
 //! parallelism.
 //!
-//! With cards, runs are done there in chunks ahead of the queue; whoever takes a run from the queue finds its values
-//! ready and goes on from there, or does the run if no card has finished it. So results are the same with and without.
+//! With devices, runs are done there in chunks ahead of the queue; whoever takes a run from the queue finds its values
+//! ready and goes on from there, or does the run if no device has finished it. So results are the same with and without.
 
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use batt_dsl::{Fault, Limits, Run};
 
 use crate::batt::{BattEntry, BattWorker, CompiledBatt, Goal, StepCount};
+use crate::cancel::Cancel;
 use crate::compile::RunError;
 use crate::device::{
-    Card, Counts, DeviceOptions, DeviceReport, Feed, Load, Param, Piece, PieceAt, Programs, Reason,
-    Replay, RunThere, Runs, Seen, Settings, Shapes, Subject, Taken, Tally, Verify, run_fed,
+    Counts, Device, DeviceOptions, DeviceReport, Feed, Load, Param, Piece, PieceAt, Programs,
+    Reason, Replay, RunThere, Runs, Seen, Settings, Shapes, Subject, Taken, Tally, Verify, run_fed,
 };
 use crate::evaluate::{Verdict, judge};
 use crate::sample::Sample;
@@ -38,7 +38,7 @@ pub struct MegaOptions {
     pub compare: bool,
     /// Does anybody look at values? If not, a device need not send them, and `render` finds `None`.
     pub values: bool,
-    /// How cards are used, if there are any.
+    /// How devices are used, if there are any.
     pub device: DeviceOptions,
 }
 
@@ -129,23 +129,23 @@ pub fn mega<T: Send>(
     samples: &[Sample<'_>],
     from: usize,
     options: &MegaOptions,
-    stop: &AtomicBool,
+    stop: &Cancel,
     render: impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>) -> T + Sync,
     sink: impl FnMut(usize, MegaResult<T>),
 ) -> MegaReport {
     mega_on(&mut [], batts, samples, from, options, stop, render, sink)
 }
 
-/// As [`mega`], with the help of cards. The results are the same. Cards are not used if the limits do not
+/// As [`mega`], with the help of devices. The results are the same. Devices are not used if the limits do not
 /// [allow](Settings::within) it.
 #[allow(clippy::too_many_arguments)]
 pub fn mega_on<T: Send>(
-    cards: &mut [Box<dyn Card>],
+    devices: &mut [Box<dyn Device>],
     batts: &[CompiledBatt],
     samples: &[Sample<'_>],
     from: usize,
     options: &MegaOptions,
-    stop: &AtomicBool,
+    stop: &Cancel,
     render: impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>) -> T + Sync,
     mut sink: impl FnMut(usize, MegaResult<T>),
 ) -> MegaReport {
@@ -159,7 +159,7 @@ pub fn mega_on<T: Send>(
         chunk: (1, 256),
     };
     let workers = schedule.workers();
-    let feed = feed(cards.len(), batts, samples, from, options);
+    let feed = feed(devices.len(), batts, samples, from, options);
     let totals = Mutex::new(Totals {
         steps: no_counts(batts),
         device: DeviceReport::default(),
@@ -196,7 +196,7 @@ pub fn mega_on<T: Send>(
         }
     };
     let runs = run_fed(
-        cards,
+        devices,
         feed.as_ref(),
         &schedule,
         stop,
@@ -212,7 +212,7 @@ pub fn mega_on<T: Send>(
     // A worker that panicked has taken the whole program down already.
     let totals = totals.into_inner().unwrap_or_else(|e| e.into_inner());
     let device = feed.map(|feed| DeviceReport {
-        cards: feed.cards(),
+        devices: feed.devices(),
         ops: feed.op_counts(),
         ..totals.device
     });
@@ -236,9 +236,9 @@ fn no_counts(batts: &[CompiledBatt]) -> Vec<Vec<StepCount>> {
     batts.iter().map(zeros).collect()
 }
 
-/// What cards are given. Nothing is if there are none, or if the limits do not allow it.
+/// What devices are given. Nothing is if there are none, or if the limits do not allow it.
 fn feed<'a>(
-    cards: usize,
+    devices: usize,
     batts: &[CompiledBatt],
     samples: &'a [Sample<'a>],
     from: usize,
@@ -247,7 +247,7 @@ fn feed<'a>(
     let settings = options.device.settings.within(&options.limits);
     let settings = Settings {
         values: options.values,
-        ..settings.filter(|_| cards > 0)?
+        ..settings.filter(|_| devices > 0)?
     };
     let mut programs = Programs::new();
     let mut shapes = Shapes::default();
@@ -273,7 +273,7 @@ fn feed<'a>(
         runs: Runs::From(from),
     };
     let chunk = options.device.chunk.map(NonZeroUsize::get);
-    Some(Feed::new(load, settings, cards, chunk))
+    Some(Feed::new(load, settings, devices, chunk))
 }
 
 /// What all workers have counted.
@@ -306,7 +306,7 @@ struct Here<'h> {
     sample: &'h Sample<'h>,
     /// Are comparisons wanted if a candidate is right?
     compares: bool,
-    /// What cards know of the batt.
+    /// What devices know of the batt.
     pieces: &'h [PieceAt],
 }
 

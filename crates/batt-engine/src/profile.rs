@@ -1,12 +1,12 @@
 //! Where the time of a batt goes: by primitive, by step, and along the longest chain of steps.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use batt_dsl::{Limits, Node, OpTimes};
 use batt_lang::{Batt, Operand, StepId};
 
 use crate::batt::{BattWorker, CompiledBatt, Goal, StepCount};
+use crate::cancel::Cancel;
 use crate::sample::Sample;
 
 /// The profile of a batt over some samples, on one thread.
@@ -85,7 +85,7 @@ pub fn profile(
     batt: &Batt,
     samples: &[Sample<'_>],
     limits: &Limits,
-    stop: &AtomicBool,
+    stop: &Cancel,
     mut progress: impl FnMut(usize),
 ) -> BattProfile {
     let plain = CompiledBatt::new(batt);
@@ -114,7 +114,7 @@ pub fn profile(
         plain.run(&mut worker, sample, solve, limits, &mut [], |_, _| ());
     }
     for sample in samples {
-        if stop.load(Ordering::Relaxed) {
+        if stop.is_cancelled() {
             break;
         }
         let run = |batt: &CompiledBatt, worker: &mut BattWorker, counts: &mut [StepCount]| {
@@ -273,7 +273,7 @@ mod tests {
             input,
             expected: None,
         };
-        let stop = AtomicBool::new(false);
+        let stop = Cancel::new();
         profile(batt, &vec![sample; runs], &Limits::default(), &stop, |_| ())
     }
 

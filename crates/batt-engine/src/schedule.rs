@@ -11,6 +11,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::cancel::Cancel;
+
 /// Native stack of a worker. Calls and containers nest at most a thousand deep, which fits in an
 /// eighth of this.
 const STACK: usize = 16 << 20;
@@ -73,7 +75,7 @@ impl Schedule {
     /// is a prefix of the whole. Returns how many were delivered.
     pub fn run<T: Send, W: FnMut(usize) -> T>(
         &self,
-        stop: &AtomicBool,
+        stop: &Cancel,
         worker: impl Fn() -> W + Sync,
         mut sink: impl FnMut(usize, T),
     ) -> usize {
@@ -98,8 +100,7 @@ impl Schedule {
                         if start >= self.count {
                             return;
                         }
-                        let ended =
-                            || stop.load(Ordering::Relaxed) || panicked.load(Ordering::Relaxed);
+                        let ended = || stop.is_cancelled() || panicked.load(Ordering::Relaxed);
                         while start > delivered.load(Ordering::Relaxed) + self.ahead.get()
                             && !ended()
                         {
@@ -162,7 +163,7 @@ mod tests {
     fn results_come_in_order_whatever_the_window() {
         for (threads, ahead) in [(1, 1), (2, 0), (7, 1), (3, 1000)] {
             let mut seen = Vec::new();
-            let stop = AtomicBool::new(false);
+            let stop = Cancel::new();
             let done =
                 schedule(100, threads, ahead).run(&stop, || |at| at * 2, |k, v| seen.push((k, v)));
             assert_eq!(done, 100);
@@ -172,14 +173,14 @@ mod tests {
                     .all(|(k, &(at, v))| at == k && v == 2 * k)
             );
         }
-        let nothing = schedule(0, 2, 1).run(&AtomicBool::new(false), || |at| at, |_, _| panic!());
+        let nothing = schedule(0, 2, 1).run(&Cancel::new(), || |at| at, |_, _| panic!());
         assert_eq!(nothing, 0);
     }
 
     #[test]
     fn a_panic_ends_the_work() {
         let run = || {
-            let stop = AtomicBool::new(false);
+            let stop = Cancel::new();
             let work = || |at: usize| assert!(at != 5, "a bug");
             schedule(10_000, 3, 1).run(&stop, work, |_, ()| {})
         };

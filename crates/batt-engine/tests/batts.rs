@@ -3,11 +3,11 @@
 mod support;
 
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use batt_arc::{Grid, Pair, corpus};
 use batt_dsl::{Dialect, Fault, Limits, Outcome, OwnedValue, Run, Value, Workspace};
+use batt_engine::Cancel;
 use batt_engine::{
     BattEntry, BattWorker, Compiled, CompiledBatt, Goal, Job, MegaOptions, MegaReport, Options,
     Sample, StepCount, Values, Verdict, mega, run_job,
@@ -322,7 +322,7 @@ fn run_mega(
         ..MegaOptions::default()
     };
     let mut lines = Vec::new();
-    let stop = AtomicBool::new(false);
+    let stop = Cancel::new();
     let report = mega(
         batts,
         samples,
@@ -390,7 +390,7 @@ fn stopping_leaves_a_prefix() {
     with_corpus(|batt, samples, _| {
         let batts = [CompiledBatt::new(batt)];
         let (_, lines) = run_mega(&batts, samples, 0, 2, None);
-        let stop = AtomicBool::new(false);
+        let stop = Cancel::new();
         let mut delivered = Vec::new();
         let options = MegaOptions {
             limits: LIMITS,
@@ -406,7 +406,7 @@ fn stopping_leaves_a_prefix() {
             |at, result| {
                 delivered.push(result.solved);
                 if at == 20 {
-                    stop.store(true, Ordering::SeqCst);
+                    stop.cancel();
                 }
             },
         );

@@ -3,13 +3,13 @@
 //!     BATT_SOLVERS=solvers.py cargo test --release -p batt-engine --test compile_time -- --ignored --nocapture
 
 use std::hint::black_box;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use batt_arc::corpus;
 use batt_dsl::Dialect;
+use batt_engine::Cancel;
 use batt_engine::device::{
-    Batch, Card, CardError, Launched, Left, Prepared, Programs, ScoreOptions, score_jobs,
+    Batch, Device, DeviceError, Launched, Left, Prepared, Programs, ScoreOptions, score_jobs,
 };
 use batt_engine::{Compiled, Sample};
 use batt_lang::{Program, SolverFile};
@@ -36,10 +36,10 @@ fn typical() -> Vec<Program> {
     some.into_iter().cycle().take(10_000).cloned().collect()
 }
 
-/// A card that takes no time.
+/// A device that takes no time.
 struct NoTime;
 
-impl Card for NoTime {
+impl Device for NoTime {
     fn name(&self) -> String {
         "no time".to_owned()
     }
@@ -48,7 +48,7 @@ impl Card for NoTime {
         0
     }
 
-    fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, CardError> {
+    fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, DeviceError> {
         let jobs = batch.jobs.len() / 4;
         Ok(Launched {
             results: (0..jobs as u32).flat_map(|k| [0, 4 * k, 4, 1]).collect(),
@@ -76,9 +76,9 @@ fn time_of_a_score() {
         ..ScoreOptions::default()
     };
     let time = best(runs.len(), || {
-        let mut cards: Vec<Box<dyn Card>> = vec![Box::new(NoTime)];
-        let stop = AtomicBool::new(false);
-        let scores = score_jobs(&mut cards, &programs, &samples, &runs, &options, &stop);
+        let mut devices: Vec<Box<dyn Device>> = vec![Box::new(NoTime)];
+        let stop = Cancel::new();
+        let scores = score_jobs(&mut devices, &programs, &samples, &runs, &options, &stop);
         assert_eq!(scores.1.scores, runs.len());
         black_box(scores);
     });

@@ -4,10 +4,10 @@ mod support;
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use batt_arc::{Dataset, corpus};
 use batt_dsl::{ConstId, Dialect, Limits, OpId, OwnedValue};
+use batt_engine::Cancel;
 use batt_engine::{Compiled, Job, JobResult, Options, Sample, Values, Verdict, evaluate};
 use batt_lang::Operand;
 use support::{programs, programs_in};
@@ -40,7 +40,7 @@ fn with_jobs_in<T>(dialect: Dialect, body: impl FnOnce(&Dataset, &[Job<'_>]) -> 
 
 fn results(jobs: &[Job<'_>], options: &Options) -> Vec<JobResult> {
     let mut results = Vec::new();
-    let delivered = evaluate(jobs, options, &AtomicBool::new(false), |k, result| {
+    let delivered = evaluate(jobs, options, &Cancel::new(), |k, result| {
         assert_eq!(k, results.len(), "results come in the order of the jobs");
         results.push(result);
     });
@@ -176,12 +176,14 @@ fn values_are_kept_as_asked() {
 fn stopping_delivers_a_prefix() {
     with_jobs(|_, jobs| {
         let many: Vec<Job<'_>> = jobs.iter().copied().cycle().take(20_000).collect();
-        let stop = AtomicBool::new(false);
+        let stop = Cancel::new();
         let mut seen = 0;
         let delivered = evaluate(&many, &Options::default(), &stop, |k, result| {
             assert_eq!((k, result.verdict), (seen, Verdict::Right));
             seen += 1;
-            stop.store(seen >= 100, Ordering::Relaxed);
+            if seen >= 100 {
+                stop.cancel();
+            }
         });
         assert_eq!(delivered, seen);
         assert!((100..many.len()).contains(&delivered), "{delivered}");

@@ -3,11 +3,11 @@
 mod support;
 
 use std::num::NonZeroUsize;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use batt_arc::Grid;
 use batt_dsl::{Dialect, Limits, Workspace};
+use batt_engine::Cancel;
 use batt_engine::{Compiled, Job, Options, Sample, Values, evaluate, run_job};
 use batt_lang::Program;
 use proptest::collection::vec;
@@ -126,7 +126,7 @@ proptest! {
                 .collect();
             for threads in [1, 2, 5] {
                 let mut together = Vec::new();
-                evaluate(&jobs, &options(threads), &AtomicBool::new(false), |_, result| {
+                evaluate(&jobs, &options(threads), &Cancel::new(), |_, result| {
                     together.push((result.verdict, result.value));
                 });
                 prop_assert_eq!(&together, &alone, "{} threads", threads);

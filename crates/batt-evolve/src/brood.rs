@@ -111,7 +111,7 @@ const DEAR_STEP: u64 = 12;
 ///
 /// `limits` are those of one program on one demonstration. Most are cheap: they are run together, with what they have in
 /// common computed once, and with small limits for each step. The few that reach those are dear. They are run alone, so
-/// that it is known what the program takes as a whole. What cards finish is within the limits, and so is not failed here
+/// that it is known what the program takes as a whole. What devices finish is within the limits, and so is not failed here
 /// either way.
 pub(crate) fn run_programs(
     typed: &Typed,

@@ -62,7 +62,7 @@ pub(crate) struct Generation {
     /// Offspring with the same outputs as another program.
     pub equal: u64,
     pub repeated: u64,
-    pub on_cards: u64,
+    pub on_devices: u64,
     pub parts: u64,
     pub credit: Credit,
     pub improved: bool,

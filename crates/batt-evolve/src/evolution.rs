@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use batt_arc::Task;
 use batt_dsl::{Dialect, Limits};
+use batt_engine::Cancel;
 use batt_engine::Role;
-use batt_engine::device::{Card, Prepared};
+use batt_engine::device::{Device, Prepared};
 use batt_lang::Program;
 
 use crate::brood::samples;
@@ -20,7 +20,7 @@ use crate::donors::{Donor, Donors};
 use crate::mutate::Kind;
 use crate::score::Score;
 use crate::stages::{Busy, Stage};
-use crate::work::{OnCards, Tools, generation, in_parallel, lock};
+use crate::work::{DeviceWork, Tools, generation, in_parallel, lock};
 
 /// Offspring of all colonies in a generation, if nobody says otherwise.
 const OFFSPRING: usize = 1 << 17;
@@ -99,10 +99,10 @@ pub struct Tally {
     pub equal: u64,
     /// Programs that were made again, and not run again.
     pub repeated: u64,
-    /// Programs that cards have run on all demonstrations; the others were run by cores.
-    pub on_cards: u64,
-    /// What the cards took.
-    pub cards: OnCards,
+    /// Programs that devices have run on all demonstrations; the others were run by cores.
+    pub on_devices: u64,
+    /// What the devices took.
+    pub devices: DeviceWork,
     /// What the time of all threads went into.
     pub busy: Busy,
     /// Values that were computed to make programs from.
@@ -122,8 +122,8 @@ impl Tally {
         self.failed += other.failed;
         self.equal += other.equal;
         self.repeated += other.repeated;
-        self.on_cards += other.on_cards;
-        self.cards.add(&other.cards);
+        self.on_devices += other.on_devices;
+        self.devices.add(&other.devices);
         self.busy.add(&other.busy);
         self.parts += other.parts;
         self.credit.add(&other.credit);
@@ -136,7 +136,7 @@ impl Tally {
         self.failed += generation.failed;
         self.equal += generation.equal;
         self.repeated += generation.repeated;
-        self.on_cards += generation.on_cards;
+        self.on_devices += generation.on_devices;
         self.parts += generation.parts;
         self.credit.add(&generation.credit);
     }
@@ -162,7 +162,7 @@ pub struct Evolution<'t> {
     /// Solutions that have joined them.
     solutions: Vec<Donor>,
     shared: Shared,
-    /// Those of all tasks, for cards, which keep them.
+    /// Those of all tasks, for devices, which keep them.
     samples: Prepared<'t>,
     colonies: Vec<Colony<'t>>,
 }
@@ -284,7 +284,7 @@ impl<'t> Evolution<'t> {
         in_parallel(
             self.shared.settings.threads,
             colonies.len(),
-            &AtomicBool::new(false),
+            &Cancel::new(),
             |at, tools| {
                 if let Some(programs) = programs.get(&(at / islands)) {
                     lock(&colonies[at]).settle(programs, &self.shared, tools);
@@ -293,9 +293,9 @@ impl<'t> Evolution<'t> {
         );
     }
 
-    /// One more generation of all tasks that are not done, with the help of cards if there are any. Setting `stop` cuts it
+    /// One more generation of all tasks that are not done, with the help of devices if there are any. Setting `stop` cuts it
     /// short: colonies that have not had their turn wait for the next one.
-    pub fn round(&mut self, cards: &mut [Box<dyn Card>], stop: &AtomicBool) -> Round {
+    pub fn round(&mut self, devices: &mut [Box<dyn Device>], stop: &Cancel) -> Round {
         let started = Instant::now();
         let mut active: Vec<&mut Colony<'t>> = self
             .colonies
@@ -308,11 +308,11 @@ impl<'t> Evolution<'t> {
             || (OFFSPRING / active.len().max(1)).clamp(1024, 8192),
             NonZeroUsize::get,
         );
-        let (generations, on_cards, busy) =
-            generation(cards, &self.samples, active, count, &self.shared, stop);
+        let (generations, on_devices, busy) =
+            generation(devices, &self.samples, active, count, &self.shared, stop);
         let ended = Instant::now();
         let mut round = Round::default();
-        round.tally.cards = on_cards;
+        round.tally.devices = on_devices;
         round.tally.busy = busy;
         for generation in generations {
             match generation {

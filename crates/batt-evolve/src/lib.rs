@@ -47,4 +47,4 @@ pub use score::Score;
 pub use stages::{Busy, Stage};
 pub use state::StateError;
 pub use trial::{Judge, Trial};
-pub use work::OnCards;
+pub use work::DeviceWork;

@@ -9,15 +9,15 @@ pub enum Stage {
     Breed,
     /// Computing the values that programs are made from.
     Parts,
-    /// Making bytecode of programs for cards.
+    /// Making bytecode of programs for devices.
     Encode,
-    /// Putting together what cards are given.
+    /// Putting together what devices are given.
     Send,
-    /// Reading what cards give back.
+    /// Reading what devices give back.
     Read,
     /// Running programs on cores.
     Run,
-    /// Running programs on cores that cards have left.
+    /// Running programs on cores that devices have left.
     Leftovers,
     /// Running dear programs, one by one.
     Dear,

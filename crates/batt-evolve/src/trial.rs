@@ -143,9 +143,9 @@ fn demo(
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
-    use std::sync::atomic::AtomicBool;
 
     use batt_arc::corpus;
+    use batt_engine::Cancel;
     use batt_lang::SolverFile;
 
     use super::*;
@@ -183,7 +183,11 @@ mod tests {
             .map(|at| (at, vec![program.clone()]))
             .collect();
         evolution.settle(&all);
-        let round = evolution.round(&mut [], &AtomicBool::new(true));
+        let round = evolution.round(&mut [], &{
+            let stop = Cancel::new();
+            stop.cancel();
+            stop
+        });
         let mut judge = Judge::new(file.dialect);
         let mut compared = 0;
         for found in round.found.iter().filter(|f| f.program == *program) {

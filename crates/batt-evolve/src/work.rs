@@ -1,8 +1,8 @@
-//! Who does the work of a generation: cores, and cards where there are any.
+//! Who does the work of a generation: cores, and devices where there are any.
 //!
 //! ```text
 //!   breed ─┬──────────────────────────────────────────────────────────────────────> run, in portions ──> select
-//!          └─> encode ──> cards: the programs of many colonies at once ──> read ──> run what they left ──> select
+//!          └─> encode ──> devices: the programs of many colonies at once ──> read ──> run what they left ──> select
 //! ```
 //!
 //! Every colony goes through this by itself, and no core waits for a colony as long as there is another one. What comes
@@ -11,14 +11,15 @@
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use batt_dsl::Workspace;
+use batt_engine::Cancel;
 use batt_engine::device::{
-    Card, Encoder, Prepared, Score, Scores, Searcher, Sheaf, Shipment, Times,
+    Device, Encoder, Prepared, Score, Scores, Searcher, Sheaf, Shipment, Times,
 };
 use batt_engine::{GraphWorker, Sample};
 use batt_lang::graph::Ref;
@@ -28,16 +29,16 @@ use crate::colony::{Colony, Generation, Shared};
 use crate::score::closeness;
 use crate::stages::{Busy, Stage};
 
-/// Offspring that cards are given at a time, if there are so many.
-const CARD_LOAD: usize = 1 << 15;
+/// Offspring that devices are given at a time, if there are so many.
+const DEVICE_LOAD: usize = 1 << 15;
 
-/// Threads that work for a card: one has its programs run, the other puts the next ones together.
+/// Threads that work for a device: one has its programs run, the other puts the next ones together.
 const FEEDERS: usize = 2;
 
 /// Offspring that a core runs at a time. They share what they have in common; those of other portions do not.
 const PORTION: usize = 128;
 
-/// The same of those that cards have left: they are the dear ones, and whoever is last is waited for.
+/// The same of those that devices have left: they are the dear ones, and whoever is last is waited for.
 const LEFT_PORTION: usize = 32;
 
 /// What a thread works with.
@@ -58,7 +59,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub(crate) fn in_parallel(
     threads: Option<NonZeroUsize>,
     count: usize,
-    stop: &AtomicBool,
+    stop: &Cancel,
     work: impl Fn(usize, &mut Tools) + Sync,
 ) {
     let cores = thread::available_parallelism().map_or(1, usize::from);
@@ -68,7 +69,7 @@ pub(crate) fn in_parallel(
         for _ in 0..threads {
             scope.spawn(|| {
                 let mut tools = Tools::default();
-                while !stop.load(Ordering::Relaxed) {
+                while !stop.is_cancelled() {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     if at >= count {
                         break;
@@ -80,29 +81,29 @@ pub(crate) fn in_parallel(
     });
 }
 
-/// A generation of some colonies. None for one that had no turn because `stop` was set. Cards run what they can; what they
+/// A generation of some colonies. None for one that had no turn because `stop` was set. Devices run what they can; what they
 /// leave, or everything if there are none, is run by cores. `samples` are those of all tasks, one after the other.
 pub(crate) fn generation<'t>(
-    cards: &mut [Box<dyn Card>],
+    devices: &mut [Box<dyn Device>],
     samples: &Prepared<'t>,
     colonies: Vec<&mut Colony<'t>>,
     count: usize,
     shared: &Shared,
-    stop: &AtomicBool,
-) -> (Vec<Option<Generation>>, OnCards, Busy) {
+    stop: &Cancel,
+) -> (Vec<Option<Generation>>, DeviceWork, Busy) {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let threads = shared.settings.threads.map_or(cores, NonZeroUsize::get);
     let turns: Vec<Turn<'_, '_>> = colonies.into_iter().map(Turn::new).collect();
     // One that the limits do not allow is not used.
-    let searchers = cards.iter_mut().filter_map(|card| {
+    let searchers = devices.iter_mut().filter_map(|device| {
         let searcher = Searcher::new(&shared.settings.limits)?;
-        Some(Mutex::new((card, searcher)))
+        Some(Mutex::new((device, searcher)))
     });
-    let cards: Vec<Mutex<Station<'_>>> = searchers.collect();
+    let devices: Vec<Mutex<Station<'_>>> = searchers.collect();
     // Broods are large, so not all colonies may have one at a time.
-    let at_once = match cards.is_empty() {
+    let at_once = match devices.is_empty() {
         true => 4 * threads,
-        false => 4 * threads + (FEEDERS * cards.len() + 1) * CARD_LOAD.div_ceil(count.max(1)),
+        false => 4 * threads + (FEEDERS * devices.len() + 1) * DEVICE_LOAD.div_ceil(count.max(1)),
     };
     let work = Work {
         turns,
@@ -111,20 +112,20 @@ pub(crate) fn generation<'t>(
         shared,
         stop,
         at_once,
-        has_cards: !cards.is_empty(),
+        has_devices: !devices.is_empty(),
         queue: Mutex::default(),
         changed: Condvar::new(),
         busy: Mutex::default(),
     };
-    let spent = Mutex::new(OnCards::default());
+    let spent = Mutex::new(DeviceWork::default());
     thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| work.work());
         }
-        for card in &cards {
+        for device in &devices {
             for _ in 0..FEEDERS {
                 let (work, spent) = (&work, &spent);
-                scope.spawn(move || work.feed(card, spent));
+                scope.spawn(move || work.feed(device, spent));
             }
         }
     });
@@ -140,8 +141,8 @@ pub(crate) fn generation<'t>(
     (generations, spent, busy)
 }
 
-/// A card, and what is known about how to use it.
-type Station<'c> = (&'c mut Box<dyn Card>, Searcher);
+/// A device, and what is known about how to use it.
+type Station<'c> = (&'c mut Box<dyn Device>, Searcher);
 
 /// A colony on its way through a generation.
 struct Turn<'c, 't> {
@@ -157,10 +158,10 @@ struct Turn<'c, 't> {
 #[derive(Default)]
 struct State {
     brood: Option<Arc<Brood>>,
-    /// The same as cards are given them.
+    /// The same as devices are given them.
     sheaf: Option<Sheaf>,
     outcomes: Vec<Option<Outcome>>,
-    on_cards: u64,
+    on_devices: u64,
     generation: Option<Generation>,
     took: Duration,
 }
@@ -185,7 +186,7 @@ impl<'c, 't> Turn<'c, 't> {
 /// Something for a core to do for a colony.
 enum Item {
     Breed(usize),
-    /// Read what a card gave back, from this run on.
+    /// Read what a device gave back, from this run on.
     Read(usize, Arc<Option<Scores>>, usize),
     /// Run these offspring.
     Run(usize, Arc<Brood>, Vec<usize>),
@@ -202,8 +203,8 @@ struct Queue {
     under_way: usize,
     /// Colonies that are being bred.
     breeding: usize,
-    /// Colonies that wait for cards.
-    for_cards: Vec<usize>,
+    /// Colonies that wait for devices.
+    for_devices: Vec<usize>,
 }
 
 struct Work<'w, 'c, 't> {
@@ -211,9 +212,9 @@ struct Work<'w, 'c, 't> {
     samples: &'w Prepared<'t>,
     count: usize,
     shared: &'w Shared,
-    stop: &'w AtomicBool,
+    stop: &'w Cancel,
     at_once: usize,
-    has_cards: bool,
+    has_devices: bool,
     queue: Mutex<Queue>,
     changed: Condvar,
     busy: Mutex<Busy>,
@@ -221,7 +222,7 @@ struct Work<'w, 'c, 't> {
 
 impl Work<'_, '_, '_> {
     fn is_stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        self.stop.is_cancelled()
     }
 
     fn wait<'q>(&self, queue: MutexGuard<'q, Queue>) -> MutexGuard<'q, Queue> {
@@ -268,8 +269,8 @@ impl Work<'_, '_, '_> {
             if self.is_stopped() {
                 return None;
             }
-            // Cards are not to wait for programs.
-            let hungry = self.has_cards && queue.for_cards.len() * self.count < CARD_LOAD;
+            // Devices are not to wait for programs.
+            let hungry = self.has_devices && queue.for_devices.len() * self.count < DEVICE_LOAD;
             let breeds = queue.begun < self.turns.len() && queue.under_way < self.at_once;
             if !(hungry && breeds)
                 && let Some(item) = queue.ready.pop_front()
@@ -294,7 +295,7 @@ impl Work<'_, '_, '_> {
         let turn = &self.turns[at];
         let brood = lock(&turn.colony).breed(self.shared, self.count, tools);
         let started = Instant::now();
-        let sheaf = self.has_cards.then(|| {
+        let sheaf = self.has_devices.then(|| {
             let roots = brood.offspring.iter().map(|offspring| offspring.root);
             tools.encoder.encode(&brood.ground.typed.graph, roots)
         });
@@ -307,14 +308,14 @@ impl Work<'_, '_, '_> {
             state.sheaf = sheaf;
             state.brood = Some(Arc::clone(&brood));
         }
-        match self.has_cards {
+        match self.has_devices {
             true => drop(brood),
             false => self.hand_out(at, brood, all),
         }
         let mut queue = lock(&self.queue);
         queue.breeding -= 1;
-        if self.has_cards {
-            queue.for_cards.push(at);
+        if self.has_devices {
+            queue.for_devices.push(at);
         }
         drop(queue);
         self.changed.notify_all();
@@ -327,7 +328,7 @@ impl Work<'_, '_, '_> {
             let Offspring { parent, root, .. } = brood.offspring[k];
             (parent, root)
         });
-        let portions = offspring.chunks(match self.has_cards {
+        let portions = offspring.chunks(match self.has_devices {
             true => LEFT_PORTION,
             false => PORTION,
         });
@@ -346,7 +347,7 @@ impl Work<'_, '_, '_> {
         let turn = &self.turns[at];
         let roots: Vec<Ref> = portion.iter().map(|&k| brood.offspring[k].root).collect();
         let limits = &self.shared.settings.limits;
-        let stage = match self.has_cards {
+        let stage = match self.has_devices {
             true => Stage::Leftovers,
             false => Stage::Run,
         };
@@ -367,10 +368,10 @@ impl Work<'_, '_, '_> {
 
     fn select(&self, at: usize, tools: &mut Tools) {
         let turn = &self.turns[at];
-        let (brood, outcomes, on_cards) = {
+        let (brood, outcomes, on_devices) = {
             let mut state = lock(&turn.state);
             let outcomes = std::mem::take(&mut state.outcomes);
-            (state.brood.take(), outcomes, state.on_cards)
+            (state.brood.take(), outcomes, state.on_devices)
         };
         if let Some(brood) = brood {
             let outcomes: Vec<Outcome> = outcomes
@@ -379,7 +380,7 @@ impl Work<'_, '_, '_> {
                 .collect();
             let mut colony = lock(&turn.colony);
             let mut generation = colony.select(&brood, &outcomes, self.shared, tools);
-            generation.on_cards = on_cards;
+            generation.on_devices = on_devices;
             let mut state = lock(&turn.state);
             state.generation = Some(generation);
             colony.took = state.took;
@@ -388,8 +389,8 @@ impl Work<'_, '_, '_> {
         self.changed.notify_all();
     }
 
-    /// Gives a card what has been bred, as much as possible at a time.
-    fn feed(&self, card: &Mutex<Station<'_>>, spent: &Mutex<OnCards>) {
+    /// Gives a device what has been bred, as much as possible at a time.
+    fn feed(&self, device: &Mutex<Station<'_>>, spent: &Mutex<DeviceWork>) {
         let mut busy = Busy::default();
         while let Some(group) = self.next_group() {
             let started = Instant::now();
@@ -404,17 +405,17 @@ impl Work<'_, '_, '_> {
             drop(sheaves);
             busy.since(Stage::Send, started);
             let launched = {
-                let mut card = lock(card);
-                let (card, searcher) = &mut *card;
+                let mut device = lock(device);
+                let (device, searcher) = &mut *device;
                 let started = Instant::now();
-                let launched = searcher.launch(card.as_mut(), self.samples, shipment);
-                lock(spent).add(&OnCards {
+                let launched = searcher.launch(device.as_mut(), self.samples, shipment);
+                lock(spent).add(&DeviceWork {
                     time: started.elapsed(),
                     times: launched.as_ref().map(Scores::times).unwrap_or_default(),
                 });
                 launched
             };
-            // What a card could not do cores can.
+            // What a device could not do cores can.
             let scores = Arc::new(launched.ok());
             let items = group.iter().zip(firsts);
             let items = items.map(|(&at, first)| Item::Read(at, Arc::clone(&scores), first));
@@ -424,7 +425,7 @@ impl Work<'_, '_, '_> {
         lock(&self.busy).add(&busy);
     }
 
-    /// Colonies whose programs go to a card together.
+    /// Colonies whose programs go to a device together.
     fn next_group(&self) -> Option<Vec<usize>> {
         let mut queue = lock(&self.queue);
         loop {
@@ -433,9 +434,9 @@ impl Work<'_, '_, '_> {
             }
             let is_all = queue.begun == self.turns.len() || queue.under_way >= self.at_once;
             let is_all = is_all && queue.breeding == 0;
-            if queue.for_cards.len() * self.count >= CARD_LOAD || is_all {
-                if !queue.for_cards.is_empty() {
-                    return Some(std::mem::take(&mut queue.for_cards));
+            if queue.for_devices.len() * self.count >= DEVICE_LOAD || is_all {
+                if !queue.for_devices.is_empty() {
+                    return Some(std::mem::take(&mut queue.for_devices));
                 }
                 if queue.begun == self.turns.len() {
                     return None;
@@ -459,7 +460,7 @@ impl Work<'_, '_, '_> {
         (sheaves, firsts)
     }
 
-    /// Reads what a card gave back for a colony, and hands out what it left.
+    /// Reads what a device gave back for a colony, and hands out what it left.
     fn read(&self, at: usize, scores: &Option<Scores>, first: usize, tools: &mut Tools) {
         let started = Instant::now();
         let turn = &self.turns[at];
@@ -481,7 +482,7 @@ impl Work<'_, '_, '_> {
             outcomes.push(outcome);
         }
         let mut state = lock(&turn.state);
-        state.on_cards = (outcomes.len() - left.len()) as u64;
+        state.on_devices = (outcomes.len() - left.len()) as u64;
         state.outcomes = outcomes;
         drop(state);
         tools.busy.since(Stage::Read, started);
@@ -489,18 +490,18 @@ impl Work<'_, '_, '_> {
     }
 }
 
-/// What cards took.
+/// What devices took.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct OnCards {
-    /// From handing programs over to having their scores, of all cards together.
+pub struct DeviceWork {
+    /// From handing programs over to having their scores, of all devices together.
     pub time: Duration,
-    /// Launches and copies, of all cards together.
+    /// Launches and copies, of all devices together.
     pub times: Times,
 }
 
-impl OnCards {
+impl DeviceWork {
     /// Adds what was taken elsewhere.
-    pub fn add(&mut self, other: &OnCards) {
+    pub fn add(&mut self, other: &DeviceWork) {
         self.time += other.time;
         self.times.add(&other.times);
     }
@@ -513,7 +514,7 @@ fn outcome(samples: &[Sample<'_>], scores: impl Iterator<Item = Option<Score>>) 
         let score = score?;
         let close = sample.expected.map_or(0, |e| closeness(&score.verdict, e));
         outcome.add(&score.verdict, score.hash, close);
-        // What comes after a failure does not matter, nor whether a card got that far.
+        // What comes after a failure does not matter, nor whether a device got that far.
         if outcome.failed {
             break;
         }

@@ -1,12 +1,12 @@
 //! Evolution on the embedded tasks.
 
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use batt_arc::{Task, corpus};
 use batt_dsl::Dialect;
+use batt_engine::Cancel;
 use batt_engine::{Compiled, Job, Options, Sample, evaluate};
 use batt_evolve::{Donor, Evolution, Kind, Round, Settings, Tally, Weights};
 use batt_lang::card::structural_hash;
@@ -35,7 +35,7 @@ fn settings(seed: u64, offspring: usize) -> Settings {
 }
 
 fn rounds(evolution: &mut Evolution<'_>, count: usize) -> Vec<Round> {
-    let stop = AtomicBool::new(false);
+    let stop = Cancel::new();
     (0..count)
         .map(|_| evolution.round(&mut [], &stop))
         .collect()
@@ -51,7 +51,7 @@ fn found(rounds: &[Round]) -> Vec<(usize, String, u64)> {
 fn a_solver_is_found_again() {
     let (tasks, donors) = held_out(&["1b91133d", "f92937ab", "46efe71b"]);
     let mut evolution = Evolution::new(&tasks, Dialect::ArcDsl, donors, &[], settings(1, 1000));
-    let stop = AtomicBool::new(false);
+    let stop = Cancel::new();
     for _ in 0..40 {
         if evolution.is_done() {
             break;
@@ -232,11 +232,11 @@ fn it_can_be_stopped_at_any_moment() {
     let mut best = vec![None; tasks.len()];
     let mut cut_short = 0;
     for pause in (0..40).map(|n| Duration::from_millis(n * 7 % 120)) {
-        let stop = AtomicBool::new(false);
+        let stop = Cancel::new();
         let round = thread::scope(|scope| {
             scope.spawn(|| {
                 thread::sleep(pause);
-                stop.store(true, Ordering::Relaxed);
+                stop.cancel();
             });
             evolution.round(&mut [], &stop)
         });

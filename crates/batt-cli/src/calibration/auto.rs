@@ -1,14 +1,14 @@
-//! `--device auto`: cards where they are known to be faster.
+//! `--device auto`: devices where they are known to be faster.
 
 use super::{Calibration, Decision, Machine, Outcome, SHORT, Store, decide, measure};
-use crate::device::{Cards, Device, PER_CARD, ready};
+use crate::device::{DeviceName, Devices, PER_DEVICE, ready};
 use crate::ui::{Ui, grouped};
 
 /// With fewer runs the processor is done before the driver has answered.
 const FEW: usize = 1_000;
 
-/// The cards to use for so many runs; none for the processor alone.
-pub fn open(runs: usize, ui: &Ui) -> Cards {
+/// The devices to use for so many runs; none for the processor alone.
+pub fn open(runs: usize, ui: &Ui) -> Devices {
     if runs < FEW {
         return Vec::new();
     }
@@ -19,8 +19,8 @@ pub fn open(runs: usize, ui: &Ui) -> Cards {
     let known = store.read(&machine).map(|kept| kept.outcome());
     let opened = match decide(runs, known, || store.is_writable()) {
         Decision::Cpu => Ok(Vec::new()),
-        Decision::Cards => Device::Auto
-            .open(None, PER_CARD, ui)
+        Decision::Devices => DeviceName::Auto
+            .open(None, PER_DEVICE, ui)
             .map_err(|e| e.to_string()),
         Decision::Measure => measured(machine, runs, &store, ui),
     };
@@ -30,21 +30,21 @@ pub fn open(runs: usize, ui: &Ui) -> Cards {
     })
 }
 
-/// Finds out how many runs are enough, and gives the cards if these are.
-fn measured(machine: Machine, runs: usize, store: &Store, ui: &Ui) -> Result<Cards, String> {
-    ui.note("measuring once from how many runs on cards are faster (--device cpu does without)");
-    let (mut cards, opening) = ready(ui).map_err(|error| error.to_string())?;
-    let outcome = Outcome::of(&measure(&mut cards, opening, SHORT)?);
+/// Finds out how many runs are enough, and gives the devices if these are.
+fn measured(machine: Machine, runs: usize, store: &Store, ui: &Ui) -> Result<Devices, String> {
+    ui.note("measuring once from how many runs on devices are faster (--device cpu does without)");
+    let (mut devices, opening) = ready(ui).map_err(|error| error.to_string())?;
+    let outcome = Outcome::of(&measure(&mut devices, opening, SHORT)?);
     ui.note(match outcome {
-        Outcome::From(least) => format!("cards are faster from {} runs on", grouped(least)),
+        Outcome::From(least) => format!("devices are faster from {} runs on", grouped(least)),
         Outcome::Never => "the processor is always faster".to_owned(),
     });
     if let Err(error) = store.write(&Calibration::new(machine, outcome)) {
         ui.note(format_args!("this cannot be kept: {error}"));
     }
     // Those that are open cost nothing more, but slower is slower.
-    match outcome.cards_win(runs) {
-        true => Ok(cards),
+    match outcome.devices_win(runs) {
+        true => Ok(devices),
         false => Ok(Vec::new()),
     }
 }

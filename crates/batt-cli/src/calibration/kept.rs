@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process;
 
-use batt_cuda::{Cache, CardFacts, Driver};
+use batt_cuda::{Cache, DeviceFacts, Driver};
 use serde::{Deserialize, Serialize};
 
 use super::crossover::Outcome;
@@ -14,8 +14,8 @@ use crate::batts::hashed;
 /// All that makes a measurement worthless when it changes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Machine {
-    /// The names of its cards.
-    pub cards: Vec<String>,
+    /// The names of its devices.
+    pub devices: Vec<String>,
     /// What the driver is for.
     pub driver: String,
     /// Cores of the processor.
@@ -25,22 +25,25 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// This machine with cards of these names.
-    pub fn with_cards(cards: Vec<String>, driver: String) -> Machine {
+    /// This machine with devices of these names.
+    pub fn with_devices(devices: Vec<String>, driver: String) -> Machine {
         Machine {
-            cards,
+            devices,
             driver,
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             batt: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }
 
-    /// This machine, if it has a card.
+    /// This machine, if it has a device.
     pub fn of_driver() -> Option<Machine> {
-        let driver = Driver::get().ok().filter(|driver| driver.cards > 0)?;
-        let name = |card| CardFacts::of(&driver, card).map(|facts| facts.name);
-        let cards: Result<Vec<String>, _> = (0..driver.cards).map(name).collect();
-        Some(Machine::with_cards(cards.ok()?, driver.version.to_string()))
+        let driver = Driver::get().ok().filter(|driver| driver.devices > 0)?;
+        let name = |device| DeviceFacts::of(&driver, device).map(|facts| facts.name);
+        let devices: Result<Vec<String>, _> = (0..driver.devices).map(name).collect();
+        Some(Machine::with_devices(
+            devices.ok()?,
+            driver.version.to_string(),
+        ))
     }
 }
 
@@ -49,7 +52,7 @@ impl Machine {
 pub struct Calibration {
     /// Where.
     pub machine: Machine,
-    /// From how many runs on cards win; none if they never do.
+    /// From how many runs on devices win; none if they never do.
     pub crossover: Option<usize>,
 }
 
@@ -138,7 +141,7 @@ mod tests {
     use super::*;
 
     fn calibration() -> Calibration {
-        let machine = Machine::with_cards(vec!["NVIDIA Test".to_owned()], "12.8".to_owned());
+        let machine = Machine::with_devices(vec!["NVIDIA Test".to_owned()], "12.8".to_owned());
         Calibration::new(machine, Outcome::From(4_096))
     }
 
@@ -188,7 +191,7 @@ mod tests {
         let kept = calibration();
         let path = store.write(&kept).unwrap();
         let change: [fn(&mut Machine); 4] = [
-            |machine| machine.cards.push("NVIDIA Other".to_owned()),
+            |machine| machine.devices.push("NVIDIA Other".to_owned()),
             |machine| machine.driver = "13.0".to_owned(),
             |machine| machine.cores += 1,
             |machine| machine.batt.push('1'),

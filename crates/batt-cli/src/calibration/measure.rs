@@ -1,4 +1,4 @@
-//! Measures cards against cores.
+//! Measures devices against cores.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use batt_engine::{Compiled, Sample};
 
 use super::crossover::{Measured, Outcome};
 use crate::corpus::Corpus;
-use crate::device::Cards;
+use crate::device::Devices;
 use crate::interrupt;
 
 /// The fewest runs measured, about.
@@ -16,10 +16,10 @@ const FEWEST: usize = 100;
 /// The most, about.
 const MOST: usize = 2_000_000;
 
-/// Runs the built-in solvers on more and more inputs, on cards and on all cores, until it is clear who wins or the
-/// time is over. `opening` is what it took to open the cards; whoever uses them has to wait for that too.
+/// Runs the built-in solvers on more and more inputs, on devices and on all cores, until it is clear who wins or the
+/// time is over. `opening` is what it took to open the devices; whoever uses them has to wait for that too.
 pub fn measure(
-    cards: &mut Cards,
+    devices: &mut Devices,
     opening: Duration,
     time: Duration,
 ) -> Result<Vec<Measured>, String> {
@@ -37,15 +37,15 @@ pub fn measure(
     {
         let samples: Vec<Sample<'_>> = inputs.iter().cycle().take(count).copied().collect();
         let before = Instant::now();
-        let on_cards = one(cards, &programs, &samples)?;
-        let on_cores = one(&mut Cards::new(), &programs, &samples)?;
+        let on_devices = one(devices, &programs, &samples)?;
+        let on_cores = one(&mut Devices::new(), &programs, &samples)?;
         last = before.elapsed();
         if interrupt::happened() {
             return Err("interrupted".to_owned());
         }
         measured.push(Measured {
             runs: programs.len() * samples.len(),
-            cards: opening + on_cards,
+            devices: opening + on_devices,
             cores: on_cores,
         });
         count *= 2;
@@ -53,22 +53,22 @@ pub fn measure(
     Ok(measured)
 }
 
-/// How long every program on every sample takes. A card that fails has not been measured: the cores have.
+/// How long every program on every sample takes. A device that fails has not been measured: the cores have.
 fn one(
-    cards: &mut Cards,
+    devices: &mut Devices,
     programs: &[Compiled],
     samples: &[Sample<'_>],
 ) -> Result<Duration, String> {
     let started = Instant::now();
     let (_, report) = score_table(
-        cards,
+        devices,
         programs,
         samples,
         &ScoreOptions::default(),
         interrupt::stop(),
     );
     let time = started.elapsed();
-    let failed = report.device.iter().flat_map(|device| &device.cards);
-    let error = failed.flat_map(|card| card.errors.first()).next();
+    let failed = report.device.iter().flat_map(|device| &device.devices);
+    let error = failed.flat_map(|device| device.errors.first()).next();
     error.cloned().map_or(Ok(time), Err)
 }

@@ -1,4 +1,4 @@
-//! From how many runs on cards are faster than cores: measured on this machine, and kept.
+//! From how many runs on devices are faster than cores: measured on this machine, and kept.
 
 mod auto;
 mod crossover;
@@ -18,7 +18,7 @@ pub const SHORT: Duration = Duration::from_secs(2);
 /// How long to measure for somebody who asks for it.
 pub const LONG: Duration = Duration::from_secs(5);
 
-/// With fewer runs nothing is measured: a card's code may still have to be compiled, which takes longer than they do.
+/// With fewer runs nothing is measured: a device's code may still have to be compiled, which takes longer than they do.
 const WORTH_MEASURING: usize = 20_000;
 
 /// The same where the result cannot be kept.
@@ -29,8 +29,8 @@ const WORTH_MEASURING_EACH_TIME: usize = 100_000;
 pub enum Decision {
     /// Runs on the processor.
     Cpu,
-    /// Runs on cards.
-    Cards,
+    /// Runs on devices.
+    Devices,
     /// Finds out first.
     Measure,
 }
@@ -38,7 +38,7 @@ pub enum Decision {
 /// What to do with so many runs, by what was measured earlier.
 pub fn decide(runs: usize, known: Option<Outcome>, can_keep: impl FnOnce() -> bool) -> Decision {
     match known {
-        Some(outcome) if outcome.cards_win(runs) => Decision::Cards,
+        Some(outcome) if outcome.devices_win(runs) => Decision::Devices,
         Some(_) => Decision::Cpu,
         None if runs < WORTH_MEASURING => Decision::Cpu,
         None if runs >= WORTH_MEASURING_EACH_TIME || can_keep() => Decision::Measure,
@@ -55,8 +55,8 @@ mod tests {
         let (yes, no) = (|| true, || false);
         for (runs, decision) in [
             (4_999, Decision::Cpu),
-            (5_000, Decision::Cards),
-            (1 << 40, Decision::Cards),
+            (5_000, Decision::Devices),
+            (1 << 40, Decision::Devices),
         ] {
             assert_eq!(decide(runs, Some(Outcome::From(5_000)), no), decision);
             assert_eq!(decide(runs, Some(Outcome::Never), yes), Decision::Cpu);

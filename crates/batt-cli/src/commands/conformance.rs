@@ -8,11 +8,11 @@ use anyhow::Result;
 use batt_engine::conformance::{
     DeviceReport, Difference, Group, Report, Unfinished, VectorsError, run_directory, run_on_device,
 };
-use batt_engine::device::{Card, Counts, Reason};
+use batt_engine::device::{Counts, Device, Reason};
 use clap::Args;
 
 use crate::cli::Exit;
-use crate::device::{self, Device};
+use crate::device::{self, DeviceName};
 use crate::error::{advised, bad_file};
 use crate::ui::{BAD, DIM, Ui, WARN, counted, grouped, stdout, table, table_text};
 
@@ -45,7 +45,7 @@ pub struct ConformanceArgs {
 
     /// Where to run
     #[arg(long, value_name = device::VALUES, default_value = "cpu")]
-    device: Device,
+    device: DeviceName,
 
     /// Do not let the processor finish what a device leaves, but list it
     #[arg(long)]
@@ -54,7 +54,7 @@ pub struct ConformanceArgs {
 
 /// Runs the command.
 pub fn main(args: &ConformanceArgs, ui: &Ui) -> Result<Exit> {
-    let card = args.device.open(None, 1, ui)?.into_iter().next();
+    let device = args.device.open(None, 1, ui)?.into_iter().next();
     let bar = ui.spinner();
     let progress = |path: &Path, report: &Report| {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -62,7 +62,7 @@ pub fn main(args: &ConformanceArgs, ui: &Ui) -> Result<Exit> {
         bar.set_message(format!("{name}, {} so far", counted(done, "case")));
     };
     let (dir, ops) = (&args.dir, &args.op);
-    let Some(mut card) = card else {
+    let Some(mut device) = device else {
         if args.no_fallback {
             return Err(advised(
                 "without a device nothing is left to the processor",
@@ -79,9 +79,9 @@ pub fn main(args: &ConformanceArgs, ui: &Ui) -> Result<Exit> {
         out.flush()?;
         return Ok(Exit::findings(failed > 0));
     };
-    let found = run_on_device(dir, ops, card.as_mut(), !args.no_fallback, progress);
+    let found = run_on_device(dir, ops, device.as_mut(), !args.no_fallback, progress);
     bar.finish_and_clear();
-    write_device_report(&found.map_err(unusable)?, card.as_ref(), args, ui)
+    write_device_report(&found.map_err(unusable)?, device.as_ref(), args, ui)
 }
 
 /// The differences, and what is to be said about the rest.
@@ -110,7 +110,7 @@ fn write_report(
 
 fn write_device_report(
     found: &DeviceReport,
-    card: &dyn Card,
+    device: &dyn Device,
     args: &ConformanceArgs,
     ui: &Ui,
 ) -> Result<Exit> {
@@ -127,7 +127,7 @@ fn write_device_report(
     }
     write_report(&mut out, &found.report, args, ui)?;
     for error in &found.errors {
-        ui.warn(format_args!("{}: {error}", card.name()));
+        ui.warn(format_args!("{}: {error}", device.name()));
     }
     if args.op.len() != 1 && args.no_fallback {
         write_ops(&mut out, left)?;
@@ -143,7 +143,7 @@ fn write_device_report(
     let times = &found.times;
     ui.remark(format_args!(
         "{}: {} of {:.2} s together, {} MB sent, {} MB back",
-        card.name(),
+        device.name(),
         counted(times.launches as usize, "launch").replace("launchs", "launches"),
         times.kernel.as_secs_f64(),
         times.bytes_up >> 20,

@@ -249,7 +249,7 @@ fn devices_that_are_not_there() {
     let folder = Folder::with_tasks();
     folder.write("s.py", "def solve_aa11(I):\n    return hmirror(I)\n");
     let run = |device: &str| folder.batt(&["run", "s.py", "--tasks", "tasks", "--device", device]);
-    run("cuda:99").error("no card", "batt device");
+    run("cuda:99").error("no device", "batt device");
     run("gpu").code(2).err("write auto, cpu, cuda");
     folder
         .batt(&["conformance", "tasks", "--no-fallback"])

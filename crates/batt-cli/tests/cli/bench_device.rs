@@ -120,8 +120,8 @@ fn what_a_bench_on_a_device_needs() {
     batt(&["bench", "--device", "emulated", "--markdown"])
         .code(2)
         .err("--targets");
-    batt(&["bench", "--device", "cpu", "--targets"]).error("there is no card", "--device");
-    batt(&["bench", "--device", "cpu", "--soak", "1s"]).error("there is no card", "--device");
+    batt(&["bench", "--device", "cpu", "--targets"]).error("there is no device", "--device");
+    batt(&["bench", "--device", "cpu", "--soak", "1s"]).error("there is no device", "--device");
     let soak = ["bench", "--device", "emulated", "--soak"];
     let soak = |more: &[&str]| batt(&[&soak, more].concat());
     soak(&["soon"]).code(2).err("write a time");
@@ -150,16 +150,16 @@ fn a_soak_ends_by_itself() {
     assert_eq!(soak["card"], Json::Null);
 }
 
-/// A card that is lost is a finding, even if the processor has done everything.
+/// A device that is lost is a finding, even if the processor has done everything.
 #[test]
-fn a_soak_on_a_lost_card() {
+fn a_soak_on_a_lost_device() {
     let folder = folder();
     let args = ["bench", "--device", "emulated", "--soak", "1s"];
     let mut command = command(&folder.path("."), &[&args, &FILES[..]].concat());
     command.env("BATT_DEVICE_FAULTS", "lost@1");
     Ended::from(command.output().unwrap())
         .code(1)
-        .out("a card was lost")
+        .out("a device was lost")
         .out("none differs");
 }
 

@@ -72,12 +72,12 @@ fn mega_is_the_same() {
         .sum();
     let done = runs["first"].as_u64().unwrap() + runs["exact"].as_u64().unwrap();
     assert_eq!(done + left, 5);
-    let card = &device["cards"][0];
-    assert!(card["launches"].as_u64().unwrap() > 0);
+    let device = &device["devices"][0];
+    assert!(device["launches"].as_u64().unwrap() > 0);
     for key in ["kernel_seconds", "upload_seconds", "download_seconds"] {
-        assert!(card[key].is_number(), "{key}");
+        assert!(device[key].is_number(), "{key}");
     }
-    assert!(card["bytes_up"].is_number() && card["bytes_down"].is_number());
+    assert!(device["bytes_up"].is_number() && device["bytes_down"].is_number());
     assert!(summary["samples_per_second"].as_f64().unwrap() > 0.0);
     // Steps are counted wherever they are executed.
     let cpu: Value = serde_json::from_str(&mega(&["--device", "cpu", "--json"]).stdout).unwrap();
@@ -161,16 +161,16 @@ fn a_device_that_fails_changes_nothing() {
         .code(0);
     // All runs are in one batch of several launches: from the second on, the fault comes in the middle of it.
     for (faults, words) in [
-        ("memory@0", "the card has no room"),
-        ("memory@1", "the card has no room"),
+        ("memory@0", "the device has no room"),
+        ("memory@1", "the device has no room"),
         ("launch@0", "the launch failed"),
         ("launch@1", "the launch failed"),
         (
             "memory@0,memory@1,launch@2,launch@3",
-            "the card has no room",
+            "the device has no room",
         ),
-        ("lost@0", "the card is lost"),
-        ("lost@1", "the card is lost"),
+        ("lost@0", "the device is lost"),
+        ("lost@1", "the device is lost"),
         ("timeout@0", "did not end within 60s"),
         ("timeout@1", "did not end within 60s"),
         ("short@0", "another number of results"),

@@ -551,8 +551,8 @@ fn a_device_finds_the_same() {
     let run = |device: &str| {
         let args = ["--generations", "3", "--hold-out", "4", "--json"];
         let ended = small(&folder, &[&args[..], &["--device", device]].concat()).code(0);
-        let on_cards = json(&ended)["time"]["on_cards"].as_u64().unwrap();
-        (timeless(&ended), on_cards)
+        let on_devices = json(&ended)["time"]["on_devices"].as_u64().unwrap();
+        (timeless(&ended), on_devices)
     };
     let (cpu, none) = run("cpu");
     let (device, some) = run("emulated");

@@ -264,7 +264,7 @@ fn it_runs_as_on_kaggle() {
 #[cfg(unix)]
 #[test]
 fn evolution_that_fails_is_tried_again_and_the_submission_stays_valid() {
-    let Some(machine) = Machine::new("arc-prize-2026-arc-agi-2", "echo no card\nexit 2") else {
+    let Some(machine) = Machine::new("arc-prize-2026-arc-agi-2", "echo no device\nexit 2") else {
         return;
     };
     // The seed is there for the answers even so.
@@ -275,7 +275,7 @@ fn evolution_that_fails_is_tried_again_and_the_submission_stays_valid() {
         .run("30", false)
         .code(0)
         .out("trial run")
-        .out("   no card\n")
+        .out("   no device\n")
         .out("giving up on evolution")
         .out("valid: 1 task, 1 output\n");
     assert_eq!(machine.answer(), serde_json::json!([[8], [7]]));

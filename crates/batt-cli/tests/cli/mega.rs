@@ -167,10 +167,10 @@ fn a_batt_in_every_file_and_several_in_one() {
 fn threads_and_batches_do_not_change_the_results() {
     let folder = Folder::new();
     let [solvers, tasks] = ["solvers.py", "tasks"].map(|name| format!("{CORPUS}/{name}"));
-    let card = [
+    let device = [
         "card", &solvers, "-o", "b.py", "--tasks", &tasks, "--count", "20",
     ];
-    folder.batt(&card).code(0);
+    folder.batt(&device).code(0);
     let results = |more: &[&str]| {
         let args = ["mega", "b.py", "--tasks", &tasks, "--out", "r.jsonl"];
         folder.batt(&[&args[..], more].concat()).code(0);

@@ -276,17 +276,17 @@ fn device_says_what_there_is() {
             .output();
         Ended::from(output.unwrap())
     };
-    // With a card or without.
+    // With a device or without.
     device(&[]).code(0).out("driver").out("NVRTC").out(&cache);
     let found: serde_json::Value =
         serde_json::from_str(&device(&["--json"]).code(0).stdout).unwrap();
     assert_eq!(found["cache"]["folder"], cache.as_str());
     assert_eq!(found["cache"]["entries"], 0);
-    let cards = found["cards"].as_array().unwrap();
-    assert_eq!(cards.is_empty(), found["driver"].is_null());
-    if cards.is_empty() {
+    let devices = found["devices"].as_array().unwrap();
+    assert_eq!(devices.is_empty(), found["driver"].is_null());
+    if devices.is_empty() {
         assert!(!found["missing"].as_array().unwrap().is_empty());
-        device(&["--self-test"]).error("there is no card to try", "batt device");
+        device(&["--self-test"]).error("there is no device to try", "batt device");
     }
 
     folder.write("cache/vm-sm_90-0-12.9.kernel", "anything");

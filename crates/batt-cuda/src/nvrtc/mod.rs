@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::ptr;
 use std::time::{Duration, Instant};
 
-use batt_engine::device::CardError;
+use batt_engine::device::DeviceError;
 use libloading::Library;
 
 pub use search::{Place, Places};
@@ -37,7 +37,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// As the compiler has them, for a card.
+    /// As the compiler has them, for a device.
     pub fn words(self, arch: Arch) -> Vec<String> {
         // The source has no CUDA headers, which the wheels come without, and marks nothing as device code.
         // The name is for the cache: see `rolled`.
@@ -141,7 +141,7 @@ pub struct Nvrtc {
 
 impl Nvrtc {
     /// Looks at every place. A driver takes what compilers up to its own major version made, so such a one is preferred.
-    pub fn find(places: &Places, driver: Option<Version>) -> Result<Nvrtc, CardError> {
+    pub fn find(places: &Places, driver: Option<Version>) -> Result<Nvrtc, DeviceError> {
         let mut failed = Vec::new();
         let mut too_new = None;
         for path in places.candidates() {
@@ -153,7 +153,7 @@ impl Nvrtc {
                 Err(error) => failed.push((path, error)),
             }
         }
-        too_new.ok_or_else(|| CardError::Compile(missing(places, driver, &failed)))
+        too_new.ok_or_else(|| DeviceError::Compile(missing(places, driver, &failed)))
     }
 
     /// Loads one library.
@@ -188,15 +188,15 @@ impl Nvrtc {
         &self.archs
     }
 
-    /// Compiles the first of the files, with the others to include, for a card.
+    /// Compiles the first of the files, with the others to include, for a device.
     pub fn compile(
         &self,
         files: &[Source],
         arch: Arch,
         options: Options,
-    ) -> Result<Compilation, CardError> {
+    ) -> Result<Compilation, DeviceError> {
         let Some((main, headers)) = files.split_first() else {
-            return Err(CardError::Compile(
+            return Err(DeviceError::Compile(
                 "this build of batt has no device source".to_owned(),
             ));
         };
@@ -220,7 +220,7 @@ impl Nvrtc {
             .map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned())
             .unwrap_or_default();
         if status != 0 {
-            return Err(CardError::Compile(format!(
+            return Err(DeviceError::Compile(format!(
                 "NVRTC {} for {arch}: {}\n{}",
                 self.version,
                 self.words_for(status),
@@ -253,18 +253,18 @@ impl Nvrtc {
     }
 
     /// The option that names the target, and whether that is an intermediate form.
-    fn target(&self, arch: Arch, intermediate: bool) -> Result<(String, bool), CardError> {
+    fn target(&self, arch: Arch, intermediate: bool) -> Result<(String, bool), DeviceError> {
         if self.archs.contains(&arch) {
             return Ok(match intermediate {
                 true => (format!("--gpu-architecture=compute_{}", arch.0), true),
                 false => (format!("--gpu-architecture={arch}"), false),
             });
         }
-        // A card newer than the compiler: the driver, which knows it, translates what was made for an older one.
+        // A device newer than the compiler: the driver, which knows it, translates what was made for an older one.
         match self.archs.iter().filter(|&&known| known < arch).max() {
             Some(older) => Ok((format!("--gpu-architecture=compute_{}", older.0), true)),
-            None => Err(CardError::Compile(format!(
-                "NVRTC {} makes nothing for cards as old as {arch}; {}",
+            None => Err(DeviceError::Compile(format!(
+                "NVRTC {} makes nothing for devices as old as {arch}; {}",
                 self.version,
                 advice(Some(Version {
                     major: 12,
@@ -274,7 +274,7 @@ impl Nvrtc {
         }
     }
 
-    fn create(&self, main: &Source, headers: &[Source]) -> Result<Made<'_>, CardError> {
+    fn create(&self, main: &Source, headers: &[Source]) -> Result<Made<'_>, DeviceError> {
         let text = c_string(&rolled(main.text))?;
         let name = c_string(main.name)?;
         let texts: Vec<CString> = headers
@@ -304,7 +304,7 @@ impl Nvrtc {
     }
 
     /// Something of a program that comes as a size and that many bytes.
-    fn text(&self, program: &Made<'_>, size_of: SizeOf, get: Get) -> Result<Vec<u8>, CardError> {
+    fn text(&self, program: &Made<'_>, size_of: SizeOf, get: Get) -> Result<Vec<u8>, DeviceError> {
         let mut size = 0;
         // SAFETY: the program is alive.
         self.good(unsafe { size_of(program.0, &mut size) })?;
@@ -314,10 +314,10 @@ impl Nvrtc {
         Ok(bytes)
     }
 
-    fn good(&self, status: Status) -> Result<(), CardError> {
+    fn good(&self, status: Status) -> Result<(), DeviceError> {
         match status {
             0 => Ok(()),
-            _ => Err(CardError::Compile(format!(
+            _ => Err(DeviceError::Compile(format!(
                 "NVRTC {}: {}",
                 self.version,
                 self.words_for(status)
@@ -432,7 +432,7 @@ fn missing(places: &Places, driver: Option<Version>, failed: &[(PathBuf, String)
         .map(|(path, error)| format!("{} cannot be loaded: {error}; ", path.display()))
         .collect();
     format!(
-        "NVRTC, the compiler for cards, was not found; {}{}",
+        "NVRTC, the compiler for devices, was not found; {}{}",
         broken.concat(),
         advice(driver)
     )
@@ -445,8 +445,8 @@ fn reason(error: &libloading::Error) -> String {
         .map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-fn c_string(text: &str) -> Result<CString, CardError> {
-    CString::new(text).map_err(|_| CardError::Compile("a zero byte in the source".to_owned()))
+fn c_string(text: &str) -> Result<CString, DeviceError> {
+    CString::new(text).map_err(|_| DeviceError::Compile("a zero byte in the source".to_owned()))
 }
 
 /// The first lines of a log: what follows the first error is seldom worth reading.

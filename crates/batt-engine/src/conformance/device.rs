@@ -11,7 +11,7 @@ use super::cases::{Argument, Case, Cpu, Work};
 use super::{Group, Report, VectorFile, VectorsError};
 use crate::compile::Compiled;
 use crate::device::{
-    Card, Counts, Done, Entry, Inputs, JobAt, LaunchPass, Launcher, Piece, PieceAt, ProgramAt,
+    Counts, Device, Done, Entry, Inputs, JobAt, LaunchPass, Launcher, Piece, PieceAt, ProgramAt,
     Programs, Reason, Settings, Times, entries, wire,
 };
 
@@ -33,7 +33,7 @@ pub struct DeviceReport {
     pub unfinished: Vec<Unfinished>,
     /// What the launches took.
     pub times: Times,
-    /// What went wrong with the card, if anything did.
+    /// What went wrong with the device, if anything did.
     pub errors: Vec<String>,
 }
 
@@ -54,17 +54,17 @@ pub struct Unfinished {
     pub reason: Reason,
 }
 
-/// Runs a vectors directory on a card, or of it the calls of some primitives. What the device leaves is done by the CPU,
+/// Runs a vectors directory on a device, or of it the calls of some primitives. What the device leaves is done by the CPU,
 /// if there is to be a fallback.
 pub fn run_on_device(
     dir: &Path,
     ops: &[String],
-    card: &mut dyn Card,
+    device: &mut dyn Device,
     fallback: bool,
     mut progress: impl FnMut(&Path, &Report),
 ) -> Result<DeviceReport, VectorsError> {
     let mut bench = Bench {
-        card,
+        device,
         fallback,
         // Which cases need an exact launch is part of what is to be found out.
         launcher: Launcher::new(
@@ -91,7 +91,7 @@ pub fn run_on_device(
 }
 
 struct Bench<'c> {
-    card: &'c mut dyn Card,
+    device: &'c mut dyn Device,
     fallback: bool,
     launcher: Launcher,
     cpu: Cpu,
@@ -112,7 +112,7 @@ impl Bench<'_> {
         let (programs, inputs) = (&sending.programs, &sending.inputs);
         let launched = self
             .launcher
-            .run(self.card, programs, inputs, &sending.jobs);
+            .run(self.device, programs, inputs, &sending.jobs);
         let done = match launched {
             Ok(done) => {
                 self.found.times.add(&done.times());
@@ -129,7 +129,7 @@ impl Bench<'_> {
         for (case, job) in cases.iter().zip(jobs) {
             let ended = match (job, &done) {
                 (None, _) => Err(Reason::Unsent),
-                (_, None) => Err(Reason::Card),
+                (_, None) => Err(Reason::Device),
                 (Some(jobs), Some(done)) => self.values(case, &jobs, done),
             };
             let (ended, values) = match ended {

@@ -1,4 +1,4 @@
-//! A card: whatever runs the device VM. The engine knows no more about it than this.
+//! A device: whatever runs the device VM. The engine knows no more about it than this.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ const _: () = assert!(size_of::<Launch>() == 112);
 pub struct Batch<'a> {
     /// The programs blob.
     pub programs: &'a [u32],
-    /// A number that changes when the programs blob does: a card keeps the last one it was sent.
+    /// A number that changes when the programs blob does: a device keeps the last one it was sent.
     pub programs_id: u64,
     /// The inputs blob.
     pub inputs: &'a [u32],
@@ -47,7 +47,7 @@ pub struct Batch<'a> {
     pub fuel: u64,
     /// What its lanes may do beside one another, in addition.
     pub work: u64,
-    /// Bytes of one run's arena; a card may have room for fewer warps then.
+    /// Bytes of one run's arena; a device may have room for fewer warps then.
     pub arena_bytes: usize,
     /// Number of counters (`u64`) wanted back, 0 for none.
     pub counters: usize,
@@ -69,13 +69,13 @@ pub struct Launched {
 /// What launches took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {
-    /// Copying to the card.
+    /// Copying to the device.
     pub upload: Duration,
     /// The kernel itself.
     pub kernel: Duration,
     /// Copying back.
     pub download: Duration,
-    /// Bytes copied to the card.
+    /// Bytes copied to the device.
     pub bytes_up: u64,
     /// Bytes copied back.
     pub bytes_down: u64,
@@ -97,9 +97,9 @@ impl Times {
 
 /// A launch that gave nothing back. What it was to do is done by the CPU.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CardError {
-    /// The card has no room for the launch.
-    #[error("the card has no room: {wanted} bytes wanted, {free} free")]
+pub enum DeviceError {
+    /// The device has no room for the launch.
+    #[error("the device has no room: {wanted} bytes wanted, {free} free")]
     Memory {
         /// Bytes the launch needs.
         wanted: u64,
@@ -109,35 +109,35 @@ pub enum CardError {
     /// The launch failed; the next one may not.
     #[error("the launch failed: {0}")]
     Launch(String),
-    /// The card is not usable any more.
-    #[error("the card is lost: {0}")]
+    /// The device is not usable any more.
+    #[error("the device is lost: {0}")]
     Lost(String),
     /// The launch did not end in time.
     #[error("the launch did not end within {0:?}")]
     Timeout(Duration),
-    /// The device code could not be compiled for the card.
+    /// The device code could not be compiled for the device.
     #[error("the device code does not compile: {0}")]
     Compile(String),
-    /// There is no such card, or no driver for it.
-    #[error("no card: {0}")]
+    /// There is no such device, or no driver for it.
+    #[error("no device: {0}")]
     Missing(String),
 }
 
-impl CardError {
-    /// Is the card of no use from now on?
+impl DeviceError {
+    /// Is the device of no use from now on?
     pub fn is_final(&self) -> bool {
-        !matches!(self, CardError::Memory { .. } | CardError::Launch(_))
+        !matches!(self, DeviceError::Memory { .. } | DeviceError::Launch(_))
     }
 }
 
 /// Something that runs the device VM.
-pub trait Card: Send {
+pub trait Device: Send {
     /// What to call it in reports.
     fn name(&self) -> String;
 
-    /// Free device memory in bytes, as a card may use it.
+    /// Free device memory in bytes, as a device may use it.
     fn memory(&self) -> u64;
 
     /// Runs a batch of jobs, whole programs each.
-    fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, CardError>;
+    fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, DeviceError>;
 }

@@ -245,7 +245,7 @@ impl Programs {
     }
 
     fn push(&mut self, parts: &Parts<'_>, pen: &mut Pen) -> Result<ProgramAt, BytecodeError> {
-        // Other words are other words: a card must not take them for those it has.
+        // Other words are other words: a device must not take them for those it has.
         self.id = next_id();
         let offset = self.words.len();
         let written = self.write(parts, offset, pen);

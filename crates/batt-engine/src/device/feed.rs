@@ -1,28 +1,29 @@
-//! Feeding cards: chunks of consecutive runs, one after the other, a few ahead of those who look at the results.
+//! Feeding devices: chunks of consecutive runs, one after the other, a few ahead of those who look at the results.
 //!
 //! ```text
-//!   feeder per card: take the next chunk ── launch ──────────────────────────> Chunk
+//!   feeder per device: take the next chunk ── launch ──────────────────────────> Chunk
 //!                         ^                                                      |
 //!                         +--- waits while too far ahead <--- workers wait for the chunk of their run
 //! ```
 //!
-//! A chunk whose card fails is handed over without results, and so are all chunks once no card is left: then
+//! A chunk whose device fails is handed over without results, and so are all chunks once no device is left: then
 //! the CPU does the runs.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
+use super::backend::{Device, DeviceError};
 use super::bytecode::{ProgramAt, Programs};
-use super::card::{Card, CardError};
 use super::inputs::{Inputs, SampleAt, Shape, Shapes};
 use super::launch::{Done, Finished, JobAt, Launcher, Settings};
 use super::piece::{Numbers, Piece};
-use super::report::{CardReport, OpCount, op_counts};
+use super::report::{DeviceUsage, OpCount, op_counts};
 use super::results::Reason;
 use super::wire::NOTHING;
+use crate::cancel::Cancel;
 use crate::sample::Sample;
 use crate::schedule::Schedule;
 
@@ -122,13 +123,13 @@ impl Load<'_> {
 /// As many samples are sent once and kept; of more, every chunk sends its own.
 const KEPT_SAMPLES: usize = 1 << 15;
 
-/// Jobs in a chunk: enough for every warp of a large card to have several, few enough for results to come steadily.
+/// Jobs in a chunk: enough for every warp of a large device to have several, few enough for results to come steadily.
 const SMALLEST_CHUNK: usize = 1 << 14;
 const LARGEST_CHUNK: usize = 1 << 16;
 /// Without values there is less to wait for.
 const LARGEST_CHUNK_OF_SCORES: usize = 1 << 18;
 
-/// Chunks that a card may be ahead.
+/// Chunks that a device may be ahead.
 const AHEAD: usize = 2;
 
 /// Samples as words, with the place of each by its number.
@@ -186,7 +187,7 @@ impl Jobs {
 
 impl Chunk {
     fn piece(&self, at: usize, piece: usize) -> Result<Finished<'_>, Reason> {
-        let lot = self.lot(at).ok_or(Reason::Card)?;
+        let lot = self.lot(at).ok_or(Reason::Device)?;
         let jobs = lot.jobs[at - lot.start].ok_or(Reason::Unsent)?;
         lot.done.job(jobs.of_piece(piece))
     }
@@ -217,21 +218,26 @@ struct State {
     used: BTreeSet<usize>,
     /// Chunks with their outcomes.
     done: HashMap<usize, Arc<Chunk>>,
-    /// Cards at work.
+    /// Devices at work.
     alive: usize,
-    /// How far ahead all cards together may be.
+    /// How far ahead all devices together may be.
     ahead: usize,
     /// Nobody wants any more.
     ended: bool,
     counters: Vec<u64>,
-    cards: Vec<CardReport>,
+    devices: Vec<DeviceUsage>,
 }
 
 impl<'a> Feed<'a> {
-    /// A feed for some cards, in chunks of a size.
-    pub fn new(load: Load<'a>, settings: Settings, cards: usize, chunk: Option<usize>) -> Feed<'a> {
+    /// A feed for some devices, in chunks of a size.
+    pub fn new(
+        load: Load<'a>,
+        settings: Settings,
+        devices: usize,
+        chunk: Option<usize>,
+    ) -> Feed<'a> {
         let count = load.count();
-        let fitting = count.div_ceil(cards.max(1) * 4);
+        let fitting = count.div_ceil(devices.max(1) * 4);
         let largest = match settings.values {
             true => LARGEST_CHUNK,
             false => LARGEST_CHUNK_OF_SCORES,
@@ -246,16 +252,16 @@ impl<'a> Feed<'a> {
             chunks: starts.map(|at| at..(at + size).min(count)).collect(),
             kept: OnceLock::new(),
             state: Mutex::new(State {
-                alive: cards,
-                ahead: cards * AHEAD,
+                alive: devices,
+                ahead: devices * AHEAD,
                 ..State::default()
             }),
             changed: Condvar::new(),
         }
     }
 
-    /// Works for a card until there is nothing left to do.
-    fn work(&self, card: &mut dyn Card) {
+    /// Works for a device until there is nothing left to do.
+    fn work(&self, device: &mut dyn Device) {
         let subjects = self.load.subjects.iter();
         let pieces = subjects.flat_map(|subject| &subject.pieces);
         let numbers = pieces.map(|piece| &piece.numbers);
@@ -265,9 +271,9 @@ impl<'a> Feed<'a> {
             .with_steps(steps.max().unwrap_or_default());
         let mut feeder = Feeder {
             feed: self,
-            report: CardReport {
-                name: card.name(),
-                ..CardReport::default()
+            report: DeviceUsage {
+                name: device.name(),
+                ..DeviceUsage::default()
             },
             launcher,
         };
@@ -277,7 +283,7 @@ impl<'a> Feed<'a> {
                 number,
                 chunk: None,
             };
-            if !feeder.run(card, turn) {
+            if !feeder.run(device, turn) {
                 break;
             }
         }
@@ -299,7 +305,7 @@ impl<'a> Feed<'a> {
         }
     }
 
-    /// All runs of a chunk have been looked at: it is forgotten, and a card may go on.
+    /// All runs of a chunk have been looked at: it is forgotten, and a device may go on.
     fn used_up(&self, number: usize) {
         let mut state = self.lock();
         let chunk = state.done.remove(&number);
@@ -314,11 +320,11 @@ impl<'a> Feed<'a> {
         drop(chunk);
     }
 
-    /// What all cards did, when they have ended.
-    pub fn cards(&self) -> Vec<CardReport> {
-        let mut cards = self.lock().cards.clone();
-        cards.sort_by(|a, b| a.name.cmp(&b.name));
-        cards
+    /// What all devices did, when they have ended.
+    pub fn devices(&self) -> Vec<DeviceUsage> {
+        let mut devices = self.lock().devices.clone();
+        devices.sort_by(|a, b| a.name.cmp(&b.name));
+        devices
     }
 
     /// The pieces of a subject.
@@ -414,10 +420,10 @@ impl Drop for Turn<'_, '_> {
     }
 }
 
-/// One card at work.
+/// One device at work.
 struct Feeder<'f, 'a> {
     feed: &'f Feed<'a>,
-    report: CardReport,
+    report: DeviceUsage,
     launcher: Launcher,
 }
 
@@ -425,16 +431,16 @@ impl Drop for Feeder<'_, '_> {
     fn drop(&mut self) {
         let mut state = self.feed.lock();
         state.alive -= 1;
-        state.cards.push(std::mem::take(&mut self.report));
+        state.devices.push(std::mem::take(&mut self.report));
         drop(state);
-        // The last one to leave: nobody is to wait for a chunk that no card will do.
+        // The last one to leave: nobody is to wait for a chunk that no device will do.
         self.feed.changed.notify_all();
     }
 }
 
 impl Feeder<'_, '_> {
-    /// Does a chunk. Is the card of any more use?
-    fn run(&mut self, card: &mut dyn Card, mut turn: Turn<'_, '_>) -> bool {
+    /// Does a chunk. Is the device of any more use?
+    fn run(&mut self, device: &mut dyn Device, mut turn: Turn<'_, '_>) -> bool {
         let feed = self.feed;
         let range = feed.chunks[turn.number].clone();
         self.report.runs += range.len() as u64;
@@ -443,7 +449,7 @@ impl Feeder<'_, '_> {
         while start < range.end {
             let most = self.launcher.most_jobs() / feed.load.most_pieces().max(1);
             let end = range.end.min(start + most.max(1));
-            match self.lot(card, sent.get(), start..end) {
+            match self.lot(device, sent.get(), start..end) {
                 Ok(lot) => turn.chunk.get_or_insert_default().push(lot),
                 Err(error) => return self.failed(&error),
             }
@@ -452,23 +458,23 @@ impl Feeder<'_, '_> {
         !self.report.lost
     }
 
-    /// Notes what went wrong. Is the card of any more use?
-    fn failed(&mut self, error: &CardError) -> bool {
+    /// Notes what went wrong. Is the device of any more use?
+    fn failed(&mut self, error: &DeviceError) -> bool {
         self.report.note(error);
         !self.report.lost
     }
 
     fn lot(
         &mut self,
-        card: &mut dyn Card,
+        device: &mut dyn Device,
         sent: &Sent,
         range: Range<usize>,
-    ) -> Result<Lot, CardError> {
+    ) -> Result<Lot, DeviceError> {
         let load = &self.feed.load;
         let (jobs, sending) = self.jobs(sent, range.clone());
         let done = self
             .launcher
-            .run(card, &load.programs, &sent.inputs, &sending)?;
+            .run(device, &load.programs, &sent.inputs, &sending)?;
         self.count(&done);
         Ok(Lot {
             start: range.start,
@@ -523,23 +529,23 @@ impl Feeder<'_, '_> {
     }
 }
 
-/// Does all items of a schedule with the help of cards. What a worker makes of an item it is given with what became of
-/// it on a card, if there are any.
+/// Does all items of a schedule with the help of devices. What a worker makes of an item it is given with what became of
+/// it on a device, if there are any.
 pub(crate) fn run_fed<T: Send, W: FnMut(usize, Option<&Taken>) -> T>(
-    cards: &mut [Box<dyn Card>],
+    devices: &mut [Box<dyn Device>],
     feed: Option<&Feed<'_>>,
     schedule: &Schedule,
-    stop: &AtomicBool,
+    stop: &Cancel,
     worker: impl Fn() -> W + Sync,
     sink: impl FnMut(usize, T),
 ) -> usize {
     thread::scope(|scope| {
         let _end = feed.map(EndOfFeed);
         if let Some(feed) = feed {
-            for card in cards {
+            for device in devices {
                 thread::Builder::new()
                     .name("batt-feeder".into())
-                    .spawn_scoped(scope, || feed.work(card.as_mut()))
+                    .spawn_scoped(scope, || feed.work(device.as_mut()))
                     .expect("the system gives us a thread");
             }
         }
@@ -560,13 +566,13 @@ pub(crate) fn run_fed<T: Send, W: FnMut(usize, Option<&Taken>) -> T>(
     })
 }
 
-/// What a card did with the runs of a chunk; nothing, if no card was left to do it.
+/// What a device did with the runs of a chunk; nothing, if no device was left to do it.
 pub(crate) struct Taken(Option<Arc<Chunk>>);
 
 impl Taken {
     /// What became of a piece of a run.
     pub fn piece(&self, at: usize, piece: usize) -> Result<Finished<'_>, Reason> {
-        self.0.as_ref().ok_or(Reason::Card)?.piece(at, piece)
+        self.0.as_ref().ok_or(Reason::Device)?.piece(at, piece)
     }
 }
 

@@ -180,7 +180,7 @@ impl Inputs {
     /// Where the next word comes; from now on they are other words than before.
     fn next(&mut self) -> u32 {
         self.id = next_id();
-        // Four billion words are more than any card has room for: a launch of so many fails before it is sent.
+        // Four billion words are more than any device has room for: a launch of so many fails before it is sent.
         u32::try_from(self.words.len()).unwrap_or(NOTHING)
     }
 }

@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 
 use batt_dsl::Limits;
 
+use super::backend::{Batch, Device, DeviceError, Launched, Times};
 use super::bytecode::{ProgramAt, Programs};
-use super::card::{Batch, Card, CardError, Launched, Times};
 use super::inputs::Inputs;
 use super::results::Reason;
 use super::wire::{NOTHING, kind};
@@ -140,7 +140,7 @@ pub struct Done {
     /// For each job the last launch it was in, and its number there.
     places: Vec<(u32, u32)>,
     /// What stood in the way of a later launch; its jobs are left to the CPU.
-    pub error: Option<CardError>,
+    pub error: Option<DeviceError>,
     values: bool,
 }
 
@@ -307,26 +307,26 @@ impl Launcher {
         (MOST_OUTPUT / (MARGIN * self.words_per_job)).max(1)
     }
 
-    /// Runs jobs on a card: once, those to whom order mattered once more, and those for whom there was no room again.
+    /// Runs jobs on a device: once, those to whom order mattered once more, and those for whom there was no room again.
     pub fn run(
         &mut self,
-        card: &mut dyn Card,
+        device: &mut dyn Device,
         programs: &Programs,
         inputs: &Inputs,
         jobs: &[JobAt],
-    ) -> Result<Done, CardError> {
-        self.run_and_tell(card, programs, inputs, jobs, |_| {})
+    ) -> Result<Done, DeviceError> {
+        self.run_and_tell(device, programs, inputs, jobs, |_| {})
     }
 
     /// The same; what has come of the first launch is shown before the others.
     pub fn run_and_tell(
         &mut self,
-        card: &mut dyn Card,
+        device: &mut dyn Device,
         programs: &Programs,
         inputs: &Inputs,
         jobs: &[JobAt],
         show: impl FnOnce(&Done),
-    ) -> Result<Done, CardError> {
+    ) -> Result<Done, DeviceError> {
         let words: Vec<[u32; 4]> = jobs.iter().map(JobAt::words).collect();
         let batch = Sending { programs, inputs };
         let first = Manner {
@@ -336,7 +336,7 @@ impl Launcher {
             },
             large: false,
         };
-        let launched = self.launch(card, &batch, &words, first)?;
+        let launched = self.launch(device, &batch, &words, first)?;
         let mut done = Done {
             launches: vec![(first.pass, launched)],
             places: (0..jobs.len() as u32).map(|k| (0, k)).collect(),
@@ -351,8 +351,8 @@ impl Launcher {
             large,
         };
         let (exact, large) = (again(false), again(true));
-        self.retry(card, &batch, &words, &mut done, exact, needs_order);
-        self.retry(card, &batch, &words, &mut done, large, needs_room);
+        self.retry(device, &batch, &words, &mut done, exact, needs_order);
+        self.retry(device, &batch, &words, &mut done, large, needs_room);
         Ok(done)
     }
 
@@ -381,7 +381,7 @@ impl Launcher {
     /// Launches jobs once more that were left for some reasons.
     fn retry(
         &self,
-        card: &mut dyn Card,
+        device: &mut dyn Device,
         batch: &Sending<'_>,
         jobs: &[[u32; 4]],
         done: &mut Done,
@@ -398,7 +398,7 @@ impl Launcher {
             return;
         }
         let words: Vec<[u32; 4]> = left.iter().map(|k| jobs[*k]).collect();
-        match self.launch(card, batch, &words, manner) {
+        match self.launch(device, batch, &words, manner) {
             Ok(launched) => {
                 let launch = done.launches.len() as u32;
                 for (number, k) in left.into_iter().enumerate() {
@@ -412,11 +412,11 @@ impl Launcher {
 
     fn launch(
         &self,
-        card: &mut dyn Card,
+        device: &mut dyn Device,
         sending: &Sending<'_>,
         jobs: &[[u32; 4]],
         manner: Manner,
-    ) -> Result<Launched, CardError> {
+    ) -> Result<Launched, DeviceError> {
         let settings = &self.settings;
         let (arena_bytes, margin) = match manner.large {
             false => (settings.arena_bytes, MARGIN),
@@ -447,16 +447,16 @@ impl Launcher {
             arena_bytes,
             counters: if settings.ops { 2 * op_count() } else { 0 },
         };
-        let mut launched = card.run(&batch)?;
+        let mut launched = device.run(&batch)?;
         if launched.results.len() != 4 * jobs.len() || launched.counters.len() != batch.counters {
-            return Err(CardError::Launch(
+            return Err(DeviceError::Launch(
                 "it gave back another number of results".into(),
             ));
         }
         let rows = launched.results.chunks_exact(4);
         let written = rows.filter(|row| row[0] == 0).map(|row| u64::from(row[2]));
         if written.sum::<u64>() > launched.output.len() as u64 {
-            return Err(CardError::Launch("it wrote less than it says".into()));
+            return Err(DeviceError::Launch("it wrote less than it says".into()));
         }
         let mut results = vec![0; launched.results.len()];
         for (result, &k) in launched.results.chunks_exact(4).zip(&order) {
@@ -519,7 +519,7 @@ fn op_count() -> usize {
 mod tests {
     use super::*;
 
-    /// A card that finishes a job by its parameters: 1 needs order, 2 needs room, 3 both, 4 cannot be finished.
+    /// A device that finishes a job by its parameters: 1 needs order, 2 needs room, 3 both, 4 cannot be finished.
     #[derive(Default)]
     struct Picky {
         /// Flags and number of jobs of each launch.
@@ -528,7 +528,7 @@ mod tests {
         fails: Vec<usize>,
     }
 
-    impl Card for Picky {
+    impl Device for Picky {
         fn name(&self) -> String {
             "picky".to_owned()
         }
@@ -537,11 +537,11 @@ mod tests {
             0
         }
 
-        fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, CardError> {
+        fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, DeviceError> {
             let jobs = batch.jobs.len() / 4;
             self.seen.push((batch.flags & 7, jobs));
             if self.fails.contains(&self.seen.len()) {
-                return Err(CardError::Launch("as told".into()));
+                return Err(DeviceError::Launch("as told".into()));
             }
             let exact = batch.flags & EXACT != 0;
             let large = batch.arena_bytes == Settings::default().large_arena_bytes;
@@ -559,12 +559,12 @@ mod tests {
         }
     }
 
-    fn run(launcher: &mut Launcher, card: &mut Picky, params: &[u32]) -> Done {
+    fn run(launcher: &mut Launcher, device: &mut Picky, params: &[u32]) -> Done {
         let program = ProgramAt { offset: 0 };
         let jobs: Vec<JobAt> = params.iter().map(|p| JobAt::new(program, *p)).collect();
         let (programs, inputs) = (Programs::new(), Inputs::new());
         launcher
-            .run(card, &programs, &inputs, &jobs)
+            .run(device, &programs, &inputs, &jobs)
             .expect("the first launch does not fail")
     }
 
@@ -575,21 +575,21 @@ mod tests {
 
     #[test]
     fn jobs_are_launched_again_until_nothing_helps() {
-        let mut card = Picky::default();
+        let mut device = Picky::default();
         let mut launcher = Launcher::new(Settings::default(), 1);
-        let done = run(&mut launcher, &mut card, &[0, 1, 2, 3, 4, 0, 0]);
+        let done = run(&mut launcher, &mut device, &[0, 1, 2, 3, 4, 0, 0]);
         let (first, exact) = (Ok(LaunchPass::First), Ok(LaunchPass::Exact));
         let missing = Err(Reason::Missing);
         assert_eq!(
             ends(&done),
             [first, exact, exact, exact, missing, first, first]
         );
-        assert_eq!(card.seen, [(1, 7), (3, 2), (3, 2)]);
+        assert_eq!(device.seen, [(1, 7), (3, 2), (3, 2)]);
     }
 
     #[test]
     fn what_no_other_launch_changes_is_told_after_the_first() {
-        let mut card = Picky::default();
+        let mut device = Picky::default();
         let mut launcher = Launcher::new(Settings::default(), 1);
         let (programs, inputs) = (Programs::new(), Inputs::new());
         let job = |params| JobAt::new(ProgramAt { offset: 0 }, params);
@@ -597,48 +597,48 @@ mod tests {
         let left = |done: &Done| (0..jobs.len()).map(|k| done.left_at_once(k)).collect();
         let mut told: Vec<Option<Reason>> = Vec::new();
         let done = launcher
-            .run_and_tell(&mut card, &programs, &inputs, &jobs, |done| {
+            .run_and_tell(&mut device, &programs, &inputs, &jobs, |done| {
                 told = left(done);
             })
             .expect("no launch fails");
         assert_eq!(told, [None, None, None, None, Some(Reason::Missing)]);
         let after: Vec<Option<Reason>> = left(&done);
         assert_eq!(after, told);
-        assert_eq!(card.seen.len(), 3);
+        assert_eq!(device.seen.len(), 3);
     }
 
     #[test]
     fn a_later_launch_that_fails_leaves_the_others_as_they_were() {
-        let mut card = Picky {
+        let mut device = Picky {
             fails: vec![2],
             ..Picky::default()
         };
         let mut launcher = Launcher::new(Settings::default(), 1);
-        let done = run(&mut launcher, &mut card, &[0, 1, 2]);
+        let done = run(&mut launcher, &mut device, &[0, 1, 2]);
         let left = [Err(Reason::Order), Err(Reason::Arena)];
         assert_eq!(ends(&done), [Ok(LaunchPass::First), left[0], left[1]]);
         assert!(done.error.is_some());
-        assert_eq!(card.seen.len(), 2);
+        assert_eq!(device.seen.len(), 2);
     }
 
     #[test]
     fn where_order_mostly_matters_launches_begin_exactly() {
-        let mut card = Picky::default();
+        let mut device = Picky::default();
         let mut launcher = Launcher::new(Settings::default(), 1);
-        run(&mut launcher, &mut card, &[1, 1, 0]);
-        assert_eq!(card.seen.len(), 2);
+        run(&mut launcher, &mut device, &[1, 1, 0]);
+        assert_eq!(device.seen.len(), 2);
         // For a while; then it is found out again.
         for _ in 0..EXACT_FOR {
-            card.seen.clear();
-            let done = run(&mut launcher, &mut card, &[1, 0, 1]);
-            assert_eq!(card.seen, [(3, 3)]);
+            device.seen.clear();
+            let done = run(&mut launcher, &mut device, &[1, 0, 1]);
+            assert_eq!(device.seen, [(3, 3)]);
             assert_eq!(ends(&done), [Ok(LaunchPass::Exact); 3]);
         }
-        card.seen.clear();
-        run(&mut launcher, &mut card, &[0, 0, 1]);
-        assert_eq!(card.seen, [(1, 3), (3, 1)]);
-        card.seen.clear();
-        run(&mut launcher, &mut card, &[0, 0, 0]);
-        assert_eq!(card.seen, [(1, 3)]);
+        device.seen.clear();
+        run(&mut launcher, &mut device, &[0, 0, 1]);
+        assert_eq!(device.seen, [(1, 3), (3, 1)]);
+        device.seen.clear();
+        run(&mut launcher, &mut device, &[0, 0, 0]);
+        assert_eq!(device.seen, [(1, 3)]);
     }
 }

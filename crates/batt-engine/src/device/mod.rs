@@ -4,12 +4,12 @@
 //!
 //! ```text
 //!   Compiled, CompiledBatt ── bytecode ──> Programs ┐
-//!   Sample, values ────────── wire ──────> Inputs   ├─ Batch ── Card::run ──> Launched ── results ──> values
+//!   Sample, values ────────── wire ──────> Inputs   ├─ Batch ── Device::run ──> Launched ── results ──> values
 //!   (program, inputs) ───────────────────> Jobs     ┘
 //! ```
 
+mod backend;
 mod bytecode;
-mod card;
 mod feed;
 mod inputs;
 mod launch;
@@ -22,11 +22,11 @@ mod solo;
 mod verify;
 pub mod wire;
 
+pub use backend::{Batch, Device, DeviceError, Launch, Launched, Times};
 pub use bytecode::{BytecodeError, ProgramAt, Programs};
-pub use card::{Batch, Card, CardError, Launch, Launched, Times};
 pub use inputs::{Inputs, Param, SampleAt, Shape, Shapes};
 pub use launch::{Done, Finished, JobAt, LaunchPass, Launcher, STEPS_PER_FUEL, Settings};
-pub use report::{CardReport, Counts, DeviceReport, Mismatch, OpCount};
+pub use report::{Counts, DeviceReport, DeviceUsage, Mismatch, OpCount};
 pub use results::{Entry, Reason, entries, only_entry};
 pub use score::{
     Encoder, Left, Prepared, Score, ScoreOptions, ScoreReport, Scores, Searcher, Sheaf, Shipment,

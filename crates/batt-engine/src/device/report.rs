@@ -2,7 +2,7 @@
 
 use batt_dsl::OpId;
 
-use super::card::{CardError, Times};
+use super::backend::{DeviceError, Times};
 use super::launch::LaunchPass;
 use super::results::Reason;
 
@@ -61,8 +61,8 @@ impl Counts {
 /// What devices did in a mega-batch or an evaluation.
 #[derive(Clone, Debug, Default)]
 pub struct DeviceReport {
-    /// Each card.
-    pub cards: Vec<CardReport>,
+    /// Each device.
+    pub devices: Vec<DeviceUsage>,
     /// Where runs were finished.
     pub runs: Counts,
     /// Where outputs, scores and comparisons of batts were: a run that a device has finished may have left some of them.
@@ -77,9 +77,9 @@ pub struct DeviceReport {
     pub mismatches: Vec<Mismatch>,
 }
 
-/// What one card did.
+/// What one device did.
 #[derive(Clone, Debug, Default)]
-pub struct CardReport {
+pub struct DeviceUsage {
     /// What it is called.
     pub name: String,
     /// Runs it was given.
@@ -92,20 +92,20 @@ pub struct CardReport {
     pub lost: bool,
 }
 
-impl CardReport {
+impl DeviceUsage {
     /// Notes what went wrong.
-    pub(crate) fn note(&mut self, error: &CardError) {
+    pub(crate) fn note(&mut self, error: &DeviceError) {
         self.errors.push(error.to_string());
         self.lost |= error.is_final();
     }
 }
 
 impl DeviceReport {
-    /// What all cards together took.
+    /// What all devices together took.
     pub fn times(&self) -> Times {
         let mut times = Times::default();
-        for card in &self.cards {
-            times.add(&card.times);
+        for device in &self.devices {
+            times.add(&device.times);
         }
         times
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use batt_dsl::Fault;
 use batt_lang::StepId;
 
-use super::card::Launched;
+use super::backend::Launched;
 use super::wire::{self, WireError};
 use crate::batt::StepCount;
 use crate::compile::RunError;
@@ -39,8 +39,8 @@ pub enum Reason {
     Broken,
     /// The program or its inputs could not be sent.
     Unsent,
-    /// The card failed.
-    Card,
+    /// The device failed.
+    Device,
 }
 
 impl Reason {
@@ -58,7 +58,7 @@ impl Reason {
         Reason::Odd,
         Reason::Broken,
         Reason::Unsent,
-        Reason::Card,
+        Reason::Device,
     ];
 
     /// The reason of a status; `None` for 0, finished.
@@ -90,7 +90,7 @@ impl Reason {
             Reason::Odd => "odd",
             Reason::Broken => "broken",
             Reason::Unsent => "unsent",
-            Reason::Card => "card",
+            Reason::Device => "card",
         }
     }
 }

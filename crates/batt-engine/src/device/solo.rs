@@ -1,4 +1,4 @@
-//! Programs on samples with the help of cards, for evaluating them in order.
+//! Programs on samples with the help of devices, for evaluating them in order.
 
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
@@ -6,8 +6,8 @@ use std::sync::Mutex;
 use batt_dsl::Limits;
 
 use super::DeviceOptions;
+use super::backend::Device;
 use super::bytecode::Programs;
-use super::card::Card;
 use super::feed::{Feed, Load, PieceAt, Runs, Subject, Taken};
 use super::inputs::{Param, Shapes};
 use super::launch::{LaunchPass, Settings};
@@ -17,7 +17,7 @@ use super::verify::{Seen, Verify};
 use crate::compile::Compiled;
 use crate::sample::Sample;
 
-/// Programs on samples with the help of cards, or without.
+/// Programs on samples with the help of devices, or without.
 pub(crate) struct Solo<'a> {
     feed: Option<Feed<'a>>,
     values: bool,
@@ -26,10 +26,10 @@ pub(crate) struct Solo<'a> {
 }
 
 impl<'a> Solo<'a> {
-    /// Prepares what is sent. Nothing is if there are no cards, or if the limits do not allow it.
+    /// Prepares what is sent. Nothing is if there are no devices, or if the limits do not allow it.
     #[allow(clippy::too_many_arguments)]
     pub fn new<'p>(
-        cards: &[Box<dyn Card>],
+        devices: &[Box<dyn Device>],
         programs: impl Iterator<Item = &'p Compiled>,
         samples: &'a [Sample<'a>],
         runs: Runs<'a>,
@@ -38,14 +38,14 @@ impl<'a> Solo<'a> {
         options: &DeviceOptions,
     ) -> Solo<'a> {
         let settings = options.settings.within(limits);
-        let feed = settings.filter(|_| !cards.is_empty()).map(|settings| {
+        let feed = settings.filter(|_| !devices.is_empty()).map(|settings| {
             let mut sent = Programs::new();
             let mut shapes = Shapes::default();
             let subject = |program: &Compiled| {
                 let roles = program.roles();
                 let params = roles.unwrap_or_default().iter();
                 let params: Vec<Param> = params.map(|role| Param::from(*role)).collect();
-                // One whose parameters have no role fails before its first step: no work for a card.
+                // One whose parameters have no role fails before its first step: no work for a device.
                 let at = roles.and_then(|_| sent.push_program(program).ok());
                 Subject {
                     pieces: at.map(PieceAt::program).into_iter().collect(),
@@ -63,7 +63,7 @@ impl<'a> Solo<'a> {
             };
             let settings = Settings { values, ..settings };
             let chunk = options.chunk.map(NonZeroUsize::get);
-            Feed::new(load, settings, cards.len(), chunk)
+            Feed::new(load, settings, devices.len(), chunk)
         });
         Solo {
             feed,
@@ -73,7 +73,7 @@ impl<'a> Solo<'a> {
         }
     }
 
-    /// What the cards are fed from.
+    /// What the devices are fed from.
     pub fn feed(&self) -> Option<&Feed<'a>> {
         self.feed.as_ref()
     }
@@ -92,7 +92,7 @@ impl<'a> Solo<'a> {
     pub fn report(self) -> Option<DeviceReport> {
         let report = self.report.into_inner().unwrap_or_else(|e| e.into_inner());
         self.feed.map(|feed| DeviceReport {
-            cards: feed.cards(),
+            devices: feed.devices(),
             ops: feed.op_counts(),
             ..report
         })

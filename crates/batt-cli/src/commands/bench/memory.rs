@@ -1,13 +1,12 @@
-//! Memory of this process and of cards, looked at again and again while something else is done.
+//! Memory of this process and of devices, looked at again and again while something else is done.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use batt_cuda::{CardFacts, Driver, free_memory};
+use batt_cuda::{DeviceFacts, Driver, free_memory};
 
-use crate::device::Device;
+use crate::device::DeviceName;
+use batt_engine::Cancel;
 
 /// Resident memory of this process in bytes, where the system tells.
 pub fn resident() -> Option<u64> {
@@ -19,25 +18,25 @@ pub fn resident() -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
-/// The memory of the cards that a device stands for; an emulated one has none of its own.
+/// The memory of the devices that a device stands for; an emulated one has none of its own.
 #[derive(Clone, Debug)]
-pub struct CardMemory {
+pub struct DeviceMemory {
     driver: Driver,
     ordinals: Vec<usize>,
     /// All of it.
     pub total: u64,
 }
 
-impl CardMemory {
-    pub fn of(device: &Device) -> Option<CardMemory> {
-        let (Device::Auto | Device::Cuda(_)) = device else {
+impl DeviceMemory {
+    pub fn of(device: &DeviceName) -> Option<DeviceMemory> {
+        let (DeviceName::Auto | DeviceName::Cuda(_)) = device else {
             return None;
         };
         let driver = Driver::get().ok()?;
-        let ordinals = ordinals(device, driver.cards);
-        let total = |&ordinal: &usize| Some(CardFacts::of(&driver, ordinal).ok()?.memory);
+        let ordinals = ordinals(device, driver.devices);
+        let total = |&ordinal: &usize| Some(DeviceFacts::of(&driver, ordinal).ok()?.memory);
         let total = ordinals.iter().map(total).sum::<Option<u64>>()?;
-        (!ordinals.is_empty()).then_some(CardMemory {
+        (!ordinals.is_empty()).then_some(DeviceMemory {
             driver,
             ordinals,
             total,
@@ -52,12 +51,12 @@ impl CardMemory {
     }
 }
 
-/// The cards that a device stands for, each once.
-pub fn ordinals(device: &Device, cards: usize) -> Vec<usize> {
+/// The devices that a device stands for, each once.
+pub fn ordinals(device: &DeviceName, devices: usize) -> Vec<usize> {
     let mut all = match device {
-        Device::Cuda(numbers) if !numbers.is_empty() => numbers.clone(),
-        Device::Cuda(_) | Device::Auto => (0..cards).collect(),
-        Device::Cpu | Device::Emulated => Vec::new(),
+        DeviceName::Cuda(numbers) if !numbers.is_empty() => numbers.clone(),
+        DeviceName::Cuda(_) | DeviceName::Auto => (0..devices).collect(),
+        DeviceName::Cpu | DeviceName::Emulated => Vec::new(),
     };
     all.sort_unstable();
     all.dedup();
@@ -70,12 +69,12 @@ pub struct Used {
     /// Seconds since the beginning.
     pub at: f64,
     pub process: Option<u64>,
-    pub cards: Option<u64>,
+    pub devices: Option<u64>,
 }
 
 /// Somebody who looks at memory on a thread of its own.
 pub struct Watch {
-    ended: Arc<AtomicBool>,
+    ended: Cancel,
     thread: JoinHandle<Vec<Used>>,
 }
 
@@ -85,22 +84,22 @@ const PATIENCE: Duration = Duration::from_millis(20);
 impl Watch {
     /// Looks every so often. `tick` is called much more often than that.
     pub fn start(
-        cards: Option<CardMemory>,
+        devices: Option<DeviceMemory>,
         every: Duration,
         mut tick: impl FnMut() + Send + 'static,
     ) -> Watch {
-        let ended = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&ended);
+        let ended = Cancel::new();
+        let flag = ended.clone();
         let thread = thread::spawn(move || {
             let started = Instant::now();
             let mut seen: Vec<Used> = Vec::new();
             loop {
-                let last = flag.load(Ordering::SeqCst);
+                let last = flag.is_cancelled();
                 if last || started.elapsed() >= every * seen.len() as u32 {
                     seen.push(Used {
                         at: started.elapsed().as_secs_f64(),
                         process: resident(),
-                        cards: cards.as_ref().and_then(CardMemory::used),
+                        devices: devices.as_ref().and_then(DeviceMemory::used),
                     });
                 }
                 if last {
@@ -115,7 +114,7 @@ impl Watch {
 
     /// Ends it, and gives what it saw: once at the beginning and once at the end at least.
     pub fn finish(self) -> Vec<Used> {
-        self.ended.store(true, Ordering::SeqCst);
+        self.ended.cancel();
         // A thread that panicked has said so.
         self.thread.join().unwrap_or_default()
     }
@@ -126,12 +125,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cards_by_number() {
-        let cuda = |numbers: &[usize]| Device::Cuda(numbers.to_vec());
+    fn devices_by_number() {
+        let cuda = |numbers: &[usize]| DeviceName::Cuda(numbers.to_vec());
         assert_eq!(ordinals(&cuda(&[]), 2), [0, 1]);
         assert_eq!(ordinals(&cuda(&[3, 0, 3]), 4), [0, 3]);
-        assert!(ordinals(&Device::Emulated, 1).is_empty());
-        assert!(CardMemory::of(&Device::Emulated).is_none());
+        assert!(ordinals(&DeviceName::Emulated, 1).is_empty());
+        assert!(DeviceMemory::of(&DeviceName::Emulated).is_none());
     }
 
     #[test]

@@ -28,7 +28,7 @@ use self::against::compare;
 use self::checkout::Kind;
 use crate::cli::{Exit, RunOptions};
 use crate::corpus::{Corpus, Puzzle, measure};
-use crate::device::{Cards, Device, VALUES, fraction};
+use crate::device::{DeviceName, Devices, VALUES, fraction};
 use crate::duration;
 use crate::error::advised;
 use crate::interrupt;
@@ -54,7 +54,7 @@ With --mega, solvers are run one by one and merged into one batt, on one core an
 built-in puzzles or on --solvers and --tasks. What is compared takes turns on every sample, and the results
 of both sides are compared. With --mutants, solvers changed by chance are among them, as in the batts of a search.
 
-With --device, every solver runs on every input, several times: on the cards, on all cores without them, and with
+With --device, every solver runs on every input, several times: on the devices, on all cores without them, and with
 --against some of the runs by Python, for about --seconds. All scores and hashes are compared.
 
 With --targets, every target of the original's documents is measured on one core, on all and on the device, in
@@ -62,7 +62,7 @@ turns, with what limits the device. All results are compared. With --against a t
 batt of 650 steps as well.
 
 With --soak, mega-batches run on the device over and over, some of the results are verified, and memory is looked at
-every second. It is a finding if a result differs, if a card is lost, or if memory grows by more than 2 % from the
+every second. It is a finding if a result differs, if a device is lost, or if memory grows by more than 2 % from the
 second fifth of the time to the last.
 
 Examples:
@@ -90,7 +90,7 @@ pub struct BenchArgs {
 
     /// Measure every solver on every input on this device, on all cores and, with --against, by Python
     #[arg(long, value_name = VALUES, conflicts_with = "mega")]
-    device: Option<Device>,
+    device: Option<DeviceName>,
 
     /// Measure the targets of the original's documents, one by one
     #[arg(long, requires = "device", conflicts_with_all = ["mega", "soak"])]
@@ -332,7 +332,7 @@ fn measure_mega(args: &BenchArgs, ui: &Ui) -> Result<Exit> {
 }
 
 /// What to measure on a device.
-fn wanted<'a>(device: &'a Device, args: &'a BenchArgs) -> device::Wanted<'a> {
+fn wanted<'a>(device: &'a DeviceName, args: &'a BenchArgs) -> device::Wanted<'a> {
     device::Wanted {
         device,
         checkout: args.against.as_deref(),
@@ -347,7 +347,7 @@ fn wanted<'a>(device: &'a Device, args: &'a BenchArgs) -> device::Wanted<'a> {
 }
 
 /// Every solver on every input, on a device.
-fn measure_device(device: &Device, args: &BenchArgs, ui: &Ui) -> Result<Exit> {
+fn measure_device(device: &DeviceName, args: &BenchArgs, ui: &Ui) -> Result<Exit> {
     let bench = device::measure(&wanted(device, args), ui)?;
     let mut out = stdout();
     match args.json {
@@ -362,7 +362,7 @@ fn measure_device(device: &Device, args: &BenchArgs, ui: &Ui) -> Result<Exit> {
 }
 
 /// The targets of the original's documents.
-fn measure_targets(device: &Device, args: &BenchArgs, ui: &Ui) -> Result<Exit> {
+fn measure_targets(device: &DeviceName, args: &BenchArgs, ui: &Ui) -> Result<Exit> {
     let table = targets::measure(&wanted(device, args), ui)?;
     let mut out = stdout();
     if args.json {
@@ -380,7 +380,7 @@ fn measure_targets(device: &Device, args: &BenchArgs, ui: &Ui) -> Result<Exit> {
 }
 
 /// Mega-batches over and over.
-fn soak_device(device: &Device, time: Duration, args: &BenchArgs, ui: &Ui) -> Result<Exit> {
+fn soak_device(device: &DeviceName, time: Duration, args: &BenchArgs, ui: &Ui) -> Result<Exit> {
     let wanted = soak::Wanted {
         device,
         checkout: args.against.as_deref(),
@@ -419,13 +419,13 @@ fn files_of(
     Ok((files, Some(against::task_folder(checkout, tasks)?)))
 }
 
-/// The cards of a device; there is at least one. Each has so many logical devices if none is named.
-fn open(device: &Device, per_card: usize, ui: &Ui) -> Result<Cards> {
-    let cards = device.open(None, per_card, ui)?;
-    match cards.is_empty() {
-        false => Ok(cards),
+/// The devices of a device; there is at least one. Each has so many logical devices if none is named.
+fn open(device: &DeviceName, per_device: usize, ui: &Ui) -> Result<Devices> {
+    let devices = device.open(None, per_device, ui)?;
+    match devices.is_empty() {
+        false => Ok(devices),
         true => Err(advised(
-            "there is no card to measure",
+            "there is no device to measure",
             "say which with --device, or see what is missing with `batt device`",
         )),
     }

@@ -1,4 +1,4 @@
-//! Cards against cores, and what is kept of it.
+//! Devices against cores, and what is kept of it.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use crate::calibration::{Calibration, LONG, Machine, Measured, Outcome, Store, measure};
-use crate::device::{Cards, Device, ready};
+use crate::device::{DeviceName, Devices, ready};
 use crate::ui::{Ui, grouped, table, table_text};
 
 /// What was measured.
@@ -20,10 +20,10 @@ pub struct Measurement {
     file: Result<PathBuf, String>,
 }
 
-/// Measures all cards as `--device auto` uses them, or the emulated device.
+/// Measures all devices as `--device auto` uses them, or the emulated device.
 pub fn calibrate(emulated: bool, ui: &Ui) -> Result<Measurement, String> {
-    let (mut cards, opening, machine) = open(emulated, ui)?;
-    let measured = measure(&mut cards, opening, LONG)?;
+    let (mut devices, opening, machine) = open(emulated, ui)?;
+    let measured = measure(&mut devices, opening, LONG)?;
     let kept = Calibration::new(machine, Outcome::of(&measured));
     let file = Store::from_env().write(&kept);
     Ok(Measurement {
@@ -34,18 +34,18 @@ pub fn calibrate(emulated: bool, ui: &Ui) -> Result<Measurement, String> {
     })
 }
 
-fn open(emulated: bool, ui: &Ui) -> Result<(Cards, Duration, Machine), String> {
+fn open(emulated: bool, ui: &Ui) -> Result<(Devices, Duration, Machine), String> {
     if emulated {
         let started = Instant::now();
-        let cards = Device::Emulated.open(None, 1, ui);
-        let cards = cards.map_err(|error| error.to_string())?;
-        let names = cards.iter().map(|card| card.name()).collect();
-        let machine = Machine::with_cards(names, "none".to_owned());
-        return Ok((cards, started.elapsed(), machine));
+        let devices = DeviceName::Emulated.open(None, 1, ui);
+        let devices = devices.map_err(|error| error.to_string())?;
+        let names = devices.iter().map(|device| device.name()).collect();
+        let machine = Machine::with_devices(names, "none".to_owned());
+        return Ok((devices, started.elapsed(), machine));
     }
-    let machine = Machine::of_driver().ok_or("the driver does not name its cards")?;
-    let (cards, opening) = ready(ui).map_err(|error| error.to_string())?;
-    Ok((cards, opening, machine))
+    let machine = Machine::of_driver().ok_or("the driver does not name its devices")?;
+    let (devices, opening) = ready(ui).map_err(|error| error.to_string())?;
+    Ok((devices, opening, machine))
 }
 
 impl Measurement {
@@ -53,7 +53,7 @@ impl Measurement {
         let measured = self.measured.iter().map(|measured| {
             json!({
                 "runs": measured.runs,
-                "cards_seconds": measured.cards.as_secs_f64(),
+                "devices_seconds": measured.devices.as_secs_f64(),
                 "cores_seconds": measured.cores.as_secs_f64(),
             })
         });
@@ -72,17 +72,20 @@ impl Measurement {
         let ms = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1e3);
         writeln!(
             out,
-            "\n{} against {} cores; the time on cards includes {} for opening them:",
-            machine.cards.join(", "),
+            "\n{} against {} cores; the time on devices includes {} for opening them:",
+            machine.devices.join(", "),
             machine.cores,
             ms(self.opening),
         )?;
-        let mut rows = table(&["runs", "cards", "cores", "times as fast"], &[0, 1, 2, 3]);
+        let mut rows = table(
+            &["runs", "devices", "cores", "times as fast"],
+            &[0, 1, 2, 3],
+        );
         for measured in &self.measured {
-            let ratio = measured.cores.as_secs_f64() / measured.cards.as_secs_f64().max(1e-9);
+            let ratio = measured.cores.as_secs_f64() / measured.devices.as_secs_f64().max(1e-9);
             rows.add_row([
                 grouped(measured.runs),
-                ms(measured.cards),
+                ms(measured.devices),
                 ms(measured.cores),
                 format!("{ratio:.2}"),
             ]);
@@ -92,13 +95,13 @@ impl Measurement {
         match self.kept.outcome() {
             Outcome::From(runs) if runs > measured => writeln!(
                 out,
-                "cards would be faster from about {} runs on",
+                "devices would be faster from about {} runs on",
                 grouped(runs)
             )?,
             Outcome::From(runs) => {
-                writeln!(out, "cards are faster from {} runs on", grouped(runs))?;
+                writeln!(out, "devices are faster from {} runs on", grouped(runs))?;
             }
-            Outcome::Never => writeln!(out, "cards are never faster")?,
+            Outcome::Never => writeln!(out, "devices are never faster")?,
         }
         match &self.file {
             Ok(path) => writeln!(out, "kept in {}", path.display())?,

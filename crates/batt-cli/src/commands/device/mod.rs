@@ -1,4 +1,4 @@
-//! `batt device`: which cards there are, what is missing to use them, and whether they work.
+//! `batt device`: which devices there are, what is missing to use them, and whether they work.
 
 mod calibrate;
 mod programs;
@@ -10,27 +10,27 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use batt_cuda::plumbing::{self, Check};
 use batt_cuda::{
-    Cache, CardFacts, Compiler, Cuda, KernelFacts, Origin, Places, Settings, Survey, source,
+    Cache, Compiler, Cuda, DeviceFacts, KernelFacts, Origin, Places, Settings, Survey, source,
 };
-use batt_engine::device::CardError;
+use batt_engine::device::DeviceError;
 use clap::Args;
 use serde_json::{Value, json};
 
 use self::calibrate::{Measurement, calibrate};
 use self::programs::{Programs, compare_with_cpu};
 use crate::cli::Exit;
-use crate::device::{Cards, Device};
+use crate::device::{DeviceName, Devices};
 use crate::error::advised;
 use crate::ui::{BAD, GOOD, STRONG, Ui, counted, grouped, stdout, table, table_text};
 
-/// Show the cards of this machine, and what is missing to use them
+/// Show the devices of this machine, and what is missing to use them
 #[derive(Args)]
 #[command(after_help = "\
-Without a card everything runs on the CPU, with the same results.
+Without a device everything runs on the CPU, with the same results.
 
 Environment:
   BATT_CACHE_DIR  where compiled kernels and measurements are kept
-  BATT_NVRTC      the file of the compiler for cards, libnvrtc.so.12 or .13
+  BATT_NVRTC      the file of the compiler for devices, libnvrtc.so.12 or .13
 
 Examples:
   batt device
@@ -42,21 +42,21 @@ pub struct DeviceArgs {
     #[arg(long)]
     json: bool,
 
-    /// Try out the card: transfers and limits, then programs against the CPU
+    /// Try out the device: transfers and limits, then programs against the CPU
     #[arg(long)]
     self_test: bool,
 
-    /// Measure from how many runs on cards are faster than the CPU, and keep it for `--device auto`
+    /// Measure from how many runs on devices are faster than the CPU, and keep it for `--device auto`
     #[arg(long)]
     calibrate: bool,
 
-    /// Which card to try
+    /// Which device to try
     #[arg(long, value_name = "N", default_value_t = 0)]
-    card: usize,
+    device: usize,
 
-    /// Try the emulated device instead of a card
+    /// Try the emulated device instead of a device
     #[cfg(feature = "emulated")]
-    #[arg(long, conflicts_with_all = ["card", "clear_cache"])]
+    #[arg(long, conflicts_with_all = ["device", "clear_cache"])]
     emulated: bool,
 
     /// Delete the compiled kernels that are kept
@@ -84,18 +84,18 @@ pub fn main(args: &DeviceArgs, ui: &Ui) -> Result<Exit> {
     }
     let survey = Survey::new(&Places::from_env(), &cache);
     let wanted = args.self_test || args.calibrate;
-    if wanted && !args.is_emulated() && survey.cards.is_empty() {
-        let why = survey.driver.as_ref().err().map_or("no card", |why| why);
+    if wanted && !args.is_emulated() && survey.devices.is_empty() {
+        let why = survey.driver.as_ref().err().map_or("no device", |why| why);
         return Err(advised(
-            format_args!("there is no card to try: {why}"),
+            format_args!("there is no device to try: {why}"),
             "`batt device` says what is missing",
         ));
     }
     let mut notes = Vec::new();
     let tests = match (args.self_test, args.is_emulated()) {
         (false, _) => None,
-        (true, false) => Some(self_test(args.card, &mut notes)),
-        (true, true) => Some(Tests::of_programs(Device::Emulated.open(None, 1, ui)?)),
+        (true, false) => Some(self_test(args.device, &mut notes)),
+        (true, true) => Some(Tests::of_programs(DeviceName::Emulated.open(None, 1, ui)?)),
     };
     let calibration = args.calibrate.then(|| calibrate(args.is_emulated(), ui));
 
@@ -156,29 +156,29 @@ fn clear(cache: &Cache, json: bool) -> Result<Exit> {
     Ok(Exit::Good)
 }
 
-/// What came of trying a card.
+/// What came of trying a device.
 struct Tests {
-    card: String,
+    device: String,
     /// The host side, on a kernel made for that.
-    plumbing: Result<Vec<Check>, CardError>,
+    plumbing: Result<Vec<Check>, DeviceError>,
     /// The same, with two logical devices at a time.
-    sharing: Result<Vec<Check>, CardError>,
+    sharing: Result<Vec<Check>, DeviceError>,
     /// The VM, opened, and programs on it against the CPU.
-    kernel: Result<Option<(KernelFacts, Duration)>, CardError>,
-    programs: Result<Programs, CardError>,
-    clock: Result<Vec<Check>, CardError>,
+    kernel: Result<Option<(KernelFacts, Duration)>, DeviceError>,
+    programs: Result<Programs, DeviceError>,
+    clock: Result<Vec<Check>, DeviceError>,
 }
 
-fn self_test(card: usize, notes: &mut Vec<String>) -> Tests {
+fn self_test(device: usize, notes: &mut Vec<String>) -> Tests {
     let probe = Settings::with_source(source::PROBE);
-    let plumbing = Cuda::open(card, &probe).map(|(mut cuda, said)| {
+    let plumbing = Cuda::open(device, &probe).map(|(mut cuda, said)| {
         notes.extend(said);
         plumbing::check(&mut cuda)
     });
-    let sharing = Cuda::open_all(&[card, card], &probe).map(|opened| {
+    let sharing = Cuda::open_all(&[device, device], &probe).map(|opened| {
         thread::scope(|scope| {
             let running: Vec<_> = opened
-                .cards
+                .devices
                 .into_iter()
                 .map(|mut cuda| scope.spawn(move || plumbing::check(&mut cuda)))
                 .collect();
@@ -188,7 +188,7 @@ fn self_test(card: usize, notes: &mut Vec<String>) -> Tests {
         })
     });
     let start = Instant::now();
-    let (kernel, programs) = match Cuda::open(card, &Settings::from_env()) {
+    let (kernel, programs) = match Cuda::open(device, &Settings::from_env()) {
         Ok((cuda, said)) => {
             notes.extend(said);
             let kernel = (cuda.kernel().clone(), start.elapsed());
@@ -196,15 +196,15 @@ fn self_test(card: usize, notes: &mut Vec<String>) -> Tests {
         }
         Err(error) => (Err(error.clone()), Err(error)),
     };
-    // Last: the card is lost to this process afterwards.
+    // Last: the device is lost to this process afterwards.
     let impatient = Settings {
         timeout: LATE,
         ..probe
     };
     let clock =
-        Cuda::open(card, &impatient).map(|(mut cuda, _)| vec![plumbing::check_clock(&mut cuda)]);
+        Cuda::open(device, &impatient).map(|(mut cuda, _)| vec![plumbing::check_clock(&mut cuda)]);
     Tests {
-        card: card.to_string(),
+        device: device.to_string(),
         plumbing,
         sharing,
         kernel,
@@ -215,20 +215,22 @@ fn self_test(card: usize, notes: &mut Vec<String>) -> Tests {
 
 impl Tests {
     /// Nothing but programs: an emulated device has neither transfers nor a clock.
-    fn of_programs(cards: Cards) -> Tests {
+    fn of_programs(devices: Devices) -> Tests {
         Tests {
-            card: cards.first().map_or_else(String::new, |card| card.name()),
+            device: devices
+                .first()
+                .map_or_else(String::new, |device| device.name()),
             plumbing: Ok(Vec::new()),
             sharing: Ok(Vec::new()),
             kernel: Ok(None),
-            programs: Ok(compare_with_cpu(cards)),
+            programs: Ok(compare_with_cpu(devices)),
             clock: Ok(Vec::new()),
         }
     }
 
     /// The checks of each part, or why there are none.
-    fn parts(&self) -> [(&'static str, Result<&[Check], &CardError>); 4] {
-        fn checks(part: &Result<Vec<Check>, CardError>) -> Result<&[Check], &CardError> {
+    fn parts(&self) -> [(&'static str, Result<&[Check], &DeviceError>); 4] {
+        fn checks(part: &Result<Vec<Check>, DeviceError>) -> Result<&[Check], &DeviceError> {
             part.as_ref().map(Vec::as_slice)
         }
         [
@@ -261,7 +263,7 @@ impl Tests {
                 "seconds": check.time.as_secs_f64(),
             })
         };
-        let mut all = json!({ "card": self.card, "good": !self.failed() });
+        let mut all = json!({ "device": self.device, "good": !self.failed() });
         for (name, part) in self.parts() {
             all[name.replace(' ', "_")] = match part {
                 Ok(checks) => checks.iter().map(check).collect(),
@@ -281,7 +283,7 @@ impl Tests {
     }
 
     fn write(&self, out: &mut impl Write, ui: &Ui) -> Result<()> {
-        writeln!(out, "\nTests of card {}:", self.card)?;
+        writeln!(out, "\nTests of device {}:", self.device)?;
         if let Ok(Some((facts, opened))) = &self.kernel {
             writeln!(out, " {}", kernel_text(facts, *opened))?;
         }
@@ -349,7 +351,7 @@ fn kernel_text(facts: &KernelFacts, opened: Duration) -> String {
         }
     };
     format!(
-        "kernel: {origin}, ready after {:.2} s, {:.2} s with opening the card, {}, {} registers, {} bytes local, {} bytes shared, {} warps at a time",
+        "kernel: {origin}, ready after {:.2} s, {:.2} s with opening the device, {}, {} registers, {} bytes local, {} bytes shared, {} warps at a time",
         facts.ready.as_secs_f64(),
         opened.as_secs_f64(),
         size(facts.bytes as u64),
@@ -361,13 +363,13 @@ fn kernel_text(facts: &KernelFacts, opened: Duration) -> String {
 }
 
 fn survey_json(survey: &Survey) -> Value {
-    let card = |(card, free): &(CardFacts, Result<u64, String>)| {
+    let device = |(device, free): &(DeviceFacts, Result<u64, String>)| {
         json!({
-            "number": card.ordinal,
-            "name": card.name,
-            "compute_capability": card.arch.capability(),
-            "multiprocessors": card.multiprocessors,
-            "memory": card.memory,
+            "number": device.ordinal,
+            "name": device.name,
+            "compute_capability": device.arch.capability(),
+            "multiprocessors": device.multiprocessors,
+            "memory": device.memory,
             "memory_free": free.as_ref().ok(),
             "problem": free.as_ref().err(),
         })
@@ -380,7 +382,7 @@ fn survey_json(survey: &Survey) -> Value {
         })
     });
     json!({
-        "cards": survey.cards.iter().map(card).collect::<Vec<_>>(),
+        "devices": survey.devices.iter().map(device).collect::<Vec<_>>(),
         "driver": survey.driver.as_ref().ok().map(ToString::to_string),
         "nvrtc": compiler.ok(),
         "cache": {
@@ -393,29 +395,36 @@ fn survey_json(survey: &Survey) -> Value {
 }
 
 fn write_survey(out: &mut impl Write, survey: &Survey, ui: &Ui) -> Result<()> {
-    if survey.cards.is_empty() {
+    if survey.devices.is_empty() {
         writeln!(
             out,
             "{}",
-            ui.out(STRONG, "No card: programs run on the CPU.")
+            ui.out(STRONG, "No device: programs run on the CPU.")
         )?;
     } else {
-        let mut cards = table(
-            &["card", "name", "capability", "processors", "free", "memory"],
+        let mut devices = table(
+            &[
+                "device",
+                "name",
+                "capability",
+                "processors",
+                "free",
+                "memory",
+            ],
             &[0, 2, 3, 4, 5],
         );
-        for (card, free) in &survey.cards {
-            cards.add_row([
-                card.ordinal.to_string(),
-                card.name.clone(),
-                card.arch.capability(),
-                card.multiprocessors.to_string(),
+        for (device, free) in &survey.devices {
+            devices.add_row([
+                device.ordinal.to_string(),
+                device.name.clone(),
+                device.arch.capability(),
+                device.multiprocessors.to_string(),
                 free.as_ref()
                     .map_or_else(|_| "unknown".to_owned(), |&free| size(free)),
-                size(card.memory),
+                size(device.memory),
             ]);
         }
-        writeln!(out, "{}", table_text(&cards))?;
+        writeln!(out, "{}", table_text(&devices))?;
     }
     let mut rest = table(&[], &[]);
     rest.add_row([
@@ -441,9 +450,9 @@ fn write_survey(out: &mut impl Write, survey: &Survey, ui: &Ui) -> Result<()> {
     for line in survey.advice() {
         writeln!(out, "\n{line}")?;
     }
-    for (card, free) in &survey.cards {
+    for (device, free) in &survey.devices {
         if let Err(problem) = free {
-            writeln!(out, "\ncard {}: {problem}", card.ordinal)?;
+            writeln!(out, "\ncard {}: {problem}", device.ordinal)?;
         }
     }
     Ok(())

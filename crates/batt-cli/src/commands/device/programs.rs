@@ -1,15 +1,15 @@
-//! Programs on a card and on the CPU: every built-in solver on every built-in input.
+//! Programs on a device and on the CPU: every built-in solver on every built-in input.
 
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use batt_cuda::plumbing::Check;
+use batt_engine::Cancel;
 use batt_engine::device::{DeviceReport, Score, ScoreOptions, score_table};
 use batt_engine::{Compiled, Sample};
 use serde_json::{Value, json};
 
 use crate::corpus::Corpus;
-use crate::device::{Cards, counts_json, where_finished};
+use crate::device::{Devices, counts_json, where_finished};
 use crate::ui::grouped;
 
 /// What came of it.
@@ -26,15 +26,15 @@ pub struct Programs {
 /// Differences shown.
 const SHOWN: usize = 10;
 
-/// Runs all of it on cards and on the CPU, and compares every verdict and hash.
-pub fn compare_with_cpu(mut cards: Cards) -> Programs {
+/// Runs all of it on devices and on the CPU, and compares every verdict and hash.
+pub fn compare_with_cpu(mut devices: Devices) -> Programs {
     let corpus = Corpus::load();
     let programs: Vec<Compiled> = corpus.programs().iter().map(Compiled::new).collect();
     let samples = corpus.samples();
     let started = Instant::now();
-    let (found, report) = scores(&mut cards, &programs, &samples);
+    let (found, report) = scores(&mut devices, &programs, &samples);
     let time = started.elapsed();
-    let (expected, _) = scores(&mut Cards::new(), &programs, &samples);
+    let (expected, _) = scores(&mut Devices::new(), &programs, &samples);
     let device = report.unwrap_or_default();
     let name = |run: usize| corpus.programs()[run / samples.len()].name();
     let mut differing = 0;
@@ -77,28 +77,31 @@ impl Programs {
 }
 
 fn scores(
-    cards: &mut Cards,
+    devices: &mut Devices,
     programs: &[Compiled],
     samples: &[Sample<'_>],
 ) -> (Vec<Score>, Option<DeviceReport>) {
     let (scores, report) = score_table(
-        cards,
+        devices,
         programs,
         samples,
         &ScoreOptions::default(),
         // Half a comparison is none, so nothing ends it early.
-        &AtomicBool::new(false),
+        &Cancel::new(),
     );
     (scores, report.device)
 }
 
-fn difference(program: &str, input: usize, card: &Score, cpu: &Score) -> String {
-    format!("{program} on input {input}: {card:?} on the card, {cpu:?} on the CPU")
+fn difference(program: &str, input: usize, device: &Score, cpu: &Score) -> String {
+    format!("{program} on input {input}: {device:?} on the device, {cpu:?} on the CPU")
 }
 
-/// What is wrong, if something is. That the CPU has stood in for a card that failed is no success of the card.
+/// What is wrong, if something is. That the CPU has stood in for a device that failed is no success of the device.
 fn problem(device: &DeviceReport, differing: usize, differences: &[String]) -> Option<String> {
-    let errors = device.cards.iter().flat_map(|card| card.errors.clone());
+    let errors = device
+        .devices
+        .iter()
+        .flat_map(|device| device.errors.clone());
     let mut lines: Vec<String> = errors.collect();
     lines.extend_from_slice(differences);
     if differing > differences.len() {
@@ -108,7 +111,7 @@ fn problem(device: &DeviceReport, differing: usize, differences: &[String]) -> O
         ));
     }
     if lines.is_empty() && device.runs.finished() == 0 {
-        lines.push("the card finished nothing".to_owned());
+        lines.push("the device finished nothing".to_owned());
     }
     (!lines.is_empty()).then(|| lines.join("\n  "))
 }
@@ -117,16 +120,16 @@ fn problem(device: &DeviceReport, differing: usize, differences: &[String]) -> O
 mod tests {
     use batt_engine::Verdict;
     #[cfg(feature = "emulated")]
-    use batt_engine::device::{Batch, Card, CardError, Launched};
-    use batt_engine::device::{CardReport, Counts};
+    use batt_engine::device::{Batch, Device, DeviceError, Launched};
+    use batt_engine::device::{Counts, DeviceUsage};
 
     use super::*;
 
     fn report(errors: &[&str], first: u64) -> DeviceReport {
         DeviceReport {
-            cards: vec![CardReport {
+            devices: vec![DeviceUsage {
                 errors: errors.iter().map(|&error| error.to_owned()).collect(),
-                ..CardReport::default()
+                ..DeviceUsage::default()
             }],
             runs: Counts {
                 first,
@@ -160,12 +163,12 @@ mod tests {
         );
     }
 
-    /// A card whose hashes are wrong.
+    /// A device whose hashes are wrong.
     #[cfg(feature = "emulated")]
     struct Liar(batt_emulated::Emulated);
 
     #[cfg(feature = "emulated")]
-    impl Card for Liar {
+    impl Device for Liar {
         fn name(&self) -> String {
             self.0.name()
         }
@@ -174,7 +177,7 @@ mod tests {
             self.0.memory()
         }
 
-        fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, CardError> {
+        fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, DeviceError> {
             let mut launched = self.0.run(batch)?;
             // Without values an entry is four words: fault, detail, hash.
             for entry in launched.output.chunks_exact_mut(4) {
@@ -186,7 +189,7 @@ mod tests {
 
     #[cfg(feature = "emulated")]
     #[test]
-    fn a_card_that_is_wrong_is_found_out() {
+    fn a_device_that_is_wrong_is_found_out() {
         let emulated = || batt_emulated::Emulated::new(std::num::NonZeroUsize::MIN);
         let good = compare_with_cpu(vec![Box::new(emulated())]);
         assert_eq!((good.differing, good.check.problem), (0, None));

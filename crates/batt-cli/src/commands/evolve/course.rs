@@ -1,7 +1,6 @@
 //! The loop: a generation, saved and shown, and the next one.
 
 use std::collections::HashMap;
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Instant;
@@ -13,7 +12,7 @@ use super::EvolveArgs;
 use super::keeper::Keeper;
 use super::progress::Progress;
 use super::view::View;
-use crate::device::Cards;
+use crate::device::Devices;
 use crate::interrupt;
 use crate::ui::Ui;
 
@@ -46,11 +45,11 @@ impl<'c, 't> Course<'c, 't> {
 
     /// Goes on until all is found, the time is over, there were enough generations, or somebody presses Ctrl-C. What was
     /// found is saved then, unless there is an error.
-    pub fn run(&mut self, cards: &mut Cards, deadline: Option<Instant>) -> Result<()> {
+    pub fn run(&mut self, devices: &mut Devices, deadline: Option<Instant>) -> Result<()> {
         let clock = deadline.map(Clock::start);
-        let mut view = View::new(self.args, cards.len(), deadline, self.ui);
+        let mut view = View::new(self.args, devices.len(), deadline, self.ui);
         self.keeper.start();
-        let ended = self.rounds(cards, &mut view);
+        let ended = self.rounds(devices, &mut view);
         drop(clock);
         self.progress.end();
         let tasks = self.progress.tasks;
@@ -62,12 +61,12 @@ impl<'c, 't> Course<'c, 't> {
         ended
     }
 
-    fn rounds(&mut self, cards: &mut Cards, view: &mut View<'_>) -> Result<()> {
+    fn rounds(&mut self, devices: &mut Devices, view: &mut View<'_>) -> Result<()> {
         let stop = interrupt::stop();
         let mut left = self.args.generations.unwrap_or(u64::MAX);
         view.show(&self.progress, self.keeper);
-        while left > 0 && !stop.load(Ordering::Relaxed) && !self.evolution.is_done() {
-            let round = self.evolution.round(cards, stop);
+        while left > 0 && !stop.is_cancelled() && !self.evolution.is_done() {
+            let round = self.evolution.round(devices, stop);
             let events = self.progress.add(&self.evolution, &round);
             self.keeper.take(self.evolution.tasks(), round.found);
             for news in self.keeper.save(&self.evolution, events)? {
@@ -96,7 +95,7 @@ impl Clock {
         thread::spawn(move || {
             let left = deadline.saturating_duration_since(Instant::now());
             if receiver.recv_timeout(left) == Err(RecvTimeoutError::Timeout) {
-                interrupt::stop().store(true, Ordering::SeqCst);
+                interrupt::stop().cancel();
             }
         });
         Clock(sender)

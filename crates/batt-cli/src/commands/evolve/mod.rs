@@ -37,7 +37,7 @@ use self::material::Material;
 use self::report::Report;
 use crate::calibration;
 use crate::cli::{DialectName, Exit};
-use crate::device::{Cards, Device, PER_CARD, VALUES};
+use crate::device::{DeviceName, Devices, PER_DEVICE, VALUES};
 use crate::duration;
 use crate::interrupt;
 use crate::ui::{Ui, stdout};
@@ -104,9 +104,9 @@ pub struct EvolveArgs {
     #[arg(long)]
     report_tests: bool,
 
-    /// Where offspring run; auto uses cards if there are any and it is worth it
+    /// Where offspring run; auto uses devices if there are any and it is worth it
     #[arg(long, value_name = VALUES, default_value = "auto")]
-    device: Device,
+    device: DeviceName,
 
     /// Threads [default: one per core]
     #[arg(short, long, value_name = "N")]
@@ -185,11 +185,11 @@ impl EvolveArgs {
         }
     }
 
-    fn cards(&self, material: &Material, ui: &Ui) -> Result<Cards> {
+    fn devices(&self, material: &Material, ui: &Ui) -> Result<Devices> {
         match &self.device {
-            // What counts is what a card gets at a time.
-            Device::Auto => Ok(calibration::open(material.runs_at_once(self), ui)),
-            device => device.open(self.jobs, PER_CARD, ui),
+            // What counts is what a device gets at a time.
+            DeviceName::Auto => Ok(calibration::open(material.runs_at_once(self), ui)),
+            device => device.open(self.jobs, PER_DEVICE, ui),
         }
     }
 }
@@ -212,7 +212,7 @@ pub fn main(args: &EvolveArgs, ui: &Ui) -> Result<Exit> {
     material.say(args, &keeper, ui);
 
     interrupt::watch();
-    let mut cards = args.cards(&material, ui)?;
+    let mut devices = args.devices(&material, ui)?;
     let mut evolution = Evolution::new(
         &material.tasks,
         material.dialect,
@@ -232,7 +232,7 @@ pub fn main(args: &EvolveArgs, ui: &Ui) -> Result<Exit> {
     // A time beyond all clocks is no limit.
     let deadline = args.time().and_then(|time| started.checked_add(time));
     let mut course = Course::new(args, evolution, &mut keeper, known.origins, ui);
-    let ended = course.run(&mut cards, deadline);
+    let ended = course.run(&mut devices, deadline);
     let progress = course.finish();
     let report = Report {
         args,
@@ -241,7 +241,7 @@ pub fn main(args: &EvolveArgs, ui: &Ui) -> Result<Exit> {
         progress: &progress,
         answers: Answers::of(args, &material, &progress),
         seed,
-        cards: cards.len(),
+        devices: devices.len(),
         saved: ended.is_ok(),
     };
     let mut out = stdout();

@@ -11,7 +11,7 @@ use super::answers::{Answer, Answers};
 use super::keeper::Keeper;
 use super::material::Material;
 use super::progress::{Best, DONOR, Progress};
-use super::view::{clock, on_cards};
+use super::view::{clock, on_devices};
 use crate::interrupt;
 use crate::ui::{GOOD, Ui, counted, grouped, rest, table, table_text};
 
@@ -27,7 +27,7 @@ pub struct Report<'r> {
     /// What the tests say, if they were looked at.
     pub answers: Option<Answers>,
     pub seed: u64,
-    pub cards: usize,
+    pub devices: usize,
     /// Is all of it in the archive, if there is one?
     pub saved: bool,
 }
@@ -132,8 +132,12 @@ impl Report<'_> {
             grouped(tally.runs as usize),
             grouped(progress.a_minute(tally.runs) / 60),
         )?;
-        if self.cards > 0 {
-            write!(out, "; {:.1} % left by cards", 100.0 - on_cards(progress))?;
+        if self.devices > 0 {
+            write!(
+                out,
+                "; {:.1} % left by devices",
+                100.0 - on_devices(progress)
+            )?;
         }
         writeln!(out)?;
         writeln!(
@@ -256,12 +260,12 @@ impl Report<'_> {
                 "seconds_evolving": tally.time.as_secs_f64(),
                 "offspring_per_minute": progress.a_minute(tally.offspring),
                 "runs_per_second": progress.a_minute(tally.runs) / 60,
-                "cards": self.cards,
-                "on_cards": tally.on_cards,
-                "seconds_on_cards": tally.cards.time.as_secs_f64(),
-                "seconds_in_kernels": tally.cards.times.kernel.as_secs_f64(),
-                "seconds_copying": (tally.cards.times.upload + tally.cards.times.download).as_secs_f64(),
-                "launches": tally.cards.times.launches,
+                "devices": self.devices,
+                "on_devices": tally.on_devices,
+                "seconds_on_devices": tally.devices.time.as_secs_f64(),
+                "seconds_in_kernels": tally.devices.times.kernel.as_secs_f64(),
+                "seconds_copying": (tally.devices.times.upload + tally.devices.times.download).as_secs_f64(),
+                "launches": tally.devices.times.launches,
                 // Of all threads together.
                 "seconds_in_stages": stages.collect::<serde_json::Map<_, _>>(),
             },

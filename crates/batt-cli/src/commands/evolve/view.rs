@@ -30,7 +30,7 @@ pub struct View<'u> {
     /// On a terminal.
     live: Option<ProgressBar>,
     verbose: bool,
-    cards: bool,
+    devices: bool,
     started: Instant,
     last_line: Option<Instant>,
     /// The last picture, and of which program it is.
@@ -39,7 +39,12 @@ pub struct View<'u> {
 
 impl<'u> View<'u> {
     /// A view on stderr.
-    pub fn new(args: &EvolveArgs, cards: usize, deadline: Option<Instant>, ui: &'u Ui) -> View<'u> {
+    pub fn new(
+        args: &EvolveArgs,
+        devices: usize,
+        deadline: Option<Instant>,
+        ui: &'u Ui,
+    ) -> View<'u> {
         let bar = ui.spinner();
         let live = !bar.is_hidden();
         if live {
@@ -51,7 +56,7 @@ impl<'u> View<'u> {
             ui,
             live: live.then_some(bar),
             verbose: args.verbose,
-            cards: cards > 0,
+            devices: devices > 0,
             started: Instant::now(),
             last_line: None,
             drawn: None,
@@ -130,8 +135,8 @@ impl<'u> View<'u> {
             grouped(progress.a_minute(progress.tally.offspring)),
             progress.without_error(),
         );
-        if self.cards {
-            let _ = write!(line, ", {:.0} % on cards", on_cards(progress));
+        if self.devices {
+            let _ = write!(line, ", {:.0} % on devices", on_devices(progress));
         }
         if keeper.is_open() {
             let _ = write!(line, "; saved {}", counted(keeper.saved(), "solver"));
@@ -187,11 +192,11 @@ impl<'u> View<'u> {
             progress.without_error(),
             progress.percent(tally.equal)
         );
-        if self.cards {
+        if self.devices {
             let _ = write!(
                 shares,
-                ", {:.1} % left by cards",
-                100.0 - on_cards(progress)
+                ", {:.1} % left by devices",
+                100.0 - on_devices(progress)
             );
         }
         lines.push(self.row("", shares));
@@ -327,9 +332,9 @@ pub fn clock(time: Duration) -> String {
     }
 }
 
-/// Offspring that cards have run, in percent.
-pub fn on_cards(progress: &Progress<'_>) -> f64 {
-    progress.percent(progress.tally.on_cards)
+/// Offspring that devices have run, in percent.
+pub fn on_devices(progress: &Progress<'_>) -> f64 {
+    progress.percent(progress.tally.on_devices)
 }
 
 /// A bar as high as a score.

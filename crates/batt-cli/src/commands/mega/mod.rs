@@ -11,7 +11,6 @@ use std::hash::{Hash, Hasher};
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
@@ -358,7 +357,7 @@ impl<'a> Work<'a> {
         let from = earlier.runs;
         let left = self.len() - from.min(self.len());
         let limits = &self.options.limits;
-        let mut cards = args.device.open(left, limits, args.jobs, ui)?;
+        let mut devices = args.device.open(left, limits, args.jobs, ui)?;
         interrupt::watch();
         let stop = interrupt::stop();
         let bar = ui.progress(self.len(), "running");
@@ -370,7 +369,7 @@ impl<'a> Work<'a> {
         };
         let mut failed = None;
         let report = mega_on(
-            &mut cards,
+            &mut devices,
             &self.compiled,
             &self.samples,
             from,
@@ -384,7 +383,7 @@ impl<'a> Work<'a> {
                 {
                     // Nobody can read the rest: stop working on it.
                     failed = Some(error);
-                    stop.store(true, Ordering::SeqCst);
+                    stop.cancel();
                 }
                 self.count(&mut tally, at, result.right());
                 bar.set_position(at as u64 + 1);

@@ -1,7 +1,6 @@
 //! Where the time of a batt goes on a device.
 
 use std::io::Write;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use anyhow::Result;
@@ -12,7 +11,7 @@ use serde_json::{Value as Json, json};
 
 use super::units::{bytes, percent, time};
 use super::{ENOUGH, LONGEST, ProfileArgs};
-use crate::device::{Cards, to_json, where_entries_finished, where_finished};
+use crate::device::{Devices, to_json, where_entries_finished, where_finished};
 use crate::interrupt;
 use crate::ui::{Ui, counted, grouped, rate, table, table_text};
 
@@ -28,12 +27,12 @@ pub struct OnDevice<'a> {
 }
 
 impl<'a> OnDevice<'a> {
-    /// Runs a batt on cards until the samples, the time or the patience of the user run out.
+    /// Runs a batt on devices until the samples, the time or the patience of the user run out.
     pub fn measure(
         file: &'a str,
         batt: &'a Batt,
         samples: &[Sample<'_>],
-        cards: &mut Cards,
+        devices: &mut Devices,
         args: &ProfileArgs,
         ui: &Ui,
     ) -> OnDevice<'a> {
@@ -59,7 +58,7 @@ impl<'a> OnDevice<'a> {
         let bar = ui.progress(chosen.len(), "profiling");
         let started = Instant::now();
         let report = mega_on(
-            cards,
+            devices,
             &[CompiledBatt::new(batt)],
             chosen,
             0,
@@ -69,7 +68,7 @@ impl<'a> OnDevice<'a> {
             |at, _| {
                 bar.set_position(at as u64 + 1);
                 if args.samples.is_none() && started.elapsed() >= ENOUGH {
-                    stop.store(true, Ordering::SeqCst);
+                    stop.cancel();
                 }
             },
         );

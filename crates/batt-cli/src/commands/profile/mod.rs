@@ -8,7 +8,6 @@ mod units;
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -21,7 +20,7 @@ use clap::Args;
 use self::device::OnDevice;
 use self::report::Report;
 use crate::cli::{Exit, RunOptions};
-use crate::device::{Device, PER_CARD};
+use crate::device::{DeviceName, PER_DEVICE};
 use crate::error::{advised, bad_file};
 use crate::solvers::{load_tasks, nearest};
 use crate::ui::{Ui, counted, grouped, stdout};
@@ -72,7 +71,7 @@ pub struct ProfileArgs {
 
     /// Profile on a device instead of the processor
     #[arg(long, value_name = "cuda[:N,...]|emulated", conflicts_with = "svg")]
-    device: Option<Device>,
+    device: Option<DeviceName>,
 
     /// Rows of each table
     #[arg(long, value_name = "N", default_value_t = 20)]
@@ -107,17 +106,17 @@ pub fn main(args: &ProfileArgs, ui: &Ui) -> Result<Exit> {
     if let Some(device) = args
         .device
         .as_ref()
-        .filter(|device| **device != Device::Cpu)
+        .filter(|device| **device != DeviceName::Cpu)
     {
-        let mut cards = device.open(None, PER_CARD, ui)?;
-        if cards.is_empty() {
+        let mut devices = device.open(None, PER_DEVICE, ui)?;
+        if devices.is_empty() {
             return Err(advised(
-                "there is no card to profile on",
+                "there is no device to profile on",
                 "`batt device` says what is missing; without --device the processor is profiled",
             ));
         }
         let file = loaded[0].source.name();
-        let found = OnDevice::measure(file, batt, &samples, &mut cards, args, ui);
+        let found = OnDevice::measure(file, batt, &samples, &mut devices, args, ui);
         let mut out = stdout();
         match args.json {
             true => writeln!(out, "{}", found.json())?,
@@ -225,7 +224,7 @@ fn measure(batt: &Batt, samples: &[Sample<'_>], args: &ProfileArgs, ui: &Ui) -> 
     let found = profile(batt, samples, &limits, stop, |done| {
         bar.set_position(done as u64);
         if args.samples.is_none() && started.elapsed() >= ENOUGH {
-            stop.store(true, Ordering::SeqCst);
+            stop.cancel();
         }
     });
     bar.finish_and_clear();

@@ -7,7 +7,6 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,7 +19,7 @@ use clap::Args;
 use self::plan::{Plan, Solver};
 use self::tally::{Scope, Tally};
 use crate::cli::{Exit, RunOptions};
-use crate::device::{self, BugReport, Cards, DeviceChoice};
+use crate::device::{self, BugReport, DeviceChoice, Devices};
 use crate::error::bad_file;
 use crate::interrupt;
 use crate::outcome::{Encoded, ErrorRecord, RunRecord, micros, reason};
@@ -88,7 +87,7 @@ pub fn main(args: &RunArgs, ui: &Ui) -> Result<Exit> {
 
     let mut options = args.options.engine(args.jobs);
     options.device = args.device.options();
-    let cards = args
+    let devices = args
         .device
         .open(plan.len(), &options.limits, args.jobs, ui)?;
     options.values = match (&json, args.all_pairs) {
@@ -104,7 +103,7 @@ pub fn main(args: &RunArgs, ui: &Ui) -> Result<Exit> {
     };
     let keep = if args.verbose { usize::MAX } else { LISTED };
     let mut tally = Tally::new(&plan, &data, scope, keep);
-    let (time, device) = execute(&plan, cards, &options, json, &mut tally, ui)?;
+    let (time, device) = execute(&plan, devices, &options, json, &mut tally, ui)?;
 
     let report = Report {
         tally: &tally,
@@ -168,7 +167,7 @@ fn bug_report<'m>(plan: &Plan<'_>, mismatch: &'m Mismatch) -> BugReport<'m> {
 /// Runs the plan, writing and counting results as they come. Returns the time it took, and what devices did.
 fn execute<'a>(
     plan: &Plan<'a>,
-    mut cards: Cards,
+    mut devices: Devices,
     options: &Options,
     mut json: Option<JsonLines>,
     tally: &mut Tally<'a>,
@@ -179,14 +178,14 @@ fn execute<'a>(
     let bar = ui.progress(plan.len(), "running");
     let mut write_error = None;
     let started = Instant::now();
-    let (_, device) = evaluate_on(&mut cards, plan.jobs(), options, stop, |at, result| {
+    let (_, device) = evaluate_on(&mut devices, plan.jobs(), options, stop, |at, result| {
         if let Some(out) = &mut json
             && write_error.is_none()
             && let Err(error) = write_line(out, plan, at, &result)
         {
             // Nobody can read the rest: stop working on it.
             write_error = Some(error);
-            stop.store(true, Ordering::SeqCst);
+            stop.cancel();
         }
         let run = plan.run(at);
         let why = reason(

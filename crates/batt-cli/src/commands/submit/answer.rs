@@ -1,7 +1,6 @@
 //! Running solvers on tests, and choosing among what they come to.
 
 use std::num::NonZeroUsize;
-use std::sync::atomic::Ordering;
 
 use anyhow::Result;
 use batt_arc::submission::{Chosen, Guess, Standing, choose};
@@ -66,7 +65,7 @@ pub fn answer(
             if let Err(error) = file.save() {
                 // Nobody will see the rest: stop working on it.
                 failed = Some(error);
-                stop.store(true, Ordering::SeqCst);
+                stop.cancel();
             }
         }
     });

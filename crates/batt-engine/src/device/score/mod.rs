@@ -6,8 +6,8 @@
 //!   (program, sample) ────┘              └─ left: done here, or handed back ────┘
 //! ```
 //!
-//! Runs are launched by the hundred thousand and their scores are read off in one go; what the cards leave is done by
-//! the CPU meanwhile, in any order. Handing scores over one by one and in order would cost more than a card needs for a
+//! Runs are launched by the hundred thousand and their scores are read off in one go; what the devices leave is done by
+//! the CPU meanwhile, in any order. Handing scores over one by one and in order would cost more than a device needs for a
 //! run.
 //!
 //! A search has its programs in a graph. It makes a [`Sheaf`] of words of those of one task, straight from the graph, and
@@ -25,14 +25,14 @@ mod sheaf;
 mod work;
 
 use std::num::NonZeroUsize;
-use std::sync::atomic::AtomicBool;
 
 use batt_dsl::Limits;
 
 use super::DeviceOptions;
-use super::card::Card;
+use super::backend::Device;
 use super::feed::Runs;
 use super::report::DeviceReport;
+use crate::cancel::Cancel;
 use crate::compile::Compiled;
 use crate::evaluate::Verdict;
 use crate::sample::Sample;
@@ -58,13 +58,13 @@ pub struct ScoreOptions {
     pub limits: Limits,
     /// Threads; `None` for one per core.
     pub threads: Option<NonZeroUsize>,
-    /// How cards are used, if there are any.
+    /// How devices are used, if there are any.
     pub device: DeviceOptions,
-    /// What becomes of runs that no card finishes.
+    /// What becomes of runs that no device finishes.
     pub left: Left,
 }
 
-/// What becomes of runs that no card finishes.
+/// What becomes of runs that no device finishes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Left {
     /// The CPU does them.
@@ -87,34 +87,42 @@ pub struct ScoreReport {
 /// had better stand next to one another.
 ///
 /// A run has no score if `stop` was set before it was done. With [`Left::HandedBack`] those have none either that no
-/// card has finished: all of them, if there are no cards or if the limits do not
+/// device has finished: all of them, if there are no devices or if the limits do not
 /// [allow](super::Settings::within) them.
 ///
 /// # Panics
 ///
 /// If a run is of a program or a sample that is not there.
 pub fn score_jobs(
-    cards: &mut [Box<dyn Card>],
+    devices: &mut [Box<dyn Device>],
     programs: &[Compiled],
     samples: &Prepared<'_>,
     runs: &[(u32, u32)],
     options: &ScoreOptions,
-    stop: &AtomicBool,
+    stop: &Cancel,
 ) -> (Vec<Option<Score>>, ScoreReport) {
-    work::score(cards, programs, samples, Runs::Listed(runs), options, stop)
+    work::score(
+        devices,
+        programs,
+        samples,
+        Runs::Listed(runs),
+        options,
+        stop,
+    )
 }
 
 /// Scores of every program on every sample: that of program `p` on sample `s` is number `p * samples.len() + s`. A run
 /// that has no score ends the table: it is as long as what is complete.
 pub fn score_table(
-    cards: &mut [Box<dyn Card>],
+    devices: &mut [Box<dyn Device>],
     programs: &[Compiled],
     samples: &[Sample<'_>],
     options: &ScoreOptions,
-    stop: &AtomicBool,
+    stop: &Cancel,
 ) -> (Vec<Score>, ScoreReport) {
     let samples = Prepared::of(samples, programs);
-    let (scores, mut report) = work::score(cards, programs, &samples, Runs::From(0), options, stop);
+    let (scores, mut report) =
+        work::score(devices, programs, &samples, Runs::From(0), options, stop);
     let scores: Vec<Score> = scores.into_iter().map_while(|score| score).collect();
     report.scores = scores.len();
     (scores, report)

@@ -6,7 +6,7 @@ use crate::compile::Compiled;
 use crate::device::inputs::{Inputs, Param, SampleAt, Shape, Shapes};
 use crate::sample::{Role, Sample};
 
-/// Samples to score programs on. Cards are sent them once: as long as a card is given no others in between, they stay
+/// Samples to score programs on. Devices are sent them once: as long as a device is given no others in between, they stay
 /// there from call to call.
 pub struct Prepared<'a> {
     samples: Vec<Sample<'a>>,
@@ -16,14 +16,14 @@ pub struct Prepared<'a> {
     encoded: OnceLock<Encoded>,
 }
 
-/// Samples as cards know them.
+/// Samples as devices know them.
 pub(super) struct Encoded {
     pub inputs: Inputs,
     pub places: Vec<SampleAt>,
 }
 
 impl<'a> Prepared<'a> {
-    /// Samples for programs with these parameters. A card is not given programs with others.
+    /// Samples for programs with these parameters. A device is not given programs with others.
     pub fn new<'r>(
         samples: &[Sample<'a>],
         roles: impl IntoIterator<Item = &'r [Role]>,

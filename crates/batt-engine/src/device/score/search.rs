@@ -6,8 +6,8 @@ use super::Score;
 use super::prepared::Prepared;
 use super::sheaf::Sheaf;
 use super::work::score_of;
+use crate::device::backend::{Device, DeviceError, Times};
 use crate::device::bytecode::Programs;
-use crate::device::card::{Card, CardError, Times};
 use crate::device::launch::{Done, JobAt, Launcher, Settings};
 use crate::device::results::only_entry;
 use batt_dsl::Limits;
@@ -20,7 +20,7 @@ pub struct Shipment {
     numbers: Vec<u32>,
 }
 
-/// In the place of a job: the run is none for a card.
+/// In the place of a job: the run is none for a device.
 const UNSENT: u32 = u32::MAX;
 
 impl Shipment {
@@ -75,13 +75,13 @@ impl Shipment {
 /// What a program of a search gets. Generations are short, and wait for the slowest program.
 const FUEL: u64 = 4_000;
 
-/// Launches shipments on a card, one after the other, and learns from them.
+/// Launches shipments on a device, one after the other, and learns from them.
 pub struct Searcher {
     launcher: Launcher,
 }
 
 impl Searcher {
-    /// For runs with these limits; `None` if they do not [allow](Settings::within) cards.
+    /// For runs with these limits; `None` if they do not [allow](Settings::within) devices.
     pub fn new(limits: &Limits) -> Option<Searcher> {
         let settings = Settings {
             values: false,
@@ -94,20 +94,20 @@ impl Searcher {
         })
     }
 
-    /// Runs a shipment on a card.
+    /// Runs a shipment on a device.
     pub fn launch(
         &mut self,
-        card: &mut dyn Card,
+        device: &mut dyn Device,
         samples: &Prepared<'_>,
         shipment: Shipment,
-    ) -> Result<Scores, CardError> {
+    ) -> Result<Scores, DeviceError> {
         let Shipment {
             programs,
             jobs,
             numbers,
         } = shipment;
         let inputs = &samples.encoded().inputs;
-        let done = self.launcher.run(card, &programs, inputs, &jobs)?;
+        let done = self.launcher.run(device, &programs, inputs, &jobs)?;
         Ok(Scores { done, numbers })
     }
 }
@@ -119,7 +119,7 @@ pub struct Scores {
 }
 
 impl Scores {
-    /// The score of a run; none if the card has left it.
+    /// The score of a run; none if the device has left it.
     pub fn of(&self, run: usize) -> Option<Score> {
         let job = *self.numbers.get(run).filter(|&&job| job != UNSENT)?;
         let finished = self.done.job(job as usize).ok()?;
@@ -133,7 +133,7 @@ impl Scores {
     }
 
     /// What stood in the way of one of the launches, if anything did.
-    pub fn error(&self) -> Option<&CardError> {
+    pub fn error(&self) -> Option<&DeviceError> {
         self.done.error.as_ref()
     }
 }

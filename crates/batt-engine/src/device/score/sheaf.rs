@@ -9,7 +9,7 @@ use crate::compile::{CONSTANT, Constant, Instruction, Source, Steps, constant, i
 use crate::device::bytecode::{Pen, ProgramAt, Programs};
 use crate::sample::Role;
 
-/// Programs made ready for cards, to be run on the same samples.
+/// Programs made ready for devices, to be run on the same samples.
 pub struct Sheaf {
     pub(super) programs: Programs,
     /// Where each is, if it can be sent at all, and its parameters.

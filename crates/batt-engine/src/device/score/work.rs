@@ -1,8 +1,8 @@
-//! Cards and cores at work on scores.
+//! Devices and cores at work on scores.
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -10,13 +10,14 @@ use batt_dsl::Workspace;
 
 use super::prepared::{Encoded, Prepared};
 use super::{Left, Score, ScoreOptions, ScoreReport};
+use crate::cancel::Cancel;
 use crate::compile::Compiled;
+use crate::device::backend::Device;
 use crate::device::bytecode::{ProgramAt, Programs};
-use crate::device::card::Card;
 use crate::device::feed::Runs;
 use crate::device::inputs::Shape;
 use crate::device::launch::{Done, JobAt, Launcher, Settings};
-use crate::device::report::{CardReport, Counts, DeviceReport, OpCount, op_counts};
+use crate::device::report::{Counts, DeviceReport, DeviceUsage, OpCount, op_counts};
 use crate::device::results::{Entry, Reason, only_entry};
 use crate::device::verify::{Seen, Verify};
 use crate::evaluate::{Job, score_job};
@@ -24,13 +25,13 @@ use crate::evaluate::{Job, score_job};
 /// Runs of one launch: the slowest of them holds up the others, so there should be many.
 const LARGEST_CHUNK: usize = 1 << 18;
 
-/// As many as keep a card busy for some milliseconds. See [`chunks`].
+/// As many as keep a device busy for some milliseconds. See [`chunks`].
 const SMALLEST_CHUNK: usize = 1 << 14;
 
 /// Runs that the CPU takes at a time.
 const PORTION: usize = 64;
 
-/// The same of those that a card has left: they are the long ones.
+/// The same of those that a device has left: they are the long ones.
 const LISTED: usize = 4;
 
 /// Jobs that are read at a time.
@@ -38,17 +39,17 @@ const READ: usize = 1 << 12;
 
 /// The scores of some runs, in their order; those that were not done have none.
 pub(super) fn score(
-    cards: &mut [Box<dyn Card>],
+    devices: &mut [Box<dyn Device>],
     programs: &[Compiled],
     samples: &Prepared<'_>,
     runs: Runs<'_>,
     options: &ScoreOptions,
-    stop: &AtomicBool,
+    stop: &Cancel,
 ) -> (Vec<Option<Score>>, ScoreReport) {
     let count = runs.count(programs.len(), samples.samples().len());
     let settings = options.device.settings.within(&options.limits);
-    let used = !cards.is_empty() && settings.is_some() && count > 0;
-    let cards = if used { cards } else { &mut [] };
+    let used = !devices.is_empty() && settings.is_some() && count > 0;
+    let devices = if used { devices } else { &mut [] };
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let threads = options.threads.map_or(cores, std::num::NonZeroUsize::get);
     let work = Work {
@@ -66,12 +67,12 @@ pub(super) fn score(
                 .step_by(size.get())
                 .map(|at| at..(at + size.get()).min(count))
                 .collect(),
-            None => chunks(count, cards.len().max(1)),
+            None => chunks(count, devices.len().max(1)),
         },
         next: AtomicUsize::new(0),
         queue: Mutex::new(Queue {
             portions: VecDeque::new(),
-            feeders: cards.len(),
+            feeders: devices.len(),
         }),
         changed: Condvar::new(),
         scores: Mutex::new(vec![None; count]),
@@ -82,12 +83,12 @@ pub(super) fn score(
     }
     let sent = used.then(|| Sent::new(programs, samples, threads));
     thread::scope(|scope| {
-        for card in cards.iter_mut() {
+        for device in devices.iter_mut() {
             let (work, sent) = (&work, &sent);
             scope.spawn(move || {
                 let _leaving = Leaving(work);
                 if let Some(sent) = sent {
-                    work.feed(card.as_mut(), sent);
+                    work.feed(device.as_mut(), sent);
                 }
             });
         }
@@ -100,7 +101,7 @@ pub(super) fn score(
     let scores = scores.unwrap_or_else(PoisonError::into_inner);
     let report = work.report.into_inner();
     let mut report = report.unwrap_or_else(PoisonError::into_inner);
-    report.cards.sort_by(|a, b| a.name.cmp(&b.name));
+    report.devices.sort_by(|a, b| a.name.cmp(&b.name));
     let report = ScoreReport {
         scores: scores.iter().flatten().count(),
         device: used.then_some(report),
@@ -108,24 +109,24 @@ pub(super) fn score(
     (scores, report)
 }
 
-/// What the cards take one after the other: small chunks first, so that cores soon have something to do, which is what cards
+/// What the devices take one after the other: small chunks first, so that cores soon have something to do, which is what devices
 /// leave; then large ones; and small ones again, so that cores are not left alone with what the last one leaves.
-fn chunks(count: usize, cards: usize) -> Vec<Range<usize>> {
+fn chunks(count: usize, devices: usize) -> Vec<Range<usize>> {
     let (mut chunks, mut at, mut size) = (Vec::new(), 0, SMALLEST_CHUNK);
     while at < count {
-        let share = (count - at).div_ceil(2 * cards);
+        let share = (count - at).div_ceil(2 * devices);
         let end = count.min(at + size.min(share).max(SMALLEST_CHUNK));
         chunks.push(at..end);
         at = end;
-        // Each card has had one of this size.
-        if chunks.len() % cards == 0 {
+        // Each device has had one of this size.
+        if chunks.len() % devices == 0 {
             size = LARGEST_CHUNK.min(2 * size);
         }
     }
     chunks
 }
 
-/// Programs and samples as the cards know them.
+/// Programs and samples as the devices know them.
 struct Sent<'a> {
     programs: Programs,
     /// Where each program is, if it can be sent at all, and which parameters it has.
@@ -137,7 +138,7 @@ impl<'a> Sent<'a> {
     fn new(programs: &[Compiled], samples: &'a Prepared<'_>, threads: usize) -> Sent<'a> {
         let (sent, places) = Programs::of(programs, threads);
         let place = |(at, program): (Option<ProgramAt>, &Compiled)| {
-            // One whose parameters have no role fails before its first step: no work for a card.
+            // One whose parameters have no role fails before its first step: no work for a device.
             at.zip(samples.shape(program.roles()?))
         };
         Sent {
@@ -159,7 +160,7 @@ impl<'a> Sent<'a> {
     }
 }
 
-/// Jobs that a card is done with, and the run of each.
+/// Jobs that a device is done with, and the run of each.
 struct Returned {
     runs: Vec<u32>,
     done: Done,
@@ -167,9 +168,9 @@ struct Returned {
 
 /// Something for the CPU to do.
 enum Portion {
-    /// Runs that no card has seen.
+    /// Runs that no device has seen.
     Range(Range<usize>),
-    /// Runs that a card has left.
+    /// Runs that a device has left.
     Listed(Vec<u32>),
     /// Jobs whose scores are to be read.
     Read(Arc<Returned>, Range<usize>),
@@ -177,7 +178,7 @@ enum Portion {
 
 struct Queue {
     portions: VecDeque<Portion>,
-    /// Cards at work: more may come from them.
+    /// Devices at work: more may come from them.
     feeders: usize,
 }
 
@@ -186,9 +187,9 @@ struct Work<'a> {
     samples: &'a Prepared<'a>,
     runs: Runs<'a>,
     options: &'a ScoreOptions,
-    /// Of each run on a card.
+    /// Of each run on a device.
     settings: Settings,
-    stop: &'a AtomicBool,
+    stop: &'a Cancel,
     chunks: Vec<Range<usize>>,
     next: AtomicUsize,
     queue: Mutex<Queue>,
@@ -197,7 +198,7 @@ struct Work<'a> {
     report: Mutex<DeviceReport>,
 }
 
-/// A card that leaves, however it does: nobody is to wait for it.
+/// A device that leaves, however it does: nobody is to wait for it.
 struct Leaving<'w, 'a>(&'w Work<'a>);
 
 impl Drop for Leaving<'_, '_> {
@@ -205,11 +206,11 @@ impl Drop for Leaving<'_, '_> {
         let work = self.0;
         let mut queue = work.lock();
         queue.feeders -= 1;
-        // The last one hands over what no card has taken.
+        // The last one hands over what no device has taken.
         if queue.feeders == 0 && !work.is_stopped() {
             let mut counts = Counts::default();
             while let Some(range) = work.take() {
-                range.clone().for_each(|_| counts.add(Err(Reason::Card)));
+                range.clone().for_each(|_| counts.add(Err(Reason::Device)));
                 if work.options.left == Left::Done {
                     queue.portions.push_back(Portion::Range(range));
                 }
@@ -227,7 +228,7 @@ impl Work<'_> {
     }
 
     fn is_stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        self.stop.is_cancelled()
     }
 
     fn take(&self) -> Option<Range<usize>> {
@@ -235,13 +236,13 @@ impl Work<'_> {
         self.chunks.get(number).cloned()
     }
 
-    /// Works for a card.
-    fn feed(&self, card: &mut dyn Card, sent: &Sent<'_>) {
+    /// Works for a device.
+    fn feed(&self, device: &mut dyn Device, sent: &Sent<'_>) {
         let settings = self.settings;
         let mut launcher = Launcher::new(settings, 1);
-        let mut own = CardReport {
-            name: card.name(),
-            ..CardReport::default()
+        let mut own = DeviceUsage {
+            name: device.name(),
+            ..DeviceUsage::default()
         };
         while !own.lost && !self.is_stopped() {
             let Some(range) = self.take() else { break };
@@ -266,7 +267,7 @@ impl Work<'_> {
                 let left = |(k, run): (usize, &u32)| Some((*run, done.left_at_once(k)?));
                 self.leave(runs.iter().enumerate().filter_map(left));
             };
-            match launcher.run_and_tell(card, &sent.programs, inputs, &jobs, leave) {
+            match launcher.run_and_tell(device, &sent.programs, inputs, &jobs, leave) {
                 Ok(done) => {
                     own.times.add(&done.times());
                     if let Some(error) = &done.error {
@@ -279,11 +280,11 @@ impl Work<'_> {
                 }
                 Err(error) => {
                     own.note(&error);
-                    self.leave(runs.into_iter().map(|run| (run, Reason::Card)));
+                    self.leave(runs.into_iter().map(|run| (run, Reason::Device)));
                 }
             }
         }
-        self.lock_report().cards.push(own);
+        self.lock_report().devices.push(own);
     }
 
     fn lock_report(&self) -> MutexGuard<'_, DeviceReport> {
@@ -358,7 +359,7 @@ impl Work<'_> {
         }
     }
 
-    /// Works for the CPU until no card can leave anything any more.
+    /// Works for the CPU until no device can leave anything any more.
     fn finish(&self) {
         let mut core = Core {
             work: self,
@@ -455,7 +456,7 @@ impl Core<'_, '_> {
         found
     }
 
-    /// A score of a card; that of the CPU, if it does the run again to compare.
+    /// A score of a device; that of the CPU, if it does the run again to compare.
     fn verified(&mut self, run: usize, score: Score) -> Score {
         if !self.verify.chooses(run) {
             return score;
@@ -484,14 +485,14 @@ mod tests {
 
     #[test]
     fn chunks_grow_and_shrink() {
-        for cards in 1..4 {
+        for devices in 1..4 {
             for count in [0, 1, SMALLEST_CHUNK, 100_000, 1_400_000, 10_000_000] {
-                let chunks = chunks(count, cards);
+                let chunks = chunks(count, devices);
                 let all: Vec<usize> = chunks.iter().cloned().flatten().collect();
                 assert!(all.into_iter().eq(0..count));
                 assert!(chunks.iter().all(|chunk| chunk.len() <= LARGEST_CHUNK));
             }
-            let chunks = chunks(10_000_000, cards);
+            let chunks = chunks(10_000_000, devices);
             assert_eq!(chunks[0].len(), SMALLEST_CHUNK);
             assert!(chunks.iter().any(|chunk| chunk.len() == LARGEST_CHUNK));
             assert!(chunks[chunks.len() - 2].len() <= 2 * SMALLEST_CHUNK);

@@ -1,16 +1,16 @@
-//! One batt over few and many samples: from which size on does a card win?
+//! One batt over few and many samples: from which size on does a device win?
 
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use batt_dsl::Limits;
-use batt_engine::device::{Card, DeviceOptions, Settings};
+use batt_engine::device::{Device, DeviceOptions, Settings};
 use batt_engine::{CompiledBatt, MegaOptions, Sample, mega_on};
 use batt_lang::Program;
 use batt_lang::card::Donor;
 
 use super::super::mega::setup::merged;
-use crate::device::Cards;
+use crate::device::Devices;
 use crate::interrupt;
 
 /// How many solvers make the batt.
@@ -33,7 +33,7 @@ pub struct Batches {
 pub fn measure(
     programs: &[Program],
     samples: &[Sample<'_>],
-    cards: &mut Cards,
+    devices: &mut Devices,
     limits: &Limits,
 ) -> Result<Vec<Batches>> {
     let stride = (programs.len() / SOLVERS).max(1);
@@ -57,7 +57,7 @@ pub fn measure(
         let chosen: Vec<Sample<'_>> = samples.iter().copied().cycle().take(size).collect();
         let mut times = [Vec::new(), Vec::new()];
         for _ in 0..ROUNDS {
-            times[0].push(pass(&batt, &chosen, cards, limits));
+            times[0].push(pass(&batt, &chosen, devices, limits));
             times[1].push(pass(&batt, &chosen, &mut [], limits));
         }
         let [device, cores] = times.map(|mut times| {
@@ -76,7 +76,7 @@ pub fn measure(
 fn pass(
     batt: &[CompiledBatt],
     samples: &[Sample<'_>],
-    cards: &mut [Box<dyn Card>],
+    devices: &mut [Box<dyn Device>],
     limits: &Limits,
 ) -> Duration {
     let options = MegaOptions {
@@ -94,7 +94,7 @@ fn pass(
     };
     let started = Instant::now();
     mega_on(
-        cards,
+        devices,
         batt,
         samples,
         0,

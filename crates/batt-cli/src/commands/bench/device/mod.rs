@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use batt_dsl::{Dialect, Limits, Workspace};
 use batt_engine::device::{
-    Card, DeviceOptions, DeviceReport, Score, ScoreOptions, Settings, score_table,
+    Device, DeviceOptions, DeviceReport, Score, ScoreOptions, Settings, score_table,
 };
 use batt_engine::{Compiled, Sample, input_grid};
 use batt_lang::Program;
@@ -24,7 +24,7 @@ pub use self::python::Sampled;
 pub use self::report::{to_json, write};
 use self::strata::Cost;
 use crate::corpus::{self, Corpus};
-use crate::device::{Cards, Device, PER_CARD};
+use crate::device::{DeviceName, Devices, PER_DEVICE};
 use crate::interrupt;
 use crate::solvers::{load_all, load_tasks};
 use crate::ui::Ui;
@@ -34,7 +34,7 @@ const PORTION: usize = 64;
 
 /// What to measure.
 pub struct Wanted<'a> {
-    pub device: &'a Device,
+    pub device: &'a DeviceName,
     pub checkout: Option<&'a Path>,
     pub python: Option<&'a Path>,
     pub solvers: &'a [PathBuf],
@@ -49,17 +49,17 @@ pub struct Wanted<'a> {
 pub struct DeviceBench {
     pub programs: usize,
     pub samples: usize,
-    /// Each pass on the cards, the first of which starts cold.
+    /// Each pass on the devices, the first of which starts cold.
     pub passes: Vec<Duration>,
-    /// All cores, without cards.
+    /// All cores, without devices.
     pub cores: Duration,
     pub threads: usize,
-    /// What the cards did in the fastest pass.
+    /// What the devices did in the fastest pass.
     pub device: DeviceReport,
     /// Calls of primitives, and what a pass that counts them took.
     pub calls: u64,
     pub counted: Duration,
-    /// Runs whose scores differ between cards and cores.
+    /// Runs whose scores differ between devices and cores.
     pub differing: usize,
     /// The first of them.
     pub differences: Vec<String>,
@@ -83,7 +83,7 @@ impl DeviceBench {
     }
 }
 
-/// Passes on the cards.
+/// Passes on the devices.
 const PASSES: usize = 4;
 
 /// Differences listed.
@@ -101,7 +101,7 @@ pub fn measure(wanted: &Wanted<'_>, ui: &Ui) -> Result<DeviceBench> {
         }
     };
     let samples = corpus::samples(data.as_ref().unwrap_or_else(|| corpus.tasks()));
-    let mut cards = super::open(wanted.device, PER_CARD, ui)?;
+    let mut devices = super::open(wanted.device, PER_DEVICE, ui)?;
     let compiled: Vec<Compiled> = programs.iter().map(Compiled::new).collect();
     let work = Work {
         programs: &compiled,
@@ -135,7 +135,7 @@ pub fn measure(wanted: &Wanted<'_>, ui: &Ui) -> Result<DeviceBench> {
         if interrupt::happened() {
             break;
         }
-        let (time, scores, report) = work.pass(&mut cards, false);
+        let (time, scores, report) = work.pass(&mut devices, false);
         bench.passes.push(time);
         if pass == 0 {
             bench.compare(&programs, &expected, &scores);
@@ -143,12 +143,12 @@ pub fn measure(wanted: &Wanted<'_>, ui: &Ui) -> Result<DeviceBench> {
         bench.device = report.unwrap_or_default();
     }
     if !interrupt::happened() {
-        let (time, _, report) = work.pass(&mut cards, true);
+        let (time, _, report) = work.pass(&mut devices, true);
         bench.counted = time;
         let ops = report.map(|report| report.ops).unwrap_or_default();
         bench.calls = ops.iter().map(|op| op.calls).sum();
         bench.device.ops = ops;
-        bench.batches = batches::measure(&programs, &samples, &mut cards, &wanted.limits)?;
+        bench.batches = batches::measure(&programs, &samples, &mut devices, &wanted.limits)?;
     }
     if let Some(checkout) = wanted.checkout.filter(|_| !interrupt::happened()) {
         let names: Vec<&str> = programs.iter().map(Program::name).collect();
@@ -227,7 +227,11 @@ impl Work<'_> {
     }
 
     /// All runs once: how long that took, and what came of it.
-    fn pass(&self, cards: &mut Cards, ops: bool) -> (Duration, Vec<Score>, Option<DeviceReport>) {
+    fn pass(
+        &self,
+        devices: &mut Devices,
+        ops: bool,
+    ) -> (Duration, Vec<Score>, Option<DeviceReport>) {
         let settings = Settings {
             ops,
             ..Settings::default()
@@ -240,10 +244,10 @@ impl Work<'_> {
             },
             ..ScoreOptions::default()
         };
-        let cards: &mut [Box<dyn Card>] = cards;
+        let devices: &mut [Box<dyn Device>] = devices;
         let started = Instant::now();
         let (scores, report) = score_table(
-            cards,
+            devices,
             self.programs,
             self.samples,
             &options,
@@ -254,7 +258,7 @@ impl Work<'_> {
 }
 
 impl DeviceBench {
-    /// Compares what cards and cores made of the same runs.
+    /// Compares what devices and cores made of the same runs.
     fn compare(&mut self, programs: &[Program], expected: &[Score], found: &[Score]) {
         for (at, (expected, found)) in expected.iter().zip(found).enumerate() {
             if expected == found {
@@ -265,7 +269,7 @@ impl DeviceBench {
                 let name = programs[at / self.samples].name();
                 let input = at % self.samples;
                 self.differences.push(format!(
-                    "{name} on input {input}: {found:?} on the card, {expected:?} on the CPU"
+                    "{name} on input {input}: {found:?} on the device, {expected:?} on the CPU"
                 ));
             }
         }

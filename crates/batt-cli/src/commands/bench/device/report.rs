@@ -28,9 +28,9 @@ pub fn write(out: &mut impl Write, bench: &DeviceBench) -> io::Result<()> {
         grouped(runs)
     )?;
     let per_second = |time: Duration| grouped((runs as f64 / seconds(time)) as usize);
-    for card in &device.cards {
-        writeln!(out, "card: {}", card.name)?;
-        for error in &card.errors {
+    for device in &device.devices {
+        writeln!(out, "device: {}", device.name)?;
+        for error in &device.errors {
             writeln!(out, "  {error}")?;
         }
     }
@@ -41,7 +41,7 @@ pub fn write(out: &mut impl Write, bench: &DeviceBench) -> io::Result<()> {
         .collect();
     writeln!(
         out,
-        "  on the card: {} runs/s; passes of {} s, the first cold",
+        "  on the device: {} runs/s; passes of {} s, the first cold",
         per_second(warm),
         passes.join(", ")
     )?;
@@ -54,7 +54,7 @@ pub fn write(out: &mut impl Write, bench: &DeviceBench) -> io::Result<()> {
     )?;
     writeln!(
         out,
-        "  the card is {:.2} times as fast as all cores",
+        "  the device is {:.2} times as fast as all cores",
         ratio(seconds(bench.cores), warm)
     )?;
     if let Some(python) = &bench.python {
@@ -73,7 +73,7 @@ pub fn write(out: &mut impl Write, bench: &DeviceBench) -> io::Result<()> {
         )?;
         writeln!(
             out,
-            "  so all runs would take {all:.0} s: the card is {:.0} times as fast, all cores {:.0} times",
+            "  so all runs would take {all:.0} s: the device is {:.0} times as fast, all cores {:.0} times",
             ratio(all, warm),
             ratio(all, bench.cores)
         )?;
@@ -82,7 +82,7 @@ pub fn write(out: &mut impl Write, bench: &DeviceBench) -> io::Result<()> {
     let share = |n: u64| 100.0 * n as f64 / counts.total().max(1) as f64;
     writeln!(
         out,
-        "finished on the card: {:.2} % ({} in the first launch, {} exactly)",
+        "finished on the device: {:.2} % ({} in the first launch, {} exactly)",
         share(counts.finished()),
         grouped(counts.first as usize),
         grouped(counts.exact as usize)
@@ -129,7 +129,7 @@ pub fn write(out: &mut impl Write, bench: &DeviceBench) -> io::Result<()> {
     for batch in &bench.batches {
         writeln!(
             out,
-            "  {:>6} samples: {:>10.3} ms on the card, {:>10.3} ms on all cores, {:.2} times as fast",
+            "  {:>6} samples: {:>10.3} ms on the device, {:>10.3} ms on all cores, {:.2} times as fast",
             grouped(batch.samples),
             seconds(batch.device) * 1e3,
             seconds(batch.cores) * 1e3,
@@ -191,7 +191,7 @@ pub fn to_json(bench: &DeviceBench) -> Json {
         "programs": bench.programs,
         "samples": bench.samples,
         "runs": bench.runs(),
-        "cards": device.cards.iter().map(|card| &card.name).collect::<Vec<_>>(),
+        "devices": device.devices.iter().map(|device| &device.name).collect::<Vec<_>>(),
         "passes_s": bench.passes.iter().map(|time| seconds(*time)).collect::<Vec<_>>(),
         "device_s": seconds(warm),
         "threads": bench.threads,

@@ -2,11 +2,11 @@
 
 use std::hint::black_box;
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use batt_dsl::{Dialect, Limits};
+use batt_engine::Cancel;
 use batt_engine::{CompiledBatt, MegaOptions, Sample, mega};
 use batt_lang::card::Donor;
 use batt_lang::{BattFile, OnError};
@@ -94,10 +94,10 @@ pub fn measure(
         let mut runs = 0;
         while costs.is_empty() || (started.elapsed() < share && costs.len() < ROUNDS) {
             // Foreign solvers run away on some samples: where all are too many, the first have to do.
-            let stop = AtomicBool::new(false);
+            let stop = Cancel::new();
             let sink = |_, _| {
                 if started.elapsed() > share * 2 || interrupt::happened() {
-                    stop.store(true, Ordering::Relaxed);
+                    stop.cancel();
                 }
             };
             let report = mega(&compiled, &samples, 0, &options, &stop, |_, _, _| (), sink);

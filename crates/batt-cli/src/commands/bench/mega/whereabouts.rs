@@ -1,10 +1,10 @@
 //! Where the time of one batt goes: into steps that solvers share, or into steps of one solver alone.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use batt_dsl::Limits;
+use batt_engine::Cancel;
 use batt_engine::{Sample, profile};
 use batt_lang::card::Donor;
 use batt_lang::{Batt, Operand, StepId};
@@ -57,10 +57,10 @@ pub fn find(
     let merged = merged(donors, false)?;
     let (batt, stats) = (&merged.batt, &merged.stats);
     let started = Instant::now();
-    let stop = AtomicBool::new(false);
+    let stop = Cancel::new();
     let profile = profile(batt, samples, limits, &stop, |_| {
         if started.elapsed() > time || interrupt::happened() {
-            stop.store(true, Ordering::Relaxed);
+            stop.cancel();
         }
     });
     let mut users = vec![0; batt.program.steps().len()];

@@ -5,11 +5,11 @@ mod report;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use batt_dsl::{Dialect, Limits};
+use batt_engine::Cancel;
 use batt_engine::device::{
     Counts, DeviceOptions, DeviceReport, ScoreOptions, Settings, score_table,
 };
@@ -20,15 +20,15 @@ use batt_lang::card::Donor;
 use self::growth::Growth;
 pub use self::report::{to_json, write};
 use super::mega::setup::{Material, merged};
-use super::memory::{CardMemory, Used, Watch};
-use crate::device::{Cards, Device, PER_CARD};
+use super::memory::{DeviceMemory, Used, Watch};
+use crate::device::{DeviceName, Devices, PER_DEVICE};
 use crate::error::advised;
 use crate::interrupt;
 use crate::ui::Ui;
 
 /// What to run, for how long.
 pub struct Wanted<'a> {
-    pub device: &'a Device,
+    pub device: &'a DeviceName,
     pub checkout: Option<&'a Path>,
     pub solvers: &'a [PathBuf],
     pub tasks: Option<&'a Path>,
@@ -54,7 +54,7 @@ const EVERY: Duration = Duration::from_secs(1);
 
 /// What came of it.
 pub struct Soak {
-    pub cards: Vec<String>,
+    pub devices: Vec<String>,
     pub solvers: usize,
     pub samples: usize,
     /// Different batts.
@@ -71,13 +71,13 @@ pub struct Soak {
     pub launches: u64,
     pub verified: u64,
     pub differing: u64,
-    /// The first of those that differ, and what went wrong with cards.
+    /// The first of those that differ, and what went wrong with devices.
     pub differences: Vec<String>,
     pub errors: Vec<String>,
     pub lost: bool,
     pub memory: Vec<Used>,
     pub process: Option<Growth>,
-    pub card: Option<Growth>,
+    pub device: Option<Growth>,
     pub interrupted: bool,
 }
 
@@ -85,7 +85,7 @@ impl Soak {
     /// Is there anything to look into?
     pub fn is_bad(&self) -> bool {
         let grown = |growth: &Option<Growth>| growth.as_ref().is_some_and(Growth::is_too_much);
-        self.differing > 0 || self.lost || grown(&self.process) || grown(&self.card)
+        self.differing > 0 || self.lost || grown(&self.process) || grown(&self.device)
     }
 }
 
@@ -100,7 +100,7 @@ pub fn run(wanted: &Wanted<'_>, ui: &Ui) -> Result<Soak> {
     let samples = material.samples();
     let batts = batts(&donors, wanted.seed)?;
     let programs: Vec<Compiled> = donors.iter().map(|d| Compiled::new(d.program)).collect();
-    let mut cards = super::open(wanted.device, PER_CARD, ui)?;
+    let mut devices = super::open(wanted.device, PER_DEVICE, ui)?;
     if !DeviceOptions::default().keep(&wanted.limits) {
         return Err(advised(
             "limits as low as these cannot be kept on a device",
@@ -108,7 +108,7 @@ pub fn run(wanted: &Wanted<'_>, ui: &Ui) -> Result<Soak> {
         ));
     }
     let mut soak = Soak {
-        cards: cards.iter().map(|card| card.name()).collect(),
+        devices: devices.iter().map(|device| device.name()).collect(),
         solvers: donors.len(),
         samples: samples.len(),
         batts: batts.len(),
@@ -126,18 +126,18 @@ pub fn run(wanted: &Wanted<'_>, ui: &Ui) -> Result<Soak> {
         lost: false,
         memory: Vec::new(),
         process: None,
-        card: None,
+        device: None,
         interrupted: false,
     };
     let bar = ui.progress(wanted.time.as_secs() as usize, "soaking");
-    let stop = Arc::new(AtomicBool::new(false));
+    let stop = Arc::new(Cancel::new());
     let started = Instant::now();
     let watch = {
         let (stop, time, bar) = (Arc::clone(&stop), wanted.time, bar.clone());
-        Watch::start(CardMemory::of(wanted.device), EVERY, move || {
+        Watch::start(DeviceMemory::of(wanted.device), EVERY, move || {
             bar.set_position(started.elapsed().as_secs());
             if started.elapsed() >= time || interrupt::happened() {
-                stop.store(true, Ordering::SeqCst);
+                stop.cancel();
             }
         })
     };
@@ -148,7 +148,7 @@ pub fn run(wanted: &Wanted<'_>, ui: &Ui) -> Result<Soak> {
         wanted,
         stop: &stop,
     };
-    while work.round(soak.rounds, &mut cards, &mut soak) {
+    while work.round(soak.rounds, &mut devices, &mut soak) {
         soak.rounds += 1;
     }
     soak.elapsed = started.elapsed();
@@ -156,7 +156,7 @@ pub fn run(wanted: &Wanted<'_>, ui: &Ui) -> Result<Soak> {
     bar.finish_and_clear();
     let rounds = soak.rounds;
     let growth = |of: fn(&Used) -> Option<u64>| Growth::of(soak.memory.iter().map(of), rounds);
-    (soak.process, soak.card) = (growth(|used| used.process), growth(|used| used.cards));
+    (soak.process, soak.device) = (growth(|used| used.process), growth(|used| used.devices));
     soak.interrupted = interrupt::happened();
     Ok(soak)
 }
@@ -192,13 +192,13 @@ struct Work<'a> {
     programs: &'a [Compiled],
     samples: &'a [Sample<'a>],
     wanted: &'a Wanted<'a>,
-    stop: &'a AtomicBool,
+    stop: &'a Cancel,
 }
 
 impl Work<'_> {
     /// As many batts as have every solver once, and every solver by itself; all on all inputs. The next round has other
     /// batts. Is it whole?
-    fn round(&self, round: usize, cards: &mut Cards, soak: &mut Soak) -> bool {
+    fn round(&self, round: usize, devices: &mut Devices, soak: &mut Soak) -> bool {
         let rounds: Vec<&[CompiledBatt]> = self
             .batts
             .chunks(self.programs.len().div_ceil(SOLVERS))
@@ -208,16 +208,16 @@ impl Work<'_> {
         let part = self.programs.len().div_ceil(batts.len());
         for (batts, programs) in batts.zip(self.programs.chunks(part)) {
             for turn in [Turn::Batts(batts), Turn::Programs(programs)] {
-                if self.stop.load(Ordering::SeqCst) {
+                if self.stop.is_cancelled() {
                     return false;
                 }
-                self.turn(&turn, cards, soak);
+                self.turn(&turn, devices, soak);
             }
         }
-        !self.stop.load(Ordering::SeqCst)
+        !self.stop.is_cancelled()
     }
 
-    fn turn(&self, turn: &Turn<'_>, cards: &mut Cards, soak: &mut Soak) {
+    fn turn(&self, turn: &Turn<'_>, devices: &mut Devices, soak: &mut Soak) {
         match turn {
             Turn::Batts(batts) => {
                 let options = MegaOptions {
@@ -227,7 +227,7 @@ impl Work<'_> {
                     ..MegaOptions::default()
                 };
                 let report = mega_on(
-                    cards,
+                    devices,
                     batts,
                     self.samples,
                     0,
@@ -246,7 +246,7 @@ impl Work<'_> {
                     ..ScoreOptions::default()
                 };
                 let (scores, report) =
-                    score_table(cards, programs, self.samples, &options, self.stop);
+                    score_table(devices, programs, self.samples, &options, self.stop);
                 // Runs that were done after one that was not, when it was stopped, have no score but count.
                 let done = report.device.as_ref().map(|device| device.runs.total());
                 soak.program_runs += done.map_or(scores.len(), |done| done as usize);
@@ -282,9 +282,9 @@ impl Soak {
             ));
         }
         self.differences.truncate(LISTED);
-        for card in &report.cards {
-            self.lost |= card.lost;
-            self.errors.extend(card.errors.iter().cloned());
+        for device in &report.devices {
+            self.lost |= device.lost;
+            self.errors.extend(device.errors.iter().cloned());
         }
         self.errors.truncate(LISTED);
     }

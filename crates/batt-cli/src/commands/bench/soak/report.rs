@@ -20,7 +20,7 @@ pub fn write(out: &mut impl Write, soak: &Soak, ui: &Ui) -> io::Result<()> {
         } else {
             ""
         },
-        soak.cards.join(", "),
+        soak.devices.join(", "),
         counted(soak.rounds, "whole round"),
         grouped(soak.batches),
         counted(soak.solvers, "solver"),
@@ -48,17 +48,17 @@ pub fn write(out: &mut impl Write, soak: &Soak, ui: &Ui) -> io::Result<()> {
         writeln!(out, "  {difference}")?;
     }
     for error in &soak.errors {
-        writeln!(out, "{} {error}", ui.out(BAD, "card:"))?;
+        writeln!(out, "{} {error}", ui.out(BAD, "device:"))?;
     }
     if soak.lost {
         writeln!(
             out,
             "{}",
-            ui.out(BAD, "a card was lost: the CPU did the rest")
+            ui.out(BAD, "a device was lost: the CPU did the rest")
         )?;
     }
     write_growth(out, "memory of this process", soak.process.as_ref(), ui)?;
-    write_growth(out, "memory of the card", soak.card.as_ref(), ui)
+    write_growth(out, "memory of the device", soak.device.as_ref(), ui)
 }
 
 fn write_growth(
@@ -114,11 +114,11 @@ pub fn to_json(soak: &Soak) -> Json {
         json!({
             "seconds": used.at,
             "process_bytes": used.process,
-            "card_bytes": used.cards,
+            "device_bytes": used.devices,
         })
     });
     json!({
-        "cards": soak.cards,
+        "devices": soak.devices,
         "seconds": soak.elapsed.as_secs_f64(),
         "interrupted": soak.interrupted,
         "solvers": soak.solvers,
@@ -136,7 +136,7 @@ pub fn to_json(soak: &Soak) -> Json {
         "errors": soak.errors,
         "lost": soak.lost,
         "process": growth(soak.process.as_ref()),
-        "card": growth(soak.card.as_ref()),
+        "device_memory": growth(soak.device.as_ref()),
         "memory": memory.collect::<Vec<_>>(),
         "good": !soak.is_bad(),
     })

@@ -37,9 +37,9 @@ pub enum What {
     Launch,
     /// Opening the device.
     Opening,
-    /// Memory of the card in use.
+    /// Memory of the device in use.
     Memory,
-    /// Two logical devices on a card.
+    /// Two logical devices on a device.
     TwoDevices,
     /// Primitives with a device body, and the share of runs finished on the device.
     Coverage,
@@ -49,8 +49,8 @@ pub enum What {
     ShareOfObjects,
     /// Calls in the batt.
     Calls,
-    /// The card.
-    Card,
+    /// The device.
+    Device,
     /// `batt bench --soak`.
     Soak,
     /// A setting of the original's: nothing to measure.
@@ -69,7 +69,7 @@ impl What {
             | What::Coverage
             | What::Compared
             | What::Calls
-            | What::Card
+            | What::Device
             | What::Soak
             | What::Setting => 0,
             _ => 1,
@@ -204,7 +204,7 @@ pub const TARGETS: &[Target] = &[
         "10 to 35 times",
         What::Ops(Category::Grid),
     ),
-    whole("A", "devices", "L4 x 4, T4 x 2, P100", What::Card),
+    whole("A", "devices", "L4 x 4, T4 x 2, P100", What::Device),
     whole(
         "B",
         "speedup on four L4",

@@ -1,4 +1,4 @@
-//! The same runs on one core, on all cores and on cards: in turns, and compared.
+//! The same runs on one core, on all cores and on devices: in turns, and compared.
 
 use std::hint::black_box;
 use std::num::NonZeroUsize;
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use batt_dsl::{Limits, Workspace};
 use batt_engine::device::{
-    Card, Counts, DeviceOptions, DeviceReport, Left, OpCount, Prepared, Score, ScoreOptions,
+    Counts, Device, DeviceOptions, DeviceReport, Left, OpCount, Prepared, Score, ScoreOptions,
     Settings, score_jobs, score_table,
 };
 use batt_engine::{
@@ -18,7 +18,7 @@ use batt_lang::Batt;
 use super::super::mega::{Entry, hash_of, verdict_of};
 use super::limit::Parts;
 use crate::corpus::median;
-use crate::device::Cards;
+use crate::device::Devices;
 use crate::interrupt;
 
 /// More rounds make no median better.
@@ -69,7 +69,7 @@ pub struct Work<'a> {
     pub samples: Vec<Sample<'a>>,
     /// Runs in a batch, for batts; `None` to leave it to the engine.
     pub batch: Option<NonZeroUsize>,
-    /// How many samples cores and cards are given at a time, one after the other; `None` for all of them.
+    /// How many samples cores and devices are given at a time, one after the other; `None` for all of them.
     pub at_a_time: Option<NonZeroUsize>,
 }
 
@@ -83,11 +83,11 @@ pub struct Timings {
     /// Steps on each sample.
     pub steps: usize,
     pub rounds: usize,
-    /// Microseconds on one core, on all cores and on cards: the medians.
+    /// Microseconds on one core, on all cores and on devices: the medians.
     pub one: f64,
     pub all: f64,
     pub device: f64,
-    /// Where the time on cards went.
+    /// Where the time on devices went.
     pub parts: Parts,
     /// Where runs were finished.
     pub counts: Counts,
@@ -113,16 +113,16 @@ impl Agreement {
         self.differences.truncate(LISTED);
     }
 
-    fn compare<T: PartialEq + std::fmt::Debug>(&mut self, cores: &[T], cards: &[T]) {
-        self.compared += cores.len().max(cards.len());
-        for at in 0..cores.len().max(cards.len()) {
-            let (core, card) = (cores.get(at), cards.get(at));
-            if core == card {
+    fn compare<T: PartialEq + std::fmt::Debug>(&mut self, cores: &[T], devices: &[T]) {
+        self.compared += cores.len().max(devices.len());
+        for at in 0..cores.len().max(devices.len()) {
+            let (core, device) = (cores.get(at), devices.get(at));
+            if core == device {
                 continue;
             }
             self.differing += 1;
             if self.differences.len() < LISTED {
-                let text = format!("run {at}: {card:?} on the card, {core:?} on the CPU");
+                let text = format!("run {at}: {device:?} on the device, {core:?} on the CPU");
                 self.differences.push(text);
             }
         }
@@ -131,21 +131,21 @@ impl Agreement {
 
 /// Runs work on all sides.
 pub struct Harness<'h> {
-    pub cards: &'h mut Cards,
+    pub devices: &'h mut Devices,
     pub limits: Limits,
     pub agreement: Agreement,
     /// Where all runs that were compared have been finished.
     pub finished: Counts,
-    /// Everything that went wrong with cards.
+    /// Everything that went wrong with devices.
     pub errors: Vec<String>,
     /// Threads of the CPU's side.
     pub threads: usize,
 }
 
 impl<'h> Harness<'h> {
-    pub fn new(cards: &'h mut Cards, limits: Limits) -> Harness<'h> {
+    pub fn new(devices: &'h mut Devices, limits: Limits) -> Harness<'h> {
         Harness {
-            cards,
+            devices,
             limits,
             agreement: Agreement::default(),
             finished: Counts::default(),
@@ -213,7 +213,7 @@ impl<'h> Harness<'h> {
         })
     }
 
-    /// Calls and cycles of each primitive on the cards.
+    /// Calls and cycles of each primitive on the devices.
     pub fn ops(&mut self, work: &Work<'_>) -> Vec<OpCount> {
         let settings = Settings {
             ops: true,
@@ -223,18 +223,19 @@ impl<'h> Harness<'h> {
             Subject::Programs(programs) => {
                 let options = self.score_options(settings);
                 let stop = interrupt::stop();
-                let (_, report) = score_table(self.cards, programs, &work.samples, &options, stop);
+                let (_, report) =
+                    score_table(self.devices, programs, &work.samples, &options, stop);
                 report.device
             }
             Subject::Batt { batt, values } => {
                 let options = self.mega_options(*values, None, settings);
-                values_unseen(self.cards, batt, &work.samples, &options).device
+                values_unseen(self.devices, batt, &work.samples, &options).device
             }
         };
         report.map(|report| report.ops).unwrap_or_default()
     }
 
-    /// Runs everything on all cores and on cards, and compares all there is to compare: of batts every value.
+    /// Runs everything on all cores and on devices, and compares all there is to compare: of batts every value.
     fn compare(&mut self, work: &Work<'_>) -> Option<DeviceReport> {
         let stop = interrupt::stop();
         let report = match work.subject {
@@ -242,9 +243,10 @@ impl<'h> Harness<'h> {
                 let options = self.score_options(Settings::default());
                 let samples = &work.samples;
                 let (cores, _) = score_table(&mut [], programs, samples, &options, stop);
-                let (cards, report) = score_table(self.cards, programs, samples, &options, stop);
+                let (devices, report) =
+                    score_table(self.devices, programs, samples, &options, stop);
                 if !interrupt::happened() {
-                    self.agreement.compare::<Score>(&cores, &cards);
+                    self.agreement.compare::<Score>(&cores, &devices);
                 }
                 report.device
             }
@@ -253,10 +255,10 @@ impl<'h> Harness<'h> {
                 let mut both = [const { Vec::<Vec<Entry>>::new() }; 2];
                 let mut report = None;
                 for (k, found) in both.iter_mut().enumerate() {
-                    let none: &mut [Box<dyn Card>] = &mut [];
-                    let cards = if k == 0 { none } else { &mut self.cards[..] };
+                    let none: &mut [Box<dyn Device>] = &mut [];
+                    let devices = if k == 0 { none } else { &mut self.devices[..] };
                     let done = mega_on(
-                        cards,
+                        devices,
                         batt,
                         &work.samples,
                         0,
@@ -267,26 +269,26 @@ impl<'h> Harness<'h> {
                     );
                     report = done.device;
                 }
-                let [cores, cards] = both;
+                let [cores, devices] = both;
                 if !interrupt::happened() {
-                    self.agreement.compare(&cores, &cards);
+                    self.agreement.compare(&cores, &devices);
                 }
                 report
             }
         };
-        let errors = report.iter().flat_map(|report| &report.cards);
-        let errors = errors.flat_map(|card| card.errors.iter().cloned());
+        let errors = report.iter().flat_map(|report| &report.devices);
+        let errors = errors.flat_map(|device| device.errors.iter().cloned());
         self.errors.extend(errors);
         report
     }
 
-    /// All runs once, on cards or on all cores.
-    fn pass(&mut self, work: &Work<'_>, on_cards: bool) -> (Duration, Parts) {
+    /// All runs once, on devices or on all cores.
+    fn pass(&mut self, work: &Work<'_>, on_devices: bool) -> (Duration, Parts) {
         let all = work.samples.len().max(1);
         let at_a_time = work.at_a_time.map_or(all, NonZeroUsize::get);
         let mut whole = (Duration::ZERO, Parts::default());
         for samples in work.samples.chunks(at_a_time) {
-            let (elapsed, parts) = self.batch(work, samples, on_cards);
+            let (elapsed, parts) = self.batch(work, samples, on_devices);
             whole.0 += elapsed;
             whole.1.add(&parts);
         }
@@ -298,25 +300,33 @@ impl<'h> Harness<'h> {
         &mut self,
         work: &Work<'_>,
         samples: &[Sample<'_>],
-        on_cards: bool,
+        on_devices: bool,
     ) -> (Duration, Parts) {
-        let none: &mut [Box<dyn Card>] = &mut [];
+        let none: &mut [Box<dyn Device>] = &mut [];
         match work.subject {
             Subject::Programs(programs) => {
                 let options = self.score_options(Settings::default());
-                let cards = if on_cards { &mut self.cards[..] } else { none };
+                let devices = if on_devices {
+                    &mut self.devices[..]
+                } else {
+                    none
+                };
                 let started = Instant::now();
                 let (scores, report) =
-                    score_table(cards, programs, samples, &options, interrupt::stop());
+                    score_table(devices, programs, samples, &options, interrupt::stop());
                 let elapsed = started.elapsed();
                 black_box(scores);
                 (elapsed, Parts::of(report.device.as_ref(), elapsed))
             }
             Subject::Batt { batt, values } => {
                 let options = self.mega_options(*values, work.batch, Settings::default());
-                let cards = if on_cards { &mut self.cards[..] } else { none };
+                let devices = if on_devices {
+                    &mut self.devices[..]
+                } else {
+                    none
+                };
                 let started = Instant::now();
-                let report = values_unseen(cards, batt, samples, &options);
+                let report = values_unseen(devices, batt, samples, &options);
                 let elapsed = started.elapsed();
                 let mut parts = Parts::of(report.device.as_ref(), elapsed);
                 let left = report.device.as_ref().is_some_and(|device| {
@@ -332,7 +342,7 @@ impl<'h> Harness<'h> {
         }
     }
 
-    /// Microseconds on cards if nobody did what they leave: the middle of three passes.
+    /// Microseconds on devices if nobody did what they leave: the middle of three passes.
     fn without_leftovers(&mut self, programs: &[Compiled], samples: &[Sample<'_>]) -> f64 {
         let count = samples.len() as u32;
         let runs: Vec<(u32, u32)> = (0..programs.len() as u32)
@@ -348,7 +358,12 @@ impl<'h> Harness<'h> {
                 let samples = Prepared::of(samples, programs);
                 let stop = interrupt::stop();
                 black_box(score_jobs(
-                    self.cards, programs, &samples, &runs, &options, stop,
+                    self.devices,
+                    programs,
+                    &samples,
+                    &runs,
+                    &options,
+                    stop,
                 ));
                 micros(started.elapsed())
             })
@@ -389,13 +404,13 @@ impl<'h> Harness<'h> {
 
 /// A mega-batch of which nobody looks at the values.
 fn values_unseen(
-    cards: &mut [Box<dyn Card>],
+    devices: &mut [Box<dyn Device>],
     batts: &[CompiledBatt],
     samples: &[Sample<'_>],
     options: &MegaOptions,
 ) -> MegaReport {
     mega_on(
-        cards,
+        devices,
         batts,
         samples,
         0,
@@ -488,7 +503,7 @@ mod tests {
         agreement.compare(&[1, 2, 3], &[1, 4]);
         assert_eq!((agreement.compared, agreement.differing), (6, 2));
         assert_eq!(agreement.differences.len(), 2);
-        assert!(agreement.differences[0].contains("run 1: Some(4) on the card"));
+        assert!(agreement.differences[0].contains("run 1: Some(4) on the device"));
         let mut all = Agreement::default();
         all.add(agreement);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Where the time on cards goes, and which part of it limits the whole.
+//! Where the time on devices goes, and which part of it limits the whole.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use batt_engine::device::{Counts, DeviceReport, Times};
 use super::harness::{Timings, micros};
 use crate::ui::{counted, grouped};
 
-/// A pass on cards, in microseconds. Cards work side by side, so times are those of the one that was busy longest.
+/// A pass on devices, in microseconds. Devices work side by side, so times are those of the one that was busy longest.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Parts {
     /// From start to end.
@@ -15,9 +15,9 @@ pub struct Parts {
     pub kernel: f64,
     pub upload: f64,
     pub download: f64,
-    /// What the CPU does because no card finishes it.
+    /// What the CPU does because no device finishes it.
     pub leftovers: f64,
-    /// To and from all cards.
+    /// To and from all devices.
     pub bytes_up: u64,
     pub bytes_down: u64,
     pub launches: u32,
@@ -27,8 +27,8 @@ impl Parts {
     /// What a report says.
     pub fn of(report: Option<&DeviceReport>, elapsed: Duration) -> Parts {
         let busy = |times: &Times| times.kernel + times.upload + times.download;
-        let cards = report.iter().flat_map(|report| &report.cards);
-        let busiest = cards.map(|card| card.times).max_by_key(busy);
+        let devices = report.iter().flat_map(|report| &report.devices);
+        let busiest = devices.map(|device| device.times).max_by_key(busy);
         let busiest = busiest.unwrap_or_default();
         let all = report.map(DeviceReport::times).unwrap_or_default();
         Parts {
@@ -63,15 +63,15 @@ impl Parts {
 }
 
 /// Bytes in a microsecond. Where transfers are slower than this, it is not the bytes that take the time: every bus for
-/// cards is faster.
+/// devices is faster.
 const SLOW: f64 = 4_000.0;
 
-/// What limits a measurement, by the part that takes longest. `warps` is how many runs the card does at a time.
+/// What limits a measurement, by the part that takes longest. `warps` is how many runs the device does at a time.
 pub fn limit(timings: &Timings, warps: Option<u64>) -> String {
     let parts = &timings.parts;
     let elapsed = parts.elapsed.max(1e-6);
     let transfers = parts.upload + parts.download;
-    // What the CPU does for the card may overlap with the card: it is not the limit beyond what is not the card's.
+    // What the CPU does for the device may overlap with the device: it is not the limit beyond what is not the device's.
     let beside = (elapsed - parts.kernel - transfers).max(0.0);
     let leftovers = parts.leftovers.min(beside);
     let host = beside - leftovers;
@@ -109,7 +109,7 @@ pub fn limit(timings: &Timings, warps: Option<u64>) -> String {
             percent(leftovers),
             reasons(&timings.counts)
         ),
-        _ => format!("launch and host {:.0} %, not the card", percent(host)),
+        _ => format!("launch and host {:.0} %, not the device", percent(host)),
     }
 }
 
@@ -163,8 +163,8 @@ mod tests {
         let bytes = timings(10.0, 60.0, 0.0, 1_000_000_000);
         assert_eq!(said(&bytes, None), "bytes: transfers 60 %, 1,000,000 kB");
         let host = timings(10.0, 10.0, 0.0, 0);
-        assert_eq!(said(&host, None), "launch and host 80 %, not the card");
-        // Leftovers that overlap with the card are no more than what is beside it.
+        assert_eq!(said(&host, None), "launch and host 80 %, not the device");
+        // Leftovers that overlap with the device are no more than what is beside it.
         let mut left = timings(20.0, 0.0, 500.0, 0);
         left.counts.first = 9;
         left.counts.left[0] = 1;
@@ -177,18 +177,18 @@ mod tests {
 
     #[test]
     fn several_devices_overlap() {
-        use batt_engine::device::CardReport;
-        let card = |kernel: u64| CardReport {
+        use batt_engine::device::DeviceUsage;
+        let device = |kernel: u64| DeviceUsage {
             times: Times {
                 kernel: Duration::from_micros(kernel),
                 launches: 2,
                 bytes_up: 10,
                 ..Times::default()
             },
-            ..CardReport::default()
+            ..DeviceUsage::default()
         };
         let report = DeviceReport {
-            cards: vec![card(80), card(0)],
+            devices: vec![device(80), device(0)],
             ..DeviceReport::default()
         };
         let parts = Parts::of(Some(&report), Duration::from_micros(100));

@@ -22,8 +22,8 @@ use self::stages::{Stages, two_devices};
 use super::checkout::Kind;
 use super::device::Wanted;
 use super::mega::setup::Material;
-use super::memory::{CardMemory, Watch, ordinals};
-use crate::device::{Device, PER_CARD};
+use super::memory::{DeviceMemory, Watch, ordinals};
+use crate::device::{DeviceName, PER_DEVICE};
 use crate::error::advised;
 use crate::interrupt;
 use crate::ui::Ui;
@@ -49,8 +49,8 @@ impl Finding {
 
 /// All that was measured.
 pub struct Table {
-    pub cards: Vec<String>,
-    /// Runs that the card does at a time, if it says.
+    pub devices: Vec<String>,
+    /// Runs that the device does at a time, if it says.
     pub warps: Option<u64>,
     pub threads: usize,
     pub findings: HashMap<What, Finding>,
@@ -60,7 +60,7 @@ pub struct Table {
     pub interrupted: bool,
 }
 
-/// What opening a card took and told.
+/// What opening a device took and told.
 struct Opened {
     /// With whatever had to be done for the first time, and again.
     times: [Duration; 2],
@@ -91,13 +91,13 @@ pub fn measure(wanted: &Wanted<'_>, ui: &Ui) -> Result<Table> {
     };
     let material = Material::load(&files, tasks.as_ref(), dialect, ui)?;
     let opened = open_twice(wanted.device, ui)?;
-    let mut cards = super::open(wanted.device, PER_CARD, ui)?;
-    let names = cards.iter().map(|card| card.name()).collect();
-    let watch = Watch::start(CardMemory::of(wanted.device), EVERY, || ());
+    let mut devices = super::open(wanted.device, PER_DEVICE, ui)?;
+    let names = devices.iter().map(|device| device.name()).collect();
+    let watch = Watch::start(DeviceMemory::of(wanted.device), EVERY, || ());
 
     let all = measurements();
     let bar = ui.progress(all.len(), "measuring");
-    let harness = Harness::new(&mut cards, wanted.limits);
+    let harness = Harness::new(&mut devices, wanted.limits);
     let mut stages = Stages::new(&material, harness, wanted, python)?;
     let weights: u32 = all.iter().map(|what| what.weight()).sum();
     let share = |what: What| wanted.time * what.weight() / weights;
@@ -115,8 +115,8 @@ pub fn measure(wanted: &Wanted<'_>, ui: &Ui) -> Result<Table> {
     let (mut agreement, counts) = (harness.agreement, harness.finished);
     let (errors, threads) = (harness.errors, harness.threads);
     let seen = watch.finish();
-    // The card is to have room for others.
-    drop(cards);
+    // The device is to have room for others.
+    drop(devices);
     if !interrupt::happened() {
         let share = share(What::TwoDevices);
         let finding = two_devices(&work, wanted, share, &mut agreement, ui)?;
@@ -124,12 +124,12 @@ pub fn measure(wanted: &Wanted<'_>, ui: &Ui) -> Result<Table> {
     }
     bar.finish_and_clear();
     findings.insert(What::Opening, stages::opening(&opened));
-    findings.insert(What::Card, Finding::said(opened.name));
+    findings.insert(What::Device, Finding::said(opened.name));
     findings.insert(What::Memory, stages::memory(wanted.device, &seen));
     findings.insert(What::Coverage, stages::coverage(&counts));
     findings.insert(What::Compared, stages::compared(&agreement, &errors));
     Ok(Table {
-        cards: names,
+        devices: names,
         warps: opened.warps,
         threads,
         findings,
@@ -141,21 +141,23 @@ pub fn measure(wanted: &Wanted<'_>, ui: &Ui) -> Result<Table> {
 }
 
 /// Opens the device twice: the first time a kernel may have to be compiled, the second time it is kept.
-fn open_twice(device: &Device, ui: &Ui) -> Result<Opened> {
+fn open_twice(device: &DeviceName, ui: &Ui) -> Result<Opened> {
     let started = Instant::now();
-    let cards = super::open(device, 1, ui)?;
-    let name = cards.first().map_or_else(String::new, |card| card.name());
-    drop(cards);
+    let devices = super::open(device, 1, ui)?;
+    let name = devices
+        .first()
+        .map_or_else(String::new, |device| device.name());
+    drop(devices);
     let first = started.elapsed();
     let number = Driver::get()
         .ok()
-        .and_then(|driver| ordinals(device, driver.cards).first().copied());
+        .and_then(|driver| ordinals(device, driver.devices).first().copied());
     let started = Instant::now();
     let warps = match number {
-        // A card that opened once does so again; if not, the next one says why.
+        // A device that opened once does so again; if not, the next one says why.
         Some(number) => Cuda::open(number, &Settings::from_env())
             .ok()
-            .map(|(card, _)| card.kernel().warps),
+            .map(|(device, _)| device.kernel().warps),
         None => {
             drop(super::open(device, 1, ui)?);
             None

@@ -16,7 +16,7 @@ use crate::ui::{BAD, GOOD, STRONG, Ui, counted, grouped};
 struct Row<'t> {
     target: &'t Target,
     finding: Option<&'t Finding>,
-    /// Microseconds: on one core, on all, on cards.
+    /// Microseconds: on one core, on all, on devices.
     times: Option<[f64; 3]>,
     python: Option<f64>,
     limit: Option<String>,
@@ -45,7 +45,7 @@ impl<'t> Row<'t> {
         }
     }
 
-    /// How many times as fast as one core and as all cores cards are.
+    /// How many times as fast as one core and as all cores devices are.
     fn ratios(&self) -> Option<[f64; 2]> {
         let [one, all, device] = self.times?;
         Some([one, all].map(|time| time / device.max(1e-6)))
@@ -58,7 +58,7 @@ impl<'t> Row<'t> {
         };
         if let (Some(python), Some([_, _, device])) = (self.python, self.times) {
             note += &format!(
-                "; Python {}, {:.0} times as long as the card",
+                "; Python {}, {:.0} times as long as the device",
                 duration(python),
                 python / device.max(1e-6)
             );
@@ -108,7 +108,7 @@ fn rows(table: &Table) -> impl Iterator<Item = Row<'_>> {
     TARGETS.iter().map(|target| Row::of(target, table))
 }
 
-/// How many times as fast, in as many digits as matter: cards may be far slower.
+/// How many times as fast, in as many digits as matter: devices may be far slower.
 fn times(ratio: f64) -> String {
     let digits = match ratio {
         _ if ratio >= 100.0 => 0,
@@ -131,7 +131,7 @@ pub fn write(out: &mut impl Write, table: &Table, ui: &Ui) -> Result<()> {
     writeln!(
         out,
         "{}, against one core and {}; {:.0} s{}",
-        table.cards.join(", "),
+        table.devices.join(", "),
         counted(table.threads, "thread"),
         table.elapsed.as_secs_f64(),
         match table.interrupted {
@@ -151,7 +151,7 @@ pub fn write(out: &mut impl Write, table: &Table, ui: &Ui) -> Result<()> {
         if let (Some([one, all, device]), Some([to_one, to_all])) = (row.times, row.ratios()) {
             writeln!(
                 out,
-                "    one core {}, all cores {}, card {}: {} times one core, {} times all",
+                "    one core {}, all cores {}, device {}: {} times one core, {} times all",
                 duration(one),
                 duration(all),
                 duration(device),
@@ -179,7 +179,7 @@ pub fn write(out: &mut impl Write, table: &Table, ui: &Ui) -> Result<()> {
     };
     writeln!(
         out,
-        "{} compared between card and CPU: {differ}",
+        "{} compared between device and CPU: {differ}",
         counted(agreement.compared, "result")
     )?;
     Ok(())
@@ -188,7 +188,7 @@ pub fn write(out: &mut impl Write, table: &Table, ui: &Ui) -> Result<()> {
 /// For machines: one object for each target.
 pub fn to_json(table: &Table) -> Json {
     json!({
-        "cards": table.cards,
+        "devices": table.devices,
         "warps": table.warps,
         "threads": table.threads,
         "seconds": table.elapsed.as_secs_f64(),
@@ -205,7 +205,7 @@ pub fn to_json(table: &Table) -> Json {
 pub fn write_markdown(out: &mut impl Write, table: &Table) -> Result<()> {
     writeln!(
         out,
-        "| doc | target | published | one core, all cores, card | card to one core, to all | limited by | remarks |"
+        "| doc | target | published | one core, all cores, device | device to one core, to all | limited by | remarks |"
     )?;
     writeln!(out, "| --- | --- | --- | --- | --- | --- | --- |")?;
     for row in rows(table) {
@@ -251,7 +251,7 @@ mod tests {
             note: "a note".to_owned(),
         };
         Table {
-            cards: vec!["a card".to_owned()],
+            devices: vec!["a device".to_owned()],
             warps: None,
             threads: 5,
             findings: HashMap::from([(What::Batt, finding)]),

@@ -14,7 +14,7 @@ use batt_lang::{Batt, OnError, StepId};
 use super::super::mega::duration;
 use super::super::mega::setup::{Material, merged, near};
 use super::super::mega::targets::STEPS;
-use super::super::memory::{CardMemory, Used};
+use super::super::memory::{DeviceMemory, Used};
 use super::super::tokpidjin;
 use super::catalogue::What;
 use super::harness::{Agreement, Harness, OneCore, Subject, Timings, Work, micros};
@@ -22,7 +22,7 @@ use super::workloads::{Op, Programs, codes, nothing, patterns, ten};
 use super::{Finding, Opened, Wanted};
 use crate::calibration::{Measured, Outcome};
 use crate::commands::ops::Missing;
-use crate::device::{Device, where_finished};
+use crate::device::{DeviceName, where_finished};
 use crate::interrupt;
 use crate::ui::{Ui, counted, grouped};
 
@@ -48,7 +48,7 @@ const BATCHES: usize = 64;
 /// Solvers of that batt.
 const SOLVERS: usize = 32;
 
-/// Runs of the sample pattern at once, to see what a card does when it is filled.
+/// Runs of the sample pattern at once, to see what a device does when it is filled.
 const FILLED: usize = 1000;
 
 /// What measurements have in common.
@@ -128,12 +128,12 @@ impl<'m, 'h> Stages<'m, 'h> {
             | What::TwoDevices
             | What::Coverage
             | What::Compared
-            | What::Card => None,
+            | What::Device => None,
         };
         Ok(finding)
     }
 
-    /// Ends measuring with these cards.
+    /// Ends measuring with these devices.
     pub fn finish(self) -> (ForTwo<'m>, Harness<'h>) {
         let programs = self.donors.iter().map(|d| Compiled::new(d.program));
         let steps = self.donors.iter().map(|d| d.program.steps().len());
@@ -281,7 +281,7 @@ impl<'m, 'h> Stages<'m, 'h> {
         };
         let each = |whole: f64| duration(whole / many.samples as f64);
         let note = format!(
-            "{}; {} at once: {} each on one core, {} on all, {} on the card",
+            "{}; {} at once: {} each on one core, {} on all, {} on the device",
             transfers(&once),
             counted(many.samples, "run"),
             each(many.one),
@@ -352,7 +352,7 @@ impl<'m, 'h> Stages<'m, 'h> {
         if let Some(timings) = &finding.timings {
             let _ = write!(
                 finding.note,
-                "; as four programs {} on the card, {:.2} times as long; {:.2} times on one core",
+                "; as four programs {} on the device, {:.2} times as long; {:.2} times on one core",
                 duration(apart.device),
                 apart.device / timings.device.max(1e-6),
                 apart.one / timings.one.max(1e-6),
@@ -429,7 +429,7 @@ impl<'m, 'h> Stages<'m, 'h> {
             .map(|(size, t)| format!("{}: {:.3}", grouped(*size), ratio(t)))
             .collect();
         let note = format!(
-            "{}; times as fast as one core in a batch of {}; the card is faster than all cores {}, than one core {}; \
+            "{}; times as fast as one core in a batch of {}; the device is faster than all cores {}, than one core {}; \
              best batch {}, shown here for {}",
             counted(steps, "step"),
             ratios.join(", "),
@@ -441,7 +441,7 @@ impl<'m, 'h> Stages<'m, 'h> {
         Some(timed(best, note))
     }
 
-    /// The part of the time that goes into finding objects, here and on the card.
+    /// The part of the time that goes into finding objects, here and on the device.
     fn share_of_objects(&mut self, time: Duration) -> Finding {
         let is_objects = |name: &str| matches!(name, "o_g" | "objects");
         let subject = Subject::batt(&self.batt, false);
@@ -466,7 +466,7 @@ impl<'m, 'h> Stages<'m, 'h> {
         };
         let percent = |of: f64, all: f64| 100.0 * of / all.max(1e-12);
         Finding::said(format!(
-            "{:.0} % of the time in primitives on the CPU, {:.0} % of the cycles on the card, on {}",
+            "{:.0} % of the time in primitives on the CPU, {:.0} % of the cycles on the device, on {}",
             percent(own(false), own(true)),
             percent(cycles(false), cycles(true)),
             counted(work.samples.len(), "sample"),
@@ -532,7 +532,7 @@ fn transfers(timings: &Timings) -> String {
     )
 }
 
-/// From which size on the card is faster than something else.
+/// From which size on the device is faster than something else.
 fn crossover(all: &[(usize, Timings)], other: impl Fn(&Timings) -> f64) -> String {
     let measured: Vec<Measured> = all
         .iter()
@@ -540,7 +540,7 @@ fn crossover(all: &[(usize, Timings)], other: impl Fn(&Timings) -> f64) -> Strin
             let batch = |whole: f64| Duration::from_secs_f64(whole / timings.calls as f64 / 1e6);
             Measured {
                 runs: *size,
-                cards: batch(timings.device),
+                devices: batch(timings.device),
                 cores: batch(other(timings)),
             }
         })
@@ -557,7 +557,7 @@ fn crossover(all: &[(usize, Timings)], other: impl Fn(&Timings) -> f64) -> Strin
     }
 }
 
-/// What one and two logical devices on a card take for the same. `None` if somebody has had enough.
+/// What one and two logical devices on a device take for the same. `None` if somebody has had enough.
 pub fn two_devices(
     work: &ForTwo<'_>,
     wanted: &Wanted<'_>,
@@ -573,8 +573,8 @@ pub fn two_devices(
         at_a_time: None,
     };
     let mut measure = |count: usize| {
-        let mut cards = logical(wanted.device, count, ui)?;
-        let mut harness = Harness::new(&mut cards, wanted.limits);
+        let mut devices = logical(wanted.device, count, ui)?;
+        let mut harness = Harness::new(&mut devices, wanted.limits);
         if count == 1 {
             harness.fit(&mut work, time);
         }
@@ -595,22 +595,22 @@ pub fn two_devices(
     Ok(Some(timed(two, note)))
 }
 
-/// So many logical devices on each card.
-fn logical(device: &Device, count: usize, ui: &Ui) -> Result<crate::device::Cards> {
-    let open = |device: &Device| super::super::open(device, count, ui);
+/// So many logical devices on each device.
+fn logical(device: &DeviceName, count: usize, ui: &Ui) -> Result<crate::device::Devices> {
+    let open = |device: &DeviceName| super::super::open(device, count, ui);
     match device {
-        Device::Cuda(numbers) if !numbers.is_empty() => {
+        DeviceName::Cuda(numbers) if !numbers.is_empty() => {
             let mut numbers = numbers.clone();
             numbers.sort_unstable();
             numbers.dedup();
-            open(&Device::Cuda(numbers.repeat(count)))
+            open(&DeviceName::Cuda(numbers.repeat(count)))
         }
-        Device::Emulated => {
-            let mut cards = Vec::new();
+        DeviceName::Emulated => {
+            let mut devices = Vec::new();
             for _ in 0..count {
-                cards.extend(open(device)?);
+                devices.extend(open(device)?);
             }
-            Ok(cards)
+            Ok(devices)
         }
         _ => open(device),
     }
@@ -624,18 +624,18 @@ pub fn opening(opened: &Opened) -> Finding {
     ))
 }
 
-/// Memory of the card that was used at the most.
-pub fn memory(device: &Device, seen: &[Used]) -> Finding {
-    let most = seen.iter().filter_map(|used| used.cards).max();
-    let (Some(card), Some(most)) = (CardMemory::of(device), most) else {
+/// Memory of the device that was used at the most.
+pub fn memory(device: &DeviceName, seen: &[Used]) -> Finding {
+    let most = seen.iter().filter_map(|used| used.devices).max();
+    let (Some(device), Some(most)) = (DeviceMemory::of(device), most) else {
         return Finding::said("not known here: the device has no memory of its own");
     };
     let mib = |bytes: u64| grouped((bytes >> 20) as usize);
     Finding::said(format!(
-        "{:.1} % of the card, {} of {} MiB, at the most",
-        100.0 * most as f64 / card.total.max(1) as f64,
+        "{:.1} % of the device, {} of {} MiB, at the most",
+        100.0 * most as f64 / device.total.max(1) as f64,
         mib(most),
-        mib(card.total)
+        mib(device.total)
     ))
 }
 
@@ -653,7 +653,7 @@ pub fn coverage(counts: &Counts) -> Finding {
 /// Is every result the same?
 pub fn compared(agreement: &Agreement, errors: &[String]) -> Finding {
     let mut note = format!(
-        "{} compared, {} differ; {} of cards",
+        "{} compared, {} differ; {} of devices",
         counted(agreement.compared, "result"),
         grouped(agreement.differing),
         counted(errors.len(), "error"),
@@ -669,7 +669,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_a_card_begins_to_win() {
+    fn where_a_device_begins_to_win() {
         let timings = |size: usize, all: f64, device: f64| {
             let timings = Timings {
                 samples: size,

@@ -1,0 +1,87 @@
+//! Ending long work early.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// A request to end long work early: made by a call, or by a deadline that passes.
+///
+/// Clones share the request. A deadline belongs to one clone and those made from it, so a caller can give each piece of
+/// work its own time and still end all of them at once.
+///
+/// ```
+/// use batt_engine::Cancel;
+///
+/// let cancel = Cancel::new();
+/// let work = cancel.clone();
+/// assert!(!work.is_cancelled());
+/// cancel.cancel();
+/// assert!(work.is_cancelled());
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Cancel {
+    requested: Arc<AtomicBool>,
+    deadline: Option<Instant>,
+}
+
+impl Cancel {
+    /// A token nobody has cancelled, without a deadline.
+    pub fn new() -> Cancel {
+        Cancel::default()
+    }
+
+    /// The same token with a deadline; an earlier deadline stays.
+    pub fn with_deadline(&self, deadline: Instant) -> Cancel {
+        Cancel {
+            requested: Arc::clone(&self.requested),
+            deadline: Some(self.deadline.map_or(deadline, |old| old.min(deadline))),
+        }
+    }
+
+    /// Requests the end of all work that has this token or a clone of it.
+    pub fn cancel(&self) {
+        self.requested.store(true, Ordering::SeqCst);
+    }
+
+    /// Returns whether the work should end: it was cancelled, or its deadline has passed.
+    pub fn is_cancelled(&self) -> bool {
+        self.requested.load(Ordering::Relaxed) || self.is_late()
+    }
+
+    /// Returns whether the deadline has passed.
+    pub fn is_late(&self) -> bool {
+        self.deadline
+            .is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// The moment the work should end, if there is one.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_deadline_ends_only_the_work_it_was_given_to() {
+        let all = Cancel::new();
+        let now = Instant::now();
+        let late = all.with_deadline(now);
+        assert!(late.is_cancelled() && late.is_late());
+        assert!(!all.is_cancelled());
+        let early = late.with_deadline(now + Duration::from_secs(60));
+        assert_eq!(early.deadline(), Some(now));
+    }
+
+    #[test]
+    fn a_cancelled_clone_cancels_all() {
+        let all = Cancel::new();
+        let one = all.with_deadline(Instant::now() + Duration::from_secs(60));
+        one.cancel();
+        assert!(all.is_cancelled() && !all.is_late());
+    }
+}
