@@ -14,7 +14,6 @@
 //! - [`JobResult`] and [`Verdict`]: what a run came to
 //! - [`Options`]: limits, threads
 //! - [`GraphWorker`]: values of programs that share what they have in common
-//! - [`conformance`]: checking against results that CPython computed
 //! - [`device`]: runs on a device
 //!
 //! ```
@@ -41,7 +40,6 @@
 mod batt;
 mod cancel;
 mod compile;
-pub mod conformance;
 pub mod device;
 mod evaluate;
 mod graph;

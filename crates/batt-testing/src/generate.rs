@@ -14,14 +14,17 @@ pub struct Choices<'a> {
 }
 
 impl<'a> Choices<'a> {
+    /// Starts at the first byte.
     pub fn new(bytes: &'a [u8]) -> Choices<'a> {
         Choices { bytes }
     }
 
+    /// Returns whether all bytes were read.
     pub fn is_used_up(&self) -> bool {
         self.bytes.is_empty()
     }
 
+    /// Reads a byte; 0 behind the end.
     pub fn byte(&mut self) -> u8 {
         match self.bytes.split_first() {
             Some((&first, rest)) => {
@@ -37,6 +40,7 @@ impl<'a> Choices<'a> {
         usize::from(self.byte()) % n
     }
 
+    /// Picks one of some items.
     pub fn pick<T: Clone>(&mut self, items: &[T]) -> T {
         let at = match items.len() {
             0..=256 => self.below(items.len()),

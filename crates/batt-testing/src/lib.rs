@@ -1,11 +1,19 @@
-//! What the tests share.
+//! Test support that several crates and the fuzz targets share. Only tests depend on this crate, and
+//! the command when it is built with the feature `emulated`.
+//!
+//! - [`generate`]: random programs and grids, decoded from bytes
+//! - [`oracle`]: properties that hold for every program on every grid
+//! - [`forms`]: properties of primitives on values built in different ways
+//! - [`Faulty`]: a device that fails on request
+//! - [`plumbing`]: checks of the host side of a device
 
-// Every test file compiles this module for itself and uses a part of it.
-#![allow(dead_code)]
-
+mod faulty;
 pub mod forms;
 pub mod generate;
 pub mod oracle;
+pub mod plumbing;
+
+pub use faulty::{Faulty, Script, Trouble};
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -14,12 +22,12 @@ use batt_dsl::{Dialect, Fault, Limits, OwnedValue, Workspace};
 use batt_engine::Compiled;
 use batt_lang::{Program, SolverFile};
 
-/// The programs of a text that must load without complaint.
+/// Parses a text in the original dialect. Panics if there is an error in it.
 pub fn programs(text: &str) -> Vec<Program> {
     programs_in(Dialect::ArcDsl, text)
 }
 
-/// The same in another dialect.
+/// Parses a text in a dialect. Panics if there is an error in it.
 pub fn programs_in(dialect: Dialect, text: &str) -> Vec<Program> {
     let file = SolverFile::parse_in(text, "test.py", Some(dialect));
     if let Some(error) = file.diagnostics.iter().find(|d| d.is_error()) {
@@ -28,7 +36,7 @@ pub fn programs_in(dialect: Dialect, text: &str) -> Vec<Program> {
     file.programs
 }
 
-/// A program without inputs, made of these lines; the last one is the result.
+/// Compiles a program without inputs from some lines; the last one is the result.
 pub fn script(lines: &[&str]) -> Compiled {
     let (last, rest) = lines.split_last().expect("at least the result");
     let body: String = rest.iter().map(|line| format!("    {line}\n")).collect();
@@ -36,7 +44,7 @@ pub fn script(lines: &[&str]) -> Compiled {
     Compiled::new(&programs(&text)[0])
 }
 
-/// The value of an expression, or its fault, within the default limits.
+/// Evaluates an expression within the default limits.
 pub fn eval(expression: &str) -> Result<OwnedValue, Fault> {
     run(&script(&[expression]), &Limits::default())
 }
@@ -49,8 +57,8 @@ pub fn run(program: &Compiled, limits: &Limits) -> Result<OwnedValue, Fault> {
     })
 }
 
-/// Runs `work` and fails if it takes longer than `patience`. Debug builds on a busy machine are
-/// slow, so the time is a bound for runaways, not a measurement.
+/// Runs `work` and panics if it takes longer than `patience`. The time bounds runaways; it is no
+/// measurement, since debug builds on a busy machine are slow.
 pub fn within<T>(patience: Duration, what: &str, work: impl FnOnce() -> T) -> T {
     let started = Instant::now();
     let result = work();
@@ -59,12 +67,13 @@ pub fn within<T>(patience: Duration, what: &str, work: impl FnOnce() -> T) -> T 
     result
 }
 
-/// Should the tests that take minutes run?
+/// Returns whether tests that take minutes should run: `BATT_HEAVY` is set and not 0.
 pub fn heavy() -> bool {
     std::env::var_os("BATT_HEAVY").is_some_and(|v| v != "0")
 }
 
-/// The directory of test data that comes with the project's workshop, not with the project.
+/// Returns a directory of test data that is not part of the repository: a folder of `BATT_SHARED`,
+/// or of `shared` beside the checkout. `docs/testing.md` says what it holds.
 pub fn shared(name: &str) -> Option<PathBuf> {
     let root = match std::env::var_os("BATT_SHARED") {
         Some(dir) => PathBuf::from(dir),

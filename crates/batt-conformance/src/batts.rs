@@ -1,4 +1,4 @@
-//! Batts on their samples: both lists have to be the same, entry by entry.
+//! Reading the cases of batts: both lists must agree, entry by entry.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,15 +8,15 @@ use batt_lang::Batt;
 use batt_lang::batt::{BattFile, Form, write_batt};
 use serde_json::{Value as Json, json};
 
-use super::cases::{Case, Expected, Headings, Work};
-use super::files::{bad, lines, read};
-use super::programs::is_order_dependent;
-use super::{Group, VectorsError};
-use crate::batt::CompiledBatt;
+use crate::cases::{Case, Expected, Headings, Work};
+use crate::files::{bad, lines, read};
+use crate::programs::is_order_dependent;
+use crate::{Group, VectorsError};
+use batt_engine::CompiledBatt;
 
-/// A batt as its file has it, and as it is when it has been written and read again, with guards and without: each on
-/// all samples.
-pub(super) fn batt_cases(path: &Path) -> Result<Vec<Case>, VectorsError> {
+/// Reads the cases of a batt file: each sample runs on the batt as it stands, and on the batt
+/// written and read again, with guards and without.
+pub(crate) fn batt_cases(path: &Path) -> Result<Vec<Case>, VectorsError> {
     let name = path.to_string_lossy();
     let original = batt_of(&BattFile::parse(&read(path)?, &name, None), path)?;
     let mut forms = vec![("", original.clone())];
@@ -79,7 +79,7 @@ impl Headings {
     }
 }
 
-/// The one batt of a file.
+/// Returns the one batt of a file.
 fn batt_of(file: &BattFile, path: &Path) -> Result<Batt, VectorsError> {
     if let Some(found) = file.diagnostics.iter().find(|d| d.is_error()) {
         return Err(bad(path, found.span.line as usize, found.headline()));

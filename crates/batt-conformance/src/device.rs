@@ -1,4 +1,4 @@
-//! The same cases on a device: many programs in one blob, thousands of jobs in a launch.
+//! Runs the cases on a device: many programs in one blob, thousands of jobs in a launch.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -7,37 +7,38 @@ use std::sync::Arc;
 use batt_dsl::{Dialect, Limits, OpId, Outcome, OwnedValue, Workspace};
 use batt_lang::{Operand, Program, ProgramBuilder, StepKind};
 
-use super::cases::{Argument, Case, Cpu, Work};
-use super::{Group, Report, VectorFile, VectorsError};
-use crate::compile::Compiled;
-use crate::device::{
-    Counts, Device, Done, Entry, Inputs, JobAt, LaunchPass, Launcher, Piece, PieceAt, ProgramAt,
+use crate::cases::{Argument, Case, Cpu, Work};
+use crate::{Conformance, Group, VectorFile, VectorsError};
+use batt_engine::Compiled;
+use batt_engine::device::{
+    Counts, Device, Done, Entry, Inputs, JobAt, LaunchPass, Launcher, PieceAt, ProgramAt,
     Programs, Reason, Settings, Times, entries, wire,
 };
 
 /// Cases in a launch.
 const BATCH: usize = 1 << 14;
 
-/// Room is made for so many entries a case: batts have more, and few are in a batch.
+/// Entries of a case that results have room for. Batts have more, but a batch holds few of them.
 const MOST_ENTRIES: usize = 8;
 
-/// What a directory came to on a device.
+/// The outcome of a directory on a device.
 #[derive(Debug, Default)]
-pub struct DeviceReport {
-    /// Of all cases that were finished, by the device or by the CPU.
-    pub report: Report,
-    /// Where the cases of each group were finished, and of those among them that are marked as depending on the order
-    /// of sets.
+pub struct DeviceConformance {
+    /// All cases that the device or the CPU completed.
+    pub report: Conformance,
+    /// Where the cases of each group were completed; the second count covers only the cases marked
+    /// as depending on the order of sets.
     pub groups: BTreeMap<Group, [Counts; 2]>,
-    /// What the device left, in the order met. Without a fallback these cases are not in the report.
+    /// Cases that the device did not complete, in the order met. Without a fallback they are not in
+    /// the report.
     pub unfinished: Vec<Unfinished>,
-    /// What the launches took.
+    /// The duration of the launches.
     pub times: Times,
-    /// What went wrong with the device, if anything did.
+    /// Errors of the device.
     pub errors: Vec<String>,
 }
 
-/// A case that the device left.
+/// A case that the device did not complete.
 #[derive(Clone, Debug)]
 pub struct Unfinished {
     /// File of the case.
@@ -46,27 +47,27 @@ pub struct Unfinished {
     pub line: usize,
     /// What was run.
     pub what: String,
-    /// Which cases it belongs to.
+    /// The group it belongs to.
     pub group: Group,
-    /// The primitive, for the vectors of one.
+    /// The primitive, if the case is a call of one.
     pub op: Option<OpId>,
-    /// Why it was left.
+    /// Why the device did not complete it.
     pub reason: Reason,
 }
 
-/// Runs a vectors directory on a device, or of it the calls of some primitives. What the device leaves is done by the CPU,
-/// if there is to be a fallback.
-pub fn run_on_device(
+/// Checks a vectors directory on a device; if `ops` names primitives, only their calls. With
+/// `fallback` the CPU runs what the device does not complete. Calls `progress` after each file.
+pub fn check_on_device(
     dir: &Path,
     ops: &[String],
     device: &mut dyn Device,
     fallback: bool,
-    mut progress: impl FnMut(&Path, &Report),
-) -> Result<DeviceReport, VectorsError> {
-    let mut bench = Bench {
+    mut progress: impl FnMut(&Path, &Conformance),
+) -> Result<DeviceConformance, VectorsError> {
+    let mut check = DeviceCheck {
         device,
         fallback,
-        // Which cases need an exact launch is part of what is to be found out.
+        // The report says which cases need an exact launch, so nothing is learned from earlier ones.
         launcher: Launcher::new(
             Settings {
                 learn: false,
@@ -76,31 +77,31 @@ pub fn run_on_device(
         ),
         cpu: Cpu::default(),
         workspace: Workspace::new(),
-        found: DeviceReport::default(),
+        found: DeviceConformance::default(),
     };
     let mut waiting = Vec::new();
     for file in VectorFile::all(dir, ops)? {
         waiting.extend(file.cases()?);
         if waiting.len() >= BATCH {
-            bench.run(&std::mem::take(&mut waiting))?;
+            check.run(&std::mem::take(&mut waiting))?;
         }
-        progress(&file.path, &bench.found.report);
+        progress(&file.path, &check.found.report);
     }
-    bench.run(&waiting)?;
-    Ok(bench.found)
+    check.run(&waiting)?;
+    Ok(check.found)
 }
 
-struct Bench<'c> {
-    device: &'c mut dyn Device,
+struct DeviceCheck<'d> {
+    device: &'d mut dyn Device,
     fallback: bool,
     launcher: Launcher,
     cpu: Cpu,
-    /// For looking at values that came back.
+    /// Decodes and hashes the returned values.
     workspace: Workspace,
-    found: DeviceReport,
+    found: DeviceConformance,
 }
 
-impl Bench<'_> {
+impl DeviceCheck<'_> {
     fn run(&mut self, cases: &[Case]) -> Result<(), VectorsError> {
         if cases.is_empty() {
             return Ok(());
@@ -164,8 +165,8 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// The values of a finished case, if the words make sense and no entry is left, and in which launch the last of its jobs was
-    /// finished. A hash that is not the value's is a difference of its own.
+    /// Returns the values of a completed case, and the launch that completed the last of its jobs.
+    /// A hash that is not the value's is a difference of its own.
     fn values(
         &mut self,
         case: &Case,
@@ -178,7 +179,7 @@ impl Bench<'_> {
         for (job, piece) in (jobs.first..).zip(jobs.pieces.iter()) {
             let finished = done.job(job)?;
             pass = pass.max(finished.pass);
-            let numbers = &piece.numbers.entries;
+            let numbers = piece.entries();
             let found = entries(finished.words, piece.solved, true)?.0;
             for (entry, &number) in found.iter().zip(numbers) {
                 values.push((number, self.value(case, dialect, entry, finished.words)?));
@@ -208,7 +209,7 @@ impl Bench<'_> {
             let (value, _) = wire::decode(run, words, at)?;
             Ok::<_, Reason>(run.hash(value))
         })?;
-        // What a function hashes to depends on how many were made before.
+        // The hash of a function depends on how many functions were made before it.
         if hash != expected && !holds_function(&value) {
             let what = format!("hash of {}", case.what());
             let [expected, got] = [expected, hash].map(|h| (h as i64).to_string());
@@ -226,17 +227,17 @@ fn holds_function(value: &OwnedValue) -> bool {
     }
 }
 
-/// What is sent in one batch.
+/// The contents of one batch.
 #[derive(Default)]
 struct Sending {
     programs: Programs,
     inputs: Inputs,
     jobs: Vec<JobAt>,
-    /// Programs made for primitives: many cases have the same.
+    /// Programs made for calls of primitives. Many cases share one.
     made: HashMap<Program, Option<ProgramAt>>,
-    /// Programs that are shared, by where they are.
+    /// Programs of program cases, by address.
     shared: HashMap<usize, Option<ProgramAt>>,
-    /// The same of batts.
+    /// Batts, by address.
     batts: HashMap<usize, Option<Arc<[PieceAt]>>>,
 }
 
@@ -247,7 +248,7 @@ struct Jobs {
 }
 
 impl Sending {
-    /// Adds a case; gives its jobs, if it can be sent.
+    /// Adds a case and returns its jobs, if it can be sent.
     fn add(&mut self, case: &Case, workspace: &mut Workspace) -> Option<Jobs> {
         let alone = |at: ProgramAt| -> Arc<[PieceAt]> { [PieceAt::program(at)].into() };
         let (pieces, inputs) = match &case.work {
@@ -276,11 +277,7 @@ impl Sending {
             Work::Batt { batt, inputs } => {
                 let programs = &mut self.programs;
                 let key = Arc::as_ptr(batt) as usize;
-                let pieces = self.batts.entry(key).or_insert_with(|| {
-                    Piece::all_of(batt)
-                        .map(|piece| PieceAt::add(programs, piece))
-                        .collect()
-                });
+                let pieces = self.batts.entry(key).or_insert_with(|| PieceAt::all_of(programs, batt).map(Arc::from));
                 (pieces.clone()?, inputs.iter().collect::<Vec<_>>())
             }
         };
@@ -298,8 +295,8 @@ impl Sending {
     }
 }
 
-/// A call as a program: functions are steps, plain arguments are inputs. `None` if a set of functions cannot be made
-/// by a program.
+/// Turns a call into a program: functions become steps, plain arguments become inputs. Returns
+/// `None` for a set of functions that no program can make.
 fn as_program<'a>(
     dialect: Dialect,
     op: OpId,
@@ -326,7 +323,7 @@ fn as_program<'a>(
     Some((maker.builder.finish(value), inputs))
 }
 
-/// The values without functions, in the order in which a program is made of them.
+/// Collects the values without functions, in the order of the parameters.
 fn plain_values<'a>(argument: &'a Argument, values: &mut Vec<&'a OwnedValue>) {
     match argument {
         Argument::Value(value) => values.push(value),
@@ -397,7 +394,7 @@ impl Maker {
         operand
     }
 
-    /// The steps of an expression, behind those that are there.
+    /// Appends the steps of an expression.
     fn splice(&mut self, program: &Program) -> Operand {
         let first = self.steps;
         let moved = |operand: &Operand| match operand {

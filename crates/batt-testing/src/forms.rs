@@ -7,7 +7,7 @@
 
 use batt_dsl::{Dialect, Fault, Limits, OpId, Outcome, OwnedValue, Run, Type, Value, Workspace};
 
-use super::generate::Choices;
+use crate::generate::Choices;
 
 /// Limits that no small value comes near.
 const LIMITS: Limits = Limits {
@@ -88,7 +88,9 @@ fn show(outcome: &Outcome<OwnedValue>) -> String {
 
 /// An argument of a call.
 pub enum Argument {
+    /// A plain value.
     Value(OwnedValue),
+    /// A primitive.
     Op(OpId),
     /// A primitive with its first or last argument bound.
     Bound(OpId, bool, OwnedValue),

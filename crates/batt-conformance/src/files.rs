@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 
-use super::VectorsError;
+use crate::VectorsError;
 
 /// The files of a directory with an extension, sorted; none when there is no such directory.
-pub(super) fn listed(dir: &Path, extension: &str) -> Result<Vec<PathBuf>, VectorsError> {
+pub(crate) fn listed(dir: &Path, extension: &str) -> Result<Vec<PathBuf>, VectorsError> {
     if !dir.is_dir() {
         return Ok(Vec::new());
     }
@@ -27,7 +27,7 @@ pub(super) fn listed(dir: &Path, extension: &str) -> Result<Vec<PathBuf>, Vector
     Ok(files)
 }
 
-pub(super) fn read(path: &Path) -> Result<String, VectorsError> {
+pub(crate) fn read(path: &Path) -> Result<String, VectorsError> {
     fs::read_to_string(path).map_err(|source| VectorsError::Io {
         path: path.to_owned(),
         source,
@@ -35,7 +35,7 @@ pub(super) fn read(path: &Path) -> Result<String, VectorsError> {
 }
 
 /// The lines of a file with their numbers.
-pub(super) fn lines(path: &Path) -> Result<Vec<(usize, Json)>, VectorsError> {
+pub(crate) fn lines(path: &Path) -> Result<Vec<(usize, Json)>, VectorsError> {
     let mut cases = Vec::new();
     for (k, line) in read(path)?.lines().enumerate() {
         if line.trim().is_empty() {
@@ -47,7 +47,7 @@ pub(super) fn lines(path: &Path) -> Result<Vec<(usize, Json)>, VectorsError> {
     Ok(cases)
 }
 
-pub(super) fn bad(path: &Path, line: usize, problem: impl ToString) -> VectorsError {
+pub(crate) fn bad(path: &Path, line: usize, problem: impl ToString) -> VectorsError {
     VectorsError::Case {
         path: path.to_owned(),
         line,

@@ -8,13 +8,13 @@ use batt_dsl::{Dialect, OwnedValue};
 use batt_lang::SolverFile;
 use serde_json::Value as Json;
 
-use super::cases::{Argument, Case, Expected, Work};
-use super::files::{bad, lines, read};
-use super::{Group, VectorsError};
-use crate::compile::Compiled;
+use crate::cases::{Argument, Case, Expected, Work};
+use crate::files::{bad, lines, read};
+use crate::{Group, VectorsError};
+use batt_engine::Compiled;
 
 /// The calls of one primitive.
-pub(super) fn op_cases(path: &Path, dialect: Dialect) -> Result<Vec<Case>, VectorsError> {
+pub(crate) fn op_cases(path: &Path, dialect: Dialect) -> Result<Vec<Case>, VectorsError> {
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let op = dialect
         .op(&name)
@@ -56,13 +56,13 @@ pub(super) fn op_cases(path: &Path, dialect: Dialect) -> Result<Vec<Case>, Vecto
     Ok(cases)
 }
 
-/// Is it marked so? Vectors of primitives are not.
-pub(super) fn is_order_dependent(case: &Json) -> bool {
+/// Returns whether a case is marked as depending on the order of sets. Calls of primitives never are.
+pub(crate) fn is_order_dependent(case: &Json) -> bool {
     case.get("order_dependent").and_then(Json::as_bool) == Some(true)
 }
 
 /// The runs of the programs of one file.
-pub(super) fn program_cases(path: &Path, dialect: Dialect) -> Result<Vec<Case>, VectorsError> {
+pub(crate) fn program_cases(path: &Path, dialect: Dialect) -> Result<Vec<Case>, VectorsError> {
     let file = SolverFile::parse_in(&read(path)?, &path.to_string_lossy(), Some(dialect));
     if let Some(diagnostic) = file.diagnostics.iter().find(|d| d.is_error()) {
         return Err(bad(

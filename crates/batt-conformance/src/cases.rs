@@ -7,13 +7,12 @@ use batt_dsl::{Dialect, Fault, Limits, OpId, Outcome, OwnedValue, Run, Value, Wo
 use batt_lang::{Program, SolverFile};
 use serde_json::Value as Json;
 
-use super::files::bad;
-use super::{Group, Report, VectorsError};
-use crate::batt::{BattWorker, CompiledBatt, StepCount};
-use crate::compile::{Compiled, RunError};
+use crate::files::bad;
+use crate::{Conformance, Group, VectorsError};
+use batt_engine::{BattWorker, Compiled, CompiledBatt, RunError, StepCount};
 
 /// A case, and where it is from.
-pub(super) struct Case {
+pub(crate) struct Case {
     pub path: Arc<PathBuf>,
     pub line: usize,
     pub group: Group,
@@ -24,7 +23,7 @@ pub(super) struct Case {
 }
 
 /// What is run.
-pub(super) enum Work {
+pub(crate) enum Work {
     /// A primitive, and what it gives if that is called in turn.
     Op {
         dialect: Dialect,
@@ -43,7 +42,7 @@ pub(super) enum Work {
 }
 
 /// What has to come of it.
-pub(super) enum Expected {
+pub(crate) enum Expected {
     /// One value or failure, of what `what` says.
     One { what: String, out: Json },
     /// The lists of a batt.
@@ -55,13 +54,13 @@ pub(super) enum Expected {
 }
 
 /// What stands before the values of a batt's entries.
-pub(super) struct Headings {
+pub(crate) struct Headings {
     pub outputs: Vec<Json>,
     pub scores: Vec<Json>,
 }
 
 /// An argument of an op case: a value that may contain functions.
-pub(super) enum Argument {
+pub(crate) enum Argument {
     Value(OwnedValue),
     Function(Box<Function>),
     Tuple(Vec<Argument>),
@@ -69,7 +68,7 @@ pub(super) enum Argument {
 }
 
 /// A function, by the expression that makes it.
-pub(super) struct Function {
+pub(crate) struct Function {
     pub program: Program,
     compiled: Compiled,
 }
@@ -143,7 +142,7 @@ pub fn expression(text: &str, dialect: Dialect) -> Result<Compiled, String> {
 
 /// What a thread needs to run cases.
 #[derive(Default)]
-pub(super) struct Cpu {
+pub(crate) struct Cpu {
     workspace: Workspace,
     worker: BattWorker,
 }
@@ -217,7 +216,7 @@ impl Case {
     pub fn compare(
         &self,
         mut got: Vec<Outcome<OwnedValue>>,
-        report: &mut Report,
+        report: &mut Conformance,
     ) -> Result<(), VectorsError> {
         match &self.expected {
             Expected::One { what, out } => {
@@ -235,7 +234,7 @@ impl Case {
     /// Compares a list of a batt, entry by entry; `headings` are what stands before the values.
     fn compare_list(
         &self,
-        report: &mut Report,
+        report: &mut Conformance,
         key: &str,
         values: Vec<Outcome<OwnedValue>>,
         headings: &[Json],
@@ -272,7 +271,7 @@ impl Case {
 
     fn compare_one(
         &self,
-        report: &mut Report,
+        report: &mut Conformance,
         what: impl Fn() -> String,
         expected: &Json,
         got: Outcome<OwnedValue>,
@@ -302,8 +301,8 @@ impl Case {
     }
 
     /// Notes a difference.
-    pub fn differ(&self, report: &mut Report, what: String, expected: String, got: String) {
-        report.differences.push(super::Difference {
+    pub fn differ(&self, report: &mut Conformance, what: String, expected: String, got: String) {
+        report.differences.push(crate::Difference {
             file: self.path.to_path_buf(),
             line: self.line,
             what,

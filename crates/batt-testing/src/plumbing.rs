@@ -1,7 +1,8 @@
-//! Tries out what the host does around a launch, on a device with [`PROBE`](crate::source::PROBE) in place of the VM:
-//! transfers, blobs that stay, growth, arenas, counters, full output, the stack, the clock.
+//! Checks the host side of a device: transfers, cached blobs, growth, arenas, counters, full output,
+//! the time limit.
 //!
-//! [`Model`] is that kernel in Rust. A device has to give what it gives.
+//! The device runs a small kernel, `batt_cuda::source::PROBE`, in place of the VM. [`Model`] is that
+//! kernel in Rust; a device must return what the model returns.
 
 use std::time::{Duration, Instant};
 
@@ -10,16 +11,16 @@ use batt_engine::device::{Batch, Device, DeviceError, Launched, Times};
 /// The flag that keeps the probe busy for `fuel` ticks.
 const BUSY: u32 = 1 << 31;
 
-/// One thing that was tried.
+/// The outcome of one check.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// What.
+    /// What was checked.
     pub name: &'static str,
-    /// What was wrong; none if it is in order.
+    /// The problem, if there is one.
     pub problem: Option<String>,
-    /// What else is worth knowing.
+    /// Measurements, for the report.
     pub detail: String,
-    /// How long it took.
+    /// Duration.
     pub time: Duration,
 }
 
@@ -39,7 +40,7 @@ pub(crate) struct Blobs {
 }
 
 impl Blobs {
-    /// So many jobs on blobs of so many words, all different.
+    /// A number of jobs on blobs of a number of words, all different.
     fn new(jobs: usize, words: usize, id: u64) -> Blobs {
         let scatter = |n: usize| (n as u32).wrapping_mul(0x9e37_79b1);
         let salt = id as u32;
@@ -79,12 +80,13 @@ impl Blobs {
     }
 }
 
+/// A batch of ten jobs.
 #[cfg(test)]
 pub(crate) fn small_batch() -> Blobs {
     Blobs::new(10, 20, 1)
 }
 
-/// The probe, without a device.
+/// The probe kernel, without a device.
 #[derive(Clone, Debug)]
 pub struct Model {
     memory: u64,
@@ -163,7 +165,7 @@ impl Device for Model {
     }
 }
 
-/// What is on the device from now on, and how many bytes that took.
+/// Returns the words that are on the device from now on, and how many bytes were sent.
 fn keep<'a>(kept: &'a mut Option<(u64, Vec<u32>)>, id: u64, words: &[u32]) -> (&'a [u32], u64) {
     let known = matches!(kept, Some((known, there)) if *known == id && there.len() == words.len());
     if !known {
@@ -173,7 +175,7 @@ fn keep<'a>(kept: &'a mut Option<(u64, Vec<u32>)>, id: u64, words: &[u32]) -> (&
     (there, if known { 0 } else { words.len() as u64 * 4 })
 }
 
-/// The two words that a job makes.
+/// Returns the two words that a job writes.
 fn answer(programs: &[u32], inputs: &[u32], number: usize, job: &[u32; 4]) -> [u32; 2] {
     let word = |blob: &[u32], at: u32| blob.get(at as usize).copied().unwrap_or(0);
     [
@@ -182,7 +184,8 @@ fn answer(programs: &[u32], inputs: &[u32], number: usize, job: &[u32; 4]) -> [u
     ]
 }
 
-/// Is that what the probe gives? Jobs may have been done in any order, so each is looked up by its result.
+/// Returns how the results differ from those of the probe, if they do. Jobs may run in any order, so
+/// each is found by its result.
 fn problem(batch: &Batch<'_>, launched: &Launched) -> Option<String> {
     let jobs = batch.jobs.as_chunks::<4>().0;
     let results = launched.results.as_chunks::<4>().0;
@@ -245,19 +248,19 @@ fn run(device: &mut dyn Device, blobs: &Blobs) -> Result<Launched, String> {
     }
 }
 
-/// Everything that a device with the probe has to do right. The device works afterwards as before.
+/// Runs all checks on a device with the probe, and leaves the device usable.
 pub fn check(device: &mut dyn Device) -> Vec<Check> {
     type Try = fn(&mut dyn Device) -> Result<String, String>;
     let list: [(&'static str, Try); 10] = [
         ("no jobs, no launch", no_jobs),
         ("a small batch", small),
-        ("blobs that stay", resident),
+        ("cached blobs", resident),
         ("batches that grow and shrink", growing),
         ("a large batch", large),
         ("full output", full_output),
-        ("one arena for few", few_arenas),
-        ("no room", no_room),
-        ("words that are no jobs", no_job),
+        ("large arenas", few_arenas),
+        ("too little memory", no_room),
+        ("a malformed batch", no_job),
         ("many small batches", many),
     ];
     list.into_iter()
@@ -330,7 +333,7 @@ fn growing(device: &mut dyn Device) -> Result<String, String> {
     Ok(String::new())
 }
 
-/// More than goes through the pinned memory at once.
+/// Transfers that exceed the pinned buffer.
 fn large(device: &mut dyn Device) -> Result<String, String> {
     let words =
         usize::try_from(device.memory() / 16 / 4).map_or(30 << 20, |most| most.min(30 << 20));
@@ -355,7 +358,7 @@ fn full_output(device: &mut dyn Device) -> Result<String, String> {
     Ok(String::new())
 }
 
-/// Arenas so large that few warps have room.
+/// Arenas so large that few warps fit.
 fn few_arenas(device: &mut dyn Device) -> Result<String, String> {
     let mut blobs = Blobs::new(1000, 100, 22);
     let arena = device.memory() / 20;
@@ -372,7 +375,7 @@ fn no_room(device: &mut dyn Device) -> Result<String, String> {
         Err(other) => return Err(format!("not an error of memory: {other}")),
         Ok(_) => return Err("it was run all the same".to_owned()),
     }
-    // And the device is none the worse.
+    // The device still works.
     run(device, &Blobs::new(10, 100, 24))?;
     Ok(String::new())
 }
@@ -387,7 +390,7 @@ fn no_job(device: &mut dyn Device) -> Result<String, String> {
     }
 }
 
-/// What a launch costs that does nothing.
+/// Measures the overhead of a launch.
 fn many(device: &mut dyn Device) -> Result<String, String> {
     const BATCHES: u32 = 500;
     let blobs = Blobs::new(16, 100, 26);
@@ -400,8 +403,8 @@ fn many(device: &mut dyn Device) -> Result<String, String> {
     Ok(format!("{:.1} us each", each.as_secs_f64() * 1e6))
 }
 
-/// A kernel that takes too long has to be given up. The device, opened with a time limit of at most a tenth of a second, is
-/// lost afterwards; the kernel ends by itself after some seconds.
+/// Checks that the host gives up a kernel that exceeds its time limit. The device must have been
+/// opened with a limit of at most 100 ms and is lost afterwards; the kernel ends after some seconds.
 pub fn check_clock(device: &mut dyn Device) -> Check {
     let start = Instant::now();
     let mut blobs = Blobs::new(1, 10, 30);

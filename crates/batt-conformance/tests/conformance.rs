@@ -1,20 +1,18 @@
-//! The outcomes of the original Python, case by case, and the runner that compares them.
-
-mod support;
+//! Results of the original Python, case by case, and the runner that compares them.
 
 use std::fs;
 use std::path::Path;
 
-use batt_engine::conformance::{Report, VectorsError, run_directory};
+use batt_conformance::{Conformance, VectorsError, check};
 use tempfile::TempDir;
 
 #[test]
 fn no_outcome_differs_from_python() {
-    let Some(dir) = support::shared("vectors") else {
+    let Some(dir) = batt_testing::shared("vectors") else {
         println!("skipped: no vectors directory (set BATT_SHARED)");
         return;
     };
-    let report = run_directory(&dir, &[], |_, _| {}).expect("a vectors directory");
+    let report = check(&dir, &[], |_, _| {}).expect("a vectors directory");
     for d in report.differences.iter().take(10) {
         println!("{}:{} {}", d.file.display(), d.line, d.what);
         println!("  expected {}\n  got      {}", d.expected, d.got);
@@ -35,8 +33,8 @@ fn directory(files: &[(&str, &str)]) -> TempDir {
     dir
 }
 
-fn run(files: &[(&str, &str)]) -> Result<Report, VectorsError> {
-    run_directory(directory(files).path(), &[], |_, _| {})
+fn run(files: &[(&str, &str)]) -> Result<Conformance, VectorsError> {
+    check(directory(files).path(), &[], |_, _| {})
 }
 
 const ADD: &str = r#"{"args":[1,2],"out":3}
@@ -64,7 +62,7 @@ fn a_directory_that_agrees() {
     ];
     let dir = directory(&files);
     let mut heard = Vec::new();
-    let report = run_directory(dir.path(), &[], |path, _| {
+    let report = check(dir.path(), &[], |path, _| {
         heard.push(path.file_name().expect("a file").to_owned());
     });
     let report = report.expect("a vectors directory");
@@ -177,7 +175,7 @@ fn bad_files_are_errors_with_their_place() {
 fn nothing_to_run_is_an_error() {
     let error = run(&[("ops/README", "")]).expect_err("no vectors");
     assert!(matches!(error, VectorsError::Empty(_)), "{error}");
-    let error = run_directory(Path::new("/no/such/folder"), &[], |_, _| {}).expect_err("no folder");
+    let error = check(Path::new("/no/such/folder"), &[], |_, _| {}).expect_err("no folder");
     assert!(error.to_string().contains("/no/such/folder"), "{error}");
 }
 
@@ -189,7 +187,7 @@ fn the_vectors_of_one_primitive() {
     ]);
     let run = |ops: &[&str]| {
         let ops: Vec<String> = ops.iter().map(ToString::to_string).collect();
-        run_directory(dir.path(), &ops, |_, _| {})
+        check(dir.path(), &ops, |_, _| {})
     };
     let passed = |ops: &[&str]| run(ops).map(|report| (report.passed, report.differences.len()));
     assert!(matches!(passed(&["add"]), Ok((3, 0))));

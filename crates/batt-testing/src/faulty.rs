@@ -1,4 +1,4 @@
-//! A device with faults to order: what the engine does when a device fails can be tried on any device, or on none.
+//! A device that fails on request, to test what the engine does when a device fails.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -7,24 +7,24 @@ use std::time::Duration;
 use batt_engine::device::{Batch, Device, DeviceError, Launched};
 use batt_lang::SplitMix64;
 
-/// Something that goes wrong in one batch.
+/// A failure of one batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
-    /// No room for it; the next batch may have.
+    /// Out of memory; the next batch may fit.
     Memory,
-    /// The launch fails; the next may not.
+    /// The launch fails; the next one may work.
     Launch,
-    /// The device is lost, for good.
+    /// The device is lost and stays lost.
     Lost,
-    /// The kernel does not end; the device is lost then.
+    /// The kernel does not end, so the device is lost.
     Timeout,
-    /// Everything comes back, and all of it is nonsense.
+    /// All results are random words.
     Garbage,
-    /// Less comes back than there should be.
+    /// Some results are missing.
     Short,
 }
 
-/// Which batches, counted from 0, have which trouble: `memory@2,lost@5`.
+/// The failures by number of batch, from 0: `memory@2,lost@5`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Script(BTreeMap<u64, Trouble>);
 
@@ -62,7 +62,7 @@ impl FromStr for Script {
     }
 }
 
-/// A device that fails as it is told.
+/// A device that fails on request.
 pub struct Faulty<C> {
     device: C,
     script: Script,
@@ -71,7 +71,7 @@ pub struct Faulty<C> {
 }
 
 impl<C: Device> Faulty<C> {
-    /// A device with a script of failures.
+    /// Wraps a device in a script of failures.
     pub fn new(device: C, script: impl Into<Script>) -> Faulty<C> {
         Faulty {
             device,
@@ -81,7 +81,7 @@ impl<C: Device> Faulty<C> {
         }
     }
 
-    /// How many batches it was given.
+    /// The number of batches it was given.
     pub fn batches(&self) -> u64 {
         self.batches
     }
@@ -104,7 +104,7 @@ impl<C: Device> Device for Faulty<C> {
     fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, DeviceError> {
         let number = self.batches;
         self.batches += 1;
-        let lost = || DeviceError::Lost("it was told to be".to_owned());
+        let lost = || DeviceError::Lost("by request".to_owned());
         if self.lost {
             return Err(lost());
         }
@@ -115,7 +115,7 @@ impl<C: Device> Device for Faulty<C> {
                 wanted: self.device.memory().saturating_add(1),
                 free: self.device.memory(),
             }),
-            Some(Trouble::Launch) => Err(DeviceError::Launch("it was told to".to_owned())),
+            Some(Trouble::Launch) => Err(DeviceError::Launch("by request".to_owned())),
             Some(Trouble::Lost) => {
                 self.lost = true;
                 Err(lost())
@@ -133,14 +133,14 @@ impl<C: Device> Device for Faulty<C> {
     }
 }
 
-/// Every word is replaced; the same ones for the same batch.
+/// Replaces every word; the same batch gets the same words.
 fn garbage(mut launched: Launched, seed: u64) -> Launched {
     let mut random = SplitMix64::new(seed);
     let mut next = || random.number();
     for (number, word) in launched.results.iter_mut().enumerate() {
         let random = next();
         *word = match number % 4 {
-            // A status of 0, often, so that what follows is believed.
+            // Mostly a status of 0, so that the engine decodes the words that follow.
             0 => (random % 4) as u32 / 3 * (random >> 32) as u32,
             _ if random.is_multiple_of(2) => (random >> 32) as u32 % 64,
             _ => (random >> 32) as u32,
@@ -156,7 +156,7 @@ fn garbage(mut launched: Launched, seed: u64) -> Launched {
     launched
 }
 
-/// The last job's result, half of the output and a counter are missing.
+/// Drops the last job's result, half of the output and a counter.
 fn short(mut launched: Launched) -> Launched {
     launched
         .results

@@ -1,9 +1,13 @@
-//! Checking the engine against results that the original Python computed.
+//! Checks the engine against results that CPython computed with the original library.
 //!
-//! A vectors directory holds `ops/<function>.jsonl` (calls of one primitive) and
-//! `programs/NNN.py` with `NNN.jsonl` (what those programs return); the same below `tokpidjin/`, in that
-//! dialect; and `batts/NN.py` with `NN.jsonl`. A case passes when the value is
-//! the same, kinds and set order included, or when both sides fail.
+//! A vectors directory holds
+//!
+//! - `ops/<function>.jsonl`: calls of one primitive
+//! - `programs/NNN.py` with `NNN.jsonl`: programs and their results
+//! - `batts/NN.py` with `NN.jsonl`: batts and their two lists
+//!
+//! and below `tokpidjin/` the first two again, in that dialect. A case passes when the value is the
+//! same, kinds and set order included, or when both sides fail.
 
 mod batts;
 mod cases;
@@ -17,20 +21,20 @@ use std::path::{Path, PathBuf};
 use batt_dsl::Dialect;
 
 pub use self::cases::expression;
-pub use self::device::{DeviceReport, Unfinished, run_on_device};
+pub use self::device::{DeviceConformance, Unfinished, check_on_device};
 
 use self::cases::{Case, Cpu};
 use self::files::listed;
 
-/// What a whole directory came to.
+/// The outcome of a whole directory.
 #[derive(Default, Debug)]
-pub struct Report {
+pub struct Conformance {
     /// Cases with the expected outcome.
     pub passed: usize,
     /// Cases with another outcome, in the order met.
     pub differences: Vec<Difference>,
-    /// Failing cases on both sides whose exception class is not the expected one: passed, but counted, as a run that fails
-    /// is one that fails. Of those we know there is none.
+    /// Cases that fail on both sides, but with different exception classes. They count as passed,
+    /// since callers only see that a run failed. No known vector is one.
     pub other_class: usize,
 }
 
@@ -55,25 +59,25 @@ pub enum VectorsError {
     /// A file or directory could not be read.
     #[error("{path}: {source}")]
     Io {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
-    /// There is nothing to run.
+    /// The directory has no vectors.
     #[error("{0}: no vectors here; expected ops/*.jsonl, programs/*.py or batts/*.py with *.jsonl")]
     Empty(PathBuf),
-    /// There is nothing of the primitive that was asked for.
+    /// The directory has no vectors of a requested primitive.
     #[error("{0}: no vectors of '{1}'; expected ops/{1}.jsonl or tokpidjin/ops/{1}.jsonl")]
     NoOp(PathBuf, String),
-    /// A case that cannot be understood.
+    /// A malformed case.
     #[error("{path}:{line}: {problem}")]
     Case {
         /// File.
         path: PathBuf,
         /// Line, from 1.
         line: usize,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
 }
@@ -99,14 +103,14 @@ impl fmt::Display for Group {
     }
 }
 
-/// Runs a vectors directory on the CPU; if `ops` names any, then of it the calls of those primitives alone. `progress`
-/// hears of every file that is finished.
-pub fn run_directory(
+/// Checks a vectors directory on the CPU; if `ops` names primitives, only their calls. Calls
+/// `progress` after each file.
+pub fn check(
     dir: &Path,
     ops: &[String],
-    mut progress: impl FnMut(&Path, &Report),
-) -> Result<Report, VectorsError> {
-    let mut report = Report::default();
+    mut progress: impl FnMut(&Path, &Conformance),
+) -> Result<Conformance, VectorsError> {
+    let mut report = Conformance::default();
     let mut cpu = Cpu::default();
     for file in VectorFile::all(dir, ops)? {
         for case in file.cases()? {
@@ -124,7 +128,7 @@ struct VectorFile {
 }
 
 impl VectorFile {
-    /// The files of a directory, or those of some primitives.
+    /// Returns the files of a directory, or those of some primitives.
     fn all(dir: &Path, ops: &[String]) -> Result<Vec<VectorFile>, VectorsError> {
         let mut files = Vec::new();
         let mut add = |folder: PathBuf, extension: &str, group: Group| {
