@@ -1,61 +1,84 @@
-//! What kind of Python checkout a folder is.
+//! Checkouts of the original libraries.
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
 use batt_dsl::Dialect;
 
-use crate::error::advised;
+use crate::error::ReferenceError;
 
-/// The systems we can be compared with.
+/// The systems that ours is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// `solvers.py` with `solve_*(I)`.
+pub enum Original {
+    /// arc-dsl: `solvers.py` with `solve_*(I)`.
     ArcDsl,
-    /// A library whose functions never raise, and `solvers_pre.py` with `solve_*(S, I, C)`.
+    /// tokpidjin: a library whose functions never raise, and `solvers_pre.py` with
+    /// `solve_*(S, I, C)`.
     Tokpidjin,
 }
 
-impl Kind {
-    /// The solver files that are named, or the checkout's own.
-    pub fn files(self, checkout: &Path, named: &[PathBuf]) -> Vec<PathBuf> {
+/// A folder that holds one of the original libraries.
+#[derive(Clone, Debug)]
+pub struct Checkout {
+    /// The folder.
+    pub path: PathBuf,
+    /// The library it holds.
+    pub original: Original,
+}
+
+impl Checkout {
+    /// Recognises a checkout by its files. A checkout whose own solvers are not used need not have
+    /// any, if it is tokpidjin's.
+    pub fn open(path: &Path, own_solvers: bool) -> Result<Checkout, ReferenceError> {
+        let original = match path.join("safe_dsl.py").is_file() {
+            true => Original::Tokpidjin,
+            false => Original::ArcDsl,
+        };
+        let checkout = Checkout {
+            path: path.to_owned(),
+            original,
+        };
+        let solvers = (original == Original::ArcDsl || own_solvers).then_some(checkout.solvers());
+        for file in ["dsl.py", "constants.py"].into_iter().chain(solvers) {
+            if !path.join(file).is_file() {
+                return Err(ReferenceError::NoCheckout {
+                    folder: path.to_owned(),
+                    file,
+                });
+            }
+        }
+        Ok(checkout)
+    }
+
+    fn solvers(&self) -> &'static str {
+        match self.original {
+            Original::ArcDsl => "solvers.py",
+            Original::Tokpidjin => "solvers_pre.py",
+        }
+    }
+
+    /// Returns the solver files that are named, or the checkout's own.
+    pub fn solver_files(&self, named: &[PathBuf]) -> Vec<PathBuf> {
         match named {
-            [] => vec![checkout.join(self.solvers())],
+            [] => vec![self.path.join(self.solvers())],
             files => files.to_vec(),
         }
     }
 
-    fn solvers(self) -> &'static str {
-        match self {
-            Kind::ArcDsl => "solvers.py",
-            Kind::Tokpidjin => "solvers_pre.py",
+    /// Returns the folder of tasks that is named, or the training tasks beside or in the checkout.
+    pub fn tasks(&self, named: Option<&Path>) -> Result<PathBuf, ReferenceError> {
+        if let Some(tasks) = named {
+            return Ok(tasks.to_owned());
         }
+        let places = ["../data/training", "data/training"].map(|place| self.path.join(place));
+        let found = places.into_iter().find(|place| place.is_dir());
+        found.ok_or(ReferenceError::NoTasks)
     }
 
-    /// What its solvers are written in.
-    pub fn dialect(self) -> Dialect {
-        match self {
-            Kind::ArcDsl => Dialect::ArcDsl,
-            Kind::Tokpidjin => Dialect::Tokpidjin,
+    /// The dialect of its solvers.
+    pub fn dialect(&self) -> Dialect {
+        match self.original {
+            Original::ArcDsl => Dialect::ArcDsl,
+            Original::Tokpidjin => Dialect::Tokpidjin,
         }
-    }
-
-    /// Looks at the files of a folder. With solvers from elsewhere a checkout need not have any.
-    pub fn of(checkout: &Path, has_solvers: bool) -> Result<Kind> {
-        let kind = match checkout.join("safe_dsl.py").is_file() {
-            true => Kind::Tokpidjin,
-            false => Kind::ArcDsl,
-        };
-        let solvers = (kind == Kind::ArcDsl || !has_solvers).then_some(kind.solvers());
-        for needed in ["dsl.py", "constants.py"].into_iter().chain(solvers) {
-            if !checkout.join(needed).is_file() {
-                return Err(advised(
-                    format_args!("{} has no {needed}", checkout.display()),
-                    "name a checkout of arc-dsl (dsl.py, constants.py, solvers.py) or of tokpidjin \
-                     (dsl.py, constants.py, safe_dsl.py, solvers_pre.py)",
-                ));
-            }
-        }
-        Ok(kind)
     }
 }

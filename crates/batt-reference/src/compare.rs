@@ -1,76 +1,89 @@
-//! The same solvers on the same grids by Python and by us, in turns.
+//! The same solvers on the same grids by Python and by this library, in turns.
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
 use batt_arc::{Dataset, Grid};
 use batt_dsl::{Dialect, Limits, OwnedValue, Workspace};
-use batt_engine::{Compiled, Job, Options, Sample, Values, Verdict, run_job};
+use batt_engine::{Cancel, Compiled, Job, Options, Sample, Values, Verdict, run_job};
 use batt_lang::{Program, SolverFile};
 use serde_json::Value as Json;
 
-use super::python::Python;
-use crate::corpus::median;
-use crate::error::advised;
-use crate::interrupt;
-use crate::solvers::{load_all, load_tasks, task_of};
-use crate::ui::Ui;
+use crate::checkout::Checkout;
+use crate::error::ReferenceError;
+use crate::python::Python;
 
 /// Rounds of each side, unless a solver is slow.
 const ROUNDS: usize = 7;
 
-/// A batch of ours is at least this long, so that reading the clock does not count.
+/// The shortest stretch that is timed here, so that reading the clock does not count.
 const BATCH: Duration = Duration::from_micros(200);
 
-/// What the comparison found.
+/// The outcome of a comparison.
+#[derive(Clone, Debug)]
 pub struct Comparison {
+    /// The Python that was used.
     pub python: PathBuf,
+    /// Its implementation and version.
     pub version: String,
-    pub solvers: Vec<Measured>,
-    /// How many answers are the same on both sides.
+    /// The times of each solver.
+    pub solvers: Vec<SolverTimes>,
+    /// Answers that are the same on both sides.
     pub agreed: usize,
     /// Answers compared.
     pub answers: usize,
     /// The first answers that differ.
     pub differences: Vec<String>,
+    /// Whether it was cancelled.
     pub interrupted: bool,
 }
 
-/// One solver: microseconds for all its grids together.
-pub struct Measured {
+/// The times of one solver, in microseconds for all its grids together.
+#[derive(Clone, Debug)]
+pub struct SolverTimes {
+    /// The solver.
     pub name: String,
+    /// Grids it ran on.
     pub grids: usize,
+    /// The time of Python.
     pub python: f64,
+    /// The time of this library.
     pub ours: f64,
 }
 
-impl Measured {
-    /// How many times faster we are.
+impl SolverTimes {
+    /// Python's time divided by ours.
     pub fn ratio(&self) -> f64 {
         self.python / self.ours.max(1e-6)
     }
 }
 
-/// Compares with the solvers of a checkout for about as long as said.
+/// How to compare.
+#[derive(Clone, Debug, Default)]
+pub struct CompareOptions {
+    /// The Python to start; `None` for the system's.
+    pub python: Option<PathBuf>,
+    /// About how long both sides may run together.
+    pub time: Duration,
+}
+
+/// Runs the solvers of an arc-dsl checkout on the inputs of their tasks, by Python and here, in
+/// turns. `file` is the checkout's `solvers.py`. Calls `progress` with the steps done and their
+/// total. A cancelled comparison has the solvers that both sides completed.
 pub fn compare(
-    checkout: &Path,
-    python: Option<&Path>,
-    tasks: Option<&Path>,
-    time: Duration,
-    ui: &Ui,
-) -> Result<Comparison> {
-    let files = load_all(&[checkout.join("solvers.py")], Some(Dialect::ArcDsl), ui)?;
-    let data = load_tasks(&task_folder(checkout, tasks)?, ui)?;
-    let work = pairings(&files[0], &data);
+    checkout: &Checkout,
+    file: &SolverFile,
+    data: &Dataset,
+    options: &CompareOptions,
+    cancel: &Cancel,
+    mut progress: impl FnMut(usize, usize),
+) -> Result<Comparison, ReferenceError> {
+    let work = pairings(file, data);
     if work.is_empty() {
-        return Err(advised(
-            "none of the checkout's solvers has a task here",
-            "name the folder of the tasks they are for with --tasks",
-        ));
+        return Err(ReferenceError::NoPairs);
     }
-    let mut python = Python::start(python, checkout)?;
+    let mut python = Python::start(options.python.as_deref(), &checkout.path)?;
     let mut comparison = Comparison {
         python: python.path.clone(),
         version: python.version.clone(),
@@ -80,56 +93,47 @@ pub fn compare(
         differences: Vec::new(),
         interrupted: false,
     };
-    // A first call of each solver, and then the rounds.
-    let bar = ui.progress(work.len() * (ROUNDS + 1), "comparing");
+    let total = work.len() * (ROUNDS + 1);
+    let mut done = 0;
+    let mut step = || {
+        done += 1;
+        progress(done, total);
+    };
     // Half of the time is Python's.
-    let share = time.div_f64(2.0 * work.len() as f64);
+    let share = options.time.div_f64(2.0 * work.len() as f64);
     let mut workspace = Workspace::new();
     let mut timings = Vec::new();
     for (program, grids) in &work {
-        if interrupt::happened() {
+        if cancel.is_cancelled() {
             break;
         }
-        bar.set_message(program.name().to_owned());
         timings.push(comparison.first_call(&mut python, &mut workspace, program, grids, share)?);
-        bar.inc(1);
+        step();
     }
-    // Round by round over all solvers, not solver by solver: what disturbs the machine for a moment then spoils one
-    // round of several solvers, which the median does not see, instead of every round of one.
+    // Each round runs all solvers. A short disturbance of the machine then spoils one round of several
+    // solvers, which their medians ignore, instead of every round of one.
     for round in 0..ROUNDS {
         for timing in &mut timings {
-            if interrupt::happened() {
+            if cancel.is_cancelled() {
                 break;
             }
-            bar.set_message(timing.name.to_owned());
             timing.round(round, &mut python, &mut workspace)?;
-            bar.inc(1);
+            step();
         }
     }
-    bar.finish_and_clear();
-    comparison.interrupted = interrupt::happened();
+    comparison.interrupted = cancel.is_cancelled();
     comparison.solvers = timings.into_iter().filter_map(Timing::measured).collect();
     Ok(comparison)
 }
 
-/// Where the tasks are, if nobody says.
-pub fn task_folder(checkout: &Path, tasks: Option<&Path>) -> Result<PathBuf> {
-    if let Some(tasks) = tasks {
-        return Ok(tasks.to_owned());
+/// Returns the middle of some numbers; 0 of none.
+pub fn median(samples: &mut [f64]) -> f64 {
+    samples.sort_by(f64::total_cmp);
+    match samples.len() {
+        0 => 0.0,
+        n if n % 2 == 1 => samples[n / 2],
+        n => (samples[n / 2 - 1] + samples[n / 2]) / 2.0,
     }
-    let places = [
-        checkout.join("../data/training"),
-        checkout.join("data/training"),
-    ];
-    places
-        .into_iter()
-        .find(|place| place.is_dir())
-        .ok_or_else(|| {
-            advised(
-                "no tasks to run the checkout's solvers on",
-                "name the folder of ARC's training tasks with --tasks PATH",
-            )
-        })
 }
 
 /// The solvers that have a task, with its inputs.
@@ -138,7 +142,7 @@ fn pairings<'a>(file: &'a SolverFile, data: &'a Dataset) -> Vec<(&'a Program, Ve
         .iter()
         .filter(|program| program.params().len() == 1)
         .filter_map(|program| {
-            let task = task_of(program.name(), data)?;
+            let task = data.task_of(program.name())?;
             Some((program, task.pairs().map(|(_, pair)| &pair.input).collect()))
         })
         .collect()
@@ -166,7 +170,7 @@ impl Timing<'_> {
         round: usize,
         python: &mut Python,
         workspace: &mut Workspace,
-    ) -> Result<()> {
+    ) -> Result<(), ReferenceError> {
         if round >= self.rounds {
             return Ok(());
         }
@@ -188,12 +192,12 @@ impl Timing<'_> {
     }
 
     /// The medians; none if it has not had a turn.
-    fn measured(mut self) -> Option<Measured> {
+    fn measured(mut self) -> Option<SolverTimes> {
         let micros = |samples: &mut [Vec<f64>]| -> f64 {
             samples.iter_mut().map(|s| median(s)).sum::<f64>() / 1000.0
         };
         let timed = self.ours.iter().all(|samples| !samples.is_empty());
-        timed.then(|| Measured {
+        timed.then(|| SolverTimes {
             name: self.name.to_owned(),
             grids: self.grids.len(),
             python: micros(&mut self.theirs),
@@ -211,7 +215,7 @@ impl Comparison {
         program: &'a Program,
         grids: &'a [&'a Grid],
         share: Duration,
-    ) -> Result<Timing<'a>> {
+    ) -> Result<Timing<'a>, ReferenceError> {
         let name = program.name();
         let compiled = Compiled::new(program);
         let first = python.time(name, grids, 1, true)?;

@@ -1,17 +1,20 @@
-//! The Python side: a child process that runs what is in a checkout when asked.
+//! The Python side: a child process that runs the functions of a checkout on request.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use anyhow::{Context, Result};
 use batt_arc::Grid;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
-use crate::error::advised;
+use crate::error::ReferenceError;
 
+/// The beginning of every script: reads requests, writes answers, encodes values.
+pub const SCRIPT_PREAMBLE: &str = include_str!("answers.py");
+
+/// Times solvers.
 const SCRIPT: &str = concat!(include_str!("answers.py"), include_str!("child.py"));
 
 /// A Python that has loaded the checkout.
@@ -25,7 +28,7 @@ pub struct Python {
     pub version: String,
 }
 
-/// The first line: who it is, or what it could not import.
+/// The first line: the version, or the module it could not import.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Hello {
@@ -33,39 +36,41 @@ enum Hello {
     Missing { missing: String, error: String },
 }
 
-/// One answer: for each grid the nanoseconds of a call and, if asked for, its result.
+/// One answer: for each grid the nanoseconds of a call and, if requested, its result.
 #[derive(Deserialize)]
-pub struct Answer {
+pub(crate) struct SolverAnswer {
     pub nanos: Vec<f64>,
     pub results: Vec<Json>,
 }
 
 impl Python {
     /// Starts Python on the solvers of an arc-dsl checkout.
-    pub fn start(path: Option<&Path>, checkout: &Path) -> Result<Python> {
+    pub fn start(path: Option<&Path>, checkout: &Path) -> Result<Python, ReferenceError> {
         Python::start_script(path, SCRIPT, &[checkout.as_os_str()])
     }
 
-    /// Starts Python on a script of ours and lets it import the checkout.
-    pub fn start_script(path: Option<&Path>, script: &str, args: &[&OsStr]) -> Result<Python> {
+    /// Starts Python on a script that begins with [`SCRIPT_PREAMBLE`]. Without a path it is
+    /// `/usr/bin/python3`, or the first on the PATH.
+    pub fn start_script(path: Option<&Path>, script: &str, args: &[&OsStr]) -> Result<Python, ReferenceError> {
         let path = path.map_or_else(fastest, Path::to_owned);
         let mut child = Command::new(&path)
             .arg("-c")
             .arg(script)
             .args(args)
-            // The checkout is not ours: leave no __pycache__ behind.
+            // The checkout is the user's: write no __pycache__ into it.
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .map_err(|error| {
-                advised(
-                    format_args!("cannot start {}: {error}", path.display()),
-                    "install Python 3, or name one with --python PATH",
-                )
+            .map_err(|source| ReferenceError::Start {
+                python: path.clone(),
+                source,
             })?;
         let stdin = child.stdin.take();
-        let stdout = BufReader::new(child.stdout.take().context("the child has no stdout")?);
+        let Some(stdout) = child.stdout.take() else {
+            return Err(ReferenceError::Ended(path));
+        };
+        let stdout = BufReader::new(stdout);
         let mut python = Python {
             child,
             stdin,
@@ -76,27 +81,24 @@ impl Python {
         match python.read()? {
             Hello::Ready { version, kind } => python.version = format!("{kind} {version}"),
             Hello::Missing { missing, error } => {
-                let path = python.path.display();
-                return Err(advised(
-                    format_args!("{path} cannot import the checkout: {error}"),
-                    format!(
-                        "install it with `{path} -m pip install {missing}`, put it on the PYTHONPATH, or name \
-                         a Python that has it with --python PATH"
-                    ),
-                ));
+                return Err(ReferenceError::Import {
+                    python: python.path.clone(),
+                    missing,
+                    error,
+                });
             }
         }
         Ok(python)
     }
 
     /// Times a solver on some grids.
-    pub fn time(
+    pub(crate) fn time(
         &mut self,
         solver: &str,
         grids: &[&Grid],
         repetitions: usize,
         results: bool,
-    ) -> Result<Answer> {
+    ) -> Result<SolverAnswer, ReferenceError> {
         let grids: Vec<Vec<&[u8]>> = grids.iter().map(|grid| rows(grid)).collect();
         self.ask(&json!({
             "solver": solver,
@@ -106,28 +108,26 @@ impl Python {
         }))
     }
 
-    /// One question, one answer.
-    pub fn ask<T: for<'de> Deserialize<'de>>(&mut self, request: &Json) -> Result<T> {
-        let stdin = self.stdin.as_mut().context("the child has no stdin")?;
-        // Should the child be gone, reading its answer says so better than a broken pipe does.
-        let _ = writeln!(stdin, "{request}").and_then(|()| stdin.flush());
+    /// Sends a request and reads the answer.
+    pub fn ask<T: for<'de> Deserialize<'de>>(&mut self, request: &Json) -> Result<T, ReferenceError> {
+        if let Some(stdin) = &mut self.stdin {
+            // If the child has ended, reading its answer gives a better error than a broken pipe.
+            let _ = writeln!(stdin, "{request}").and_then(|()| stdin.flush());
+        }
         self.read()
     }
 
-    fn read<T: for<'de> Deserialize<'de>>(&mut self) -> Result<T> {
+    fn read<T: for<'de> Deserialize<'de>>(&mut self) -> Result<T, ReferenceError> {
         let mut line = String::new();
         let read = self.stdout.read_line(&mut line);
         if !matches!(read, Ok(1..)) {
-            return Err(advised(
-                format_args!("{} ended early; its message is above", self.path.display()),
-                "the checkout needs dsl.py, constants.py and solvers that this Python can import",
-            ));
+            return Err(ReferenceError::Ended(self.path.clone()));
         }
-        serde_json::from_str(&line).context("internal error: an answer of the Python child")
+        Ok(serde_json::from_str(&line)?)
     }
 }
 
-/// The rows of a grid, for JSON.
+/// Returns the rows of a grid, for a request.
 pub fn rows(grid: &Grid) -> Vec<&[u8]> {
     grid.rows().collect()
 }
@@ -141,8 +141,8 @@ impl Drop for Python {
     }
 }
 
-/// The system's own Python is built with all optimisations; one found first on the PATH may be a
-/// shim that costs a start, or a home build without them.
+/// The system's Python, which is built with all optimisations. The first on the PATH may be a shim or
+/// an unoptimised build.
 fn fastest() -> PathBuf {
     let system = Path::new("/usr/bin/python3");
     if system.exists() {

@@ -9,6 +9,7 @@ mod error;
 mod solvers;
 mod tasks;
 
+pub use batt_conformance as conformance;
 pub use batt_engine::Cancel;
 pub use control::{Control, Progress};
 pub use error::{Error, Result};

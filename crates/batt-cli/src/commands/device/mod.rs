@@ -4,20 +4,18 @@ mod calibrate;
 mod programs;
 
 use std::io::Write;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use batt_cuda::plumbing::{self, Check};
 use batt_cuda::{
-    Cache, Compiler, Cuda, DeviceFacts, KernelFacts, Origin, Places, Settings, Survey, source,
+    Cache, Compiler, Cuda, DeviceFacts, KernelFacts, Origin, Places, Settings, Survey,
 };
 use batt_engine::device::DeviceError;
 use clap::Args;
 use serde_json::{Value, json};
 
 use self::calibrate::{Measurement, calibrate};
-use self::programs::{Programs, compare_with_cpu};
+use self::programs::{Check, Programs, compare_with_cpu};
 use crate::cli::Exit;
 use crate::device::{DeviceName, Devices};
 use crate::error::advised;
@@ -42,7 +40,7 @@ pub struct DeviceArgs {
     #[arg(long)]
     json: bool,
 
-    /// Try out the device: transfers and limits, then programs against the CPU
+    /// Run every built-in solver on the device and compare each result with the CPU
     #[arg(long)]
     self_test: bool,
 
@@ -72,9 +70,6 @@ impl DeviceArgs {
         return false;
     }
 }
-
-/// Long enough for a kernel to be known as late, short enough to wait for.
-const LATE: Duration = Duration::from_millis(100);
 
 /// Runs the command.
 pub fn main(args: &DeviceArgs, ui: &Ui) -> Result<Exit> {
@@ -156,171 +151,91 @@ fn clear(cache: &Cache, json: bool) -> Result<Exit> {
     Ok(Exit::Good)
 }
 
-/// What came of trying a device.
+/// The outcome of the self-test.
 struct Tests {
     device: String,
-    /// The host side, on a kernel made for that.
-    plumbing: Result<Vec<Check>, DeviceError>,
-    /// The same, with two logical devices at a time.
-    sharing: Result<Vec<Check>, DeviceError>,
-    /// The VM, opened, and programs on it against the CPU.
-    kernel: Result<Option<(KernelFacts, Duration)>, DeviceError>,
+    /// The kernel and how long opening took; none for an emulated device.
+    kernel: Option<(KernelFacts, Duration)>,
     programs: Result<Programs, DeviceError>,
-    clock: Result<Vec<Check>, DeviceError>,
 }
 
 fn self_test(device: usize, notes: &mut Vec<String>) -> Tests {
-    let probe = Settings::with_source(source::PROBE);
-    let plumbing = Cuda::open(device, &probe).map(|(mut cuda, said)| {
-        notes.extend(said);
-        plumbing::check(&mut cuda)
-    });
-    let sharing = Cuda::open_all(&[device, device], &probe).map(|opened| {
-        thread::scope(|scope| {
-            let running: Vec<_> = opened
-                .devices
-                .into_iter()
-                .map(|mut cuda| scope.spawn(move || plumbing::check(&mut cuda)))
-                .collect();
-            // A thread that panicked has said so.
-            let results = running.into_iter().filter_map(|thread| thread.join().ok());
-            results.flatten().collect()
-        })
-    });
     let start = Instant::now();
     let (kernel, programs) = match Cuda::open(device, &Settings::from_env()) {
         Ok((cuda, said)) => {
             notes.extend(said);
             let kernel = (cuda.kernel().clone(), start.elapsed());
-            (Ok(Some(kernel)), Ok(compare_with_cpu(vec![Box::new(cuda)])))
+            (Some(kernel), Ok(compare_with_cpu(vec![Box::new(cuda)])))
         }
-        Err(error) => (Err(error.clone()), Err(error)),
+        Err(error) => (None, Err(error)),
     };
-    // Last: the device is lost to this process afterwards.
-    let impatient = Settings {
-        timeout: LATE,
-        ..probe
-    };
-    let clock =
-        Cuda::open(device, &impatient).map(|(mut cuda, _)| vec![plumbing::check_clock(&mut cuda)]);
     Tests {
         device: device.to_string(),
-        plumbing,
-        sharing,
         kernel,
         programs,
-        clock,
     }
 }
 
 impl Tests {
-    /// Nothing but programs: an emulated device has neither transfers nor a clock.
+    /// The test of an emulated device, which has no kernel to report.
     fn of_programs(devices: Devices) -> Tests {
         Tests {
             device: devices
                 .first()
                 .map_or_else(String::new, |device| device.name()),
-            plumbing: Ok(Vec::new()),
-            sharing: Ok(Vec::new()),
-            kernel: Ok(None),
+            kernel: None,
             programs: Ok(compare_with_cpu(devices)),
-            clock: Ok(Vec::new()),
         }
     }
 
-    /// The checks of each part, or why there are none.
-    fn parts(&self) -> [(&'static str, Result<&[Check], &DeviceError>); 4] {
-        fn checks(part: &Result<Vec<Check>, DeviceError>) -> Result<&[Check], &DeviceError> {
-            part.as_ref().map(Vec::as_slice)
-        }
-        [
-            ("host side", checks(&self.plumbing)),
-            ("two at a time", checks(&self.sharing)),
-            (
-                "programs",
-                self.programs
-                    .as_ref()
-                    .map(|programs| std::slice::from_ref(&programs.check)),
-            ),
-            ("time limit", checks(&self.clock)),
-        ]
+    fn check(&self) -> Result<&Check, &DeviceError> {
+        self.programs.as_ref().map(|programs| &programs.check)
     }
 
     fn failed(&self) -> bool {
-        self.parts().iter().any(|(_, part)| match part {
-            Ok(checks) => checks.iter().any(|check| check.problem.is_some()),
-            Err(_) => true,
-        })
+        self.check().map_or(true, |check| check.problem.is_some())
     }
 
     fn to_json(&self) -> Value {
-        let check = |check: &Check| {
-            json!({
-                "name": check.name,
+        let programs = match self.check() {
+            Ok(check) => json!({
                 "good": check.problem.is_none(),
                 "problem": check.problem,
                 "detail": check.detail,
                 "seconds": check.time.as_secs_f64(),
-            })
-        };
-        let mut all = json!({ "device": self.device, "good": !self.failed() });
-        for (name, part) in self.parts() {
-            all[name.replace(' ', "_")] = match part {
-                Ok(checks) => checks.iter().map(check).collect(),
-                Err(error) => json!({ "error": error.to_string() }),
-            };
-        }
-        all["compared"] = self
-            .programs
-            .as_ref()
-            .map_or(Value::Null, Programs::to_json);
-        all["kernel"] = match &self.kernel {
-            Ok(Some((facts, opened))) => kernel_json(facts, *opened),
-            Ok(None) => Value::Null,
+            }),
             Err(error) => json!({ "error": error.to_string() }),
         };
-        all
+        let compared = self.programs.as_ref().ok().map(Programs::to_json);
+        let kernel = self.kernel.as_ref();
+        json!({
+            "device": self.device,
+            "good": !self.failed(),
+            "programs": programs,
+            "compared": compared,
+            "kernel": kernel.map(|(facts, opened)| kernel_json(facts, *opened)),
+        })
     }
 
     fn write(&self, out: &mut impl Write, ui: &Ui) -> Result<()> {
-        writeln!(out, "\nTests of device {}:", self.device)?;
-        if let Ok(Some((facts, opened))) = &self.kernel {
+        writeln!(out, "\nTest of device {}:", self.device)?;
+        if let Some((facts, opened)) = &self.kernel {
             writeln!(out, " {}", kernel_text(facts, *opened))?;
         }
-        let mut all = table(&[], &[3]);
-        let mut undone = Vec::new();
-        for (name, part) in self.parts() {
-            match part {
-                Ok([]) => {
-                    all.add_row([name.to_owned(), "nothing to do".to_owned()]);
-                }
-                Ok(checks) => {
-                    for check in checks {
-                        let verdict = match &check.problem {
-                            None => ui.out(GOOD, "good"),
-                            Some(problem) => {
-                                undone.push(format!("{name}, {}: {problem}", check.name));
-                                ui.out(BAD, "wrong")
-                            }
-                        };
-                        all.add_row([
-                            name.to_owned(),
-                            check.name.to_owned(),
-                            verdict,
-                            format!("{:.1} ms", check.time.as_secs_f64() * 1e3),
-                            check.detail.clone(),
-                        ]);
-                    }
-                }
-                Err(error) => {
-                    undone.push(format!("{name}: {error}"));
-                    all.add_row([name.to_owned(), ui.out(BAD, "not done")]);
+        let (verdict, problem) = match self.check() {
+            Ok(check) => {
+                let time = check.time.as_secs_f64() * 1e3;
+                writeln!(out, " built-in solvers: {}, {time:.1} ms", check.detail)?;
+                match &check.problem {
+                    None => (ui.out(GOOD, "good"), None),
+                    Some(problem) => (ui.out(BAD, "wrong"), Some(problem.clone())),
                 }
             }
-        }
-        write!(out, "{}", table_text(&all))?;
-        for line in undone {
-            writeln!(out, "\n{line}")?;
+            Err(error) => (ui.out(BAD, "not done"), Some(error.to_string())),
+        };
+        writeln!(out, " {verdict}")?;
+        if let Some(problem) = problem {
+            writeln!(out, "\n{problem}")?;
         }
         Ok(())
     }

@@ -1,8 +1,7 @@
 //! Programs on a device and on the CPU: every built-in solver on every built-in input.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use batt_cuda::plumbing::Check;
 use batt_engine::Cancel;
 use batt_engine::device::{DeviceReport, Score, ScoreOptions, score_table};
 use batt_engine::{Compiled, Sample};
@@ -12,7 +11,17 @@ use crate::corpus::Corpus;
 use crate::device::{Devices, counts_json, where_finished};
 use crate::ui::grouped;
 
-/// What came of it.
+/// The verdict on a device.
+pub struct Check {
+    /// What is wrong with it, if anything is.
+    pub problem: Option<String>,
+    /// Where the runs were completed.
+    pub detail: String,
+    /// How long the device took.
+    pub time: Duration,
+}
+
+/// The outcome of the comparison.
 pub struct Programs {
     /// The verdict.
     pub check: Check,
@@ -49,7 +58,6 @@ pub fn compare_with_cpu(mut devices: Devices) -> Programs {
     }
     Programs {
         check: Check {
-            name: "corpus",
             problem: problem(&device, differing, &differences),
             detail: format!(
                 "{}; {} differing",

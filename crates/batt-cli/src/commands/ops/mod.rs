@@ -6,8 +6,8 @@ mod manual;
 use std::io::Write;
 
 use anyhow::Result;
+use batt::conformance::expression;
 use batt_dsl::{ConstId, Dialect, Limits, Op, Workspace};
-use batt_engine::conformance::expression;
 use clap::Args;
 use serde_json::{Value as Json, json};
 
