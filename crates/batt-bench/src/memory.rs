@@ -1,14 +1,15 @@
-//! Memory of this process and of devices, looked at again and again while something else is done.
+//! Memory of this process and of devices, sampled while other work goes on.
 
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use batt_cuda::{DeviceFacts, Driver, free_memory};
 
-use crate::device::DeviceName;
-use batt_engine::Cancel;
+use batt::{Cancel, DeviceChoice};
 
-/// Resident memory of this process in bytes, where the system tells.
+use crate::devices::ordinals;
+
+/// Returns the resident memory of this process in bytes, where the system reports it.
 pub fn resident() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status
@@ -18,7 +19,7 @@ pub fn resident() -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
-/// The memory of the devices that a device stands for; an emulated one has none of its own.
+/// The memory of some GPUs. An emulated device has none of its own.
 #[derive(Clone, Debug)]
 pub struct DeviceMemory {
     driver: Driver,
@@ -28,12 +29,9 @@ pub struct DeviceMemory {
 }
 
 impl DeviceMemory {
-    pub fn of(device: &DeviceName) -> Option<DeviceMemory> {
-        let (DeviceName::Auto | DeviceName::Cuda(_)) = device else {
-            return None;
-        };
+    pub fn of(device: &DeviceChoice) -> Option<DeviceMemory> {
         let driver = Driver::get().ok()?;
-        let ordinals = ordinals(device, driver.devices);
+        let ordinals = ordinals(device);
         let total = |&ordinal: &usize| Some(DeviceFacts::of(&driver, ordinal).ok()?.memory);
         let total = ordinals.iter().map(total).sum::<Option<u64>>()?;
         (!ordinals.is_empty()).then_some(DeviceMemory {
@@ -43,7 +41,7 @@ impl DeviceMemory {
         })
     }
 
-    /// What is used of it, by whomever.
+    /// Returns the bytes in use, by all processes.
     pub fn used(&self) -> Option<u64> {
         let free = |&ordinal: &usize| free_memory(&self.driver, ordinal).ok();
         let free = self.ordinals.iter().map(free).sum::<Option<u64>>()?;
@@ -51,19 +49,7 @@ impl DeviceMemory {
     }
 }
 
-/// The devices that a device stands for, each once.
-pub fn ordinals(device: &DeviceName, devices: usize) -> Vec<usize> {
-    let mut all = match device {
-        DeviceName::Cuda(numbers) if !numbers.is_empty() => numbers.clone(),
-        DeviceName::Cuda(_) | DeviceName::Auto => (0..devices).collect(),
-        DeviceName::Cpu | DeviceName::Emulated => Vec::new(),
-    };
-    all.sort_unstable();
-    all.dedup();
-    all
-}
-
-/// How much memory was in use at a time.
+/// Memory in use at a moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Used {
     /// Seconds since the beginning.
@@ -72,17 +58,17 @@ pub struct Used {
     pub devices: Option<u64>,
 }
 
-/// Somebody who looks at memory on a thread of its own.
+/// Samples memory on a thread of its own.
 pub struct Watch {
     ended: Cancel,
     thread: JoinHandle<Vec<Used>>,
 }
 
-/// How long it takes to notice that something has ended.
+/// How often the thread looks whether it should end.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 impl Watch {
-    /// Looks every so often. `tick` is called much more often than that.
+    /// Samples at an interval. `tick` is called much more often than that.
     pub fn start(
         devices: Option<DeviceMemory>,
         every: Duration,
@@ -112,10 +98,10 @@ impl Watch {
         Watch { ended, thread }
     }
 
-    /// Ends it, and gives what it saw: once at the beginning and once at the end at least.
+    /// Ends it and returns the samples, at least one at the beginning and one at the end.
     pub fn finish(self) -> Vec<Used> {
         self.ended.cancel();
-        // A thread that panicked has said so.
+        // A panic of the thread has been reported.
         self.thread.join().unwrap_or_default()
     }
 }
@@ -126,11 +112,9 @@ mod tests {
 
     #[test]
     fn devices_by_number() {
-        let cuda = |numbers: &[usize]| DeviceName::Cuda(numbers.to_vec());
-        assert_eq!(ordinals(&cuda(&[]), 2), [0, 1]);
-        assert_eq!(ordinals(&cuda(&[3, 0, 3]), 4), [0, 3]);
-        assert!(ordinals(&DeviceName::Emulated, 1).is_empty());
-        assert!(DeviceMemory::of(&DeviceName::Emulated).is_none());
+        assert_eq!(ordinals(&DeviceChoice::Cuda(vec![3, 0, 3])), [0, 3]);
+        assert!(ordinals(&DeviceChoice::Emulated).is_empty());
+        assert!(DeviceMemory::of(&DeviceChoice::Emulated).is_none());
     }
 
     #[test]

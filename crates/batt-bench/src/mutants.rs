@@ -1,28 +1,27 @@
-//! Mutants of a checkout's solvers, by Python and by us: programs that nobody wrote, on real inputs, with all the faults
-//! that nobody meant. What comes out has to be the same, bit for bit, fault for fault.
+//! Random variants of a checkout's solvers by Python and by this engine, on real inputs. They reach
+//! faults that no hand-written solver does. Values and errors must be the same.
 
 use std::ffi::OsStr;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Result;
 use batt_arc::{Pair, Task};
 use batt_dsl::{Fault, Limits, OwnedValue, Workspace};
 use batt_engine::{Compiled, Job, Options, RunError, Sample, Values, Verdict, run_job};
 use batt_lang::Program;
+use batt_reference::{Python, SCRIPT_PREAMBLE, rows};
+use clap::Args;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
-use super::against::task_folder;
-use super::checkout::Kind;
-use super::mega::setup::donors;
-use super::python::{Python, rows};
-use crate::donors::mutants;
 use crate::interrupt;
-use crate::solvers::{load_all, load_tasks, task_of};
-use crate::ui::{BAD, GOOD, Ui, counted, grouped, table, table_text};
+use crate::material::mutants;
+use crate::options::Common;
+use crate::text::{counted, grouped, interrupted, print, table, table_text};
 
-const SCRIPT: &str = concat!(include_str!("answers.py"), include_str!("mutants.py"));
+/// Behind the preamble of every script.
+const SCRIPT: &str = include_str!("mutants.py");
 
 /// Seconds that Python may take for one input.
 const PATIENCE: f64 = 3.0;
@@ -30,24 +29,45 @@ const PATIENCE: f64 = 3.0;
 /// Bytes that Python may take.
 const MEMORY: u64 = 4 << 30;
 
-/// Pythons that are asked where an answer differs, until one differs from the first. Functions and `None` have the hashes of their
-/// addresses, which are others in each process, so the order of a set with them is undefined. Some answers depend on that in few cases only.
+/// Python processes that repeat a run that differs, until one of them differs from the first. Functions
+/// and `None` hash by address, so the order of a set that holds them changes with the process, and
+/// some answers depend on it in few processes only.
 const WITNESSES: usize = 100;
 
 /// Differences listed.
 const LISTED: usize = 20;
 
-/// What to compare.
-pub struct Wanted<'a> {
-    pub checkout: &'a Path,
-    pub kind: Kind,
-    pub python: Option<&'a Path>,
-    /// Solver files; none for the checkout's own.
-    pub solvers: &'a [PathBuf],
-    pub tasks: Option<&'a Path>,
-    pub count: usize,
-    pub seed: u64,
-    pub limits: Limits,
+/// Compare random variants of a checkout's solvers with Python, value by value and error by error
+///
+/// Each mutant runs on the inputs of the task that its parent solves, once on either side.
+#[derive(Args)]
+pub struct MutantsArgs {
+    /// A checkout of arc-dsl or tokpidjin
+    checkout: PathBuf,
+    #[command(flatten)]
+    common: Common,
+
+    /// The Python to run [default: /usr/bin/python3, or the first on the PATH]
+    #[arg(long, value_name = "PATH")]
+    python: Option<PathBuf>,
+
+    /// How many mutants to compare
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    count: usize,
+}
+
+/// Runs the benchmark. Returns whether all results agree.
+pub fn main(args: &MutantsArgs) -> Result<bool> {
+    let comparison = compare(args)?;
+    print(|out| match args.common.json {
+        true => Ok(writeln!(
+            out,
+            "{}",
+            json!({"mutants": to_json(&comparison)})
+        )?),
+        false => write(out, &comparison),
+    })?;
+    Ok(comparison.differ == 0)
 }
 
 /// What the comparison found. Results are one for each input of the task that a mutant's parent is for.
@@ -79,21 +99,19 @@ struct Answer {
     results: Vec<Json>,
 }
 
-/// Compares results, as many as there are.
-pub fn compare(wanted: &Wanted<'_>, ui: &Ui) -> Result<Comparison> {
-    let files = wanted.kind.files(wanted.checkout, wanted.solvers);
-    let files = load_all(&files, Some(wanted.kind.dialect()), ui)?;
-    let data = load_tasks(&task_folder(wanted.checkout, wanted.tasks)?, ui)?;
-    let donors = donors(files.iter().flat_map(|file| &file.programs), &data);
-    let mutants = mutants(&donors, wanted.count, wanted.seed);
+fn compare(args: &MutantsArgs) -> Result<Comparison> {
+    let checkout = args.common.checkout(&args.checkout)?;
+    let material = args.common.material(Some(&checkout))?;
+    let data = &material.data;
+    let donors = material.donors();
+    let mutants = mutants(&donors, args.count, args.common.seed);
+    let limits = Limits::default();
+    let script = format!("{SCRIPT_PREAMBLE}{SCRIPT}");
     let start = |padding: usize| {
         let [memory, padding] = [MEMORY.to_string(), padding.to_string()];
-        let args: [&OsStr; 3] = [
-            wanted.checkout.as_os_str(),
-            memory.as_ref(),
-            padding.as_ref(),
-        ];
-        Python::start_script(wanted.python, SCRIPT, &args)
+        let folder = checkout.path.as_os_str();
+        let params: [&OsStr; 3] = [folder, memory.as_ref(), padding.as_ref()];
+        Python::start_script(args.python.as_deref(), &script, &params)
     };
     let mut python = start(0)?;
     let mut comparison = Comparison {
@@ -103,19 +121,17 @@ pub fn compare(wanted: &Wanted<'_>, ui: &Ui) -> Result<Comparison> {
         ..Comparison::default()
     };
     let mut workspace = Workspace::new();
-    let bar = ui.progress(mutants.len(), "comparing");
     for mutant in &mutants {
         if interrupt::happened() {
             comparison.interrupted = true;
             break;
         }
-        bar.inc(1);
         let program = &mutant.program;
-        let Some(task) = task_of(program.name(), &data) else {
+        let Some(task) = data.task_of(program.name()) else {
             continue;
         };
         comparison.mutants += 1;
-        let ours = our_results(program, task, &wanted.limits, &mut workspace);
+        let ours = our_results(program, task, &limits, &mut workspace);
         let request = request(program, task);
         let Answer { results } = python.ask(&request)?;
         let mut witnesses: Vec<Answer> = Vec::new();
@@ -134,7 +150,6 @@ pub fn compare(wanted: &Wanted<'_>, ui: &Ui) -> Result<Comparison> {
             comparison.count(found, || difference(program, task, at, ours, theirs));
         }
     }
-    bar.finish_and_clear();
     Ok(comparison)
 }
 
@@ -244,7 +259,7 @@ impl Comparison {
 }
 
 /// Writes the report for people.
-pub fn write(out: &mut impl Write, comparison: &Comparison, ui: &Ui) -> Result<()> {
+pub fn write(out: &mut dyn Write, comparison: &Comparison) -> Result<()> {
     writeln!(
         out,
         "{} of {} on the inputs of their tasks, by {} ({}) and by batt{}",
@@ -252,11 +267,7 @@ pub fn write(out: &mut impl Write, comparison: &Comparison, ui: &Ui) -> Result<(
         counted(comparison.solvers, "solver"),
         comparison.python,
         comparison.version,
-        if comparison.interrupted {
-            " (interrupted)"
-        } else {
-            ""
-        },
+        interrupted(comparison.interrupted),
     )?;
     let mut rows = table(&["result", "runs", ""], &[1]);
     let errors = format!("{} of them errors", grouped(comparison.errors));
@@ -275,10 +286,10 @@ pub fn write(out: &mut impl Write, comparison: &Comparison, ui: &Ui) -> Result<(
     }
     write!(out, "{}", table_text(&rows))?;
     for difference in &comparison.differences {
-        writeln!(out, "\n{} {difference}", ui.out(BAD, "differs:"))?;
+        writeln!(out, "\ndiffers: {difference}")?;
     }
     if comparison.differ == 0 && !comparison.interrupted {
-        writeln!(out, "{}", ui.out(GOOD, "nothing differs"))?;
+        writeln!(out, "nothing differs")?;
     }
     Ok(())
 }

@@ -1,26 +1,26 @@
-//! Sides of a comparison that take turns on every sample, so that a busy machine disturbs all alike.
+//! Sides of a comparison take turns on every sample, so that a busy machine disturbs all alike.
 
 use std::time::{Duration, Instant};
 
-use crate::corpus::median;
 use crate::interrupt;
+use batt_reference::median;
 
-/// More rounds make no median better.
+/// More rounds do not improve the median.
 const ROUNDS: usize = 15;
 
-/// What each side took.
+/// The times of each side.
 pub struct Times {
-    /// How many rounds were measured.
+    /// Rounds that were measured.
     pub rounds: usize,
-    /// For each side the microseconds of each sample: the median over the rounds.
+    /// Microseconds by side and sample, the median over the rounds.
     micros: Vec<Vec<f64>>,
 }
 
-/// What a side does with a sample.
+/// Runs a side on the sample of a number.
 pub type Side<'s> = Box<dyn FnMut(usize) + 's>;
 
-/// Runs the sides in turns on as many samples as fit the time. `first` sees every sample once before anything is
-/// timed: it warms up, and it is where results are compared. Whatever the time, one sample is measured.
+/// Runs the sides in turns on as many samples as fit the time, at least one. `first` runs on each of
+/// them before anything is timed; it warms up and compares results.
 pub fn take_turns(
     samples: usize,
     time: Duration,
@@ -47,7 +47,7 @@ pub fn take_turns(
         let round = Instant::now();
         for (sample, times) in all.iter_mut().enumerate() {
             for turn in 0..sides.len() {
-                // Who goes first changes, as the first may find the caches cold.
+                // Sides take turns in going first, since the first may find cold caches.
                 let side = (turn + rounds) % sides.len();
                 let start = Instant::now();
                 sides[side](sample);
@@ -74,22 +74,22 @@ impl Times {
         self.micros.first().map_or(0, Vec::len)
     }
 
-    /// Microseconds of all samples together.
+    /// Microseconds of all samples.
     pub fn total(&self, side: usize) -> f64 {
         self.micros[side].iter().sum()
     }
 
-    /// Microseconds of the mean sample: what a whole run is made of.
+    /// Microseconds of the mean sample.
     pub fn mean(&self, side: usize) -> f64 {
         self.total(side) / self.samples().max(1) as f64
     }
 
-    /// Microseconds of the median sample: what is usual.
+    /// Microseconds of the median sample.
     pub fn median(&self, side: usize) -> f64 {
         median(&mut self.micros[side].clone())
     }
 
-    /// The median over the samples of how many times faster one side is than the other.
+    /// The median over the samples of one side's time divided by the other's.
     pub fn median_ratio(&self, slow: usize, fast: usize) -> f64 {
         let pairs = self.micros[slow].iter().zip(&self.micros[fast]);
         let mut ratios: Vec<f64> = pairs.map(|(s, f)| s / f.max(1e-6)).collect();
@@ -97,7 +97,7 @@ impl Times {
     }
 }
 
-/// All numbers below `n`, in an order in which every beginning is spread evenly over them.
+/// Returns all numbers below `n` in an order of which every beginning is spread evenly.
 pub fn spread(n: usize) -> impl Iterator<Item = usize> {
     let gcd = |mut a: usize, mut b: usize| {
         while b > 0 {

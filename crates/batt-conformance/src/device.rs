@@ -11,8 +11,8 @@ use crate::cases::{Argument, Case, Cpu, Work};
 use crate::{Conformance, Group, VectorFile, VectorsError};
 use batt_engine::Compiled;
 use batt_engine::device::{
-    Counts, Device, Done, Entry, Inputs, JobAt, LaunchPass, Launcher, PieceAt, ProgramAt,
-    Programs, Reason, Settings, Times, entries, wire,
+    Counts, Device, Done, Entry, Inputs, JobAt, LaunchPass, Launcher, PieceAt, ProgramAt, Programs,
+    Reason, Settings, Times, entries, wire,
 };
 
 /// Cases in a launch.
@@ -277,7 +277,10 @@ impl Sending {
             Work::Batt { batt, inputs } => {
                 let programs = &mut self.programs;
                 let key = Arc::as_ptr(batt) as usize;
-                let pieces = self.batts.entry(key).or_insert_with(|| PieceAt::all_of(programs, batt).map(Arc::from));
+                let pieces = self
+                    .batts
+                    .entry(key)
+                    .or_insert_with(|| PieceAt::all_of(programs, batt).map(Arc::from));
                 (pieces.clone()?, inputs.iter().collect::<Vec<_>>())
             }
         };

@@ -1,7 +1,7 @@
 //! The same solvers on the same grids by Python and by this library, in turns.
 
 use std::hint::black_box;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use batt_arc::{Dataset, Grid};

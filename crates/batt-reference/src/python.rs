@@ -51,7 +51,11 @@ impl Python {
 
     /// Starts Python on a script that begins with [`SCRIPT_PREAMBLE`]. Without a path it is
     /// `/usr/bin/python3`, or the first on the PATH.
-    pub fn start_script(path: Option<&Path>, script: &str, args: &[&OsStr]) -> Result<Python, ReferenceError> {
+    pub fn start_script(
+        path: Option<&Path>,
+        script: &str,
+        args: &[&OsStr],
+    ) -> Result<Python, ReferenceError> {
         let path = path.map_or_else(fastest, Path::to_owned);
         let mut child = Command::new(&path)
             .arg("-c")
@@ -109,7 +113,10 @@ impl Python {
     }
 
     /// Sends a request and reads the answer.
-    pub fn ask<T: for<'de> Deserialize<'de>>(&mut self, request: &Json) -> Result<T, ReferenceError> {
+    pub fn ask<T: for<'de> Deserialize<'de>>(
+        &mut self,
+        request: &Json,
+    ) -> Result<T, ReferenceError> {
         if let Some(stdin) = &mut self.stdin {
             // If the child has ended, reading its answer gives a better error than a broken pipe.
             let _ = writeln!(stdin, "{request}").and_then(|()| stdin.flush());

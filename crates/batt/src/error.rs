@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use batt_archive::ArchiveError;
 use batt_engine::device::DeviceError;
+use batt_reference::ReferenceError;
 
 /// What a call of the library returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -26,6 +27,9 @@ pub enum Error {
     /// A device cannot be opened.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// A comparison with Python cannot be made.
+    #[error(transparent)]
+    Reference(#[from] ReferenceError),
     /// A file cannot be read or written.
     #[error("cannot {doing} {}: {}", path.display(), system_message(source))]
     File {
@@ -81,6 +85,7 @@ impl Error {
             Error::Device(_) => {
                 "`batt device` says what is missing; --device cpu runs on the CPU".to_owned()
             }
+            Error::Reference(error) => error.hint(),
             Error::Request { hint, .. } => hint.clone(),
         }
     }

@@ -4,6 +4,7 @@
 //! what every user of them needs: owned types that can be shared between threads, one error type,
 //! cancellation, deadlines and progress. It never prints and never exits.
 
+pub mod bench;
 mod control;
 mod devices;
 mod error;
@@ -13,6 +14,7 @@ mod tasks;
 pub use batt_conformance as conformance;
 pub use batt_cuda::Survey;
 pub use batt_engine::Cancel;
+pub use batt_reference::{CompareOptions, Comparison, ReferenceError, SolverTimes};
 pub use control::{Control, Progress};
 pub use devices::{DeviceChoice, DeviceChoiceError, Devices, RUNS_WORTH_A_DEVICE, survey};
 pub use error::{Error, Result};

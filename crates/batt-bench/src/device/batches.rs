@@ -9,9 +9,8 @@ use batt_engine::{CompiledBatt, MegaOptions, Sample, mega_on};
 use batt_lang::Program;
 use batt_lang::card::Donor;
 
-use super::super::mega::setup::merged;
-use crate::device::Devices;
 use crate::interrupt;
+use crate::material::merged;
 
 /// How many solvers make the batt.
 const SOLVERS: usize = 32;
@@ -33,7 +32,7 @@ pub struct Batches {
 pub fn measure(
     programs: &[Program],
     samples: &[Sample<'_>],
-    devices: &mut Devices,
+    devices: &mut [Box<dyn Device>],
     limits: &Limits,
 ) -> Result<Vec<Batches>> {
     let stride = (programs.len() / SOLVERS).max(1);

@@ -1,48 +1,58 @@
-//! `batt bench --device`: every solver on every input, on a device, on all cores and by Python.
+//! Every solver on every input, on a device, on all cores and by Python.
 
 mod batches;
 mod python;
 mod report;
 mod strata;
 
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use batt_dsl::{Dialect, Limits, Workspace};
+use batt::Devices;
+use batt_dsl::{Limits, Workspace};
 use batt_engine::device::{
-    Device, DeviceOptions, DeviceReport, Score, ScoreOptions, Settings, score_table,
+    DeviceOptions, DeviceReport, Score, ScoreOptions, Settings, score_table,
 };
 use batt_engine::{Compiled, Sample, input_grid};
 use batt_lang::Program;
+use clap::Args;
+use serde_json::json;
 
-pub use self::batches::Batches;
-pub use self::python::Sampled;
-pub use self::report::{to_json, write};
+use self::batches::Batches;
+use self::python::Sampled;
+use self::report::{to_json, write};
 use self::strata::Cost;
-use crate::corpus::{self, Corpus};
-use crate::device::{DeviceName, Devices, PER_DEVICE};
-use crate::interrupt;
-use crate::solvers::{load_all, load_tasks};
-use crate::ui::Ui;
+use crate::options::{Against, Common, OnDevice};
+use crate::text::{note, print};
+use crate::{devices, interrupt};
 
 /// Runs whose costs one thread finds out at a time.
 const PORTION: usize = 64;
 
-/// What to measure.
-pub struct Wanted<'a> {
-    pub device: &'a DeviceName,
-    pub checkout: Option<&'a Path>,
-    pub python: Option<&'a Path>,
-    pub solvers: &'a [PathBuf],
-    pub tasks: Option<&'a Path>,
-    pub dialect: Option<Dialect>,
-    pub limits: Limits,
-    pub time: Duration,
-    pub seed: u64,
+/// Measure every solver on every input on a device, on all cores and, with --against, by Python
+///
+/// All scores and hashes are compared. Python runs a sample of the runs.
+#[derive(Args)]
+pub struct DeviceArgs {
+    #[command(flatten)]
+    common: Common,
+    #[command(flatten)]
+    device: OnDevice,
+    #[command(flatten)]
+    against: Against,
+}
+
+/// Runs the benchmark. Returns whether all results agree.
+pub fn main(args: &DeviceArgs) -> Result<bool> {
+    let bench = measure(args)?;
+    print(|out| match args.common.json {
+        true => Ok(writeln!(out, "{}", json!({"device": to_json(&bench)}))?),
+        false => Ok(write(out, &bench)?),
+    })?;
+    Ok(bench.differing == 0)
 }
 
 /// All that was measured.
@@ -89,33 +99,30 @@ const PASSES: usize = 4;
 /// Differences listed.
 const LISTED: usize = 10;
 
-/// Measures.
-pub fn measure(wanted: &Wanted<'_>, ui: &Ui) -> Result<DeviceBench> {
-    let corpus = Corpus::load();
-    let programs = programs(wanted, &corpus, ui)?;
-    let data = match (wanted.tasks, wanted.checkout) {
-        (None, None) => None,
-        (tasks, checkout) => {
-            let folder = super::against::task_folder(checkout.unwrap_or(Path::new(".")), tasks)?;
-            Some(load_tasks(&folder, ui)?)
-        }
-    };
-    let samples = corpus::samples(data.as_ref().unwrap_or_else(|| corpus.tasks()));
-    let mut devices = super::open(wanted.device, PER_DEVICE, ui)?;
-    let compiled: Vec<Compiled> = programs.iter().map(Compiled::new).collect();
+fn measure(args: &DeviceArgs) -> Result<DeviceBench> {
+    let checkout = args.against.against.as_deref();
+    let checkout = checkout
+        .map(|folder| args.common.checkout(folder))
+        .transpose()?;
+    let material = args.common.material(checkout.as_ref())?;
+    let programs: Vec<Program> = material.programs().cloned().collect();
+    let samples = material.samples();
+    let mut devices = devices::open(&args.device.device)?;
+    let limits = Limits::default();
+    let compiled = material.compiled();
     let work = Work {
         programs: &compiled,
         samples: &samples,
-        limits: wanted.limits,
+        limits,
     };
     let threads = thread::available_parallelism().map_or(1, usize::from);
-    ui.note(format_args!(
+    note(format_args!(
         "{} solvers on {} inputs: {} runs",
         programs.len(),
         samples.len(),
         work.count()
     ));
-    let (cores, expected, _) = work.pass(&mut Vec::new(), false);
+    let (cores, expected, _) = work.pass(&mut Devices::none(), false);
     let mut bench = DeviceBench {
         programs: programs.len(),
         samples: samples.len(),
@@ -148,30 +155,15 @@ pub fn measure(wanted: &Wanted<'_>, ui: &Ui) -> Result<DeviceBench> {
         let ops = report.map(|report| report.ops).unwrap_or_default();
         bench.calls = ops.iter().map(|op| op.calls).sum();
         bench.device.ops = ops;
-        bench.batches = batches::measure(&programs, &samples, &mut devices, &wanted.limits)?;
+        bench.batches = batches::measure(&programs, &samples, devices.as_mut(), &limits)?;
     }
-    if let Some(checkout) = wanted.checkout.filter(|_| !interrupt::happened()) {
+    if let Some(checkout) = checkout.filter(|_| !interrupt::happened()) {
         let names: Vec<&str> = programs.iter().map(Program::name).collect();
         let costs = work.costs(threads);
-        bench.python = Some(python::sample(
-            wanted, checkout, &names, &samples, &costs, ui,
-        )?);
+        bench.python = Some(python::sample(args, &checkout, &names, &samples, &costs)?);
     }
     bench.interrupted = interrupt::happened();
     Ok(bench)
-}
-
-/// The programs to run.
-fn programs(wanted: &Wanted<'_>, corpus: &Corpus, ui: &Ui) -> Result<Vec<Program>> {
-    let files: Vec<PathBuf> = match (wanted.solvers, wanted.checkout) {
-        ([], Some(checkout)) => vec![checkout.join("solvers.py")],
-        (files, _) => files.to_vec(),
-    };
-    if files.is_empty() {
-        return Ok(corpus.programs().to_vec());
-    }
-    let files = load_all(&files, wanted.dialect, ui)?;
-    Ok(files.into_iter().flat_map(|file| file.programs).collect())
 }
 
 /// Every program on every sample.
@@ -244,10 +236,9 @@ impl Work<'_> {
             },
             ..ScoreOptions::default()
         };
-        let devices: &mut [Box<dyn Device>] = devices;
         let started = Instant::now();
         let (scores, report) = score_table(
-            devices,
+            devices.as_mut(),
             self.programs,
             self.samples,
             &options,

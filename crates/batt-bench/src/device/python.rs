@@ -1,6 +1,5 @@
 //! What Python takes for the same runs: some of them, chosen at random.
 
-use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -9,13 +8,13 @@ use batt_lang::SplitMix64;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::super::python::{Python, rows};
-use super::Wanted;
+use super::DeviceArgs;
 use super::strata::{Cost, Estimate, choose, strata};
 use crate::interrupt;
-use crate::ui::Ui;
+use batt_reference::{Checkout, Python, SCRIPT_PREAMBLE, rows};
 
-const SCRIPT: &str = concat!(include_str!("../answers.py"), include_str!("sample.py"));
+/// Behind the preamble of every script.
+const SCRIPT: &str = include_str!("sample.py");
 
 /// A run that takes Python longer is given up, and counts as if it had taken just so long: some take an hour. What we do to the end
 /// Python may go on with for a while; what fails here, at a limit of ours perhaps, may be given up there soon.
@@ -57,19 +56,26 @@ struct Timed {
 
 /// Times randomly chosen runs, about as long as said. The costs are those of each program on each sample, program by program.
 pub fn sample(
-    wanted: &Wanted<'_>,
-    checkout: &Path,
+    args: &DeviceArgs,
+    checkout: &Checkout,
     solvers: &[&str],
     samples: &[Sample<'_>],
     costs: &[Cost],
-    ui: &Ui,
 ) -> Result<Sampled> {
-    let mut python = Python::start_script(wanted.python, SCRIPT, &[checkout.as_os_str()])?;
+    let script = format!("{SCRIPT_PREAMBLE}{SCRIPT}");
+    let mut python = Python::start_script(
+        args.against.python.as_deref(),
+        &script,
+        &[checkout.path.as_os_str()],
+    )?;
     let grids: Vec<_> = samples.iter().map(|sample| rows(sample.input)).collect();
     let Loaded { grids } = python.ask(&json!({ "grids": grids }))?;
     let mut strata = strata(costs);
-    let chosen = choose(&strata, wanted.time, &mut SplitMix64::new(wanted.seed));
-    let bar = ui.progress(chosen.len(), "Python");
+    let chosen = choose(
+        &strata,
+        args.common.time(),
+        &mut SplitMix64::new(args.common.seed),
+    );
     let (mut runs, mut cut) = (0, 0);
     for (stratum, run) in chosen {
         if interrupt::happened() {
@@ -87,9 +93,7 @@ pub fn sample(
         strata[stratum].push(Duration::from_nanos(timed.nanos));
         runs += 1;
         cut += usize::from(timed.ended == "time");
-        bar.inc(1);
     }
-    bar.finish_and_clear();
     Ok(Sampled {
         python: python.path.display().to_string(),
         version: python.version.clone(),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value as Json, json};
 
 use super::{DeviceBench, Sampled};
-use crate::ui::grouped;
+use crate::text::grouped;
 
 fn seconds(time: Duration) -> f64 {
     time.as_secs_f64().max(1e-9)
@@ -17,7 +17,7 @@ fn ratio(slow: f64, fast: Duration) -> f64 {
 }
 
 /// The report for people.
-pub fn write(out: &mut impl Write, bench: &DeviceBench) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, bench: &DeviceBench) -> io::Result<()> {
     let runs = bench.runs();
     let (warm, device) = (bench.warm(), &bench.device);
     writeln!(

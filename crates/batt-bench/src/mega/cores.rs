@@ -8,10 +8,10 @@ use batt_dsl::Limits;
 use batt_engine::{CompiledBatt, MegaOptions, Sample, mega};
 use batt_lang::card::Donor;
 
-use super::super::turns::{Side, take_turns};
-use super::setup::merged;
 use super::{Agreement, Baseline, Workload};
 use crate::interrupt;
+use crate::material::merged;
+use crate::turns::{Side, take_turns};
 
 /// Sizes of batches besides the one that is chosen by cost.
 const BATCHES: [usize; 3] = [1, 32, 1000];

@@ -1,26 +1,24 @@
-//! `batt bench --mega`: what sharing and cores are worth, and the sizes of the original's targets.
+//! Mega-batches: the gain of sharing steps and of using all cores, and the workloads for which the
+//! original system published figures.
 
 mod cores;
 mod report;
-pub mod setup;
 mod sharing;
 pub mod targets;
 mod whereabouts;
 
-use std::path::PathBuf;
-use std::time::Duration;
-
 use anyhow::Result;
-use batt_dsl::Dialect;
 use batt_engine::{MegaReport, Options, Verdict};
+use clap::Args;
+use serde_json::json;
 
-pub use self::report::{duration, to_json, write};
-use self::setup::Material;
+use self::report::{to_json, write};
 pub use self::sharing::{Entry, Runner, hash_of, verdict_of};
 use self::whereabouts::Whereabouts;
-use crate::donors::{add_mutants, mutants};
 use crate::interrupt;
-use crate::ui::Ui;
+use crate::material::{add_mutants, drawn, mutants};
+use crate::options::Common;
+use crate::text::print;
 
 /// One line of the table.
 pub struct Workload {
@@ -34,11 +32,11 @@ pub struct Workload {
     /// Microseconds of the median sample, where samples were timed one by one.
     pub median: Option<f64>,
     pub baseline: Option<Baseline>,
-    /// What the original's documents say, about another machine.
+    /// The original's published figure, from another machine.
     pub published: Option<&'static str>,
 }
 
-/// What a workload is compared with: another one of the same rounds.
+/// The workload that another one is compared with, from the same rounds.
 pub struct Baseline {
     pub name: &'static str,
     /// How many times faster the workload is, over all samples.
@@ -47,15 +45,15 @@ pub struct Baseline {
     pub median: Option<f64>,
 }
 
-/// Do the sides of a comparison do the same work?
+/// Whether the sides of a comparison compute the same.
 #[derive(Default)]
 pub struct Agreement {
     /// Results compared.
     pub compared: usize,
     /// Those that differ.
     pub differ: usize,
-    /// Those where a side reached a limit, which the sides may do at different points: what is known about shared
-    /// values need not be found out again in a batt.
+    /// Results where a side reached a limit. The sides may reach it at different points, since a batt
+    /// caches facts about shared values.
     pub limited: usize,
     /// The first that differ.
     pub differences: Vec<String>,
@@ -119,40 +117,46 @@ pub struct Megabench {
     pub interrupted: bool,
 }
 
-/// What to measure.
-pub struct Wanted<'a> {
-    pub solvers: &'a [PathBuf],
-    pub tasks: Option<&'a PathBuf>,
-    pub dialect: Option<Dialect>,
-    /// How many solvers to draw; none for all.
-    pub count: Option<usize>,
-    /// How many mutants of them to add.
-    pub mutants: usize,
-    pub seed: u64,
-    pub options: &'a Options,
-    /// About how long to measure.
-    pub time: Duration,
+/// Measure mega-batches: what merging solvers and using all cores gains
+///
+/// Solvers run one by one and merged into one batt, on one core and on all, and on workloads of the
+/// sizes that the original system published. Both sides take turns on every sample; all results are
+/// compared. With --mutants, random variants of the solvers are merged as well, as in a search.
+#[derive(Args)]
+pub struct MegaArgs {
+    #[command(flatten)]
+    common: Common,
+
+    /// Draw this many solvers [default: all]
+    #[arg(long, value_name = "N")]
+    count: Option<usize>,
+
+    /// Add this many mutants of the solvers
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    mutants: usize,
 }
 
-/// Measures for about as long as said.
-pub fn measure(wanted: &Wanted<'_>, ui: &Ui) -> Result<Megabench> {
-    let material = Material::load(wanted.solvers, wanted.tasks, wanted.dialect, ui)?;
-    let mut donors = setup::drawn(&material.donors()?, wanted.count, wanted.seed)?;
-    let mutants = mutants(&donors, wanted.mutants, wanted.seed);
+/// Runs the benchmark. Returns whether all results agree.
+pub fn main(args: &MegaArgs) -> Result<bool> {
+    let bench = measure(args)?;
+    print(|out| match args.common.json {
+        true => Ok(writeln!(out, "{}", json!({"mega": to_json(&bench)}))?),
+        false => write(out, &bench),
+    })?;
+    Ok(bench.agreement.differ == 0)
+}
+
+fn measure(args: &MegaArgs) -> Result<Megabench> {
+    let material = args.common.material(None)?;
+    let mut donors = drawn(&material.donors(), args.count, args.common.seed)?;
+    let mutants = mutants(&donors, args.mutants, args.common.seed);
     add_mutants(&mut donors, &mutants);
     let samples = material.samples();
-    let (options, time) = (wanted.options, wanted.time);
+    let (options, time) = (&Options::default(), args.common.time());
     let limits = &options.limits;
     let mut agreement = Agreement::default();
-    let bar = ui.spinner();
-    let say = |text: &'static str| {
-        bar.set_message(text);
-        bar.tick();
-    };
     let share = time / 5;
-    say("one by one and in one batt");
     let mut workloads = sharing::plain(&donors, &samples, options, share, &mut agreement)?;
-    say("the same with differs");
     workloads.extend(sharing::with_differs(
         &donors,
         &samples,
@@ -160,7 +164,6 @@ pub fn measure(wanted: &Wanted<'_>, ui: &Ui) -> Result<Megabench> {
         share,
         &mut agreement,
     )?);
-    say("on all cores");
     workloads.extend(cores::measure(
         &donors,
         &samples,
@@ -168,7 +171,6 @@ pub fn measure(wanted: &Wanted<'_>, ui: &Ui) -> Result<Megabench> {
         share,
         &mut agreement,
     )?);
-    say("the sizes of the original's targets");
     workloads.extend(targets::measure(
         &material,
         &donors,
@@ -177,9 +179,7 @@ pub fn measure(wanted: &Wanted<'_>, ui: &Ui) -> Result<Megabench> {
         share,
         &mut agreement,
     )?);
-    say("where the time goes");
     let whereabouts = whereabouts::find(&donors, &samples, limits, share)?;
-    bar.finish_and_clear();
     Ok(Megabench {
         solvers: donors.len(),
         mutants: mutants.len(),

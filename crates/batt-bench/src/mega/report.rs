@@ -7,23 +7,21 @@ use serde_json::{Value as Json, json};
 
 use super::whereabouts::{Part, Whereabouts};
 use super::{Agreement, Megabench, Workload};
-use crate::donors::in_words;
-use crate::ui::{BAD, GOOD, STRONG, Ui, counted, grouped, table, table_text};
+use crate::text::{
+    counted, differ, duration, grouped, interrupted, solvers_and_mutants, table, table_text,
+};
 
 /// Writes the report for people.
-pub fn write(out: &mut impl Write, bench: &Megabench, ui: &Ui) -> Result<()> {
+pub fn write(out: &mut dyn Write, bench: &Megabench) -> Result<()> {
     writeln!(
         out,
         "{} on {} of {}{}",
-        in_words(bench.solvers, bench.mutants),
+        solvers_and_mutants(bench.solvers, bench.mutants),
         counted(bench.pairs, "sample"),
         counted(bench.tasks, "task"),
-        match bench.interrupted {
-            true => " (interrupted)",
-            false => "",
-        },
+        interrupted(bench.interrupted),
     )?;
-    writeln!(out, "\n{}", ui.out(STRONG, "time per sample"))?;
+    writeln!(out, "\ntime per sample")?;
     let header = [
         "workload",
         "steps",
@@ -55,7 +53,7 @@ pub fn write(out: &mut impl Write, bench: &Megabench, ui: &Ui) -> Result<()> {
     }
     write!(out, "{}", table_text(&rows))?;
     let title = "sizes of the original's targets";
-    writeln!(out, "\n{}", ui.out(STRONG, title))?;
+    writeln!(out, "\n{title}")?;
     let header = [
         "workload",
         "steps",
@@ -78,27 +76,18 @@ pub fn write(out: &mut impl Write, bench: &Megabench, ui: &Ui) -> Result<()> {
         out,
         "The original's figures are from its documents and from another machine; nothing of it was run here."
     )?;
-    write_whereabouts(out, &bench.whereabouts, ui)?;
+    write_whereabouts(out, &bench.whereabouts)?;
     writeln!(out)?;
-    write_agreement(out, &bench.agreement, ui)
+    write_agreement(out, &bench.agreement)
 }
 
 fn steps(workload: &Workload) -> String {
     workload.steps.map_or_else(String::new, grouped)
 }
 
-/// Microseconds, in a unit that fits.
-pub fn duration(micros: f64) -> String {
-    match micros {
-        _ if micros < 1000.0 => format!("{micros:.2} us"),
-        _ if micros < 1e6 => format!("{:.2} ms", micros / 1e3),
-        _ => format!("{:.2} s", micros / 1e6),
-    }
-}
-
-fn write_whereabouts(out: &mut impl Write, found: &Whereabouts, ui: &Ui) -> Result<()> {
+fn write_whereabouts(out: &mut dyn Write, found: &Whereabouts) -> Result<()> {
     let title = "where the time of one batt goes";
-    writeln!(out, "\n{}", ui.out(STRONG, title))?;
+    writeln!(out, "\n{title}")?;
     let mut rows = table(&["steps of", "steps", "share", "time"], &[1, 2, 3]);
     let mut row = |name: &str, part: &Part| {
         rows.add_row([
@@ -135,14 +124,11 @@ fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-fn write_agreement(out: &mut impl Write, agreement: &Agreement, ui: &Ui) -> Result<()> {
+fn write_agreement(out: &mut dyn Write, agreement: &Agreement) -> Result<()> {
     for difference in agreement.differences.iter().take(5) {
-        writeln!(out, "{} {difference}", ui.out(BAD, "differs:"))?;
+        writeln!(out, "differs: {difference}")?;
     }
-    let differ = match agreement.differ {
-        0 => ui.out(GOOD, "none differs"),
-        n => ui.out(BAD, format_args!("{} differ", grouped(n))),
-    };
+    let differ = differ(agreement.differ);
     writeln!(
         out,
         "{} compared between the sides: {differ}; {} left aside, where a side reached a limit",

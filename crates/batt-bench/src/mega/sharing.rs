@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::hint::black_box;
 use std::time::Duration;
 
@@ -14,10 +15,9 @@ use batt_engine::{
 use batt_lang::Batt;
 use batt_lang::card::Donor;
 
-use super::super::turns::{Side, Times, take_turns};
-use super::setup::merged;
 use super::{Agreement, Baseline, Workload};
-use crate::batts::hashed;
+use crate::material::merged;
+use crate::turns::{Side, Times, take_turns};
 
 /// A batt, and what a thread needs to run it again and again.
 pub struct Runner {
@@ -169,7 +169,7 @@ pub fn with_differs(
 }
 
 /// What became of an entry: a number that changes with the value, or a fault.
-pub type Entry = Result<String, Fault>;
+pub type Entry = Result<u64, Fault>;
 
 /// Both lists of a run.
 struct Entries {
@@ -177,12 +177,14 @@ struct Entries {
     scores: Vec<Entry>,
 }
 
-/// An entry as the hash of its text: a thousand of them are compared at a time.
+/// Returns the hash of the text of an entry. Thousands of them are compared at a time.
 pub fn hash_of<'r>(run: &mut Run<'r>, entry: BattEntry<'r>) -> Entry {
     let value = entry.value.map_err(|error| error.fault)?;
     let mut text = String::new();
     run.write_json(value, &mut text)?;
-    Ok(hashed(&text))
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    Ok(hasher.finish())
 }
 
 /// What a candidate came to; nothing for a score.

@@ -11,12 +11,12 @@ use batt_engine::{CompiledBatt, MegaOptions, Sample, mega};
 use batt_lang::card::Donor;
 use batt_lang::{BattFile, OnError};
 
-use super::super::turns::{Side, take_turns};
-use super::setup::{Material, near};
 use super::sharing::Runner;
 use super::{Agreement, Workload};
-use crate::corpus::median;
 use crate::interrupt;
+use crate::material::{Material, near};
+use crate::turns::{Side, take_turns};
+use batt_reference::median;
 
 /// The sample pattern: grids out of the demonstrations, and their colours.
 pub const PATTERN: &str = "\

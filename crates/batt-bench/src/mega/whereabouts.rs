@@ -9,8 +9,8 @@ use batt_engine::{Sample, profile};
 use batt_lang::card::Donor;
 use batt_lang::{Batt, Operand, StepId};
 
-use super::setup::merged;
 use crate::interrupt;
+use crate::material::merged;
 
 /// Steps listed.
 const LISTED: usize = 5;

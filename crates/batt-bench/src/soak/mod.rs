@@ -1,43 +1,56 @@
-//! `batt bench --soak`: mega-batches over and over. Does memory grow, and does every result stay right?
+//! Mega-batches over and over: checks that memory does not grow and that results stay right.
 
 mod growth;
 mod report;
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use batt_dsl::{Dialect, Limits};
-use batt_engine::Cancel;
+use batt::{Cancel, Devices};
+use batt_dsl::Limits;
 use batt_engine::device::{
     Counts, DeviceOptions, DeviceReport, ScoreOptions, Settings, score_table,
 };
 use batt_engine::{Compiled, CompiledBatt, MegaOptions, Sample, mega_on};
 use batt_lang::SplitMix64;
 use batt_lang::card::Donor;
+use clap::Args;
+use serde_json::json;
 
 use self::growth::Growth;
-pub use self::report::{to_json, write};
-use super::mega::setup::{Material, merged};
-use super::memory::{DeviceMemory, Used, Watch};
-use crate::device::{DeviceName, Devices, PER_DEVICE};
-use crate::error::advised;
+use self::report::{to_json, write};
+use crate::devices;
 use crate::interrupt;
-use crate::ui::Ui;
+use crate::material::merged;
+use crate::memory::{DeviceMemory, Used, Watch};
+use crate::options::{Common, OnDevice, fraction};
+use crate::text::print;
 
-/// What to run, for how long.
-pub struct Wanted<'a> {
-    pub device: &'a DeviceName,
-    pub checkout: Option<&'a Path>,
-    pub solvers: &'a [PathBuf],
-    pub tasks: Option<&'a Path>,
-    pub dialect: Option<Dialect>,
-    pub limits: Limits,
-    pub time: Duration,
-    /// The share of runs that the CPU does again.
-    pub verify: f64,
-    pub seed: u64,
+/// Run mega-batches on a device for --seconds, and check results and memory
+///
+/// Some results are verified on the CPU, and memory is sampled every second. The exit code is 1 if a
+/// result differs, if a device is lost, or if memory grows by more than 2 % from the second fifth of
+/// the time to the last.
+#[derive(Args)]
+pub struct SoakArgs {
+    #[command(flatten)]
+    common: Common,
+    #[command(flatten)]
+    device: OnDevice,
+
+    /// The fraction of runs that the CPU repeats to compare
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.05, value_parser = fraction)]
+    verify: f64,
+}
+
+/// Runs the benchmark. Returns whether nothing is wrong.
+pub fn main(args: &SoakArgs) -> Result<bool> {
+    let soak = run(args)?;
+    print(|out| match args.common.json {
+        true => Ok(writeln!(out, "{}", json!({"soak": to_json(&soak)}))?),
+        false => Ok(write(out, &soak)?),
+    })?;
+    Ok(!soak.is_bad())
 }
 
 /// Solvers in a batt.
@@ -93,22 +106,15 @@ impl Soak {
 const LISTED: usize = 10;
 
 /// Runs until the time is over.
-pub fn run(wanted: &Wanted<'_>, ui: &Ui) -> Result<Soak> {
-    let (solvers, tasks) = super::files_of(wanted.checkout, wanted.solvers, wanted.tasks)?;
-    let material = Material::load(&solvers, tasks.as_ref(), wanted.dialect, ui)?;
-    let donors = material.donors()?;
+fn run(args: &SoakArgs) -> Result<Soak> {
+    let material = args.common.material(None)?;
+    let donors = material.donors();
     let samples = material.samples();
-    let batts = batts(&donors, wanted.seed)?;
-    let programs: Vec<Compiled> = donors.iter().map(|d| Compiled::new(d.program)).collect();
-    let mut devices = super::open(wanted.device, PER_DEVICE, ui)?;
-    if !DeviceOptions::default().keep(&wanted.limits) {
-        return Err(advised(
-            "limits as low as these cannot be kept on a device",
-            "leave --max-steps, --max-size and --max-memory out",
-        ));
-    }
+    let batts = batts(&donors, args.common.seed)?;
+    let programs = material.compiled();
+    let mut devices = devices::open(&args.device.device)?;
     let mut soak = Soak {
-        devices: devices.iter().map(|device| device.name()).collect(),
+        devices: devices.names(),
         solvers: donors.len(),
         samples: samples.len(),
         batts: batts.len(),
@@ -129,13 +135,11 @@ pub fn run(wanted: &Wanted<'_>, ui: &Ui) -> Result<Soak> {
         device: None,
         interrupted: false,
     };
-    let bar = ui.progress(wanted.time.as_secs() as usize, "soaking");
-    let stop = Arc::new(Cancel::new());
+    let stop = Cancel::new();
     let started = Instant::now();
     let watch = {
-        let (stop, time, bar) = (Arc::clone(&stop), wanted.time, bar.clone());
-        Watch::start(DeviceMemory::of(wanted.device), EVERY, move || {
-            bar.set_position(started.elapsed().as_secs());
+        let (stop, time) = (stop.clone(), args.common.time());
+        Watch::start(DeviceMemory::of(&args.device.device), EVERY, move || {
             if started.elapsed() >= time || interrupt::happened() {
                 stop.cancel();
             }
@@ -145,7 +149,7 @@ pub fn run(wanted: &Wanted<'_>, ui: &Ui) -> Result<Soak> {
         batts: &batts,
         programs: &programs,
         samples: &samples,
-        wanted,
+        verify: args.verify,
         stop: &stop,
     };
     while work.round(soak.rounds, &mut devices, &mut soak) {
@@ -153,7 +157,6 @@ pub fn run(wanted: &Wanted<'_>, ui: &Ui) -> Result<Soak> {
     }
     soak.elapsed = started.elapsed();
     soak.memory = watch.finish();
-    bar.finish_and_clear();
     let rounds = soak.rounds;
     let growth = |of: fn(&Used) -> Option<u64>| Growth::of(soak.memory.iter().map(of), rounds);
     (soak.process, soak.device) = (growth(|used| used.process), growth(|used| used.devices));
@@ -191,7 +194,7 @@ struct Work<'a> {
     batts: &'a [CompiledBatt],
     programs: &'a [Compiled],
     samples: &'a [Sample<'a>],
-    wanted: &'a Wanted<'a>,
+    verify: f64,
     stop: &'a Cancel,
 }
 
@@ -221,13 +224,13 @@ impl Work<'_> {
         match turn {
             Turn::Batts(batts) => {
                 let options = MegaOptions {
-                    limits: self.wanted.limits,
+                    limits: Limits::default(),
                     values: false,
                     device: self.device(),
                     ..MegaOptions::default()
                 };
                 let report = mega_on(
-                    devices,
+                    devices.as_mut(),
                     batts,
                     self.samples,
                     0,
@@ -241,12 +244,17 @@ impl Work<'_> {
             }
             Turn::Programs(programs) => {
                 let options = ScoreOptions {
-                    limits: self.wanted.limits,
+                    limits: Limits::default(),
                     device: self.device(),
                     ..ScoreOptions::default()
                 };
-                let (scores, report) =
-                    score_table(devices, programs, self.samples, &options, self.stop);
+                let (scores, report) = score_table(
+                    devices.as_mut(),
+                    programs,
+                    self.samples,
+                    &options,
+                    self.stop,
+                );
                 // Runs that were done after one that was not, when it was stopped, have no score but count.
                 let done = report.device.as_ref().map(|device| device.runs.total());
                 soak.program_runs += done.map_or(scores.len(), |done| done as usize);
@@ -261,7 +269,7 @@ impl Work<'_> {
                 values: false,
                 ..Settings::default()
             },
-            verify: self.wanted.verify,
+            verify: self.verify,
             ..DeviceOptions::default()
         }
     }

@@ -6,20 +6,15 @@ use serde_json::{Value as Json, json};
 
 use super::Soak;
 use super::growth::Growth;
-use crate::device::{counts_json, where_finished};
-use crate::ui::{BAD, GOOD, Ui, counted, grouped};
+use crate::text::{counted, counts_json, differ, grouped, interrupted, where_finished};
 
 /// For people.
-pub fn write(out: &mut impl Write, soak: &Soak, ui: &Ui) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, soak: &Soak) -> io::Result<()> {
     writeln!(
         out,
         "{:.1} s{} on {}: {} in {} mega-batches of {}, in {} and alone, on {}",
         soak.elapsed.as_secs_f64(),
-        if soak.interrupted {
-            " (interrupted)"
-        } else {
-            ""
-        },
+        interrupted(soak.interrupted),
         soak.devices.join(", "),
         counted(soak.rounds, "whole round"),
         grouped(soak.batches),
@@ -35,10 +30,7 @@ pub fn write(out: &mut impl Write, soak: &Soak, ui: &Ui) -> io::Result<()> {
         grouped(soak.launches as usize),
     )?;
     writeln!(out, "on the device: {}", where_finished(&soak.counts))?;
-    let differ = match soak.differing {
-        0 => ui.out(GOOD, "none differs"),
-        n => ui.out(BAD, format_args!("{} differ", grouped(n as usize))),
-    };
+    let differ = differ(soak.differing as usize);
     writeln!(
         out,
         "{} done again on the CPU: {differ}",
@@ -48,25 +40,16 @@ pub fn write(out: &mut impl Write, soak: &Soak, ui: &Ui) -> io::Result<()> {
         writeln!(out, "  {difference}")?;
     }
     for error in &soak.errors {
-        writeln!(out, "{} {error}", ui.out(BAD, "device:"))?;
+        writeln!(out, "device: {error}")?;
     }
     if soak.lost {
-        writeln!(
-            out,
-            "{}",
-            ui.out(BAD, "a device was lost: the CPU did the rest")
-        )?;
+        writeln!(out, "a device was lost: the CPU did the rest")?;
     }
-    write_growth(out, "memory of this process", soak.process.as_ref(), ui)?;
-    write_growth(out, "memory of the device", soak.device.as_ref(), ui)
+    write_growth(out, "memory of this process", soak.process.as_ref())?;
+    write_growth(out, "memory of the device", soak.device.as_ref())
 }
 
-fn write_growth(
-    out: &mut impl Write,
-    what: &str,
-    growth: Option<&Growth>,
-    ui: &Ui,
-) -> io::Result<()> {
+fn write_growth(out: &mut dyn Write, what: &str, growth: Option<&Growth>) -> io::Result<()> {
     let Some(growth) = growth else {
         return writeln!(out, "{what}: not known here");
     };
@@ -85,8 +68,12 @@ fn write_growth(
         ),
         Some(share) => {
             let words = format!("{:+.2} % from the second fifth to the last", share * 100.0);
-            let style = if growth.is_too_much() { BAD } else { GOOD };
-            writeln!(out, "{}", ui.out(style, words))
+            let grows = if growth.is_too_much() {
+                ": it grows"
+            } else {
+                ""
+            };
+            writeln!(out, "{words}{grows}")
         }
     }
 }

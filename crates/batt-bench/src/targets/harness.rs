@@ -4,10 +4,11 @@ use std::hint::black_box;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
+use batt::Devices;
 use batt_dsl::{Limits, Workspace};
 use batt_engine::device::{
-    Counts, Device, DeviceOptions, DeviceReport, Left, OpCount, Prepared, Score, ScoreOptions,
-    Settings, score_jobs, score_table,
+    Counts, Device, DeviceOptions, DeviceReport, OpCount, Score, ScoreOptions, Settings,
+    score_table,
 };
 use batt_engine::{
     BattWorker, Compiled, CompiledBatt, Goal, Job, MegaOptions, MegaReport, Sample, StepCount,
@@ -15,11 +16,10 @@ use batt_engine::{
 };
 use batt_lang::Batt;
 
-use super::super::mega::{Entry, hash_of, verdict_of};
 use super::limit::Parts;
-use crate::corpus::median;
-use crate::device::Devices;
 use crate::interrupt;
+use crate::mega::{Entry, hash_of, verdict_of};
+use batt_reference::median;
 
 /// More rounds make no median better.
 const ROUNDS: usize = 15;
@@ -131,7 +131,7 @@ impl Agreement {
 
 /// Runs work on all sides.
 pub struct Harness<'h> {
-    pub devices: &'h mut Devices,
+    pub devices: &'h mut [Box<dyn Device>],
     pub limits: Limits,
     pub agreement: Agreement,
     /// Where all runs that were compared have been finished.
@@ -143,10 +143,10 @@ pub struct Harness<'h> {
 }
 
 impl<'h> Harness<'h> {
-    pub fn new(devices: &'h mut Devices, limits: Limits) -> Harness<'h> {
+    pub fn new(devices: &'h mut Devices) -> Harness<'h> {
         Harness {
-            devices,
-            limits,
+            devices: devices.as_mut(),
+            limits: Limits::default(),
             agreement: Agreement::default(),
             finished: Counts::default(),
             errors: Vec::new(),
@@ -191,11 +191,10 @@ impl<'h> Harness<'h> {
         let rounds = parts.len();
         let [one, all, device] = times.map(|mut times| median(&mut times));
         let mut parts = Parts::median(parts);
-        if counts.finished() < counts.total()
-            && let Subject::Programs(programs) = work.subject
-        {
-            let without = self.without_leftovers(programs, &work.samples);
-            parts.leftovers = (device - without).max(0.0);
+        if let Subject::Programs(_) = work.subject {
+            // An estimate: runs that the device leaves cost as much as the mean run, on all cores.
+            let left = counts.total() - counts.finished();
+            parts.leftovers = all * left as f64 / counts.total().max(1) as f64;
         }
         Some(Timings {
             samples: work.samples.len(),
@@ -340,35 +339,6 @@ impl<'h> Harness<'h> {
                 (elapsed, parts)
             }
         }
-    }
-
-    /// Microseconds on devices if nobody did what they leave: the middle of three passes.
-    fn without_leftovers(&mut self, programs: &[Compiled], samples: &[Sample<'_>]) -> f64 {
-        let count = samples.len() as u32;
-        let runs: Vec<(u32, u32)> = (0..programs.len() as u32)
-            .flat_map(|program| (0..count).map(move |sample| (program, sample)))
-            .collect();
-        let options = ScoreOptions {
-            left: Left::HandedBack,
-            ..self.score_options(Settings::default())
-        };
-        let mut times: Vec<f64> = (0..3)
-            .map(|_| {
-                let started = Instant::now();
-                let samples = Prepared::of(samples, programs);
-                let stop = interrupt::stop();
-                black_box(score_jobs(
-                    self.devices,
-                    programs,
-                    &samples,
-                    &runs,
-                    &options,
-                    stop,
-                ));
-                micros(started.elapsed())
-            })
-            .collect();
-        median(&mut times)
     }
 
     fn score_options(&self, settings: Settings) -> ScoreOptions {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use batt_engine::device::{Counts, DeviceReport, Times};
 
 use super::harness::{Timings, micros};
-use crate::ui::{counted, grouped};
+use crate::text::{counted, grouped};
 
 /// A pass on devices, in microseconds. Devices work side by side, so times are those of the one that was busy longest.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

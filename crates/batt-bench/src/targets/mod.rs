@@ -1,4 +1,4 @@
-//! `batt bench --device D --targets`: every target of the original's documents, next to what is measured here.
+//! The targets of the original's documents, beside what is measured here.
 
 mod catalogue;
 mod harness;
@@ -11,22 +11,22 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use batt_cuda::{Cuda, Driver, Settings};
-use batt_dsl::Dialect;
-use batt_engine::device::DeviceOptions;
+use batt::DeviceChoice;
+use batt_cuda::{Cuda, Settings};
+use batt_reference::Original;
+use clap::Args;
+use serde_json::json;
 
 use self::catalogue::{What, measurements};
 use self::harness::{Agreement, Harness, Timings};
-pub use self::report::{to_json, write, write_markdown};
+use self::report::{to_json, write, write_markdown};
 use self::stages::{Stages, two_devices};
-use super::checkout::Kind;
-use super::device::Wanted;
-use super::mega::setup::Material;
-use super::memory::{DeviceMemory, Watch, ordinals};
-use crate::device::{DeviceName, PER_DEVICE};
-use crate::error::advised;
-use crate::interrupt;
-use crate::ui::Ui;
+use crate::devices::ordinals;
+use crate::memory::{DeviceMemory, Watch};
+use crate::options::{Against, Common, OnDevice};
+use crate::text::print;
+use crate::tokpidjin::Wanted;
+use crate::{devices, interrupt};
 
 /// What a measurement came to.
 #[derive(Clone, Debug, Default)]
@@ -71,61 +71,86 @@ struct Opened {
 /// How often memory is looked at.
 const EVERY: Duration = Duration::from_millis(200);
 
-/// Measures for about as long as said.
-pub fn measure(wanted: &Wanted<'_>, ui: &Ui) -> Result<Table> {
-    if !DeviceOptions::default().keep(&wanted.limits) {
-        return Err(advised(
-            "limits as low as these cannot be kept on a device",
-            "leave --max-steps, --max-size and --max-memory out",
-        ));
-    }
+/// Measure the workloads of the original's documents on a device, on one core and on all
+///
+/// All sides take turns and are compared; the table says what limits the device. With --against a
+/// checkout of tokpidjin, Python runs the batt of 650 steps as well.
+#[derive(Args)]
+pub struct TargetsArgs {
+    #[command(flatten)]
+    common: Common,
+    #[command(flatten)]
+    device: OnDevice,
+    #[command(flatten)]
+    against: Against,
+
+    /// Print the table as Markdown
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
+}
+
+/// Runs the benchmark. Returns whether all results agree.
+pub fn main(args: &TargetsArgs) -> Result<bool> {
+    let table = measure(args)?;
+    print(|out| match (args.common.json, args.markdown) {
+        (true, _) => Ok(writeln!(out, "{}", json!({"targets": to_json(&table)}))?),
+        (false, true) => write_markdown(out, &table),
+        (false, false) => write(out, &table),
+    })?;
+    Ok(table.agreement.differing == 0)
+}
+
+fn measure(args: &TargetsArgs) -> Result<Table> {
     let started = Instant::now();
-    let (files, tasks) = super::files_of(wanted.checkout, wanted.solvers, wanted.tasks)?;
-    let python = match wanted.checkout {
-        Some(folder) => Kind::of(folder, !wanted.solvers.is_empty())? == Kind::Tokpidjin,
-        None => false,
-    };
-    let dialect = match python {
-        true => Some(Dialect::Tokpidjin),
-        false => wanted.dialect,
-    };
-    let material = Material::load(&files, tasks.as_ref(), dialect, ui)?;
-    let opened = open_twice(wanted.device, ui)?;
-    let mut devices = super::open(wanted.device, PER_DEVICE, ui)?;
-    let names = devices.iter().map(|device| device.name()).collect();
-    let watch = Watch::start(DeviceMemory::of(wanted.device), EVERY, || ());
+    let checkout = args.against.against.as_deref();
+    let checkout = checkout
+        .map(|folder| args.common.checkout(folder))
+        .transpose()?;
+    let material = args.common.material(checkout.as_ref())?;
+    let python = checkout
+        .as_ref()
+        .filter(|checkout| checkout.original == Original::Tokpidjin)
+        .map(|checkout| Wanted {
+            checkout,
+            python: args.against.python.as_deref(),
+            seed: args.common.seed,
+            time: Duration::ZERO,
+        });
+    let device = &args.device.device;
+    let time = args.common.time();
+    let opened = open_twice(device)?;
+    let mut devices = devices::open(device)?;
+    let names = devices.names();
+    let watch = Watch::start(DeviceMemory::of(device), EVERY, || ());
 
     let all = measurements();
-    let bar = ui.progress(all.len(), "measuring");
-    let harness = Harness::new(&mut devices, wanted.limits);
-    let mut stages = Stages::new(&material, harness, wanted, python)?;
+    let harness = Harness::new(&mut devices);
+    let mut stages = Stages::new(&material, harness, python)?;
     let weights: u32 = all.iter().map(|what| what.weight()).sum();
-    let share = |what: What| wanted.time * what.weight() / weights;
+    let share = |what: What| time * what.weight() / weights;
     let mut findings = HashMap::new();
     for what in all {
         if interrupt::happened() {
             break;
         }
-        if let Some(finding) = stages.measure(what, share(what), ui)? {
+        if let Some(finding) = stages.measure(what, share(what))? {
             findings.insert(what, finding);
         }
-        bar.inc(1);
     }
     let (work, harness) = stages.finish();
     let (mut agreement, counts) = (harness.agreement, harness.finished);
     let (errors, threads) = (harness.errors, harness.threads);
     let seen = watch.finish();
-    // The device is to have room for others.
+    // Frees the memory of the device.
     drop(devices);
     if !interrupt::happened() {
         let share = share(What::TwoDevices);
-        let finding = two_devices(&work, wanted, share, &mut agreement, ui)?;
+        let finding = two_devices(&work, device, share, &mut agreement)?;
         findings.extend(finding.map(|finding| (What::TwoDevices, finding)));
     }
-    bar.finish_and_clear();
     findings.insert(What::Opening, stages::opening(&opened));
     findings.insert(What::Device, Finding::said(opened.name));
-    findings.insert(What::Memory, stages::memory(wanted.device, &seen));
+    findings.insert(What::Memory, stages::memory(device, &seen));
     findings.insert(What::Coverage, stages::coverage(&counts));
     findings.insert(What::Compared, stages::compared(&agreement, &errors));
     Ok(Table {
@@ -140,26 +165,20 @@ pub fn measure(wanted: &Wanted<'_>, ui: &Ui) -> Result<Table> {
     })
 }
 
-/// Opens the device twice: the first time a kernel may have to be compiled, the second time it is kept.
-fn open_twice(device: &DeviceName, ui: &Ui) -> Result<Opened> {
+/// Opens the device twice: the first time may compile the kernel, the second finds it in the cache.
+fn open_twice(device: &DeviceChoice) -> Result<Opened> {
     let started = Instant::now();
-    let devices = super::open(device, 1, ui)?;
-    let name = devices
-        .first()
-        .map_or_else(String::new, |device| device.name());
-    drop(devices);
+    let name = devices::open_logical(device, 1)?.names().swap_remove(0);
     let first = started.elapsed();
-    let number = Driver::get()
-        .ok()
-        .and_then(|driver| ordinals(device, driver.devices).first().copied());
+    let number = ordinals(device).first().copied();
     let started = Instant::now();
     let warps = match number {
-        // A device that opened once does so again; if not, the next one says why.
-        Some(number) => Cuda::open(number, &Settings::from_env())
-            .ok()
-            .map(|(device, _)| device.kernel().warps),
+        Some(number) => {
+            let (device, _) = Cuda::open(number, &Settings::from_env())?;
+            Some(device.kernel().warps)
+        }
         None => {
-            drop(super::open(device, 1, ui)?);
+            drop(devices::open_logical(device, 1)?);
             None
         }
     };

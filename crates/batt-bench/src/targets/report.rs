@@ -1,16 +1,14 @@
-//! The table of targets: for people, for machines, and for `docs/performance.md`.
+//! The table of targets: as text, as JSON, and as Markdown.
 
 use std::io::Write;
 
 use anyhow::Result;
 use serde_json::{Value as Json, json};
 
-use super::super::mega;
 use super::catalogue::{TARGETS, Target, View};
 use super::limit::limit;
 use super::{Finding, Table};
-use crate::device::counts_json;
-use crate::ui::{BAD, GOOD, STRONG, Ui, counted, grouped};
+use crate::text::{counted, counts_json, differ, duration, interrupted};
 
 /// A target next to what was measured.
 struct Row<'t> {
@@ -118,26 +116,15 @@ fn times(ratio: f64) -> String {
     format!("{ratio:.digits$}")
 }
 
-/// Microseconds in a unit that fits, steps of nanoseconds included.
-fn duration(micros: f64) -> String {
-    match micros < 0.1 {
-        true => format!("{:.1} ns", micros * 1e3),
-        false => mega::duration(micros),
-    }
-}
-
 /// For people.
-pub fn write(out: &mut impl Write, table: &Table, ui: &Ui) -> Result<()> {
+pub fn write(out: &mut dyn Write, table: &Table) -> Result<()> {
     writeln!(
         out,
         "{}, against one core and {}; {:.0} s{}",
         table.devices.join(", "),
         counted(table.threads, "thread"),
         table.elapsed.as_secs_f64(),
-        match table.interrupted {
-            true => " (interrupted)",
-            false => "",
-        },
+        interrupted(table.interrupted),
     )?;
     for row in rows(table) {
         let target = row.target;
@@ -145,7 +132,7 @@ pub fn write(out: &mut impl Write, table: &Table, ui: &Ui) -> Result<()> {
             out,
             "\n{} {}: {}",
             target.doc,
-            ui.out(STRONG, target.name.replace('`', "")),
+            target.name.replace('`', ""),
             target.published
         )?;
         if let (Some([one, all, device]), Some([to_one, to_all])) = (row.times, row.ratios()) {
@@ -171,12 +158,9 @@ pub fn write(out: &mut impl Write, table: &Table, ui: &Ui) -> Result<()> {
     )?;
     let agreement = &table.agreement;
     for difference in &agreement.differences {
-        writeln!(out, "{} {difference}", ui.out(BAD, "differs:"))?;
+        writeln!(out, "differs: {difference}")?;
     }
-    let differ = match agreement.differing {
-        0 => ui.out(GOOD, "none differs"),
-        n => ui.out(BAD, format_args!("{} differ", grouped(n))),
-    };
+    let differ = differ(agreement.differing);
     writeln!(
         out,
         "{} compared between device and CPU: {differ}",
@@ -201,8 +185,8 @@ pub fn to_json(table: &Table) -> Json {
     })
 }
 
-/// The table of `docs/performance.md`.
-pub fn write_markdown(out: &mut impl Write, table: &Table) -> Result<()> {
+/// As Markdown.
+pub fn write_markdown(out: &mut dyn Write, table: &Table) -> Result<()> {
     writeln!(
         out,
         "| doc | target | published | one core, all cores, device | device to one core, to all | limited by | remarks |"
@@ -285,7 +269,6 @@ mod tests {
         let all = [12_345.6, 12.345, 0.5, 0.0123, 0.000_036_3];
         let text = ["12346", "12.35", "0.50", "0.012", "0.000036"];
         assert_eq!(all.map(times), text);
-        assert_eq!([0.04, 0.95].map(duration), ["40.0 ns", "0.95 us"]);
     }
 
     #[test]

@@ -5,26 +5,25 @@ use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use batt::DeviceChoice;
 use batt_arc::Pair;
+use batt_cuda::source;
+use batt_dsl::OpId;
 use batt_engine::device::Counts;
 use batt_engine::{Compiled, Sample, profile};
 use batt_lang::card::Donor;
 use batt_lang::{Batt, OnError, StepId};
 
-use super::super::mega::duration;
-use super::super::mega::setup::{Material, merged, near};
-use super::super::mega::targets::STEPS;
-use super::super::memory::{DeviceMemory, Used};
-use super::super::tokpidjin;
 use super::catalogue::What;
 use super::harness::{Agreement, Harness, OneCore, Subject, Timings, Work, micros};
 use super::workloads::{Op, Programs, codes, nothing, patterns, ten};
-use super::{Finding, Opened, Wanted};
-use crate::calibration::{Measured, Outcome};
-use crate::commands::ops::Missing;
-use crate::device::{DeviceName, where_finished};
-use crate::interrupt;
-use crate::ui::{Ui, counted, grouped};
+use super::{Finding, Opened};
+use crate::devices::open_logical;
+use crate::material::{Material, merged, near};
+use crate::mega::targets::STEPS;
+use crate::memory::{DeviceMemory, Used};
+use crate::text::{counted, duration, grouped, where_finished};
+use crate::{interrupt, tokpidjin};
 
 /// Grids that one operation is run on at the most.
 const MANY: usize = 1 << 15;
@@ -59,9 +58,8 @@ pub struct Stages<'m, 'h> {
     harness: Harness<'h>,
     /// The batt of about 650 steps.
     batt: Batt,
-    wanted: &'m Wanted<'m>,
-    /// Is Python to run it as well?
-    python: bool,
+    /// The Python that runs the batt as well, if any.
+    python: Option<tokpidjin::Wanted<'m>>,
 }
 
 /// What two logical devices are measured with.
@@ -75,13 +73,12 @@ impl<'m, 'h> Stages<'m, 'h> {
     pub fn new(
         material: &'m Material,
         harness: Harness<'h>,
-        wanted: &'m Wanted<'m>,
-        python: bool,
+        python: Option<tokpidjin::Wanted<'m>>,
     ) -> Result<Stages<'m, 'h>> {
-        let donors = material.donors()?;
+        let donors = material.donors();
         let on_error = match python {
-            true => OnError::Defaults,
-            false => OnError::default(),
+            Some(_) => OnError::Defaults,
+            None => OnError::default(),
         };
         Ok(Stages {
             batt: near(&donors, STEPS, on_error)?,
@@ -89,18 +86,17 @@ impl<'m, 'h> Stages<'m, 'h> {
             material,
             donors,
             harness,
-            wanted,
             python,
         })
     }
 
-    /// One measurement. `None` if it is made elsewhere, or if somebody has had enough.
-    pub fn measure(&mut self, what: What, time: Duration, ui: &Ui) -> Result<Option<Finding>> {
+    /// One measurement. `None` if it is made elsewhere, or after Ctrl-C.
+    pub fn measure(&mut self, what: What, time: Duration) -> Result<Option<Finding>> {
         let finding = match what {
             What::Pattern(demos) => self.pattern(1, demos, time)?,
             What::FivePatterns(demos) => self.pattern(5, demos, time)?,
             What::BattOnce => self.batt_once(time),
-            What::Batt => self.whole_batt(time, ui)?,
+            What::Batt => self.whole_batt(time)?,
             What::Tasks(tasks, batch) => {
                 let samples = self.material.samples_of(tasks);
                 self.on_batt(samples, NonZeroUsize::new(batch), time)
@@ -117,9 +113,7 @@ impl<'m, 'h> Stages<'m, 'h> {
             What::Launch => self.on_grids(&nothing()?, 1, time),
             What::ShareOfObjects => Some(self.share_of_objects(time)),
             What::Calls => Some(self.calls()),
-            What::Soak => Some(Finding::said(
-                "`batt bench --device D --soak 5m` measures it",
-            )),
+            What::Soak => Some(Finding::said("`batt-bench soak` measures it")),
             What::Setting => Some(Finding::said(
                 "a setting of the original's, nothing to measure",
             )),
@@ -180,7 +174,7 @@ impl<'m, 'h> Stages<'m, 'h> {
     }
 
     /// As many of the batt's samples as there is time for, and Python if it is there.
-    fn whole_batt(&mut self, time: Duration, ui: &Ui) -> Result<Option<Finding>> {
+    fn whole_batt(&mut self, time: Duration) -> Result<Option<Finding>> {
         let Some(mut finding) = self.on_batt(self.cycled(SAMPLES), None, time) else {
             return Ok(None);
         };
@@ -193,21 +187,15 @@ impl<'m, 'h> Stages<'m, 'h> {
             timings.one / timings.all.max(1e-6)
         );
         let samples = timings.samples as f64;
-        if let Some(checkout) = self.wanted.checkout.filter(|_| self.python) {
+        if let Some(python) = &self.python {
             let wanted = tokpidjin::Wanted {
-                checkout,
-                python: self.wanted.python,
-                solvers: self.wanted.solvers,
-                tasks: self.wanted.tasks,
-                count: 0,
-                seed: self.wanted.seed,
-                limits: self.wanted.limits,
                 time,
+                ..python.clone()
             };
             let outputs = self.batt.outputs.iter();
             let solvers = outputs.map(|output| output.donor.clone()).collect();
             let data = &self.material.data;
-            let found = tokpidjin::compare_batt(&wanted, &self.batt, solvers, data, ui)?;
+            let found = tokpidjin::compare_batt(&wanted, &self.batt, solvers, data)?;
             let mean = |of: fn(&tokpidjin::Measured) -> f64| {
                 found.samples.iter().map(of).sum::<f64>() / found.samples.len().max(1) as f64
             };
@@ -532,38 +520,22 @@ fn transfers(timings: &Timings) -> String {
     )
 }
 
-/// From which size on the device is faster than something else.
+/// Says from which size on the device is faster than another side, in all larger sizes.
 fn crossover(all: &[(usize, Timings)], other: impl Fn(&Timings) -> f64) -> String {
-    let measured: Vec<Measured> = all
-        .iter()
-        .map(|(size, timings)| {
-            let batch = |whole: f64| Duration::from_secs_f64(whole / timings.calls as f64 / 1e6);
-            Measured {
-                runs: *size,
-                devices: batch(timings.device),
-                cores: batch(other(timings)),
-            }
-        })
-        .collect();
-    let largest = all.last().map_or(0, |(size, _)| *size);
-    match Outcome::of(&measured) {
-        Outcome::From(size) if size > largest => format!(
-            "from about {} on if it goes on as up to {}",
-            grouped(size),
-            grouped(largest)
-        ),
-        Outcome::From(size) => format!("from {} on", grouped(size)),
-        Outcome::Never => format!("never up to {}", grouped(largest)),
+    let wins = all.iter().rev().take_while(|(_, t)| t.device < other(t));
+    match (wins.last(), all.last()) {
+        (Some((size, _)), _) => format!("from {} on", grouped(*size)),
+        (None, Some((largest, _))) => format!("never up to {}", grouped(*largest)),
+        (None, None) => "never".to_owned(),
     }
 }
 
-/// What one and two logical devices on a device take for the same. `None` if somebody has had enough.
+/// What one and two logical devices on a device take for the same. `None` after Ctrl-C.
 pub fn two_devices(
     work: &ForTwo<'_>,
-    wanted: &Wanted<'_>,
+    device: &DeviceChoice,
     time: Duration,
     agreement: &mut Agreement,
-    ui: &Ui,
 ) -> Result<Option<Finding>> {
     let mut work = Work {
         subject: &work.programs,
@@ -573,8 +545,8 @@ pub fn two_devices(
         at_a_time: None,
     };
     let mut measure = |count: usize| {
-        let mut devices = logical(wanted.device, count, ui)?;
-        let mut harness = Harness::new(&mut devices, wanted.limits);
+        let mut devices = open_logical(device, count)?;
+        let mut harness = Harness::new(&mut devices);
         if count == 1 {
             harness.fit(&mut work, time);
         }
@@ -595,27 +567,6 @@ pub fn two_devices(
     Ok(Some(timed(two, note)))
 }
 
-/// So many logical devices on each device.
-fn logical(device: &DeviceName, count: usize, ui: &Ui) -> Result<crate::device::Devices> {
-    let open = |device: &DeviceName| super::super::open(device, count, ui);
-    match device {
-        DeviceName::Cuda(numbers) if !numbers.is_empty() => {
-            let mut numbers = numbers.clone();
-            numbers.sort_unstable();
-            numbers.dedup();
-            open(&DeviceName::Cuda(numbers.repeat(count)))
-        }
-        DeviceName::Emulated => {
-            let mut devices = Vec::new();
-            for _ in 0..count {
-                devices.extend(open(device)?);
-            }
-            Ok(devices)
-        }
-        _ => open(device),
-    }
-}
-
 /// What opening took.
 pub fn opening(opened: &Opened) -> Finding {
     let [first, again] = opened.times.map(|time| duration(micros(time)));
@@ -625,7 +576,7 @@ pub fn opening(opened: &Opened) -> Finding {
 }
 
 /// Memory of the device that was used at the most.
-pub fn memory(device: &DeviceName, seen: &[Used]) -> Finding {
+pub fn memory(device: &DeviceChoice, seen: &[Used]) -> Finding {
     let most = seen.iter().filter_map(|used| used.devices).max();
     let (Some(device), Some(most)) = (DeviceMemory::of(device), most) else {
         return Finding::said("not known here: the device has no memory of its own");
@@ -641,11 +592,14 @@ pub fn memory(device: &DeviceName, seen: &[Used]) -> Finding {
 
 /// Primitives, and runs, that the device takes.
 pub fn coverage(counts: &Counts) -> Finding {
-    let missing = Missing::new();
+    // The generator of the table of bodies lists the primitives that have none.
+    let dispatch = source::VM.iter().find(|file| file.name == "dispatch.cuh");
+    let missing = dispatch.map_or(0, |file| file.text.matches("\n// missing: ").count());
+    let all = OpId::every().count();
     Finding::said(format!(
         "{} of {} primitives; {}",
-        grouped(missing.all() - missing.count()),
-        grouped(missing.all()),
+        grouped(all.saturating_sub(missing)),
+        grouped(all),
         where_finished(counts)
     ))
 }

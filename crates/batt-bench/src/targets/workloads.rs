@@ -7,8 +7,8 @@ use batt_dsl::Dialect;
 use batt_engine::Compiled;
 use batt_lang::{Batt, BattFile, SolverFile};
 
-use super::super::mega::targets::PATTERN;
 use super::harness::Subject;
+use crate::mega::targets::PATTERN;
 
 /// A kind of operation, as the original's documents group them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -228,12 +228,12 @@ mod tests {
     use batt_engine::{Job, score_job};
 
     use super::*;
-    use crate::corpus::Corpus;
+    use crate::material::Material;
 
     /// Every program does what it is there for: it has a value on nearly every grid.
     #[test]
     fn all_programs_work() {
-        let corpus = Corpus::load();
+        let corpus = Material::load(&[], None, None).unwrap();
         let mut all: Vec<(String, Programs)> = OPS
             .iter()
             .map(|op| (op.name.to_owned(), op.program().unwrap()))

@@ -1,40 +1,37 @@
-//! A batt under the library of a tokpidjin checkout by Python, and by us, in turns.
+//! A batt under tokpidjin's library by Python, and by this engine, in turns.
 
 mod agree;
-mod folder;
 mod report;
 
 use std::ffi::OsStr;
+use std::fs;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use batt_arc::{Dataset, Pair, PairRef, Task};
 use batt_dsl::{Dialect, Limits, OwnedValue};
 use batt_engine::{RunError, Sample};
 use batt_lang::batt::{Form, write_batt};
 use batt_lang::card::{CardOptions, differs, merge, select};
 use batt_lang::{Batt, OnError};
+use batt_reference::{Checkout, Original, Python, SCRIPT_PREAMBLE, median, rows};
+use clap::Args;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
+use tempfile::TempDir;
 
 use self::agree::Agreement;
-use self::folder::Folder;
-pub use self::report::{to_json, write};
-use super::against::task_folder;
-use super::checkout::Kind;
-use super::mega::Runner;
-use super::mega::setup::donors;
-use super::python::{Python, rows};
-use super::turns::spread;
-use crate::corpus::median;
-use crate::error::advised;
+use self::report::{to_json, write};
 use crate::interrupt;
-use crate::solvers::{load_all, load_tasks};
-use crate::ui::Ui;
+use crate::mega::Runner;
+use crate::options::{Common, advised};
+use crate::text::print;
+use crate::turns::spread;
 
-const SCRIPT: &str = concat!(include_str!("../answers.py"), include_str!("child.py"));
+/// Behind the preamble of every script.
+const SCRIPT: &str = include_str!("child.py");
 
 /// Samples that are enough for a steady figure.
 const SAMPLES: usize = 600;
@@ -46,17 +43,46 @@ const ROUNDS: usize = 5;
 /// find its memory in the caches of the other.
 const TURN: usize = 16;
 
-/// What is to be compared.
+/// Compare a batt with the same batt under tokpidjin's own library, in turns
+///
+/// Solvers of the checkout are merged with the built-in differs. Python and this engine run the batt
+/// on the same samples; both lists are compared entry by entry. The library needs numpy.
+#[derive(Args)]
+pub struct TokpidjinArgs {
+    /// A checkout of tokpidjin
+    checkout: PathBuf,
+    #[command(flatten)]
+    common: Common,
+
+    /// The Python to run [default: /usr/bin/python3, or the first on the PATH]
+    #[arg(long, value_name = "PATH")]
+    python: Option<PathBuf>,
+
+    /// How many solvers make the batt
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    count: usize,
+}
+
+/// Runs the benchmark. Returns whether all results agree.
+pub fn main(args: &TokpidjinArgs) -> Result<bool> {
+    let comparison = compare(args)?;
+    print(|out| match args.common.json {
+        true => Ok(writeln!(
+            out,
+            "{}",
+            json!({"tokpidjin": to_json(&comparison)})
+        )?),
+        false => write(out, &comparison),
+    })?;
+    Ok(comparison.agreement.differ() == 0)
+}
+
+/// How to run the Python side.
+#[derive(Clone)]
 pub struct Wanted<'a> {
-    pub checkout: &'a Path,
+    pub checkout: &'a Checkout,
     pub python: Option<&'a Path>,
-    /// Solver files; none for the checkout's own.
-    pub solvers: &'a [PathBuf],
-    pub tasks: Option<&'a Path>,
-    /// How many solvers make the batt.
-    pub count: usize,
     pub seed: u64,
-    pub limits: Limits,
     pub time: Duration,
 }
 
@@ -103,42 +129,53 @@ struct Answer {
     s: Vec<Json>,
 }
 
-/// Compares for about as long as said.
-pub fn compare(wanted: &Wanted<'_>, ui: &Ui) -> Result<Comparison> {
-    let files = Kind::Tokpidjin.files(wanted.checkout, wanted.solvers);
-    let files = load_all(&files, Some(Dialect::Tokpidjin), ui)?;
-    let data = load_tasks(&task_folder(wanted.checkout, wanted.tasks)?, ui)?;
-    let all = donors(files.iter().flat_map(|file| &file.programs), &data);
-    let picked = select(&all, Some(wanted.count.min(all.len())), None, wanted.seed)?;
+fn compare(args: &TokpidjinArgs) -> Result<Comparison> {
+    let checkout = args.common.checkout(&args.checkout)?;
+    if checkout.original != Original::Tokpidjin {
+        return Err(advised(
+            "this is no checkout of tokpidjin: it has no safe_dsl.py",
+            "`batt bench --against` compares with arc-dsl",
+        ));
+    }
+    let material = args.common.material(Some(&checkout))?;
+    let all = material.donors();
+    let wanted = Wanted {
+        checkout: &checkout,
+        python: args.python.as_deref(),
+        seed: args.common.seed,
+        time: args.common.time(),
+    };
+    let picked = select(&all, Some(args.count.min(all.len())), None, wanted.seed)?;
     let options = CardOptions {
         on_error: OnError::Defaults,
         ..CardOptions::default()
     };
     let batt = merge(&picked, &differs(Dialect::Tokpidjin), &options)?.batt;
     let solvers = picked.iter().map(|donor| donor.id.clone()).collect();
-    compare_batt(wanted, &batt, solvers, &data, ui)
+    compare_batt(&wanted, &batt, solvers, &material.data)
 }
 
-/// Compares a batt that was merged so that steps which fail have defaults, as they have in Python.
+/// Compares a batt whose failing steps have defaults, as in Python.
 pub fn compare_batt(
     wanted: &Wanted<'_>,
     batt: &Batt,
     solvers: Vec<String>,
     data: &Dataset,
-    ui: &Ui,
 ) -> Result<Comparison> {
-    let folder = Folder::new()?;
-    folder.write("batt_bench.py", &write_batt(batt, Form::Guarded))?;
+    let folder = TempDir::new().context("no temporary folder")?;
+    let file = folder.path().join("batt_bench.py");
+    fs::write(file, write_batt(batt, Form::Guarded)).context("cannot write the batt")?;
+    let script = format!("{SCRIPT_PREAMBLE}{SCRIPT}");
     let patience = (wanted.time.as_secs_f64() / 6.0).clamp(1.0, 10.0);
     let start = |mode: &str| {
         let seconds = patience.to_string();
         let args: [&OsStr; 4] = [
-            wanted.checkout.as_os_str(),
+            wanted.checkout.path.as_os_str(),
             folder.path().as_os_str(),
             mode.as_ref(),
             seconds.as_ref(),
         ];
-        Python::start_script(wanted.python, SCRIPT, &args)
+        Python::start_script(wanted.python, &script, &args)
     };
     let pythons = [start("as it is")?, start("quiet")?];
     let mut sides = Sides {
@@ -159,10 +196,10 @@ pub fn compare_batt(
         pythons,
         ours: Runner::new(batt),
         batt,
-        limits: &wanted.limits,
+        limits: Limits::default(),
     };
     let chosen = sides.choose(data, wanted.time)?;
-    sides.time(&chosen, wanted.time, ui)?;
+    sides.time(&chosen, wanted.time)?;
     Ok(sides.comparison)
 }
 
@@ -194,14 +231,14 @@ impl Chosen<'_> {
     }
 }
 
-/// Whoever takes turns with Python, and what comes of it.
+/// The sides that take turns, and the outcome.
 struct Sides<'b> {
     comparison: Comparison,
     /// The checkout as it is, and without its log calls.
     pythons: [Python; 2],
     ours: Runner,
     batt: &'b Batt,
-    limits: &'b Limits,
+    limits: Limits,
 }
 
 impl Sides<'_> {
@@ -250,7 +287,7 @@ impl Sides<'_> {
 
     /// Compares both lists of a sample, entry by entry.
     fn agree(&mut self, chosen: &Chosen<'_>, theirs: &Answer) {
-        let mut outputs = self.ours.run(&chosen.sample, self.limits, |run, entry| {
+        let mut outputs = self.ours.run(&chosen.sample, &self.limits, |run, entry| {
             let owned = run.to_owned(entry.value?);
             owned.map_err(|fault| RunError { fault, step: None })
         });
@@ -291,10 +328,9 @@ impl Sides<'_> {
     }
 
     /// Times all sides on the chosen samples, in turns.
-    fn time(&mut self, chosen: &[Chosen<'_>], time: Duration, ui: &Ui) -> Result<()> {
+    fn time(&mut self, chosen: &[Chosen<'_>], time: Duration) -> Result<()> {
         let started = Instant::now();
         let time = time.mul_f64(6.0 / 7.0);
-        let bar = ui.progress(chosen.len() * ROUNDS, "comparing");
         let mut all: Vec<[Vec<f64>; 4]> = vec![Default::default(); chosen.len()];
         let mut longest = Duration::ZERO;
         let mut rounds = 0;
@@ -312,7 +348,6 @@ impl Sides<'_> {
                         all[2 + k].push(self.time_ours(chosen, copied));
                     }
                 }
-                bar.inc(chosen.len() as u64);
                 if interrupt::happened() {
                     self.comparison.interrupted = true;
                     break 'rounds;
@@ -321,7 +356,6 @@ impl Sides<'_> {
             longest = longest.max(round.elapsed());
             rounds += 1;
         }
-        bar.finish_and_clear();
         self.comparison.rounds = rounds.max(1);
         for (chosen, all) in chosen.iter().zip(all) {
             if all[3].is_empty() {
@@ -342,7 +376,7 @@ impl Sides<'_> {
     /// Microseconds of a run of ours, from the grids of a task to both lists.
     fn time_ours(&mut self, chosen: &Chosen<'_>, copied: bool) -> f64 {
         let start = Instant::now();
-        let made = self.ours.run(&chosen.sample, self.limits, |run, entry| {
+        let made = self.ours.run(&chosen.sample, &self.limits, |run, entry| {
             let value = black_box(entry.value).ok()?;
             copied.then(|| run.to_owned(value).ok()).flatten()
         });

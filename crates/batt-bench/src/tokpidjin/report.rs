@@ -5,10 +5,9 @@ use std::io::Write;
 use anyhow::Result;
 use serde_json::{Value as Json, json};
 
-use super::super::mega::duration;
 use super::{Comparison, Measured};
-use crate::corpus::median;
-use crate::ui::{BAD, GOOD, STRONG, Ui, counted, grouped, table, table_text};
+use crate::text::{counted, duration, grouped, interrupted, table, table_text};
+use batt_reference::median;
 
 /// The time of one side on a sample.
 type Side = fn(&Measured) -> f64;
@@ -61,7 +60,7 @@ the library formats its messages all the same. In \"without log calls\" those ar
 batt: one thread; from the grids of the task to both lists, as values of the run or copied out of it.";
 
 /// Writes the report for people.
-pub fn write(out: &mut impl Write, comparison: &Comparison, ui: &Ui) -> Result<()> {
+pub fn write(out: &mut dyn Write, comparison: &Comparison) -> Result<()> {
     writeln!(
         out,
         "against {} ({}), one core each: a batt of {} and 4 differs, {}, seed {}, on {}, {}{}",
@@ -72,13 +71,10 @@ pub fn write(out: &mut impl Write, comparison: &Comparison, ui: &Ui) -> Result<(
         comparison.seed,
         counted(comparison.samples.len(), "sample"),
         counted(comparison.rounds, "round"),
-        match comparison.interrupted {
-            true => " (interrupted)",
-            false => "",
-        },
+        interrupted(comparison.interrupted),
     )?;
     writeln!(out, "{HOW}")?;
-    writeln!(out, "\n{}", ui.out(STRONG, "time per sample"))?;
+    writeln!(out, "\ntime per sample")?;
     let mut rows = table(&["", "mean", "median"], &[1, 2]);
     let sides: [(&str, Side); 4] = [
         ("Python, as it is", |s| s.python),
@@ -95,7 +91,7 @@ pub fn write(out: &mut impl Write, comparison: &Comparison, ui: &Ui) -> Result<(
         ]);
     }
     write!(out, "{}", table_text(&rows))?;
-    writeln!(out, "\n{}", ui.out(STRONG, "times faster"))?;
+    writeln!(out, "\ntimes faster")?;
     let header = ["", "over all samples", "median sample", "worst sample"];
     let mut rows = table(&header, &[1, 2, 3]);
     for (name, ratios) in ratios(comparison) {
@@ -109,18 +105,14 @@ pub fn write(out: &mut impl Write, comparison: &Comparison, ui: &Ui) -> Result<(
     writeln!(out, "{}", table_text(&rows))?;
     let agreement = &comparison.agreement;
     for difference in agreement.differences.iter().take(5) {
-        writeln!(out, "{} {difference}", ui.out(BAD, "differs:"))?;
+        writeln!(out, "differs: {difference}")?;
     }
-    let style = match agreement.differ() {
-        0 => GOOD,
-        _ => BAD,
-    };
     let same = format!(
         "{} of {}",
         grouped(agreement.same),
         grouped(agreement.entries)
     );
-    writeln!(out, "same entries     {}", ui.out(style, same))?;
+    writeln!(out, "same entries     {}", same)?;
     let remarks = [
         (
             "only order       ",
