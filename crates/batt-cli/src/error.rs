@@ -78,11 +78,14 @@ pub fn reason(error: &io::Error) -> String {
 }
 
 /// The advice that comes with an error, if any.
-pub fn hint(error: &Error) -> Option<&str> {
-    error
-        .chain()
-        .find_map(|cause| cause.downcast_ref::<Advised>())
-        .map(|advised| advised.hint.as_str())
+pub fn hint(error: &Error) -> Option<String> {
+    error.chain().find_map(|cause| {
+        if let Some(advised) = cause.downcast_ref::<Advised>() {
+            return Some(advised.hint.clone());
+        }
+        let error = cause.downcast_ref::<batt::Error>()?;
+        Some(error.hint())
+    })
 }
 
 /// Is it that nobody reads our output any more?

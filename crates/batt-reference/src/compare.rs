@@ -126,6 +126,46 @@ pub fn compare(
     Ok(comparison)
 }
 
+/// How many times faster this library is than Python.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ratios {
+    /// Over all solvers: Python's total time divided by ours.
+    pub overall: Option<f64>,
+    /// The same without one solver.
+    pub without: Option<f64>,
+    /// That solver alone.
+    pub alone: Option<f64>,
+    /// The median of the solvers' ratios.
+    pub median: f64,
+    /// The smallest of them.
+    pub smallest: f64,
+}
+
+impl Comparison {
+    /// Summarises the times. `heavy` is the task of a solver that dominates the total and is therefore
+    /// also reported separately.
+    pub fn ratios(&self, heavy: &str) -> Ratios {
+        let is_heavy = |solver: &&SolverTimes| solver.name.ends_with(heavy);
+        let all = || self.solvers.iter();
+        let mut ratios: Vec<f64> = all().map(SolverTimes::ratio).collect();
+        Ratios {
+            overall: total(all()),
+            without: total(all().filter(|solver| !is_heavy(solver))),
+            alone: total(all().filter(is_heavy)),
+            median: median(&mut ratios),
+            smallest: ratios.first().copied().unwrap_or_default(),
+        }
+    }
+}
+
+/// Python's total time divided by ours; none of no solvers.
+fn total<'a>(solvers: impl Iterator<Item = &'a SolverTimes>) -> Option<f64> {
+    let (python, ours) = solvers.fold((0.0, 0.0), |(python, ours), solver| {
+        (python + solver.python, ours + solver.ours)
+    });
+    (ours > 0.0).then(|| python / ours)
+}
+
 /// Returns the middle of some numbers; 0 of none.
 pub fn median(samples: &mut [f64]) -> f64 {
     samples.sort_by(f64::total_cmp);
@@ -303,5 +343,45 @@ fn time_ours(workspace: &mut Workspace, compiled: &Compiled, grid: &Grid) -> f64
             return time.as_nanos() as f64 / f64::from(repetitions);
         }
         repetitions *= 4;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_of_three_solvers() {
+        let solver = |name: &str, python, ours| SolverTimes {
+            name: name.into(),
+            grids: 1,
+            python,
+            ours,
+        };
+        let comparison = Comparison {
+            python: "python3".into(),
+            version: "CPython 3".into(),
+            solvers: vec![
+                solver("solve_a", 100.0, 2.0),
+                solver("solve_b", 90.0, 1.0),
+                solver("solve_a64e4611", 9810.0, 97.0),
+            ],
+            agreed: 3,
+            answers: 3,
+            differences: Vec::new(),
+            interrupted: false,
+        };
+        let ratios = comparison.ratios("a64e4611");
+        assert_eq!(ratios.overall, Some(100.0));
+        assert!((ratios.without.unwrap() - 190.0 / 3.0).abs() < 1e-9);
+        assert!((ratios.alone.unwrap() - 9810.0 / 97.0).abs() < 1e-9);
+        assert_eq!((ratios.median, ratios.smallest), (90.0, 50.0));
+    }
+
+    #[test]
+    fn medians() {
+        assert_eq!(median(&mut []), 0.0);
+        assert_eq!(median(&mut [3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(&mut [4.0, 1.0, 2.0, 3.0]), 2.5);
     }
 }

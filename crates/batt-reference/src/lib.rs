@@ -13,6 +13,6 @@ mod error;
 mod python;
 
 pub use checkout::{Checkout, Original};
-pub use compare::{CompareOptions, Comparison, SolverTimes, compare, median};
+pub use compare::{CompareOptions, Comparison, Ratios, SolverTimes, compare, median};
 pub use error::ReferenceError;
 pub use python::{Python, SCRIPT_PREAMBLE, rows};

@@ -237,6 +237,8 @@ fn unusable(error: VectorsError) -> anyhow::Error {
         ),
         VectorsError::Empty(_) => advised(&error, "name the folder that holds ops/ or programs/"),
         VectorsError::NoOp(..) => advised(&error, "`batt ops` lists the primitives"),
-        VectorsError::Case { .. } => advised(&error, "download the vectors again, or correct that line"),
+        VectorsError::Case { .. } => {
+            advised(&error, "download the vectors again, or correct that line")
+        }
     }
 }

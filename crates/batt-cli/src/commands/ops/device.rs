@@ -25,16 +25,6 @@ impl Missing {
         }
     }
 
-    /// How many primitives there are.
-    pub fn all(&self) -> usize {
-        self.all
-    }
-
-    /// How many of them have no device body.
-    pub fn count(&self) -> usize {
-        self.found.len()
-    }
-
     pub fn write(&self, out: &mut impl Write) -> Result<()> {
         if self.found.is_empty() {
             writeln!(

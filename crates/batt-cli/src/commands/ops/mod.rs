@@ -11,7 +11,7 @@ use batt_dsl::{ConstId, Dialect, Limits, Op, Workspace};
 use clap::Args;
 use serde_json::{Value as Json, json};
 
-pub use self::device::Missing;
+use self::device::Missing;
 use crate::cli::{DialectName, Exit};
 use crate::error::advised;
 use crate::solvers::nearest;

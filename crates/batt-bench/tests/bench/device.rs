@@ -1,11 +1,11 @@
-//! `batt bench --device emulated --targets` and `--soak`.
+//! `batt-bench targets` and `batt-bench soak`, on the emulated device.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 
-use crate::support::{Ended, Folder, batt, command};
+use crate::support::{Ended, Folder, bench, command};
 
 const SOLVERS: &str = "\
 def solve_aa11(I):
@@ -33,9 +33,9 @@ fn folder() -> Folder {
     folder
 }
 
-fn bench(folder: &Folder, more: &[&str]) -> Ended {
-    let args = ["bench", "--device", "emulated"];
-    folder.batt(&[&args, &FILES[..], more].concat())
+fn run(folder: &Folder, what: &str, more: &[&str]) -> Ended {
+    let args = [what, "--device", "emulated"];
+    folder.bench(&[&args, &FILES[..], more].concat())
 }
 
 fn json(ended: &Ended) -> Json {
@@ -44,7 +44,7 @@ fn json(ended: &Ended) -> Json {
 
 #[test]
 fn every_target_is_measured() {
-    let ended = bench(&folder(), &["--targets", "--seconds", "2", "--json"]).code(0);
+    let ended = run(&folder(), "targets", &["--seconds", "2", "--json"]).code(0);
     let table = &json(&ended)["targets"];
     assert_eq!(table["differing"], 0);
     assert!(table["compared"].as_u64().unwrap() > 100);
@@ -101,12 +101,12 @@ fn every_target_is_measured() {
 #[test]
 fn the_table_for_people_and_for_the_page() {
     let folder = folder();
-    bench(&folder, &["--targets", "--seconds", "1"])
+    run(&folder, "targets", &["--seconds", "1"])
         .code(0)
         .out("sample pattern, 3 samples: 0.35 ms on the CPU")
         .out("limited by ")
         .out("none differs");
-    let ended = bench(&folder, &["--targets", "--seconds", "1", "--markdown"]).code(0);
+    let ended = run(&folder, "targets", &["--seconds", "1", "--markdown"]).code(0);
     let mut lines = ended.stdout.lines();
     assert!(lines.next().unwrap().starts_with("| doc | target |"));
     let row = lines.find(|line| line.starts_with("| C | 80 grids, 10 operations |"));
@@ -114,25 +114,36 @@ fn the_table_for_people_and_for_the_page() {
 }
 
 #[test]
-fn what_a_bench_on_a_device_needs() {
-    batt(&["bench", "--targets"]).code(2).err("--device");
-    batt(&["bench", "--soak", "1s"]).code(2).err("--device");
-    batt(&["bench", "--device", "emulated", "--markdown"])
+fn a_benchmark_on_a_device_needs_one() {
+    let cpu = ["--device", "cpu"];
+    for what in ["targets", "soak", "device"] {
+        bench(&[&[what][..], &cpu].concat()).error("there is no device", "--device");
+    }
+    bench(&["soak", "--verify", "2"]).code(2).err("fraction");
+    bench(&["soak", "--seconds", "soon"]).code(2).err("seconds");
+    bench(&["targets", "--json", "--markdown"])
         .code(2)
-        .err("--targets");
-    batt(&["bench", "--device", "cpu", "--targets"]).error("there is no device", "--device");
-    batt(&["bench", "--device", "cpu", "--soak", "1s"]).error("there is no device", "--device");
-    let soak = ["bench", "--device", "emulated", "--soak"];
-    let soak = |more: &[&str]| batt(&[&soak, more].concat());
-    soak(&["soon"]).code(2).err("write a time");
-    soak(&["1s", "--verify", "2"]).code(2).err("fraction");
-    soak(&["1s", "--max-steps", "1000"]).error("limits as low as these", "--max-steps");
+        .err("--markdown");
+}
+
+#[test]
+fn a_device_gives_the_results_of_the_cores() {
+    let ended = run(&folder(), "device", &["--seconds", "1", "--json"]).code(0);
+    let device = &json(&ended)["device"];
+    assert_eq!(device["differing"], 0);
+    assert_eq!(device["runs"], 15);
+    assert!(device["finished_first"].as_u64().unwrap() > 0, "{device}");
 }
 
 #[test]
 fn a_soak_ends_by_itself() {
     let started = Instant::now();
-    let ended = bench(&folder(), &["--soak", "2s", "--verify", "0.5", "--json"]).code(0);
+    let ended = run(
+        &folder(),
+        "soak",
+        &["--seconds", "2", "--verify", "0.5", "--json"],
+    )
+    .code(0);
     assert!(started.elapsed() < Duration::from_secs(60));
     let soak = &json(&ended)["soak"];
     for key in ["mega_batches", "batt_runs", "program_runs", "verified"] {
@@ -145,16 +156,16 @@ fn a_soak_ends_by_itself() {
     );
     assert!(soak["memory"].as_array().unwrap().len() >= 3);
     assert!(soak["process"]["max"].as_u64() >= soak["process"]["first"].as_u64());
-    // So short a time says nothing about growth.
+    // A short soak says nothing about growth.
     assert_eq!(soak["process"]["growth"], Json::Null);
-    assert_eq!(soak["card"], Json::Null);
+    assert_eq!(soak["device_memory"], Json::Null);
 }
 
-/// A device that is lost is a finding, even if the processor has done everything.
+/// A device that is lost is a finding, even if the CPU has done everything.
 #[test]
 fn a_soak_on_a_lost_device() {
     let folder = folder();
-    let args = ["bench", "--device", "emulated", "--soak", "1s"];
+    let args = ["soak", "--device", "emulated", "--seconds", "1"];
     let mut command = command(&folder.path("."), &[&args, &FILES[..]].concat());
     command.env("BATT_DEVICE_FAULTS", "lost@1");
     Ended::from(command.output().unwrap())
@@ -167,7 +178,7 @@ fn a_soak_on_a_lost_device() {
 #[test]
 fn ctrl_c_ends_a_soak_with_its_summary() {
     let folder = folder();
-    let args = ["bench", "--device", "emulated", "--soak", "10m"];
+    let args = ["soak", "--device", "emulated", "--seconds", "600"];
     let child = command(&folder.path("."), &[&args, &FILES[..]].concat())
         .spawn()
         .unwrap();
