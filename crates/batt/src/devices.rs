@@ -243,6 +243,21 @@ impl fmt::Debug for Devices {
     }
 }
 
+/// A run whose result on a device differs from the CPU's: a bug, with all that a report of it needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceBug {
+    /// What ran, on what.
+    pub place: String,
+    /// The program.
+    pub program: String,
+    /// Its input.
+    pub input: String,
+    /// The result of the CPU, which counts.
+    pub cpu: String,
+    /// The result of the device.
+    pub device: String,
+}
+
 /// Looks at the GPUs of this machine, the driver, the compiler and the cache of compiled kernels.
 ///
 /// ```
