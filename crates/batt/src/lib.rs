@@ -7,6 +7,7 @@
 mod control;
 mod devices;
 mod error;
+pub mod ops;
 mod run;
 mod solvers;
 mod tasks;
@@ -15,7 +16,7 @@ mod trace;
 pub use batt_arc::{
     COLOURS, Dataset, Grid, GridError, MAX_SIDE, Pair, PairRef, Skipped, Split, Task, render,
 };
-pub use batt_cuda::Survey;
+pub use batt_cuda::{Compiler, DeviceFacts, KernelFacts, Origin, Survey};
 pub use batt_dsl::{Dialect, Fault, Limits, OwnedValue};
 pub use batt_engine::device::{Counts, DeviceReport};
 pub use batt_engine::{
@@ -25,7 +26,8 @@ pub use batt_engine::{
 pub use batt_lang::{Diagnostic, Program, Severity, SolverFile, SourceFile, nearest};
 pub use control::{Control, Progress};
 pub use devices::{
-    DeviceBug, DeviceChoice, DeviceChoiceError, Devices, RUNS_WORTH_A_DEVICE, survey,
+    DeviceBug, DeviceChoice, DeviceChoiceError, Devices, RUNS_WORTH_A_DEVICE, SelfTest,
+    clear_kernels, survey,
 };
 pub use error::{Error, Result};
 pub use run::{RunOptions, RunReport, RunResult, run, run_count};
