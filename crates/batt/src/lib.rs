@@ -11,6 +11,7 @@ mod devices;
 mod error;
 pub mod files;
 pub mod mega;
+pub mod ops;
 pub mod profile;
 mod run;
 mod solvers;
@@ -20,7 +21,7 @@ mod trace;
 pub use batt_arc::{
     COLOURS, Dataset, Grid, GridError, MAX_SIDE, Pair, PairRef, Skipped, Split, Task, render,
 };
-pub use batt_cuda::Survey;
+pub use batt_cuda::{Compiler, DeviceFacts, KernelFacts, Origin, Survey};
 pub use batt_dsl::{Dialect, Fault, Limits, OwnedValue};
 pub use batt_engine::device::{Counts, DeviceReport};
 pub use batt_engine::{
@@ -33,7 +34,8 @@ pub use batt_lang::{
 pub use batts::Batts;
 pub use control::{Control, Progress};
 pub use devices::{
-    DeviceBug, DeviceChoice, DeviceChoiceError, Devices, RUNS_WORTH_A_DEVICE, survey,
+    DeviceBug, DeviceChoice, DeviceChoiceError, Devices, RUNS_WORTH_A_DEVICE, SelfTest,
+    clear_kernels, survey,
 };
 pub use error::{Error, Result};
 pub use mega::{Mega, MegaSummary};

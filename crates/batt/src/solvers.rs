@@ -173,9 +173,10 @@ impl Solvers {
     ///
     /// ```
     /// let solvers = batt::Solvers::parse("def f(I): return hmirror(vmirror(I))", "f.py");
-    /// assert_eq!(
-    ///     solvers.format(),
-    ///     "def f(I):\n    x1 = vmirror(I)\n    O = hmirror(x1)\n    return O\n"
+    /// assert!(
+    ///     solvers
+    ///         .format()
+    ///         .ends_with("def f(I):\n    x1 = vmirror(I)\n    O = hmirror(x1)\n    return O\n")
     /// );
     /// ```
     pub fn format(&self) -> String {

@@ -29,7 +29,7 @@ use self::summary::Summary;
 use self::tally::{Earlier, PairOf, Solved, Tally};
 use crate::batts;
 use crate::cli::{Exit, RunOptions};
-use crate::device::{self, BugReport, DeviceChoice};
+use crate::device::{self, BugReport, OldDeviceChoice};
 use crate::error::advised;
 use crate::files::check_not_read;
 use crate::interrupt;
@@ -88,7 +88,7 @@ pub struct MegaArgs {
     batch_size: Option<NonZeroUsize>,
 
     #[command(flatten)]
-    device: DeviceChoice,
+    device: OldDeviceChoice,
 
     /// What becomes of a step that fails [default: defaults for guarded files, else poison]
     #[arg(long, value_name = "MODE")]

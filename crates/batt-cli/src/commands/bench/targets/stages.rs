@@ -21,7 +21,6 @@ use super::harness::{Agreement, Harness, OneCore, Subject, Timings, Work, micros
 use super::workloads::{Op, Programs, codes, nothing, patterns, ten};
 use super::{Finding, Opened, Wanted};
 use crate::calibration::{Measured, Outcome};
-use crate::commands::ops::Missing;
 use crate::device::{DeviceName, where_finished};
 use crate::interrupt;
 use crate::ui::{Ui, counted, grouped};
@@ -641,11 +640,11 @@ pub fn memory(device: &DeviceName, seen: &[Used]) -> Finding {
 
 /// Primitives, and runs, that the device takes.
 pub fn coverage(counts: &Counts) -> Finding {
-    let missing = Missing::new();
+    let all = batt_dsl::OpId::every().count();
     Finding::said(format!(
         "{} of {} primitives; {}",
-        grouped(missing.all() - missing.count()),
-        grouped(missing.all()),
+        grouped(all - batt::ops::without_device_body().len()),
+        grouped(all),
         where_finished(counts)
     ))
 }
