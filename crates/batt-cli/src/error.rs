@@ -80,15 +80,13 @@ pub fn reason(error: &io::Error) -> String {
 /// The advice that comes with an error, if any.
 pub fn hint(error: &Error) -> Option<String> {
     error.chain().find_map(|cause| {
-        if let Some(advised) = cause.downcast_ref::<Advised>() {
-            return Some(advised.hint.clone());
-        }
-        let error = cause.downcast_ref::<batt::Error>()?;
-        Some(error.hint())
+        let advised = cause.downcast_ref::<Advised>();
+        let advised = advised.map(|advised| advised.hint.clone());
+        advised.or_else(|| Some(cause.downcast_ref::<batt::Error>()?.hint()))
     })
 }
 
-/// Is it that nobody reads our output any more?
+/// Returns whether the reader of our output has closed it.
 pub fn is_broken_pipe(error: &Error) -> bool {
     error.chain().any(|cause| {
         cause

@@ -1,4 +1,4 @@
-//! One case: what is run, and what has to come of it.
+//! One case: what runs, and the expected outcome.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,20 +11,20 @@ use crate::files::bad;
 use crate::{Conformance, Group, VectorsError};
 use batt_engine::{BattWorker, Compiled, CompiledBatt, RunError, StepCount};
 
-/// A case, and where it is from.
+/// A case, and its place in a file.
 pub(crate) struct Case {
     pub path: Arc<PathBuf>,
     pub line: usize,
     pub group: Group,
-    /// Does the result change when sets iterate in another order?
+    /// Whether the result depends on the order in which sets iterate.
     pub order_dependent: bool,
     pub work: Work,
     pub expected: Expected,
 }
 
-/// What is run.
+/// What a case runs.
 pub(crate) enum Work {
-    /// A primitive, and what it gives if that is called in turn.
+    /// A call of a primitive, and optionally a call of the function it returns.
     Op {
         dialect: Dialect,
         op: OpId,
@@ -41,9 +41,9 @@ pub(crate) enum Work {
     },
 }
 
-/// What has to come of it.
+/// The expected outcome.
 pub(crate) enum Expected {
-    /// One value or failure, of what `what` says.
+    /// One value or failure; `what` describes the case.
     One { what: String, out: Json },
     /// The lists of a batt.
     Lists {
@@ -53,7 +53,7 @@ pub(crate) enum Expected {
     },
 }
 
-/// What stands before the values of a batt's entries.
+/// The fields before the value of each entry of a batt.
 pub(crate) struct Headings {
     pub outputs: Vec<Json>,
     pub scores: Vec<Json>,
@@ -67,7 +67,7 @@ pub(crate) enum Argument {
     Set(Vec<Argument>),
 }
 
-/// A function, by the expression that makes it.
+/// A function, given by the expression that makes it.
 pub(crate) struct Function {
     pub program: Program,
     compiled: Compiled,
@@ -124,7 +124,7 @@ impl Argument {
     }
 }
 
-/// The program of a DSL expression, without inputs.
+/// Parses a DSL expression into a program without inputs.
 fn program_of(text: &str, dialect: Dialect) -> Result<Program, String> {
     let source = format!("def expression():\n    return {text}\n");
     let mut file = SolverFile::parse_in(&source, "<expression>", Some(dialect));
@@ -135,12 +135,7 @@ fn program_of(text: &str, dialect: Dialect) -> Result<Program, String> {
     Ok(file.programs.swap_remove(0))
 }
 
-/// Compiles a DSL expression such as `rbind(greater, THREE)`; it is a program without inputs.
-pub fn expression(text: &str, dialect: Dialect) -> Result<Compiled, String> {
-    program_of(text, dialect).map(|program| Compiled::new(&program))
-}
-
-/// What a thread needs to run cases.
+/// The workspaces of a thread that runs cases.
 #[derive(Default)]
 pub(crate) struct Cpu {
     workspace: Workspace,
@@ -148,7 +143,7 @@ pub(crate) struct Cpu {
 }
 
 impl Case {
-    /// What it is in words.
+    /// Describes the case.
     pub fn what(&self) -> String {
         match &self.expected {
             Expected::One { what, .. } => what.clone(),
@@ -164,7 +159,7 @@ impl Case {
         }
     }
 
-    /// Runs it on the CPU. A batt gives its outputs, then its scores; everything else one value.
+    /// Runs it on the CPU. A batt returns its outputs, then its scores; other cases one value.
     pub fn run(&self, cpu: &mut Cpu) -> Vec<Outcome<OwnedValue>> {
         let limits = Limits::default();
         match &self.work {
@@ -212,7 +207,7 @@ impl Case {
         }
     }
 
-    /// Compares what came of it with what had to.
+    /// Compares the outcome with the expected one.
     pub fn compare(
         &self,
         mut got: Vec<Outcome<OwnedValue>>,
@@ -231,7 +226,7 @@ impl Case {
         }
     }
 
-    /// Compares a list of a batt, entry by entry; `headings` are what stands before the values.
+    /// Compares a list of a batt, entry by entry.
     fn compare_list(
         &self,
         report: &mut Conformance,
@@ -278,7 +273,7 @@ impl Case {
     ) -> Result<(), VectorsError> {
         let class = expected.get("err").and_then(Json::as_str);
         let same = match (class, &got) {
-            // A limit of ours is no agreement with a failure of Python's.
+            // A limit does not agree with a failure of Python.
             (Some(_), Err(fault)) => !matches!(fault, Fault::Steps | Fault::Size | Fault::Memory),
             (None, Ok(value)) => {
                 *value == OwnedValue::from_json(expected).map_err(|e| self.bad(e))?
@@ -300,7 +295,7 @@ impl Case {
         Ok(())
     }
 
-    /// Notes a difference.
+    /// Records a difference.
     pub fn differ(&self, report: &mut Conformance, what: String, expected: String, got: String) {
         report.differences.push(crate::Difference {
             file: self.path.to_path_buf(),

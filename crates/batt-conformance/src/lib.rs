@@ -20,7 +20,6 @@ use std::path::{Path, PathBuf};
 
 use batt_dsl::Dialect;
 
-pub use self::cases::expression;
 pub use self::device::{DeviceConformance, Unfinished, check_on_device};
 
 use self::cases::{Case, Cpu};

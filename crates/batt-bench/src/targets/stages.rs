@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use batt::DeviceChoice;
 use batt_arc::Pair;
-use batt_cuda::source;
 use batt_dsl::OpId;
 use batt_engine::device::Counts;
 use batt_engine::{Compiled, Sample, profile};
@@ -592,13 +591,10 @@ pub fn memory(device: &DeviceChoice, seen: &[Used]) -> Finding {
 
 /// Primitives, and runs, that the device takes.
 pub fn coverage(counts: &Counts) -> Finding {
-    // The generator of the table of bodies lists the primitives that have none.
-    let dispatch = source::VM.iter().find(|file| file.name == "dispatch.cuh");
-    let missing = dispatch.map_or(0, |file| file.text.matches("\n// missing: ").count());
     let all = OpId::every().count();
     Finding::said(format!(
         "{} of {} primitives; {}",
-        grouped(all.saturating_sub(missing)),
+        grouped(all - batt::ops::without_device_body().len()),
         grouped(all),
         where_finished(counts)
     ))

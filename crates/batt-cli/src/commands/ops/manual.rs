@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
-use batt_dsl::{Dialect, Op};
+use batt::Dialect;
+use batt::ops::{Op, failure};
 
-use super::{doc, failure, families, signature, title};
+use super::{doc, families, signature, title};
 
 /// The page; the same text for the same table.
 pub fn markdown(dialect: Dialect) -> String {

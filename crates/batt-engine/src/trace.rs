@@ -1,57 +1,29 @@
 //! The steps of a run, one by one.
 
 use std::fmt::Write as _;
-use std::io::Write;
 
-use anyhow::Result;
-use batt_dsl::{OwnedValue, Workspace};
-use batt_engine::{Job, Options, inputs};
+use batt_dsl::{Limits, OwnedValue, Workspace};
 use batt_lang::{Operand, Program, SourceFile, StepId, StepKind};
-use serde_json::{Value as Json, json};
 
-use crate::draw;
+use crate::evaluate::{Job, inputs};
 use crate::outcome::describe;
-use crate::ui::{DIM, STRONG, Ui};
 
 /// A step that has been computed.
+#[derive(Clone, Debug, PartialEq)]
 pub struct TracedStep {
-    name: String,
+    /// The variable.
+    pub name: String,
     /// The call as it stands in the file.
-    call: String,
-    line: u32,
-    /// The value; none if it is too large to copy out of the run.
-    value: Option<OwnedValue>,
+    pub call: String,
+    /// The line of the file, or 0.
+    pub line: u32,
+    /// The value; `None` if it is too large to copy out of the run.
+    pub value: Option<OwnedValue>,
 }
 
-impl TracedStep {
-    /// Writes the call and what it gave, below it the value.
-    pub fn write(&self, out: &mut impl Write, ui: &Ui) -> Result<()> {
-        let (what, picture) = match &self.value {
-            Some(OwnedValue::Function) => ("a function".to_owned(), String::new()),
-            Some(value) => (describe(value), draw::value(value, ui.out_color())),
-            None => ("a value too large to show".to_owned(), String::new()),
-        };
-        let place = ui.out(DIM, format_args!("line {}, {what}", self.line));
-        let name = ui.out(STRONG, &self.name);
-        writeln!(out, "\n{name} = {}  {place}", self.call)?;
-        write!(out, "{picture}")?;
-        Ok(())
-    }
-
-    /// The step for JSON.
-    pub fn to_json(&self) -> Json {
-        json!({
-            "name": self.name,
-            "line": self.line,
-            "call": self.call,
-            "value": self.value.as_ref().map(OwnedValue::to_json),
-        })
-    }
-}
-
-/// Runs the program and keeps the value of every step that succeeds.
-pub fn steps(program: &Program, job: &Job<'_>, options: &Options) -> Vec<TracedStep> {
-    let mut limits = options.limits;
+/// Runs the program of a job and keeps the value of every step that succeeds.
+pub fn trace(program: &Program, job: &Job<'_>, limits: &Limits) -> Vec<TracedStep> {
+    let mut limits = *limits;
     // Copying values out takes steps and memory of its own.
     limits.steps = limits.steps.saturating_mul(4);
     limits.memory = limits.memory.saturating_mul(2);
@@ -78,8 +50,8 @@ pub fn steps(program: &Program, job: &Job<'_>, options: &Options) -> Vec<TracedS
     steps
 }
 
-/// The line of the step that failed, and what its arguments were.
-pub fn explain(
+/// Quotes the line of the step that failed and describes its arguments. Every line ends in a newline.
+pub fn explain_step(
     program: &Program,
     failed: StepId,
     steps: &[TracedStep],
@@ -87,9 +59,9 @@ pub fn explain(
 ) -> String {
     let step = program.step(failed);
     let mut out = String::new();
-    let line = source.line(step.span.line);
     // One call may stand on a very long line.
-    let line: String = line.chars().take(160).collect();
+    let line: String = source.line(step.span.line).chars().take(160).collect();
+    // Writing to a String cannot fail.
     let _ = writeln!(out, "{:>5} | {line}", step.span.line);
     let (params, args): (Vec<&str>, _) = match &step.kind {
         StepKind::Call { callee, args } => match callee {

@@ -1,25 +1,19 @@
-//! `batt device`: which devices there are, what is missing to use them, and whether they work.
-
-mod calibrate;
-mod programs;
+//! `batt device`: the devices of this machine, what is missing to use them, and whether they work.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use batt_cuda::{
-    Cache, Compiler, Cuda, DeviceFacts, KernelFacts, Origin, Places, Settings, Survey,
+use batt::{
+    Compiler, DeviceChoice, DeviceFacts, Devices, KernelFacts, Limits, Origin, SelfTest, Survey,
 };
-use batt_engine::device::DeviceError;
 use clap::Args;
 use serde_json::{Value, json};
 
-use self::calibrate::{Measurement, calibrate};
-use self::programs::{Check, Programs, compare_with_cpu};
 use crate::cli::Exit;
-use crate::device::{DeviceName, Devices};
+use crate::device::{counts_json, where_finished};
 use crate::error::advised;
-use crate::ui::{BAD, GOOD, STRONG, Ui, counted, grouped, stdout, table, table_text};
+use crate::ui::{BAD, GOOD, STRONG, Ui, counted, grouped, name, stdout, table, table_text};
 
 /// Show the devices of this machine, and what is missing to use them
 #[derive(Args)]
@@ -27,117 +21,84 @@ use crate::ui::{BAD, GOOD, STRONG, Ui, counted, grouped, stdout, table, table_te
 Without a device everything runs on the CPU, with the same results.
 
 Environment:
-  BATT_CACHE_DIR  where compiled kernels and measurements are kept
+  BATT_CACHE_DIR  where compiled kernels are kept
   BATT_NVRTC      the file of the compiler for devices, libnvrtc.so.12 or .13
 
 Examples:
   batt device
   batt device --self-test --json
-  batt device --calibrate
   batt device --clear-cache")]
 pub struct DeviceArgs {
     /// Print everything as one JSON object
     #[arg(long)]
     json: bool,
 
-    /// Run every built-in solver on the device and compare each result with the CPU
+    /// Run every built-in solver on the device and compare the results with the CPU's
     #[arg(long)]
     self_test: bool,
 
-    /// Measure from how many runs on devices are faster than the CPU, and keep it for `--device auto`
-    #[arg(long)]
-    calibrate: bool,
-
-    /// Which device to try
+    /// Which device to test
     #[arg(long, value_name = "N", default_value_t = 0)]
     device: usize,
 
-    /// Try the emulated device instead of a device
+    /// Test the emulated device instead
     #[cfg(feature = "emulated")]
     #[arg(long, conflicts_with_all = ["device", "clear_cache"])]
     emulated: bool,
 
     /// Delete the compiled kernels that are kept
-    #[arg(long, conflicts_with_all = ["self_test", "calibrate"])]
+    #[arg(long, conflicts_with = "self_test")]
     clear_cache: bool,
 }
 
 impl DeviceArgs {
-    fn is_emulated(&self) -> bool {
+    fn choice(&self) -> DeviceChoice {
         #[cfg(feature = "emulated")]
-        return self.emulated;
-        #[cfg(not(feature = "emulated"))]
-        return false;
+        if self.emulated {
+            return DeviceChoice::Emulated;
+        }
+        DeviceChoice::Cuda(vec![self.device])
     }
 }
 
 /// Runs the command.
 pub fn main(args: &DeviceArgs, ui: &Ui) -> Result<Exit> {
-    let cache = Cache::from_env();
     if args.clear_cache {
-        return clear(&cache, args.json);
+        return clear(args.json);
     }
-    let survey = Survey::new(&Places::from_env(), &cache);
-    let wanted = args.self_test || args.calibrate;
-    if wanted && !args.is_emulated() && survey.devices.is_empty() {
+    let survey = batt::survey();
+    let choice = args.choice();
+    if args.self_test && choice != DeviceChoice::Emulated && survey.devices.is_empty() {
         let why = survey.driver.as_ref().err().map_or("no device", |why| why);
         return Err(advised(
-            format_args!("there is no device to try: {why}"),
+            format_args!("there is no device to test: {why}"),
             "`batt device` says what is missing",
         ));
     }
-    let mut notes = Vec::new();
-    let tests = match (args.self_test, args.is_emulated()) {
-        (false, _) => None,
-        (true, false) => Some(self_test(args.device, &mut notes)),
-        (true, true) => Some(Tests::of_programs(DeviceName::Emulated.open(None, 1, ui)?)),
-    };
-    let calibration = args.calibrate.then(|| calibrate(args.is_emulated(), ui));
-
+    let test = args.self_test.then(|| Test::of(&choice)).transpose()?;
     let mut out = stdout();
     if args.json {
         let mut all = survey_json(&survey);
-        if let Some(tests) = &tests {
-            all["self_test"] = tests.to_json();
+        if let Some(test) = &test {
+            all["self_test"] = test.to_json();
         }
-        if let Some(calibration) = &calibration {
-            all["calibration"] = calibration
-                .as_ref()
-                .map_or_else(|error| json!({ "error": error }), Measurement::to_json);
-        }
-        all["notes"] = json!(notes);
+        all["notes"] = json!(test.as_ref().map_or(&[][..], |test| test.devices.notes()));
         writeln!(out, "{all}")?;
     } else {
         write_survey(&mut out, &survey, ui)?;
-        if let Some(tests) = &tests {
-            tests.write(&mut out, ui)?;
-        }
-        match &calibration {
-            Some(Ok(found)) => found.write(&mut out)?,
-            Some(Err(error)) => writeln!(out, "\n{} {error}", ui.out(BAD, "not measured:"))?,
-            None => {}
-        }
-        for note in &notes {
-            ui.note(note);
+        if let Some(test) = &test {
+            test.write(&mut out, ui)?;
+            ui.device_notes(&test.devices);
         }
     }
     out.flush()?;
-    let failed = tests.is_some_and(|tests| tests.failed());
-    Ok(Exit::findings(
-        failed || calibration.is_some_and(|found| found.is_err()),
-    ))
+    let problem = test.and_then(|test| test.found.problem());
+    Ok(Exit::findings(problem.is_some()))
 }
 
-fn clear(cache: &Cache, json: bool) -> Result<Exit> {
-    let folder = cache
-        .folder()
-        .map_or_else(String::new, |folder| folder.display().to_string());
-    let gone = cache.clear().map_err(|error| {
-        advised(
-            format_args!("cannot clear {folder}: {error}"),
-            "check the permissions of the folder",
-        )
-    })?;
+fn clear(json: bool) -> Result<Exit> {
+    let (folder, gone) = batt::clear_kernels()?;
+    let folder = folder.map_or_else(String::new, |folder| folder.display().to_string());
     let mut out = stdout();
     if json {
         let report = json!({ "folder": folder, "entries": gone.entries, "bytes": gone.bytes });
@@ -151,89 +112,64 @@ fn clear(cache: &Cache, json: bool) -> Result<Exit> {
     Ok(Exit::Good)
 }
 
-/// The outcome of the self-test.
-struct Tests {
-    device: String,
-    /// The kernel and how long opening took; none for an emulated device.
-    kernel: Option<(KernelFacts, Duration)>,
-    programs: Result<Programs, DeviceError>,
+/// The self-test of a device.
+struct Test {
+    devices: Devices,
+    /// How long it took to open the device.
+    opened: Duration,
+    found: SelfTest,
 }
 
-fn self_test(device: usize, notes: &mut Vec<String>) -> Tests {
-    let start = Instant::now();
-    let (kernel, programs) = match Cuda::open(device, &Settings::from_env()) {
-        Ok((cuda, said)) => {
-            notes.extend(said);
-            let kernel = (cuda.kernel().clone(), start.elapsed());
-            (Some(kernel), Ok(compare_with_cpu(vec![Box::new(cuda)])))
-        }
-        Err(error) => (None, Err(error)),
-    };
-    Tests {
-        device: device.to_string(),
-        kernel,
-        programs,
-    }
-}
-
-impl Tests {
-    /// The test of an emulated device, which has no kernel to report.
-    fn of_programs(devices: Devices) -> Tests {
-        Tests {
-            device: devices
-                .first()
-                .map_or_else(String::new, |device| device.name()),
-            kernel: None,
-            programs: Ok(compare_with_cpu(devices)),
-        }
-    }
-
-    fn check(&self) -> Result<&Check, &DeviceError> {
-        self.programs.as_ref().map(|programs| &programs.check)
-    }
-
-    fn failed(&self) -> bool {
-        self.check().map_or(true, |check| check.problem.is_some())
+impl Test {
+    fn of(choice: &DeviceChoice) -> Result<Test> {
+        let started = Instant::now();
+        let mut devices = Devices::open(choice, usize::MAX, &Limits::default(), None)?;
+        let opened = started.elapsed();
+        let found = devices.self_test();
+        Ok(Test {
+            devices,
+            opened,
+            found,
+        })
     }
 
     fn to_json(&self) -> Value {
-        let programs = match self.check() {
-            Ok(check) => json!({
-                "good": check.problem.is_none(),
-                "problem": check.problem,
-                "detail": check.detail,
-                "seconds": check.time.as_secs_f64(),
-            }),
-            Err(error) => json!({ "error": error.to_string() }),
-        };
-        let compared = self.programs.as_ref().ok().map(Programs::to_json);
-        let kernel = self.kernel.as_ref();
+        let found = &self.found;
+        let problem = found.problem();
+        let mut compared = counts_json(&found.report.runs);
+        compared["runs"] = json!(found.runs);
+        compared["differing"] = json!(found.differing);
+        compared["differences"] = json!(found.differences);
+        let kernel = self.devices.kernels().first();
         json!({
-            "device": self.device,
-            "good": !self.failed(),
-            "programs": programs,
+            "device": self.devices.names().first(),
+            "good": problem.is_none(),
+            "problem": problem,
+            "seconds": found.time.as_secs_f64(),
             "compared": compared,
-            "kernel": kernel.map(|(facts, opened)| kernel_json(facts, *opened)),
+            "kernel": kernel.map(|facts| kernel_json(facts, self.opened)),
         })
     }
 
     fn write(&self, out: &mut impl Write, ui: &Ui) -> Result<()> {
-        writeln!(out, "\nTest of device {}:", self.device)?;
-        if let Some((facts, opened)) = &self.kernel {
-            writeln!(out, " {}", kernel_text(facts, *opened))?;
+        let device = self.devices.names().into_iter().next().unwrap_or_default();
+        writeln!(out, "\nTest of device {}:", name(&device))?;
+        if let Some(facts) = self.devices.kernels().first() {
+            writeln!(out, " {}", kernel_text(facts, self.opened))?;
         }
-        let (verdict, problem) = match self.check() {
-            Ok(check) => {
-                let time = check.time.as_secs_f64() * 1e3;
-                writeln!(out, " built-in solvers: {}, {time:.1} ms", check.detail)?;
-                match &check.problem {
-                    None => (ui.out(GOOD, "good"), None),
-                    Some(problem) => (ui.out(BAD, "wrong"), Some(problem.clone())),
-                }
-            }
-            Err(error) => (ui.out(BAD, "not done"), Some(error.to_string())),
+        let found = &self.found;
+        let problem = found.problem();
+        let verdict = match problem {
+            None => ui.out(GOOD, "good"),
+            Some(_) => ui.out(BAD, "wrong"),
         };
-        writeln!(out, " {verdict}")?;
+        writeln!(
+            out,
+            " built-in solvers: {verdict}, {:.1} ms, {}; {} differing",
+            found.time.as_secs_f64() * 1e3,
+            where_finished(&found.report.runs),
+            grouped(found.differing)
+        )?;
         if let Some(problem) = problem {
             writeln!(out, "\n{problem}")?;
         }
@@ -367,7 +303,7 @@ fn write_survey(out: &mut impl Write, survey: &Survey, ui: &Ui) -> Result<()> {
     }
     for (device, free) in &survey.devices {
         if let Err(problem) = free {
-            writeln!(out, "\ncard {}: {problem}", device.ordinal)?;
+            writeln!(out, "\ndevice {}: {problem}", device.ordinal)?;
         }
     }
     Ok(())
