@@ -6,6 +6,7 @@ mod bench;
 #[cfg(feature = "emulated")]
 mod bench_device;
 mod card;
+mod core;
 #[cfg(feature = "emulated")]
 mod emulated;
 mod evolve;
