@@ -17,15 +17,16 @@ mod donors;
 mod draw;
 mod duration;
 mod error;
-mod files;
 mod interrupt;
 mod solvers;
 mod submissions;
 mod ui;
+mod units;
 
 use std::process::ExitCode;
 use std::thread;
 
+use batt::files;
 use mimalloc::MiMalloc;
 
 /// Evolution makes and drops megabytes of graphs on every core at once. The system's allocator returns

@@ -4,10 +4,15 @@
 //! what every user of them needs: owned types that can be shared between threads, one error type,
 //! cancellation, deadlines and progress. It never prints and never exits.
 
+mod batts;
+pub mod card;
 mod control;
 mod devices;
 mod error;
+pub mod files;
+pub mod mega;
 pub mod ops;
+pub mod profile;
 mod run;
 mod solvers;
 mod tasks;
@@ -23,13 +28,17 @@ pub use batt_engine::{
     Cancel, FailureRecord, JobResult, Role, RunError, RunScope, RunSummary, TracedStep, Values,
     Verdict, describe, micros,
 };
-pub use batt_lang::{Diagnostic, Program, Severity, SolverFile, SourceFile, nearest};
+pub use batt_lang::{
+    Batt, BattFile, Diagnostic, OnError, Program, Severity, SolverFile, SourceFile, StepId, nearest,
+};
+pub use batts::Batts;
 pub use control::{Control, Progress};
 pub use devices::{
     DeviceBug, DeviceChoice, DeviceChoiceError, Devices, RUNS_WORTH_A_DEVICE, SelfTest,
     clear_kernels, survey,
 };
 pub use error::{Error, Result};
+pub use mega::{Mega, MegaSummary};
 pub use run::{RunOptions, RunReport, RunResult, run, run_count};
 pub use solvers::{Solver, Solvers};
 pub use tasks::Tasks;
@@ -49,5 +58,8 @@ mod tests {
         shared::<RunResult>();
         shared::<RunReport>();
         shared::<Error>();
+        shared::<Batts>();
+        shared::<MegaSummary>();
+        shared::<card::MergedBatt>();
     }
 }

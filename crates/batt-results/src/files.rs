@@ -1,37 +1,36 @@
 //! Files that are written as a whole or not at all.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use crate::error::ResultsError;
 
-use crate::error::{advised, bad_file};
-
-/// A file under another name beside its place, until it is put there. Dropped, it is gone.
+/// A complete file under a temporary name beside its target, until [`put`](Staged::put) renames it.
+/// Dropping it removes the temporary file.
+#[derive(Debug)]
 pub struct Staged {
     beside: PathBuf,
     target: PathBuf,
 }
 
-/// Writes a text beside the place it is for. A full disk or a crash must not eat what is there.
-pub fn stage(target: &Path, text: &str) -> Result<Staged> {
-    // What is renamed onto a link or a device would take its place.
+/// Writes a text beside its target, so that a full disk or a crash leaves the old file as it was.
+pub fn stage(target: &Path, text: &str) -> Result<Staged, ResultsError> {
+    // Renaming onto a link or a device would replace the link or the device itself.
     let place = match fs::metadata(target) {
         Ok(there) if there.is_file() => fs::canonicalize(target).unwrap_or(target.to_owned()),
         Ok(there) if there.is_dir() => {
             let error = io::Error::from(io::ErrorKind::IsADirectory);
-            return Err(bad_file("write", target, &error));
+            return Err(ResultsError::file("write", target, error));
         }
         Ok(_) => {
-            return Err(advised(
-                format_args!("cannot write {}: it is not a file", target.display()),
-                "name a file, or - for stdout",
-            ));
+            let path = target.to_owned();
+            return Err(ResultsError::NotAFile { path });
         }
         Err(_) => target.to_owned(),
     };
-    let mut name = std::ffi::OsString::from(".");
+    let mut name = OsString::from(".");
     name.push(place.file_name().unwrap_or_default());
     name.push(format!(".{}.tmp", std::process::id()));
     let staged = Staged {
@@ -39,7 +38,7 @@ pub fn stage(target: &Path, text: &str) -> Result<Staged> {
         target: place,
     };
     let written = staged.write(text);
-    written.map_err(|error| bad_file("write", target, &error))?;
+    written.map_err(|error| ResultsError::file("write", target, error))?;
     Ok(staged)
 }
 
@@ -53,41 +52,47 @@ impl Staged {
         file.sync_all()
     }
 
-    /// Puts the file in its place.
-    pub fn put(self) -> Result<()> {
+    /// Renames the file to its target.
+    pub fn put(self) -> Result<(), ResultsError> {
         let put = fs::rename(&self.beside, &self.target);
-        put.map_err(|error| bad_file("write", &self.target, &error))
+        put.map_err(|error| ResultsError::file("write", &self.target, error))
     }
 }
 
 impl Drop for Staged {
     fn drop(&mut self) {
-        // Once it is in its place there is nothing left to remove.
+        // After `put` the file is not there any more, which is no error.
         let _ = fs::remove_file(&self.beside);
     }
 }
 
-/// Keeps a slip of the hand from costing a file: what is read is not replaced.
-pub fn check_not_read<'p>(target: &Path, read: impl IntoIterator<Item = &'p Path>) -> Result<()> {
+/// Writes a file, replacing one that may be there.
+pub fn replace(target: &Path, text: &str) -> Result<(), ResultsError> {
+    stage(target, text)?.put()
+}
+
+/// Refuses a target that is one of the input files: a typing error must not cost a file.
+pub fn check_not_read<'p>(
+    target: &Path,
+    read: impl IntoIterator<Item = &'p Path>,
+) -> Result<(), ResultsError> {
     let Ok(place) = fs::canonicalize(target) else {
         return Ok(());
     };
     let same = |path: &Path| fs::canonicalize(path).is_ok_and(|path| path == place);
-    if read.into_iter().any(same) {
-        return Err(advised(
-            format_args!(
-                "cannot write {}: it is one of the files to read",
-                target.display()
-            ),
-            "choose another name",
-        ));
+    match read.into_iter().any(same) {
+        true => Err(ResultsError::IsAnInput {
+            path: target.to_owned(),
+        }),
+        false => Ok(()),
     }
-    Ok(())
 }
 
-/// Writes a file, in the place of one that may be there.
-pub fn replace(target: &Path, text: &str) -> Result<()> {
-    stage(target, text)?.put()
+/// Appends a suffix to the name of a file.
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
 }
 
 #[cfg(test)]
@@ -114,6 +119,16 @@ mod tests {
         let error = replace(folder.path(), "text").unwrap_err();
         assert!(error.to_string().contains("cannot write"), "{error}");
         assert!(folder.path().is_dir());
+    }
+
+    #[test]
+    fn an_input_file_is_not_a_target() {
+        let folder = tempfile::tempdir().unwrap();
+        let (input, other) = (folder.path().join("a.py"), folder.path().join("b.py"));
+        fs::write(&input, "text").unwrap();
+        let again = folder.path().join("../").join(&input);
+        assert!(check_not_read(&again, [input.as_path()]).is_err());
+        assert!(check_not_read(&other, [input.as_path()]).is_ok());
     }
 
     #[cfg(unix)]
