@@ -80,11 +80,17 @@ impl Dataset {
         Some(&self.tasks[at])
     }
 
-    /// The task that a solver is named after: the name is the task's id, or ends in `_` and the id. Of
-    /// several the longest counts, since an id may contain `_` itself.
-    pub fn task_of(&self, solver: &str) -> Option<&Task> {
-        let ends = solver.match_indices('_').map(|(at, _)| &solver[at + 1..]);
-        std::iter::once(solver)
+    /// The task a function is for: its name is the id of the task, or ends in `_` and the id. Ids may
+    /// contain `_`; the longest that fits counts.
+    ///
+    /// ```
+    /// let tasks = batt_arc::corpus::tasks();
+    /// assert_eq!(tasks.task_of("solve_1673c3ec").unwrap().id, "1673c3ec");
+    /// assert!(tasks.task_of("solve").is_none());
+    /// ```
+    pub fn task_of(&self, function: &str) -> Option<&Task> {
+        let ends = function.match_indices('_').map(|(at, _)| &function[at + 1..]);
+        std::iter::once(function)
             .chain(ends)
             .find_map(|id| self.get(id))
     }

@@ -3,8 +3,6 @@
 mod archive;
 mod bad_input;
 mod bench;
-#[cfg(feature = "emulated")]
-mod bench_device;
 mod card;
 mod core;
 #[cfg(feature = "emulated")]
