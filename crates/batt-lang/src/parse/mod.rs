@@ -39,6 +39,8 @@ pub(crate) use self::steps::{Batts, step_number};
 /// Suggestions for unknown names per file; beyond that the names are not slips any more.
 const SUGGESTION_LIMIT: usize = 500;
 
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// A solver file, read: its programs, and what is to be said about it.
 #[derive(Clone, Debug)]
 pub struct SolverFile {
@@ -219,7 +221,7 @@ pub(crate) fn read_text<K: FileKind>(
     file_name: &str,
     dialect: Option<Dialect>,
 ) -> ReadFile<K::Item> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     if u32::try_from(text.len()).is_err() {
         let source = SourceFile::new(file_name, "".into());
         let message = "the file is larger than 4 GiB";
@@ -323,6 +325,13 @@ impl<'s, K: FileKind> Reader<'s, K> {
                 message,
                 offset + nul..offset + nul + 1,
             );
+            return;
+        }
+        if text.starts_with(BYTE_ORDER_MARK) {
+            // The parser skips one at the start of its text, which here is not that of the file.
+            let message = "byte order mark after the start of the file";
+            let mark = offset..offset + BYTE_ORDER_MARK.len_utf8();
+            self.failed(piece, Code::Syntax, message, mark);
             return;
         }
         match piece.trouble {

@@ -10,6 +10,8 @@ use std::ops::Range;
 /// refuses more than 200 nested brackets.
 pub(super) const DEPTH_LIMIT: usize = 200;
 
+const FORM_FEED: u8 = 0x0c;
+
 /// A top-level piece of a file: one statement, a function or class with its decorators.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
@@ -71,8 +73,13 @@ pub(super) fn pieces_and_words(
 pub(super) fn pieces_by_line(text: &str, range: Range<usize>) -> Vec<Piece> {
     let mut cuts = vec![range.start];
     let lines = text[range.clone()].match_indices(['\n', '\r']);
-    let starts = lines.map(|(k, _)| range.start + k + 1);
-    cuts.extend(starts.filter(|&at| definition(&text.as_bytes()[at..range.end]).is_some()));
+    let starts = lines.map(|(k, _)| {
+        let start = range.start + k + 1;
+        (start, indentation(&text.as_bytes()[start..range.end]))
+    });
+    let top_level = starts.filter(|(_, indent)| indent.column == 0);
+    let code = top_level.map(|(start, indent)| start + indent.bytes);
+    cuts.extend(code.filter(|&at| definition(&text.as_bytes()[at..range.end]).is_some()));
     cuts.push(range.end);
     let parts = cuts.windows(2).filter(|w| w[0] < w[1]);
     parts.flat_map(|w| pieces(text, w[0]..w[1])).collect()
@@ -184,7 +191,7 @@ impl Scanner<'_> {
                     self.nesting.separator();
                     self.token(Before::Operator);
                 }
-                b' ' | b'\t' | 0x0c => self.at += 1,
+                _ if is_blank(byte) => self.at += 1,
                 _ if is_word(byte) => self.word(),
                 _ => {
                     self.nesting.operator();
@@ -202,24 +209,29 @@ impl Scanner<'_> {
 
     /// Looks at the beginning of a line for the start of a piece.
     fn line_start(&mut self, continued: bool) {
-        let start = self.at;
-        let code = !matches!(
-            self.bytes.get(start),
-            None | Some(b' ' | b'\t' | 0x0c | b'\n' | b'\r' | b'#')
-        );
+        let line = self.at;
+        let indent = indentation(&self.bytes[line..]);
+        let start = line + indent.bytes;
+        let blank = matches!(self.bytes.get(start), None | Some(b'\n' | b'\r' | b'#'));
         let inside = continued || self.nesting.brackets() > 0;
         if !inside {
             self.nesting.reset();
             self.before = Before::Operator;
-            self.skip_while(|b| matches!(b, b' ' | b'\t' | 0x0c));
-            if self.at - start > DEPTH_LIMIT {
-                self.trouble(Trouble::TooDeep(start + DEPTH_LIMIT));
-            }
-            self.at = start;
         }
-        if !code {
+        if blank {
             return;
         }
+        if indent.column > 0 {
+            if self.pieces.is_empty() {
+                // Python refuses a file that begins with an indented line: the parser says so.
+                self.begin(false);
+            }
+            if !inside && indent.column > DEPTH_LIMIT {
+                self.trouble(Trouble::TooDeep(line + DEPTH_LIMIT));
+            }
+            return;
+        }
+        self.at = start;
         // `def` and `class` cannot stand inside brackets: one that seems to means that a bracket
         // above was left open, and the function below must not suffer for it.
         if let Some(name) = definition(&self.bytes[start..]) {
@@ -283,7 +295,7 @@ impl Scanner<'_> {
             return;
         }
         let spaces = self.bytes[self.at..].iter();
-        let next = self.at + spaces.take_while(|b| matches!(b, b' ' | b'\t')).count();
+        let next = self.at + spaces.take_while(|b| is_blank(**b)).count();
         let assigned = self.nesting.brackets() == 0
             && self.bytes.get(next) == Some(&b'=')
             && self.bytes.get(next + 1) != Some(&b'=');
@@ -340,12 +352,29 @@ impl Scanner<'_> {
     }
 }
 
+/// The blanks at the beginning of a line.
+struct Indentation {
+    bytes: usize,
+    /// Blanks since the last form feed, which takes Python back to the first column.
+    column: usize,
+}
+
+fn indentation(line: &[u8]) -> Indentation {
+    let bytes = line.iter().position(|&b| !is_blank(b));
+    let bytes = bytes.unwrap_or(line.len());
+    let form_feed = line[..bytes].iter().rposition(|&b| b == FORM_FEED);
+    Indentation {
+        bytes,
+        column: bytes - form_feed.map_or(0, |at| at + 1),
+    }
+}
+
 /// If the text begins with `def`, `async def` or `class`: the bytes of the name, for a function.
 fn definition(text: &[u8]) -> Option<Option<Range<usize>>> {
     let word = |from: usize| {
         let spaces = text[from..]
             .iter()
-            .take_while(|b| matches!(b, b' ' | b'\t'));
+            .take_while(|b| is_blank(**b));
         let start = from + spaces.count();
         start..start + text[start..].iter().take_while(|b| is_word(**b)).count()
     };
@@ -381,6 +410,11 @@ fn closing_triple(text: &[u8], quote: u8) -> Option<usize> {
         }
     }
     None
+}
+
+/// Whitespace within a line. Python has no other: a vertical tab is an error.
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | FORM_FEED)
 }
 
 /// Part of a name or number. Bytes beyond ASCII count as letters; the parser knows better.

@@ -445,6 +445,61 @@ fn line_ends_tabs_and_byte_order_marks() {
     assert_eq!(program("def f(I):\r  return I\r").lines().last, 2);
 }
 
+/// CPython 3.11 defines `f` in each of these.
+#[test]
+fn form_feeds_are_ignored_as_in_python() {
+    for text in [
+        "\x0cdef f(I):\n  return I\n",
+        "\x0c\ndef f(I):\n  return I\n",
+        "  \t \x0cdef f(I):\n  return I\n",
+        "\u{feff}\x0cdef f(I):\n  return I\n",
+        "x = 1\n\x0cdef f(I):\r\x0c  return I\n",
+        "def f(I):\n\t\x0c  x = I\n  return x\x0c\n\x0c",
+        "def\x0cf(I): return I\n",
+    ] {
+        let file = parse(text);
+        assert!(file.is_clean(), "{text:?} {:?}", file.diagnostics);
+        assert!(file.program("f").is_some(), "{text:?}");
+    }
+    let decorated = parse("\x0c@d\n\x0cdef f(I): return I\n");
+    assert_eq!(decorated.diagnostics[0].code, Code::Decorator);
+}
+
+#[test]
+fn a_function_after_a_form_feed_is_a_piece_of_its_own() {
+    // The error of the first function does not reach the second.
+    let file = parse("def f(I):\n  return (\n\x0cdef g(I):\n  return I\n");
+    assert!(file.program("g").is_some() && file.program("f").is_none());
+    let file = parse("def f(I):\n  '''\n\x0cdef g(I):\n  return I\n");
+    assert!(file.program("g").is_some() && file.program("f").is_none());
+    // The first function knows that the file defines the second.
+    let text = "def f(I):\n  return hmirror(I)\n\x0cdef hmirror(I):\n  return I\n";
+    assert_eq!(parse(text).diagnostics[0].code, Code::UnsupportedGlobal);
+}
+
+/// CPython 3.11 refuses each of these files.
+#[test]
+fn a_function_that_python_refuses_is_reported() {
+    for text in [
+        "    def f(I):\n        return I\n",
+        "\x0c def f(I):\n  return I\n",
+        "\x0bdef f(I):\n  return I\n",
+        "\u{feff}\u{feff}def f(I):\n  return I\n",
+        "x = 1\n\u{feff}def f(I):\n  return I\n",
+        "def f(I):\n\tx = I\n        return x\n",
+    ] {
+        let file = parse(text);
+        assert!(!file.is_clean() && file.programs.is_empty(), "{text:?}");
+    }
+}
+
+#[test]
+fn a_wide_blank_line_is_not_deep() {
+    let wide = " ".repeat(300);
+    let text = format!("def f(I):\n{wide}\n{wide}# {wide}\n    return I\n");
+    assert!(program(&text).steps().is_empty());
+}
+
 #[test]
 fn text_that_is_not_text() {
     let bytes = b"def f(I):\n  x = \xff\n";
