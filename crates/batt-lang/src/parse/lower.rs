@@ -10,7 +10,7 @@ use ruff_text_size::Ranged;
 
 use super::globals::{Global, Globals};
 use super::literal::{NotLiteral, literal};
-use super::{names, unsupported};
+use super::{Lowered, bindings, names, unsupported};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::program::{Operand, Program, ProgramBuilder, StepKind};
 use crate::source::{LineRange, Locator};
@@ -33,11 +33,8 @@ pub(super) fn function(
     file: &FileContext<'_>,
     def: &ast::StmtFunctionDef,
     offset: usize,
-) -> Result<Program, Vec<Diagnostic>> {
-    let mut assigned = HashSet::new();
-    for stmt in &def.body {
-        assigned_names(stmt, &mut assigned);
-    }
+) -> Lowered<Program> {
+    let assigned = bindings::names(&def.body);
     let params: Vec<&str> = plain_parameters(def).map(|p| p.name().as_str()).collect();
     let mut lowering = Lowering::new(file, def, offset, &params, assigned);
     lowering.header(def);
@@ -54,26 +51,12 @@ pub(super) fn function(
         }
     }
     let result = lowering.body(def);
-    match result {
-        Some(result) if lowering.diagnostics.is_empty() => Ok(lowering.builder.finish(result)),
-        _ => Err(lowering.diagnostics),
+    let result = result.filter(|_| lowering.diagnostics.is_empty());
+    lowering.diagnostics.extend(lowering.unreached);
+    Lowered {
+        item: result.map(|result| lowering.builder.finish(result)),
+        diagnostics: lowering.diagnostics,
     }
-}
-
-/// Names a statement of a straight-line function assigns. Python decides by these, for the whole
-/// function at once, which names are local variables.
-fn assigned_names<'a>(stmt: &'a Stmt, names: &mut HashSet<&'a str>) {
-    let targets = match stmt {
-        Stmt::Assign(assign) => assign.targets.as_slice(),
-        Stmt::AnnAssign(assign) => std::slice::from_ref(&*assign.target),
-        _ => return,
-    };
-    names.extend(
-        targets
-            .iter()
-            .filter_map(Expr::as_name_expr)
-            .map(|n| n.id.as_str()),
-    );
 }
 
 /// The parameters that can be given by position.
@@ -100,7 +83,10 @@ pub(super) struct Lowering<'f> {
     target: &'f str,
     /// Nested calls of the current statement so far.
     nested: usize,
+    /// The errors so far.
     pub(super) diagnostics: Vec<Diagnostic>,
+    /// The warning about statements after `return`, which does not keep the function from loading.
+    pub(super) unreached: Option<Diagnostic>,
 }
 
 impl<'f> Lowering<'f> {
@@ -123,6 +109,7 @@ impl<'f> Lowering<'f> {
             target: "",
             nested: 0,
             diagnostics: Vec::new(),
+            unreached: None,
         };
         let source = file.locator.source();
         let bytes = lowering.bytes(def.range());
@@ -172,13 +159,9 @@ impl<'f> Lowering<'f> {
     fn body(&mut self, def: &'f ast::StmtFunctionDef) -> Option<Operand> {
         let mut result = None;
         let mut returned = false;
-        for stmt in &def.body {
+        let (body, unreached) = bindings::split_at_return(&def.body);
+        for stmt in body {
             if self.diagnostics.len() >= ERROR_LIMIT {
-                return None;
-            }
-            if returned {
-                let message = "statement after 'return' is never reached";
-                self.error(Code::AfterReturn, message, stmt.range(), None);
                 return None;
             }
             match stmt {
@@ -205,7 +188,23 @@ impl<'f> Lowering<'f> {
                 Some(hint.into()),
             );
         }
+        self.unreached(unreached);
         result
+    }
+
+    /// Ignores the statements after `return`, unless they change what Python makes of the function.
+    pub(super) fn unreached(&mut self, statements: &'f [Stmt]) {
+        let Some(first) = statements.first() else {
+            return;
+        };
+        match bindings::conflict(statements) {
+            Some(conflict) => self.error(conflict.code, conflict.message, conflict.range, None),
+            None => {
+                let (severity, code) = (Severity::Warning, Code::AfterReturn);
+                let message = "code after 'return' never runs and is ignored";
+                self.unreached = Some(self.finding(severity, code, message, first.range(), None));
+            }
+        }
     }
 
     fn statement(&mut self, stmt: &'f Stmt) {
@@ -235,6 +234,10 @@ impl<'f> Lowering<'f> {
                 let message = format!("{what} not supported");
                 let hint = hint.map(str::to_owned);
                 self.error(Code::UnsupportedStatement, message, stmt.range(), hint);
+                // The names have a value in Python: using them is not another mistake.
+                let names = bindings::names(std::slice::from_ref(stmt));
+                self.variables
+                    .extend(names.into_iter().map(|name| (name, None)));
             }
         }
     }

@@ -4,6 +4,7 @@
 //! function is lowered: to a [`Program`] ([`lower`]), or to a [`Batt`](crate::Batt) ([`steps`]). What
 //! cannot be loaded is reported for that function alone; the others load regardless.
 
+mod bindings;
 mod call;
 mod detect;
 mod globals;
@@ -193,16 +194,7 @@ impl FileKind for Solvers {
     type Item = Program;
 
     fn function(file: &FileContext<'_>, def: &StmtFunctionDef, offset: usize) -> Lowered<Program> {
-        match lower::function(file, def, offset) {
-            Ok(program) => Lowered {
-                item: Some(program),
-                diagnostics: Vec::new(),
-            },
-            Err(diagnostics) => Lowered {
-                item: None,
-                diagnostics,
-            },
-        }
+        lower::function(file, def, offset)
     }
 }
 

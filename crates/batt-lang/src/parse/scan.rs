@@ -372,9 +372,7 @@ fn indentation(line: &[u8]) -> Indentation {
 /// If the text begins with `def`, `async def` or `class`: the bytes of the name, for a function.
 fn definition(text: &[u8]) -> Option<Option<Range<usize>>> {
     let word = |from: usize| {
-        let spaces = text[from..]
-            .iter()
-            .take_while(|b| is_blank(**b));
+        let spaces = text[from..].iter().take_while(|b| is_blank(**b));
         let start = from + spaces.count();
         start..start + text[start..].iter().take_while(|b| is_word(**b)).count()
     };

@@ -15,7 +15,7 @@ use ruff_python_ast::{self as ast, Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::lower::{ERROR_LIMIT, FileContext, Lowering, plain_parameters};
-use super::{FileKind, Lowered};
+use super::{FileKind, Lowered, bindings};
 use crate::batt::{Batt, COMPARISON, Closures, INPUT, OnError, Output, PARAMS, SAMPLES, Score};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::program::Operand;
@@ -36,10 +36,7 @@ impl FileKind for Batts {
         def: &ast::StmtFunctionDef,
         offset: usize,
     ) -> Lowered<Batt> {
-        let mut assigned = HashSet::new();
-        for stmt in &def.body {
-            assigned_names(stmt, &mut assigned);
-        }
+        let mut assigned = bindings::names(&def.body);
         // The lists are no values: a step that uses one uses an unknown name.
         assigned.retain(|name| List::named(name).is_none());
         let mut reading = Reading {
@@ -76,30 +73,6 @@ fn is_batt(def: &ast::StmtFunctionDef) -> bool {
         || def.body.iter().any(|stmt| {
             append_of(stmt).is_some() || matches!(stmt, Stmt::Assign(a) if list_of(a).is_some())
         })
-}
-
-/// The names that a statement of a batt assigns.
-fn assigned_names<'a>(stmt: &'a Stmt, names: &mut HashSet<&'a str>) {
-    let assign = match stmt {
-        Stmt::Assign(assign) => assign,
-        Stmt::Try(guard) => match guard.body.first() {
-            Some(Stmt::Assign(assign)) => assign,
-            _ => return,
-        },
-        _ => return,
-    };
-    for target in &assign.targets {
-        match target {
-            Expr::Name(name) => {
-                names.insert(name.id.as_str());
-            }
-            Expr::Tuple(tuple) => {
-                let parts = tuple.elts.iter().filter_map(Expr::as_name_expr);
-                names.extend(parts.map(|name| name.id.as_str()));
-            }
-            _ => {}
-        }
-    }
 }
 
 /// The two lists of a batt.
@@ -222,13 +195,9 @@ impl<'f> Reading<'f> {
 
     fn body(&mut self, def: &'f ast::StmtFunctionDef) {
         let mut returned = false;
-        for stmt in &def.body {
+        let (body, unreached) = bindings::split_at_return(&def.body);
+        for stmt in body {
             if self.lowering.diagnostics.len() >= ERROR_LIMIT {
-                return;
-            }
-            if returned {
-                let message = "statement after 'return' is never reached";
-                self.error(Code::AfterReturn, message, stmt.range(), "");
                 return;
             }
             match stmt {
@@ -244,6 +213,7 @@ impl<'f> Reading<'f> {
             let hint = "end the batt with 'return o, s'";
             self.error(Code::MissingReturn, message, def.name.range(), hint);
         }
+        self.lowering.unreached(unreached);
     }
 
     fn result(&mut self, ret: &'f ast::StmtReturn) {
@@ -384,7 +354,7 @@ impl<'f> Reading<'f> {
     }
 
     fn finish(self, def: &ast::StmtFunctionDef) -> Lowered<Batt> {
-        let warnings = self.warnings();
+        let mut warnings = self.warnings();
         let Reading {
             mut lowering,
             numbers,
@@ -399,6 +369,7 @@ impl<'f> Reading<'f> {
                 diagnostics: lowering.diagnostics,
             };
         }
+        warnings.extend(lowering.unreached.take());
         let on_error = match guarded {
             0 => OnError::Poison,
             _ => OnError::Defaults,

@@ -249,14 +249,22 @@ fn what_is_no_step_is_an_error() {
             "step-number: 't1' comes after step 1: step \
           numbers must grow",
         ),
-        (
-            "return o, s\n    t1 = add(I, I)",
-            "after-return: statement after 'return' is never \
-          reached",
-        ),
     ] {
         assert_eq!(said(&[line]), [expected], "{line}");
     }
+}
+
+#[test]
+fn code_after_return_is_ignored() {
+    let file = read(&["t1 = add(I, I)", "return o, s", "t2 = nothing(I)"]);
+    let found: Vec<_> = file.diagnostics.iter().map(Diagnostic::headline).collect();
+    let warning =
+        "batt.py:6:5: warning[after-return]: code after 'return' never runs and is ignored";
+    assert_eq!(found, [warning]);
+    assert_eq!(file.batts[0].numbers, [1]);
+    let before = said(&["t1 = add(I, I)", "return o, s", "yield"]);
+    let generator = "after-return: 'yield' makes the function a generator, even after 'return'";
+    assert_eq!(before, [generator]);
 }
 
 #[test]
