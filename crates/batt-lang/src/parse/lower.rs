@@ -1,4 +1,4 @@
-//! From the syntax tree of one function to a [`Program`].
+//! Lowers the syntax tree of one function to a [`Program`].
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -15,16 +15,16 @@ use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::program::{Operand, Program, ProgramBuilder, StepKind};
 use crate::source::{LineRange, Locator};
 
-/// A function with more errors than this is not solver code at all; the first few say so.
+/// The most errors reported for one function. A function with more is not solver code.
 pub(super) const ERROR_LIMIT: usize = 20;
 
-/// What lowering needs to know about the file.
+/// The facts about a file that lowering needs.
 pub(crate) struct FileContext<'f> {
     pub(super) locator: &'f Locator<'f>,
     pub(super) dialect: Dialect,
     pub(super) globals: &'f Globals,
-    /// Suggestions still to be made: each compares a name with the whole table, which a file of
-    /// nothing but unknown names must not be able to multiply.
+    /// How many more suggestions may be made. Each compares a name with the whole table, which
+    /// would take long for a file of nothing but unknown names.
     pub(super) suggestions: Cell<usize>,
 }
 
@@ -59,7 +59,7 @@ pub(super) fn function(
     }
 }
 
-/// The parameters that can be given by position.
+/// The parameters that a caller can pass by position.
 pub(super) fn plain_parameters(
     def: &ast::StmtFunctionDef,
 ) -> impl Iterator<Item = &ast::ParameterWithDefault> {
@@ -69,8 +69,8 @@ pub(super) fn plain_parameters(
         .chain(&def.parameters.args)
 }
 
-/// The state of lowering one function. Lowering goes on after an error, to report more than one;
-/// what depends on the place of an error is `None` and not reported again.
+/// The state of lowering one function. Lowering goes on after an error, to report more than one. A
+/// value that depends on an error is `None` and is not reported again.
 pub(super) struct Lowering<'f> {
     pub(super) file: &'f FileContext<'f>,
     offset: usize,
@@ -79,9 +79,9 @@ pub(super) struct Lowering<'f> {
     /// Every name the function assigns anywhere.
     assigned: HashSet<&'f str>,
     pub(super) builder: ProgramBuilder,
-    /// What the current statement assigns to, for naming its steps.
+    /// The target of the current assignment, which names its steps.
     target: &'f str,
-    /// Nested calls of the current statement so far.
+    /// The number of nested calls of the current statement so far.
     nested: usize,
     /// The errors so far.
     pub(super) diagnostics: Vec<Diagnostic>,
@@ -90,7 +90,7 @@ pub(super) struct Lowering<'f> {
 }
 
 impl<'f> Lowering<'f> {
-    /// Starts on a function; `params` are those of the program, `assigned` all names it assigns.
+    /// Begins a function. `params` are those of the program, `assigned` all names it assigns.
     pub(super) fn new(
         file: &'f FileContext<'f>,
         def: &'f ast::StmtFunctionDef,
@@ -120,7 +120,7 @@ impl<'f> Lowering<'f> {
         lowering
     }
 
-    /// Complains about everything in the `def` line that is more than a name and parameters.
+    /// Reports everything in the `def` line that is more than a name and parameters.
     pub(super) fn header(&mut self, def: &'f ast::StmtFunctionDef) {
         if let Some(decorator) = def.decorator_list.first() {
             let hint = "a solver is a plain function; remove the decorator";
@@ -155,7 +155,7 @@ impl<'f> Lowering<'f> {
         }
     }
 
-    /// Lowers the statements and gives what is returned.
+    /// Lowers the statements and returns the operand of `return`.
     fn body(&mut self, def: &'f ast::StmtFunctionDef) -> Option<Operand> {
         let mut result = None;
         let mut returned = false;
@@ -223,7 +223,7 @@ impl<'f> Lowering<'f> {
                     self.bind(&assign.target, value);
                 }
             }
-            // Docstrings, and strings used as comments.
+            // A docstring, or a string used as a comment.
             Stmt::Expr(expr) if expr.value.is_string_literal_expr() => {}
             Stmt::Expr(expr) => {
                 self.value(&expr.value, "_");
@@ -360,7 +360,7 @@ impl<'f> Lowering<'f> {
         if let Some(hint) = names::of_another_dialect(name, self.file.dialect) {
             return Some(hint);
         }
-        // Sorted, since the order of a hash map would make ties come out differently every time.
+        // Sorted, because the order of a hash map would resolve ties differently every time.
         let mut known: Vec<&str> = self.variables.keys().copied().collect();
         known.extend(self.file.globals.values());
         known.sort_unstable();

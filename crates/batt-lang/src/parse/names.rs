@@ -1,10 +1,10 @@
-//! Suggestions for names nobody knows.
+//! Suggestions for unknown names.
 
 use batt_dsl::Dialect;
 
 use super::detect::knows;
 
-/// What the same thing is called here that Python, or another way of putting it, calls otherwise.
+/// Names from Python and other libraries, with the primitive that does the same.
 const OTHER_WORDS: &[(&str, &str)] = &[
     ("concat", "hconcat"),
     ("filter", "sfilter"),
@@ -27,10 +27,10 @@ const OTHER_WORDS: &[(&str, &str)] = &[
     ("zip", "pair"),
 ];
 
-/// Beyond this a name is not a slip of a known one, and comparing it would take long.
+/// A longer name is not a slip of a known one, and comparing it would take long.
 const LENGTH_LIMIT: usize = 40;
 
-/// The known name closest to an unknown one, if any is close enough to be meant. The names of the
+/// Returns the known name closest to an unknown one, if one is close enough. The names of the
 /// function itself win ties, since a misspelt variable is the most common slip.
 pub(super) fn nearest<'n>(
     name: &str,
@@ -64,9 +64,9 @@ pub(super) fn nearest<'n>(
     best.map(|(_, known)| known)
 }
 
-/// What to do about a name that is unknown here and known in another dialect.
+/// The hint for a name that is unknown here and known in another dialect.
 pub(super) fn of_another_dialect(name: &str, here: Dialect) -> Option<String> {
-    // RE-ARC has arc-dsl's names, so the first one that knows it will do.
+    // RE-ARC has arc-dsl's names, so the first dialect that has the name will do.
     let there = Dialect::ALL.into_iter().find(|d| knows(*d, name))?.name();
     let mut hint = format!("'{name}' is a name of the dialect {there}; run with --dialect {there}");
     let counterparts = counterparts(name, here);
@@ -76,7 +76,7 @@ pub(super) fn of_another_dialect(name: &str, here: Dialect) -> Option<String> {
     Some(hint)
 }
 
-/// What a name of another dialect is called here, by the rule that most such names follow: one letter
+/// The counterparts of a name of another dialect, by the rule that most of them follow: a letter
 /// before or after the word says what it takes (`palette_t`, `f_ofcolor`).
 fn counterparts(name: &str, here: Dialect) -> Vec<&'static str> {
     let ops = here.ops().iter().map(|op| op.name);
@@ -87,7 +87,7 @@ fn counterparts(name: &str, here: Dialect) -> Vec<&'static str> {
     found
 }
 
-/// A name without the letter that says what it takes.
+/// The name without the letter that says what it takes.
 fn stems(name: &str) -> impl Iterator<Item = &str> {
     let letter = |text: &str| text.len() == 1 && text.as_bytes()[0].is_ascii_lowercase();
     let before = name.split_once('_').filter(|(start, _)| letter(start));
@@ -96,7 +96,8 @@ fn stems(name: &str) -> impl Iterator<Item = &str> {
     stems.chain(after.map(|(rest, _)| rest))
 }
 
-/// Edits (insert, delete, replace, swap neighbours) that turn one word into the other.
+/// The number of edits (insert, delete, replace, swap neighbours) that turn one word into the
+/// other.
 fn distance(a: &str, b: &str) -> usize {
     if a.len().abs_diff(b.len()) > LENGTH_LIMIT {
         return usize::MAX;
@@ -177,7 +178,7 @@ mod tests {
         assert_eq!(counterparts("mostcolor_t", Dialect::ArcDsl), ["mostcolor"]);
         assert_eq!(counterparts("f_ofcolor", Dialect::ArcDsl), ["ofcolor"]);
         assert!(counterparts("get_nth_f", Dialect::ArcDsl).is_empty());
-        // Whatever is found has the name in it.
+        // Every counterpart contains the name.
         for op in Dialect::ArcDsl.ops() {
             let found = counterparts(op.name, Dialect::Tokpidjin);
             assert!(found.iter().all(|f| f.contains(op.name)), "{found:?}");

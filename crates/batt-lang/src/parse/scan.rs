@@ -1,4 +1,4 @@
-//! A first look at a file: where its top-level pieces begin, and which of them nest too deeply.
+//! The scan: finds where the top-level pieces of a file begin, and which of them nest too deeply.
 //!
 //! Pieces are parsed one at a time, so an error in one function stays there and a large file never
 //! has its whole syntax tree in memory. A piece that nests too deeply is not parsed at all: syntax
@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 /// The deepest nesting of brackets, operators and indentation that is parsed. CPython itself
-/// refuses more than 200 nested brackets.
+/// rejects more than 200 nested brackets.
 pub(super) const DEPTH_LIMIT: usize = 200;
 
 const FORM_FEED: u8 = 0x0c;
@@ -17,7 +17,7 @@ const FORM_FEED: u8 = 0x0c;
 pub(super) struct Piece {
     /// The bytes it covers.
     pub range: Range<usize>,
-    /// Does it begin with `def`, `class` or a decorator?
+    /// Whether it begins with `def`, `class` or a decorator.
     pub definition: bool,
     /// The bytes of the function's name, if it is one.
     pub name: Option<Range<usize>>,
@@ -39,7 +39,7 @@ pub(super) enum Trouble {
 pub(super) struct Word {
     /// The bytes it covers.
     pub range: Range<usize>,
-    /// Does a `=` follow, outside all brackets? Then it is a name that gets a value here.
+    /// Whether a `=` follows outside all brackets: a name that gets a value here.
     pub assigned: bool,
 }
 
@@ -48,7 +48,7 @@ pub(super) fn pieces(text: &str, range: Range<usize>) -> Vec<Piece> {
     pieces_and_words(text, range, &mut |_| {})
 }
 
-/// As [`pieces`], and shows every word on the way.
+/// As [`pieces`], and passes every word to `words` on the way.
 pub(super) fn pieces_and_words(
     text: &str,
     range: Range<usize>,
@@ -68,8 +68,8 @@ pub(super) fn pieces_and_words(
     scanner.pieces
 }
 
-/// Cuts a piece at every line that looks like the start of a function, even within what seemed to
-/// be a string: for pieces with errors, where an unclosed quote may have swallowed a neighbour.
+/// Cuts a piece at every line that looks like the start of a function, even within a string. It
+/// serves pieces with errors, where an unclosed quote may have swallowed a neighbour.
 pub(super) fn pieces_by_line(text: &str, range: Range<usize>) -> Vec<Piece> {
     let mut cuts = vec![range.start];
     let lines = text[range.clone()].match_indices(['\n', '\r']);
@@ -85,7 +85,7 @@ pub(super) fn pieces_by_line(text: &str, range: Range<usize>) -> Vec<Piece> {
     parts.flat_map(|w| pieces(text, w[0]..w[1])).collect()
 }
 
-/// What stood before the current token, as far as nesting is concerned.
+/// The token before the current one, as far as nesting is concerned.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
     Operator,
@@ -151,8 +151,8 @@ struct Scanner<'t> {
     decorated: bool,
     nesting: Nesting,
     before: Before,
-    /// No closing `'''` or `"""` lies ahead: remembered, so that a file full of unclosed ones is
-    /// not searched to its end for each.
+    /// Whether no closing `'''` or `"""` lies ahead. It keeps a file full of unclosed ones from
+    /// being searched to its end for each.
     no_triple: [bool; 2],
 }
 
@@ -232,8 +232,8 @@ impl Scanner<'_> {
             return;
         }
         self.at = start;
-        // `def` and `class` cannot stand inside brackets: one that seems to means that a bracket
-        // above was left open, and the function below must not suffer for it.
+        // `def` and `class` cannot stand inside brackets. One that seems to means that a bracket
+        // above was left open; the function below starts a piece of its own all the same.
         if let Some(name) = definition(&self.bytes[start..]) {
             if !self.decorated || inside {
                 self.begin(true);
@@ -369,7 +369,8 @@ fn indentation(line: &[u8]) -> Indentation {
     }
 }
 
-/// If the text begins with `def`, `async def` or `class`: the bytes of the name, for a function.
+/// Some if the text begins with `def`, `async def` or `class`; for a function, the bytes of its
+/// name.
 fn definition(text: &[u8]) -> Option<Option<Range<usize>>> {
     let word = |from: usize| {
         let spaces = text[from..].iter().take_while(|b| is_blank(**b));
@@ -390,7 +391,7 @@ fn definition(text: &[u8]) -> Option<Option<Range<usize>>> {
     }
 }
 
-/// Does the line belong to the compound statement above it, though it is not indented?
+/// Returns whether an unindented line continues the compound statement above it.
 fn continues_block(text: &[u8]) -> bool {
     let end = text.iter().position(|&b| !is_word(b)).unwrap_or(text.len());
     matches!(&text[..end], b"else" | b"elif" | b"except" | b"finally")
@@ -415,7 +416,7 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | FORM_FEED)
 }
 
-/// Part of a name or number. Bytes beyond ASCII count as letters; the parser knows better.
+/// Part of a name or number. Bytes beyond ASCII count as letters here; the parser decides later.
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }

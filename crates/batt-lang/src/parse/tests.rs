@@ -1,4 +1,4 @@
-//! Tests of the parser as a whole: what loads, what does not, and what is said about it.
+//! Tests of the parser as a whole: what loads, what does not, and the messages about it.
 
 use batt_dsl::{ConstId, Literal, OpId};
 
@@ -139,7 +139,7 @@ fn keyword_arguments_go_to_their_parameters_in_order_of_evaluation() {
 }
 
 #[test]
-fn aliases_are_no_steps_and_names_can_be_reused() {
+fn aliases_are_not_steps_and_names_can_be_reused() {
     let program = body("a = I\nx = hmirror(a)\nb = x\nx = vmirror(x)\nO = astuple(b, x)\nreturn O");
     assert_eq!(
         kinds(&program),
@@ -241,7 +241,7 @@ fn a_broken_line_outside_functions_does_not_hide_its_neighbours() {
 }
 
 #[test]
-fn what_is_not_part_of_the_language_is_named() {
+fn each_unsupported_construct_has_its_code() {
     for (line, code) in [
         ("for x in I: pass", "unsupported-statement"),
         ("while I: pass", "unsupported-statement"),
@@ -357,7 +357,7 @@ fn code_after_return_that_changes_the_function_is_an_error() {
 }
 
 #[test]
-fn headers_that_are_more_than_names() {
+fn headers_with_more_than_plain_parameters_are_errors() {
     for (header, code) in [
         ("def f(I=1):", "unsupported-parameter"),
         ("def f(*I):", "unsupported-parameter"),
@@ -377,7 +377,7 @@ fn headers_that_are_more_than_names() {
 }
 
 #[test]
-fn an_error_is_reported_once_and_later_ones_too() {
+fn every_error_is_reported_once() {
     let text =
         "def f(I):\n  x = objcts(I, T, F, T)\n  y = size(x)\n  z = argmx(y, size)\n  return z\n";
     assert_eq!(
@@ -557,7 +557,7 @@ fn a_wide_blank_line_is_not_deep() {
 }
 
 #[test]
-fn text_that_is_not_text() {
+fn bytes_that_are_not_text_are_errors() {
     let bytes = b"def f(I):\n  x = \xff\n";
     let error = SolverFile::parse_bytes(bytes, "t.py", None).expect_err("bad bytes");
     assert_eq!(
@@ -577,7 +577,7 @@ fn text_that_is_not_text() {
 }
 
 #[test]
-fn deep_nesting_is_refused_not_survived_by_luck() {
+fn deep_nesting_is_refused_before_parsing() {
     for depth in [60, 190, 210, 100_000] {
         let text = format!(
             "def f(I):\n  return {}I{}\ndef g(I):\n  return I\n",
