@@ -5,6 +5,7 @@ use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
 use crate::arena::{ALIGN, Arena};
+use crate::calls::SOLVER_FRAME;
 use crate::dialect::Dialect;
 use crate::fault::{Fault, Outcome};
 use crate::memory::{Allowance, Cost, Memory};
@@ -76,7 +77,7 @@ impl MemoryBudget {
     }
 }
 
-/// How deeply containers and calls may nest, as in CPython's default recursion limit.
+/// How deeply containers may nest: functions walk them on the stack.
 pub(crate) const MAX_DEPTH: u32 = 990;
 
 /// Buffers that operations borrow from one another; empty between operations.
@@ -178,7 +179,7 @@ impl Workspace {
             deadline: limits.time.map(|time| Instant::now() + time),
             memory: limits.memory,
             reached: None,
-            depth: 0,
+            depth: SOLVER_FRAME,
             closures: 0,
             fallbacks: 0,
             dialect,
@@ -213,6 +214,7 @@ pub struct Run<'r> {
     /// runs: what a run may use must not depend on them.
     memory: usize,
     reached: Option<Fault>,
+    /// The frames that CPython would have on its stack: see `calls.rs`.
     pub(crate) depth: u32,
     /// Closures (and nans) made so far: a stable stand-in for their addresses.
     pub(crate) closures: u32,

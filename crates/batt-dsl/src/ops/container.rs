@@ -663,6 +663,7 @@ op! {
     /// two keys cannot be compared.
     pub order(container: Container, compfunc: Callable) -> Tuple;
     ordered "a set in which two elements have the same key";
+    frames 2;
     example "order(((1, 2, 3), (4,), (5, 6)), size)" => "((4,), (5, 6), (1, 2, 3))";
     fails "order((1, (2, 3)), identity)";
     |run| {
@@ -980,6 +981,7 @@ op! {
     /// For an empty container it is the function's value on 0. Fails when two values cannot be compared.
     pub valmax(container: Container, compfunc: Callable) -> Any;
     ordered "values that are sets, which compare by inclusion";
+    frames 2;
     example "valmax(((1, 2), (3,)), size)" => "2";
     fails "valmax((), size)";
     |run| { extreme_value(run, container, compfunc, Ordering::Greater) }
@@ -991,6 +993,7 @@ op! {
     /// For an empty container it is the function's value on 0. Fails when two values cannot be compared.
     pub valmin(container: Container, compfunc: Callable) -> Any;
     ordered "values that are sets, which compare by inclusion";
+    frames 2;
     example "valmin(((1, 2), (3,)), size)" => "1";
     fails "valmin((), size)";
     |run| { extreme_value(run, container, compfunc, Ordering::Less) }
@@ -1029,6 +1032,7 @@ op! {
     /// dialect that gives `None`) and when two values cannot be compared.
     pub argmax(container: Container, compfunc: Callable) -> Any;
     ordered "a set in which several elements tie";
+    frames 2;
     example "argmax(((1,), (2, 3), (4,)), size)" => "(2, 3)";
     fails "argmax((), size)";
     |run| { extreme_argument(run, container, compfunc, Ordering::Greater) }
@@ -1041,6 +1045,7 @@ op! {
     /// dialect that gives `None`) and when two values cannot be compared.
     pub argmin(container: Container, compfunc: Callable) -> Any;
     ordered "a set in which several elements tie";
+    frames 2;
     example "argmin(((1,), (2, 3), (4,)), size)" => "(1,)";
     fails "argmin((), size)";
     |run| { extreme_argument(run, container, compfunc, Ordering::Less) }
@@ -1142,6 +1147,7 @@ pub(super) fn frequencies<'r>(
 op! {
     /// The elements that satisfy a condition, in a container of the same kind.
     pub sfilter(container: Container, condition: Callable) -> Container;
+    frames 2;
     example "sfilter((1, 2, 3, 4), even)" => "(2, 4)";
     fails "sfilter((1, 2), THREE)";
     |run| {
@@ -1159,6 +1165,7 @@ op! {
     /// The result is of the outer container's kind.
     pub mfilter(container: Container, function: Callable) -> FrozenSet;
     ordered "a tuple that holds a set of several";
+    frames 1;
     example "mfilter(((1, 2), (3,), (4, 5)), matcher(size, TWO))" => "(1, 2, 4, 5)";
     fails "mfilter((1, 2), even)";
     |run| {
@@ -1173,6 +1180,7 @@ op! {
     /// Later elements are not looked at. Fails when none does.
     pub extract(container: Container, condition: Callable) -> Any;
     ordered "a set in which several elements satisfy the condition";
+    frames 2;
     example "extract((1, 2, 3, 4), even)" => "2";
     fails "extract((1, 3), even)";
     |run| {
