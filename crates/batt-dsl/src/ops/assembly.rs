@@ -380,10 +380,11 @@ op! {
             let map = |c: u8| if c == y { x } else if c == x { y } else { c };
             return recolored(run, compact, map);
         }
+        // Python asks a list for the value, which finds a nan by identity.
         map_cells(run, grid, |run, v| {
-            Ok(if run.eq(v, b) {
+            Ok(if run.eq_member(v, b) {
                 a
-            } else if run.eq(v, a) {
+            } else if run.eq_member(v, a) {
                 b
             } else {
                 v
