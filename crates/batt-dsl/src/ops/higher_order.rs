@@ -7,8 +7,9 @@ use crate::set::Walk;
 use crate::table::Op;
 use crate::value::{Form, Value};
 
-use super::container::{Collected, Mapped, Members, merge, merge_tuple};
+use super::container::{merge, merge_tuple};
 use super::lines::{are_in_line, connect};
+use super::members::{Collected, Mapped, Members};
 
 const FAMILY: &str = "higher order";
 

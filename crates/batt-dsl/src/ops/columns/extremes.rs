@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::column::{Chosen, Column, Number};
 use super::remembered::{Others, ROOM};
 use super::{Attempt, End, Walk, known_or_end};
-use crate::ops::container::Members;
+use crate::ops::members::Members;
 use crate::set::{Origin, Selection, Set};
 use crate::value::Value;
 

@@ -6,7 +6,7 @@
 
 use crate::fault::{Fault, Outcome};
 use crate::memory::Turns;
-use crate::ops::container::Members;
+use crate::ops::members::Members;
 use crate::ops::{arithmetic, container};
 use crate::run::Run;
 use crate::set::Set;

@@ -2,8 +2,9 @@
 //! back.
 
 use crate::fault::{Fault, Outcome};
-use crate::ops::container::{self, Members, merge_tuple};
+use crate::ops::container::{self, merge_tuple};
 use crate::ops::higher_order;
+use crate::ops::members::Members;
 use crate::run::Run;
 use crate::set::Walk;
 use crate::table::{Fallback, Op};

@@ -1,7 +1,8 @@
 //! Elements by rank: 0 is the first, -1 the last.
 
 use crate::fault::{Fault, Outcome};
-use crate::ops::container::{Members, frequencies, int_keys, keys};
+use crate::ops::container::{frequencies, int_keys, keys};
+use crate::ops::members::Members;
 use crate::ops::sort::sort;
 use crate::run::Run;
 use crate::set::Elems;
