@@ -4,6 +4,7 @@ mod archive;
 mod bad_input;
 mod bench;
 mod card;
+mod core;
 #[cfg(feature = "emulated")]
 mod emulated;
 mod evolve;
