@@ -141,7 +141,11 @@ fn sizes(figures: &mut Figures) {
     figures.add("primitives", OpId::every().count(), "batt ops");
     figures.add("constants", ConstId::all().count(), "batt ops");
     let without = batt::ops::without_device_body().len();
-    figures.add("primitives without device body", without, "batt ops --device");
+    figures.add(
+        "primitives without device body",
+        without,
+        "batt ops --device",
+    );
 }
 
 /// Solvers on their tasks, alone and merged.
@@ -169,9 +173,17 @@ fn of_solvers(
 
     let found = bench::throughput(solvers, tasks, time, &control())?;
     let command = "batt bench --solvers SOLVERS --tasks TASKS";
-    add("runs per second, one core", json!(found.one_core.round()), command);
+    add(
+        "runs per second, one core",
+        json!(found.one_core.round()),
+        command,
+    );
     add("threads", json!(found.threads), command);
-    add("runs per second, all cores", json!(found.all_cores.round()), command);
+    add(
+        "runs per second, all cores",
+        json!(found.all_cores.round()),
+        command,
+    );
 
     let merged = card::merge(solvers, Some(tasks))?;
     let stats = &merged.stats;
@@ -186,7 +198,11 @@ fn of_solvers(
     let summary = Mega::new(&batts, tasks).run(&control())?;
     let command = "batt mega BATT --tasks TASKS";
     add("runs of the batt", json!(summary.samples), command);
-    add("seconds for all of them", json!(started.elapsed().as_secs_f64()), command);
+    add(
+        "seconds for all of them",
+        json!(started.elapsed().as_secs_f64()),
+        command,
+    );
     Ok(())
 }
 
