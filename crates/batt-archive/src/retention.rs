@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use crate::records::Score;
+use batt_arc::Score;
 
 /// How many solvers an archive keeps for a task, and which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! What is saved, and what has to make room.
 
-use batt_archive::{ArchiveError, Checkpoint, GcOptions, Kept, Retention, Score};
+use batt_arc::Score;
+use batt_archive::{ArchiveError, Checkpoint, GcOptions, Kept, Retention};
 
 use crate::support::{Folder, child, found, hash, info, numbered, program, score};
 
@@ -249,7 +250,7 @@ fn lineage_is_kept_while_it_is_needed() {
     let folder = Folder::new();
     let (mut archive, run) = folder.archive();
     let one = Retention::Best { per_task: 1 };
-    let save = |archive: &mut batt_archive::Archive, found: &[batt_archive::Found]| {
+    let save = |archive: &mut batt_archive::Archive, found: &[batt_archive::NewEntry]| {
         archive.save(run, found, &one, None).unwrap();
     };
     save(&mut archive, &[found(1, "a", score(1, 0, 1))]);

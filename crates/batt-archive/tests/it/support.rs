@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use batt_archive::{Archive, Found, RunId, RunInfo, Score};
+use batt_arc::Score;
+use batt_archive::{Archive, NewEntry, RunId, RunInfo};
 use batt_lang::card::structural_hash;
 use batt_lang::{Program, SolverFile};
 use tempfile::TempDir;
@@ -61,9 +62,9 @@ pub fn score(solved: u32, closeness: u32, size: u32) -> Score {
     }
 }
 
-/// Solver `n`, tried on a task.
-pub fn found(n: u64, task: &str, score: Score) -> Found {
-    Found {
+/// ArchivedSolver `n`, tried on a task.
+pub fn found(n: u64, task: &str, score: Score) -> NewEntry {
+    NewEntry {
         program: numbered(n),
         parents: vec![],
         mutation: "seed".into(),
@@ -74,9 +75,9 @@ pub fn found(n: u64, task: &str, score: Score) -> Found {
     }
 }
 
-/// Solver `n`, a child of others.
-pub fn child(n: u64, parents: &[u64], task: &str, score: Score) -> Found {
-    Found {
+/// ArchivedSolver `n`, a child of others.
+pub fn child(n: u64, parents: &[u64], task: &str, score: Score) -> NewEntry {
+    NewEntry {
         parents: parents.iter().map(|&n| hash(n)).collect(),
         mutation: "constant".into(),
         ..found(n, task, score)

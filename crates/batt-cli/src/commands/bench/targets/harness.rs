@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use batt_dsl::{Limits, Workspace};
 use batt_engine::device::{
-    Counts, Device, DeviceOptions, DeviceReport, Left, OpCount, Prepared, Score, ScoreOptions,
+    Counts, Device, DeviceOptions, DeviceReport, Left, OpCount, Prepared, ScoredRun, ScoreOptions,
     Settings, score_jobs, score_table,
 };
 use batt_engine::{
@@ -246,7 +246,7 @@ impl<'h> Harness<'h> {
                 let (devices, report) =
                     score_table(self.devices, programs, samples, &options, stop);
                 if !interrupt::happened() {
-                    self.agreement.compare::<Score>(&cores, &devices);
+                    self.agreement.compare::<ScoredRun>(&cores, &devices);
                 }
                 report.device
             }
