@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use batt_archive::ArchiveError;
+use batt_engine::device::DeviceError;
 
 /// What a call of the library returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -22,6 +23,9 @@ pub enum Error {
     /// The archive cannot do what it was asked to do.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
+    /// A device cannot be opened.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
     /// A file cannot be read or written.
     #[error("cannot {doing} {}: {}", path.display(), system_message(source))]
     File {
@@ -74,6 +78,9 @@ impl Error {
                 file_hint(source).to_owned()
             }
             Error::Archive(error) => error.hint().to_string(),
+            Error::Device(_) => {
+                "`batt device` says what is missing; --device cpu runs on the CPU".to_owned()
+            }
             Error::Request { hint, .. } => hint.clone(),
         }
     }

@@ -5,12 +5,15 @@
 //! cancellation, deadlines and progress. It never prints and never exits.
 
 mod control;
+mod devices;
 mod error;
 mod solvers;
 mod tasks;
 
+pub use batt_cuda::Survey;
 pub use batt_engine::Cancel;
 pub use control::{Control, Progress};
+pub use devices::{DeviceChoice, DeviceChoiceError, Devices, RUNS_WORTH_A_DEVICE, survey};
 pub use error::{Error, Result};
 pub use solvers::{Solver, Solvers};
 pub use tasks::Tasks;
