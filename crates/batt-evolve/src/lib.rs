@@ -32,6 +32,7 @@ mod mutate;
 mod parts;
 mod random;
 mod score;
+mod session;
 mod stages;
 mod state;
 mod trial;
@@ -43,6 +44,10 @@ pub use donors::SeedSolver;
 pub use evolution::{Evolution, EvolveSettings, EvolveTally, FoundSolver, Round};
 pub use mutants::{Mutant, mutants};
 pub use mutate::Kind;
+pub use session::{
+    BestSolver, Change, EvolveError, EvolveEvent, EvolveOptions, EvolveProgress, EvolveReport,
+    EvolveSetup, EvolveStart, HoldOut, Improvement, StopReason, TestAnswer,
+};
 pub use stages::{Busy, Stage};
 pub use state::StateError;
 pub use trial::{Judge, Trial};
