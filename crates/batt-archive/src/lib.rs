@@ -52,8 +52,10 @@ mod archive;
 mod check;
 mod connect;
 mod error;
+mod export;
 mod gc;
 mod lineage;
+mod lookup;
 mod merge;
 mod records;
 mod retention;
@@ -62,9 +64,12 @@ mod schema;
 mod text;
 
 pub use archive::Archive;
+pub use check::ArchiveFinding;
 pub use error::ArchiveError;
+pub use export::{Export, ExportOptions};
 pub use gc::{GcOptions, GcReport};
 pub use lineage::Ancestor;
+pub use lookup::{Lookup, SHORTEST_PREFIX};
 pub use merge::MergeReport;
 pub use records::{
     ArchiveEntry, ArchivedRun, ArchivedSolver, Checkpoint, Kept, NewEntry, RunId, RunInfo, Saved,

@@ -15,6 +15,8 @@
 //! - [`Kind`]: the ways to make a program from others; [`Weights`] say how often each is tried, and adapt
 //! - [`Score`](batt_arc::Score): demonstrations solved, then closeness, then size, then cost
 //! - [`SeedSolver`]: a solver to learn from
+//! - [`EvolveSetup`]: a whole evolution, with an archive, events and a report
+//! - [`import`]: solvers from files, tried on their tasks
 //! - [`mutants`]: solvers changed by chance, for whoever scores them elsewhere
 //! - [`Busy`]: what the time of threads goes into
 //!
@@ -27,6 +29,7 @@ mod differ;
 mod donors;
 mod evolution;
 mod ground;
+mod import;
 mod mutants;
 mod mutate;
 mod parts;
@@ -42,6 +45,10 @@ mod work;
 pub use credit::{Credit, Weights};
 pub use donors::SeedSolver;
 pub use evolution::{Evolution, EvolveSettings, EvolveTally, FoundSolver, Round};
+pub use import::{
+    ImportCandidate, ImportOptions, ImportReport, OriginalError, OriginalSkips, import,
+    read_original,
+};
 pub use mutants::{Mutant, mutants};
 pub use mutate::Kind;
 pub use session::{
@@ -49,6 +56,6 @@ pub use session::{
     EvolveSetup, EvolveStart, HoldOut, Improvement, StopReason, TestAnswer,
 };
 pub use stages::{Busy, Stage};
-pub use state::StateError;
+pub use state::{StateError, check_checkpoint};
 pub use trial::{Judge, Trial};
 pub use work::DeviceWork;

@@ -11,6 +11,7 @@ mod error;
 mod progress;
 mod save_thread;
 mod setup;
+mod weights;
 mod writer;
 
 use batt_arc::Task;

@@ -10,7 +10,7 @@ use batt_lang::Program;
 use batt_lang::card::structural_hash;
 
 use crate::credit::Weights;
-use crate::evolution::{EvolveTally, Evolution, FoundSolver, Round};
+use crate::evolution::{Evolution, EvolveTally, FoundSolver, Round};
 
 /// The origin of a program that is a seed solver as it is.
 pub(super) const SEED: &str = "donor";
