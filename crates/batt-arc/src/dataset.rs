@@ -80,6 +80,15 @@ impl Dataset {
         Some(&self.tasks[at])
     }
 
+    /// The task that a solver is named after: the name is the task's id, or ends in `_` and the id. Of
+    /// several the longest counts, since an id may contain `_` itself.
+    pub fn task_of(&self, solver: &str) -> Option<&Task> {
+        let ends = solver.match_indices('_').map(|(at, _)| &solver[at + 1..]);
+        std::iter::once(solver)
+            .chain(ends)
+            .find_map(|id| self.get(id))
+    }
+
     /// How many tasks there are.
     pub fn len(&self) -> usize {
         self.tasks.len()
@@ -226,6 +235,18 @@ mod tests {
                 output: output.map(grid),
             }],
         }
+    }
+
+    #[test]
+    fn a_solver_belongs_to_the_task_with_the_longest_id() {
+        let ids = ["ab12", "x_ab12", "solve"];
+        let data = Dataset::new(ids.map(|id| task(id, None)).to_vec()).unwrap();
+        let found = |name| data.task_of(name).map(|task| task.id.as_str());
+        assert_eq!(found("solve_ab12"), Some("ab12"));
+        assert_eq!(found("solve_x_ab12"), Some("x_ab12"));
+        assert_eq!(found("solve"), Some("solve"));
+        assert_eq!(found("solveab12"), None);
+        assert_eq!(found("solve_ab1"), None);
     }
 
     #[test]

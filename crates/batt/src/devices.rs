@@ -1,13 +1,17 @@
 //! Devices: which to use, and opening them.
 
+mod self_test;
+
 use std::fmt;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::str::FromStr;
 
-use batt_cuda::{Cache, Cuda, Driver, Places, Settings, Survey};
+use batt_cuda::{Cache, Contents, Cuda, Driver, KernelFacts, Places, Settings, Survey};
 use batt_dsl::Limits;
 use batt_engine::device::{Device, DeviceError, DeviceOptions};
 
+pub use self::self_test::SelfTest;
 use crate::error::{Error, Result};
 
 /// The fewest runs for which [`DeviceChoice::Auto`] uses devices.
@@ -97,6 +101,7 @@ impl fmt::Display for DeviceChoice {
 #[derive(Default)]
 pub struct Devices {
     devices: Vec<Box<dyn Device>>,
+    kernels: Vec<KernelFacts>,
     notes: Vec<String>,
 }
 
@@ -150,6 +155,11 @@ impl Devices {
         self.devices.iter().map(|device| device.name()).collect()
     }
 
+    /// What the compiler made of the device code, for each GPU.
+    pub fn kernels(&self) -> &[KernelFacts] {
+        &self.kernels
+    }
+
     /// The number of logical devices.
     pub fn len(&self) -> usize {
         self.devices.len()
@@ -163,8 +173,8 @@ impl Devices {
     /// No devices, with the reason.
     fn on_cpu(why: impl fmt::Display) -> Devices {
         Devices {
-            devices: Vec::new(),
             notes: vec![format!("{why}; the CPU runs everything")],
+            ..Devices::default()
         }
     }
 
@@ -183,8 +193,11 @@ impl Devices {
             return Err(DeviceError::Missing("the driver sees none".into()));
         }
         let opened = Cuda::open_all(numbers, &Settings::from_env())?;
+        let kernels = opened.devices.iter().map(|device| device.kernel().clone());
+        let kernels: Vec<KernelFacts> = kernels.collect();
         let boxed = |device: Cuda| -> Box<dyn Device> { Box::new(device) };
         Ok(Devices {
+            kernels,
             devices: opened.devices.into_iter().map(boxed).collect(),
             notes: opened.notes,
         })
@@ -226,7 +239,7 @@ impl From<Vec<Box<dyn Device>>> for Devices {
     fn from(devices: Vec<Box<dyn Device>>) -> Devices {
         Devices {
             devices,
-            notes: Vec::new(),
+            ..Devices::default()
         }
     }
 }
@@ -243,6 +256,21 @@ impl fmt::Debug for Devices {
     }
 }
 
+/// A run whose result on a device differs from the CPU's: a bug, with all that a report of it needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceBug {
+    /// What ran, on what.
+    pub place: String,
+    /// The program.
+    pub program: String,
+    /// Its input.
+    pub input: String,
+    /// The result of the CPU, which counts.
+    pub cpu: String,
+    /// The result of the device.
+    pub device: String,
+}
+
 /// Looks at the GPUs of this machine, the driver, the compiler and the cache of compiled kernels.
 ///
 /// ```
@@ -252,6 +280,16 @@ impl fmt::Debug for Devices {
 /// ```
 pub fn survey() -> Survey {
     Survey::new(&Places::from_env(), &Cache::from_env())
+}
+
+/// Deletes the compiled kernels that are kept on disk. Returns their folder and what was in it.
+pub fn clear_kernels() -> Result<(Option<PathBuf>, Contents)> {
+    let cache = Cache::from_env();
+    let folder = cache.folder().map(ToOwned::to_owned);
+    match cache.clear() {
+        Ok(gone) => Ok((folder, gone)),
+        Err(source) => Err(Error::file("clear", &folder.unwrap_or_default(), source)),
+    }
 }
 
 #[cfg(test)]

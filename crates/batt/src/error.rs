@@ -105,3 +105,11 @@ fn system_message(error: &io::Error) -> String {
         None => text,
     }
 }
+
+/// `1 task`, `2 tasks`.
+pub(crate) fn counted(n: usize, noun: &str) -> String {
+    match n {
+        1 => format!("1 {noun}"),
+        _ => format!("{n} {noun}s"),
+    }
+}

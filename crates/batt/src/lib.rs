@@ -7,13 +7,47 @@
 mod control;
 mod devices;
 mod error;
+pub mod ops;
+mod run;
 mod solvers;
 mod tasks;
+mod trace;
 
-pub use batt_cuda::Survey;
-pub use batt_engine::Cancel;
+pub use batt_arc::{
+    COLOURS, Dataset, Grid, GridError, MAX_SIDE, Pair, PairRef, Skipped, Split, Task, render,
+};
+pub use batt_cuda::{Compiler, DeviceFacts, KernelFacts, Origin, Survey};
+pub use batt_dsl::{Dialect, Fault, Limits, OwnedValue};
+pub use batt_engine::device::{Counts, DeviceReport};
+pub use batt_engine::{
+    Cancel, FailureRecord, JobResult, Role, RunError, RunScope, RunSummary, TracedStep, Values,
+    Verdict, describe, micros,
+};
+pub use batt_lang::{Diagnostic, Program, Severity, SolverFile, SourceFile, nearest};
 pub use control::{Control, Progress};
-pub use devices::{DeviceChoice, DeviceChoiceError, Devices, RUNS_WORTH_A_DEVICE, survey};
+pub use devices::{
+    DeviceBug, DeviceChoice, DeviceChoiceError, Devices, RUNS_WORTH_A_DEVICE, SelfTest,
+    clear_kernels, survey,
+};
 pub use error::{Error, Result};
+pub use run::{RunOptions, RunReport, RunResult, run, run_count};
 pub use solvers::{Solver, Solvers};
 pub use tasks::Tasks;
+pub use trace::RunInput;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_types_of_the_library_can_be_shared_between_threads() {
+        fn shared<T: Send + Sync>() {}
+        shared::<Solver>();
+        shared::<Solvers>();
+        shared::<Tasks>();
+        shared::<Control>();
+        shared::<RunResult>();
+        shared::<RunReport>();
+        shared::<Error>();
+    }
+}
