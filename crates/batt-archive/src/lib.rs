@@ -49,6 +49,7 @@
 //! ```
 
 mod archive;
+mod candidates;
 mod check;
 mod connect;
 mod error;
@@ -64,6 +65,7 @@ mod schema;
 mod text;
 
 pub use archive::Archive;
+pub use candidates::ArchivedCandidates;
 pub use check::ArchiveFinding;
 pub use error::ArchiveError;
 pub use export::{Export, ExportOptions};

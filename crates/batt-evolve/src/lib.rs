@@ -53,7 +53,7 @@ pub use mutants::{Mutant, mutants};
 pub use mutate::Kind;
 pub use session::{
     BestSolver, Change, EvolveError, EvolveEvent, EvolveOptions, EvolveProgress, EvolveReport,
-    EvolveSetup, EvolveStart, HoldOut, Improvement, StopReason, TestAnswer,
+    EvolveSetup, EvolveStart, HoldOut, Improvement, ResumedRun, StopReason, TestAnswer,
 };
 pub use stages::{Busy, Stage};
 pub use state::{StateError, check_checkpoint};

@@ -50,6 +50,23 @@ pub struct Chosen {
     pub solves_demos: bool,
 }
 
+/// Returns the score of a solver on the demonstrations as they are now. The archived closeness counts if
+/// the archived demonstrations agree; otherwise the task has changed, and only the solved ones count.
+pub fn score_now(archived: &Score, demos_solved: usize, demos: usize) -> Score {
+    let (demos_solved, demos) = (demos_solved as u32, demos as u32);
+    let agrees = (archived.demos_solved, archived.demos) == (demos_solved, demos);
+    let least = u64::from(Score::WHOLE) * u64::from(demos_solved) / u64::from(demos.max(1));
+    Score {
+        demos_solved,
+        demos,
+        closeness: match agrees {
+            true => archived.closeness,
+            false => least as u32,
+        },
+        ..*archived
+    }
+}
+
 /// Returns the two best different outputs; fillers where there are fewer.
 pub fn choose(guesses: &[Guess]) -> Chosen {
     let ranked = rank(guesses);
@@ -198,6 +215,22 @@ mod tests {
         let none = choose(&[]);
         assert_eq!(none.attempts, [Submission::filler(), Submission::filler()]);
         assert_eq!((none.guessed, none.solves_demos), (0, false));
+    }
+
+    #[test]
+    fn an_archived_score_that_disagrees_is_not_trusted() {
+        let archived = Score {
+            demos_solved: 3,
+            demos: 3,
+            closeness: Score::WHOLE,
+            size: 4,
+            cost: 1,
+        };
+        let now = score_now(&archived, 3, 3);
+        assert_eq!((now.closeness, now.is_solved()), (Score::WHOLE, true));
+        let now = score_now(&archived, 1, 4);
+        assert_eq!((now.demos_solved, now.closeness, now.size), (1, 250_000, 4));
+        assert!(!score_now(&archived, 0, 0).is_solved());
     }
 
     #[test]

@@ -21,7 +21,7 @@ mod draft;
 mod finding;
 mod score;
 
-pub use choose::{Choice, Chosen, Guess, choose, rank};
+pub use choose::{Choice, Chosen, Guess, choose, rank, score_now};
 pub use draft::Draft;
 pub use finding::{Finding, Flaw};
 pub use score::{SubmissionScore, TaskScore};

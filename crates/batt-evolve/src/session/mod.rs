@@ -15,13 +15,14 @@ mod weights;
 mod writer;
 
 use batt_arc::Task;
+use batt_archive::{Archive, RunId};
 use batt_engine::Cancel;
 use batt_engine::device::Device;
 
 pub use answers::TestAnswer;
 pub use error::EvolveError;
 pub use progress::{BestSolver, Change, EvolveProgress, Improvement};
-pub use setup::{EvolveOptions, EvolveSetup, EvolveStart, HoldOut};
+pub use setup::{EvolveOptions, EvolveSetup, EvolveStart, HoldOut, ResumedRun};
 
 use crate::evolution::Evolution;
 use writer::ArchiveWriter;
@@ -30,7 +31,7 @@ use writer::ArchiveWriter;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum EvolveEvent<'e> {
-    /// The run begins.
+    /// Tasks and solvers are chosen, and the archive is read.
     Started(&'e EvolveStart),
     /// Something the user should know, such as why the CPU runs everything.
     Note(&'e str),
@@ -120,11 +121,11 @@ impl EvolveSetup {
         );
         let archive = self.begin(&mut evolution)?;
         evolution.settle(&self.archived);
-        listener(EvolveEvent::Started(&self.start));
 
         let origins = std::mem::take(&mut self.origins);
         let path = self.start.archive.clone();
-        let mut progress = EvolveProgress::new(&evolution, tasks.clone(), path, origins);
+        let run = archive.as_ref().map(|(_, run)| run.number());
+        let mut progress = EvolveProgress::new(&evolution, tasks.clone(), (path, run), origins);
         let mut writer = ArchiveWriter::new(archive, self.options.retention);
         listener(EvolveEvent::Generation(&progress));
         let mut left = self.options.generations.unwrap_or(u64::MAX);
@@ -171,7 +172,7 @@ impl EvolveSetup {
     fn begin(
         &mut self,
         evolution: &mut Evolution<'_>,
-    ) -> Result<Option<(batt_archive::Archive, batt_archive::RunId)>, EvolveError> {
+    ) -> Result<Option<(Archive, RunId)>, EvolveError> {
         let info = self.run_info();
         let Some(mut archive) = self.archive.take() else {
             return Ok(None);
@@ -186,7 +187,6 @@ impl EvolveSetup {
                         run: run.id.number(),
                         source,
                     })?;
-                    self.start.resumed = Some((run.started.clone(), checkpoint.generation));
                 }
                 // Weights given now count more than those the run has learnt.
                 if let Some(weights) = &self.options.weights {
@@ -195,7 +195,6 @@ impl EvolveSetup {
                 run.id
             }
         };
-        self.start.run = Some(run.number());
         Ok(Some((archive, run)))
     }
 }

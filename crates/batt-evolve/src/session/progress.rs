@@ -34,6 +34,8 @@ pub struct EvolveProgress {
     pub improved: Vec<usize>,
     /// The archive, if there is one.
     pub archive: Option<PathBuf>,
+    /// The number of the run in the archive.
+    pub run: Option<i64>,
     /// Solvers that this run has added to the archive.
     pub saved: usize,
     /// Programs that the archive could not store.
@@ -93,7 +95,7 @@ impl EvolveProgress {
     pub(super) fn new(
         evolution: &Evolution<'_>,
         tasks: Arc<[Task]>,
-        archive: Option<PathBuf>,
+        (archive, run): (Option<PathBuf>, Option<i64>),
         origins: HashMap<String, String>,
     ) -> EvolveProgress {
         EvolveProgress {
@@ -105,6 +107,7 @@ impl EvolveProgress {
             solved: Vec::new(),
             improved: Vec::new(),
             archive,
+            run,
             saved: 0,
             not_storable: 0,
             started: Instant::now(),

@@ -5,11 +5,11 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use batt_arc::{Dataset, Task, nearest};
+use batt_arc::{Dataset, Task};
 use batt_archive::{Archive, ArchivedRun, Retention, RunInfo};
 use batt_dsl::Dialect;
 use batt_engine::Role;
-use batt_lang::{Program, SplitMix64};
+use batt_lang::{Program, SplitMix64, nearest};
 use serde_json::{Value as Json, json};
 
 use super::error::EvolveError;
@@ -138,10 +138,19 @@ pub struct EvolveStart {
     pub archived_solutions: usize,
     /// Archived solvers of another dialect, which were left out.
     pub archived_foreign: usize,
+    /// The run that goes on.
+    pub resumed: Option<ResumedRun>,
+}
+
+/// A run that goes on from its checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResumedRun {
     /// The number of the run in the archive.
-    pub run: Option<i64>,
-    /// The resumed run: when it was started, and the generation of its checkpoint.
-    pub resumed: Option<(String, u64)>,
+    pub run: i64,
+    /// When it began, in UTC.
+    pub started: String,
+    /// The generation of its checkpoint.
+    pub generation: u64,
 }
 
 /// What an evolution begins with.
@@ -205,6 +214,11 @@ impl EvolveSetup {
         setup.resumed = setup.run_to_resume()?;
         if let Some(run) = &setup.resumed {
             setup.start.seed = run.info.seed;
+            setup.start.resumed = Some(ResumedRun {
+                run: run.id.number(),
+                started: run.started.clone(),
+                generation: run.generation.unwrap_or_default(),
+            });
             choice = Choice::new(data, &usable, &setup.options, run.info.seed)?;
         }
         (setup.tasks, setup.seeds) = (choice.tasks.into(), choice.seeds);

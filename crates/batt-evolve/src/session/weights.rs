@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use batt_arc::nearest;
+use batt_lang::nearest;
 
 use crate::credit::Weights;
 use crate::mutate::Kind;
@@ -49,7 +49,7 @@ impl FromStr for Weights {
 
 fn unknown_kind(name: &str) -> String {
     let kinds = Kind::ALL.map(Kind::name);
-    match nearest(name, kinds.into_iter()) {
+    match nearest(name, kinds) {
         Some(near) => format!("no kind of change is called '{name}'; did you mean '{near}'?"),
         None => format!(
             "no kind of change is called '{name}'; there are {} and others",
