@@ -5,7 +5,6 @@ use std::io;
 use std::path::Path;
 
 use anyhow::Error;
-use batt_archive::ArchiveError;
 use batt_lang::LoadError;
 
 /// An error with advice.
@@ -34,15 +33,6 @@ pub fn advised(message: impl fmt::Display, hint: impl Into<String>) -> Error {
 /// A dataset that cannot be loaded.
 pub fn bad_tasks(error: batt_arc::LoadError) -> Error {
     advised(&error, error.hint())
-}
-
-/// An archive that cannot do what it is asked to.
-pub fn bad_archive(error: ArchiveError) -> Error {
-    let hint = error.hint();
-    match &error {
-        ArchiveError::Io { path, source } => bad_file("open", path, source),
-        _ => advised(&error, hint),
-    }
 }
 
 /// A solver or batt file that cannot be loaded.
@@ -78,11 +68,12 @@ pub fn reason(error: &io::Error) -> String {
 }
 
 /// The advice that comes with an error, if any.
-pub fn hint(error: &Error) -> Option<&str> {
-    error
-        .chain()
-        .find_map(|cause| cause.downcast_ref::<Advised>())
-        .map(|advised| advised.hint.as_str())
+pub fn hint(error: &Error) -> Option<String> {
+    error.chain().find_map(|cause| {
+        let advised = cause.downcast_ref::<Advised>();
+        let advised = advised.map(|advised| advised.hint.clone());
+        advised.or_else(|| Some(cause.downcast_ref::<batt::Error>()?.hint()))
+    })
 }
 
 /// Is it that nobody reads our output any more?

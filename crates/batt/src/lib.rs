@@ -10,6 +10,7 @@ mod devices;
 mod error;
 pub mod evolve;
 pub mod ops;
+mod pair;
 mod run;
 mod solvers;
 pub mod submission;
@@ -33,6 +34,7 @@ pub use devices::{
     clear_kernels, survey,
 };
 pub use error::{Error, Result};
+pub use pair::run_pair;
 pub use run::{RunOptions, RunReport, RunResult, run, run_count};
 pub use solvers::{Solver, Solvers};
 pub use tasks::Tasks;

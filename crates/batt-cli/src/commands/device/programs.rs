@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use batt_cuda::plumbing::Check;
 use batt_engine::Cancel;
-use batt_engine::device::{DeviceReport, ScoredRun, ScoreOptions, score_table};
+use batt_engine::device::{DeviceReport, ScoreOptions, ScoredRun, score_table};
 use batt_engine::{Compiled, Sample};
 use serde_json::{Value, json};
 

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use batt_dsl::{Dialect, Limits, Workspace};
 use batt_engine::device::{
-    Device, DeviceOptions, DeviceReport, ScoredRun, ScoreOptions, Settings, score_table,
+    Device, DeviceOptions, DeviceReport, ScoreOptions, ScoredRun, Settings, score_table,
 };
 use batt_engine::{Compiled, Sample, input_grid};
 use batt_lang::Program;

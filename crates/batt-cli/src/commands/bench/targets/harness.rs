@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use batt_dsl::{Limits, Workspace};
 use batt_engine::device::{
-    Counts, Device, DeviceOptions, DeviceReport, Left, OpCount, Prepared, ScoredRun, ScoreOptions,
+    Counts, Device, DeviceOptions, DeviceReport, Left, OpCount, Prepared, ScoreOptions, ScoredRun,
     Settings, score_jobs, score_table,
 };
 use batt_engine::{
