@@ -6,7 +6,9 @@ use batt_arc::corpus;
 use batt_dsl::{Dialect, Limits, OwnedValue};
 use batt_emulated::Emulated;
 use batt_engine::Cancel;
-use batt_engine::device::{Device, DeviceOptions, DeviceReport, Score, ScoreOptions, score_table};
+use batt_engine::device::{
+    Device, DeviceOptions, DeviceReport, ScoreOptions, ScoredRun, score_table,
+};
 use batt_engine::{Compiled, Job, Options, Sample, Values, Verdict, evaluate_on};
 use batt_lang::SolverFile;
 
@@ -116,7 +118,7 @@ fn options(chunk: usize, verify: f64) -> ScoreOptions {
     }
 }
 
-fn scores(count: usize, chunk: usize, verify: f64) -> (Vec<Score>, Option<DeviceReport>) {
+fn scores(count: usize, chunk: usize, verify: f64) -> (Vec<ScoredRun>, Option<DeviceReport>) {
     with_corpus(|programs, samples| {
         let options = options(chunk, verify);
         let stop = Cancel::new();

@@ -1,13 +1,14 @@
 //! Every figure of the README, measured on this machine, with the command that shows the same.
 
+mod evolve;
+
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use batt::ops::{ConstId, OpId};
 use batt::{
-    Batts, CompareOptions, Control, Devices, Mega, RunOptions, Solvers, Tasks, bench, card,
-    conformance,
+    Batts, CompareOptions, Control, Devices, Dialect, Mega, RunOptions, Solvers, Tasks, bench,
+    card, conformance,
 };
 use batt_reference::Ratios;
 use clap::Args;
@@ -18,10 +19,10 @@ use crate::text::{grouped, note, print, table, table_text};
 
 /// Measure every figure of the README
 ///
-/// Without options, those of the built-in puzzles and of short evolutions of them. --solvers and --tasks
-/// (arc-dsl's solvers.py and ARC's training tasks) add those of real solvers, --against those of the
-/// comparison with Python, --evaluation those of an evolution of unknown tasks, --vectors those of the
-/// conformance vectors. Counts are the same on every machine; times are of this one.
+/// Without options, those of the built-in puzzles. --solvers and --tasks (arc-dsl's solvers.py and ARC's
+/// training tasks) add those of real solvers, --against those of the comparison with Python, --evolve
+/// and --evaluation those of evolution, --vectors those of the conformance vectors. Counts are the same
+/// on every machine, except for --evaluation; times are of this one.
 #[derive(Args)]
 pub struct ReadmeArgs {
     /// Solver files, such as arc-dsl's solvers.py
@@ -40,14 +41,21 @@ pub struct ReadmeArgs {
     #[arg(long, value_name = "PATH", requires = "against")]
     python: Option<PathBuf>,
 
-    /// Evolve solvers of these tasks from --solvers, for --evolve-seconds
+    /// Evolve solvers of built-in puzzles, whose solvers are held out
+    #[arg(long)]
+    evolve: bool,
+
+    /// With --evolve, for this many generations
+    #[arg(long, value_name = "N", default_value_t = 100, requires = "evolve")]
+    generations: u64,
+
+    /// Evolve solvers of these tasks from --solvers, such as ARC's evaluation tasks
     #[arg(long, value_name = "PATH", requires = "solvers")]
     evaluation: Option<PathBuf>,
 
-    /// How long each evolution takes: 2 minutes is what the README shows for the built-in puzzles; 0
-    /// leaves evolution out
-    #[arg(long, value_name = "S", default_value_t = 120)]
-    evolve_seconds: u64,
+    /// With --evaluation, for this long
+    #[arg(long, value_name = "S", default_value_t = 168, requires = "evaluation")]
+    evaluation_seconds: u64,
 
     /// A directory of conformance vectors
     #[arg(long, value_name = "DIR")]
@@ -107,6 +115,12 @@ pub fn main(args: &ReadmeArgs) -> Result<bool> {
         figures.add("vectors failed", report.differences.len(), command);
         good &= report.differences.is_empty();
     }
+    if args.evolve && !interrupt::happened() {
+        evolve::held_out(args, &mut figures)?;
+    }
+    if let Some(tasks) = args.evaluation.as_ref().filter(|_| !interrupt::happened()) {
+        evolve::unknown_tasks(args, tasks, &mut figures)?;
+    }
     print(|out| {
         if args.json {
             let values = figures.0.iter();
@@ -138,8 +152,19 @@ fn control() -> Control {
 
 /// What the library has.
 fn sizes(figures: &mut Figures) {
-    figures.add("primitives", OpId::every().count(), "batt ops");
-    figures.add("constants", ConstId::all().count(), "batt ops");
+    for dialect in [Dialect::ArcDsl, Dialect::Tokpidjin] {
+        let name = dialect.name();
+        figures.add(
+            format!("{name}: primitives"),
+            dialect.ops().len(),
+            "batt ops",
+        );
+        figures.add(
+            format!("{name}: constants"),
+            dialect.constants().len(),
+            "batt ops",
+        );
+    }
     let without = batt::ops::without_device_body().len();
     figures.add(
         "primitives without device body",

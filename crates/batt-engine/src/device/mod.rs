@@ -30,7 +30,7 @@ pub use launch::{Done, Finished, JobAt, LaunchPass, Launcher, STEPS_PER_FUEL, Se
 pub use report::{Counts, DeviceReport, DeviceUsage, Mismatch, OpCount};
 pub use results::{Entry, Reason, entries, only_entry};
 pub use score::{
-    Encoder, Prepared, Score, ScoreOptions, ScoreReport, Scores, Searcher, Sheaf, Shipment,
+    Encoder, Prepared, ScoreOptions, ScoreReport, ScoredRun, Scores, Searcher, Sheaf, Shipment,
     score_table,
 };
 
