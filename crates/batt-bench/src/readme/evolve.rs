@@ -65,7 +65,7 @@ pub fn unknown_tasks(args: &ReadmeArgs, tasks: &Path, figures: &mut Figures) -> 
     figures.add("evaluation: tasks", tasks.len(), command);
     figures.add(
         "evaluation: tasks solved, two attempts",
-        solved.count(),
+        score.solved(),
         command,
     );
     Ok(())
