@@ -18,7 +18,6 @@ use clap::Args;
 use self::report::Report;
 use self::view::View;
 use crate::cli::{DialectName, Exit};
-use crate::commands::card::differs;
 use crate::duration;
 use crate::interrupt;
 use crate::solvers::{load_all, load_tasks};
@@ -185,7 +184,15 @@ impl EvolveArgs {
             true => Vec::new(),
             false => {
                 let dialect = dialect.or(of_first).unwrap_or_default();
-                differs::collect(&self.differs, dialect, ui)?.programs
+                let mut differs = batt::card::DifferSet::built_in(dialect);
+                for path in &self.differs {
+                    let file = crate::solvers::load(path, Some(dialect))?;
+                    crate::solvers::print_findings(file.source.name(), &file.diagnostics, ui);
+                    differs.add_file(&file)?;
+                }
+                let left_out = differs.left_out.iter();
+                left_out.for_each(|why| ui.warn(format_args!("{why}; left out")));
+                differs.programs
             }
         };
         let options = EvolveOptions {
