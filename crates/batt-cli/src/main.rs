@@ -8,10 +8,8 @@
 //! ```
 
 mod batts;
-mod calibration;
 mod cli;
 mod commands;
-mod corpus;
 mod device;
 mod donors;
 mod draw;

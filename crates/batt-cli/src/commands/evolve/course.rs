@@ -12,9 +12,9 @@ use super::EvolveArgs;
 use super::keeper::Keeper;
 use super::progress::Progress;
 use super::view::View;
-use crate::device::Devices;
 use crate::interrupt;
 use crate::ui::Ui;
+use batt::Devices;
 
 /// An evolution under way.
 pub struct Course<'c, 't> {
@@ -66,7 +66,7 @@ impl<'c, 't> Course<'c, 't> {
         let mut left = self.args.generations.unwrap_or(u64::MAX);
         view.show(&self.progress, self.keeper);
         while left > 0 && !stop.is_cancelled() && !self.evolution.is_done() {
-            let round = self.evolution.round(devices, stop);
+            let round = self.evolution.round(devices.as_mut(), stop);
             let events = self.progress.add(&self.evolution, &round);
             self.keeper.take(self.evolution.tasks(), round.found);
             for news in self.keeper.save(&self.evolution, events)? {

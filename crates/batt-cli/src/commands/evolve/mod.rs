@@ -35,12 +35,11 @@ use self::keeper::Keeper;
 pub use self::keeper::stored;
 use self::material::Material;
 use self::report::Report;
-use crate::calibration;
 use crate::cli::{DialectName, Exit};
-use crate::device::{DeviceName, Devices, PER_DEVICE, VALUES};
 use crate::duration;
 use crate::interrupt;
 use crate::ui::{Ui, stdout};
+use batt::{DeviceChoice, Devices, Limits};
 
 /// Breed new solvers from old ones, and keep the best
 #[derive(Args)]
@@ -105,8 +104,8 @@ pub struct EvolveArgs {
     report_tests: bool,
 
     /// Where offspring run; auto uses devices if there are any and it is worth it
-    #[arg(long, value_name = VALUES, default_value = "auto")]
-    device: DeviceName,
+    #[arg(long, value_name = DeviceChoice::FORMS, default_value = "auto")]
+    device: DeviceChoice,
 
     /// Threads [default: one per core]
     #[arg(short, long, value_name = "N")]
@@ -186,11 +185,11 @@ impl EvolveArgs {
     }
 
     fn devices(&self, material: &Material, ui: &Ui) -> Result<Devices> {
-        match &self.device {
-            // What counts is what a device gets at a time.
-            DeviceName::Auto => Ok(calibration::open(material.runs_at_once(self), ui)),
-            device => device.open(self.jobs, PER_DEVICE, ui),
-        }
+        // What counts is what a device gets at a time.
+        let runs = material.runs_at_once(self);
+        let devices = Devices::open(&self.device, runs, &Limits::default(), self.jobs)?;
+        ui.device_notes(&devices);
+        Ok(devices)
     }
 }
 
