@@ -7,8 +7,8 @@ use batt_dsl::{Dialect, Limits, OwnedValue};
 use batt_emulated::Emulated;
 use batt_engine::Cancel;
 use batt_engine::device::{
-    Device, DeviceOptions, DeviceReport, Left, Prepared, Reason, Score, ScoreOptions, score_jobs,
-    score_table,
+    Device, DeviceOptions, DeviceReport, Left, Prepared, Reason, ScoreOptions, ScoredRun,
+    score_jobs, score_table,
 };
 use batt_engine::{Compiled, Job, Options, Role, Sample, Values, Verdict, evaluate_on};
 use batt_lang::SolverFile;
@@ -119,7 +119,7 @@ fn options(chunk: usize, verify: f64) -> ScoreOptions {
     }
 }
 
-fn scores(count: usize, chunk: usize, verify: f64) -> (Vec<Score>, Option<DeviceReport>) {
+fn scores(count: usize, chunk: usize, verify: f64) -> (Vec<ScoredRun>, Option<DeviceReport>) {
     with_corpus(|programs, samples| {
         let options = options(chunk, verify);
         let stop = Cancel::new();
@@ -158,7 +158,7 @@ fn scores_of_some_runs() {
             .map(place)
             .map(|run| ((run / samples.len()) as u32, (run % samples.len()) as u32))
             .collect();
-        let wanted: Vec<&Score> = (0..1000).map(|at| &expected[place(at)]).collect();
+        let wanted: Vec<&ScoredRun> = (0..1000).map(|at| &expected[place(at)]).collect();
         // One of the programs takes parameters that nobody has prepared.
         let prepared = Prepared::new(samples, [[Role::Input].as_slice()]);
         for left in [Left::Done, Left::HandedBack] {

@@ -8,7 +8,7 @@ use batt_emulated::{Emulated, LaneOrder};
 use batt_engine::Cancel;
 use batt_engine::device::{
     Device, DeviceOptions, DeviceUsage, Inputs, JobAt, Launcher, Left, Param, Prepared, Programs,
-    Reason, Score, ScoreOptions, Settings, Shapes, score_jobs, score_table,
+    Reason, ScoreOptions, ScoredRun, Settings, Shapes, score_jobs, score_table,
 };
 use batt_engine::{Compiled, Sample};
 use batt_lang::SolverFile;
@@ -27,7 +27,11 @@ fn options(chunk: usize, verify: f64) -> ScoreOptions {
 }
 
 /// The scores of the corpus on some inputs, in chunks of a size, and what the device did.
-fn scores(faults: Option<&str>, chunk: usize, verify: f64) -> (Vec<Score>, Option<DeviceUsage>) {
+fn scores(
+    faults: Option<&str>,
+    chunk: usize,
+    verify: f64,
+) -> (Vec<ScoredRun>, Option<DeviceUsage>) {
     let file = SolverFile::parse_in(corpus::SOLVERS, "solvers.py", Some(Dialect::ArcDsl));
     let programs: Vec<Compiled> = file.programs.iter().map(Compiled::new).collect();
     let tasks = corpus::tasks();

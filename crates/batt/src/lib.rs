@@ -4,23 +4,26 @@
 //! what every user of them needs: owned types that can be shared between threads, one error type,
 //! cancellation, deadlines and progress. It never prints and never exits.
 
+pub mod archive;
 mod batts;
 pub mod bench;
 pub mod card;
 mod control;
 mod devices;
 mod error;
+pub mod evolve;
 pub mod files;
 pub mod mega;
 pub mod ops;
 pub mod profile;
 mod run;
 mod solvers;
+pub mod submission;
 mod tasks;
 mod trace;
 
 pub use batt_arc::{
-    COLOURS, Dataset, Grid, GridError, MAX_SIDE, Pair, PairRef, Skipped, Split, Task, render,
+    COLOURS, Dataset, Grid, GridError, MAX_SIDE, Pair, PairRef, Score, Skipped, Split, Task, render,
 };
 pub use batt_conformance as conformance;
 pub use batt_cuda::{Compiler, DeviceFacts, KernelFacts, Origin, Survey};

@@ -44,7 +44,7 @@ pub struct Batt {
     /// Candidates, in the order in which they are appended to `o`.
     pub outputs: Vec<Output>,
     /// What differs say, in the order in which it is appended to `s`.
-    pub scores: Vec<Score>,
+    pub scores: Vec<ScoreOutput>,
     /// What becomes of a step that fails.
     pub on_error: OnError,
 }
@@ -69,7 +69,7 @@ pub struct Output {
 
 /// What a differ says about a grid.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Score {
+pub struct ScoreOutput {
     /// The step number given in the text.
     pub number: u32,
     /// Whose candidate was compared; `None` for the input itself.

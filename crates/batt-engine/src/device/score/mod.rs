@@ -43,7 +43,7 @@ pub use sheaf::{Encoder, Sheaf};
 
 /// What a program is worth on a sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Score {
+pub struct ScoredRun {
     /// Right, wrong or failed.
     pub verdict: Verdict,
     /// CPython's `hash()` of the value, if there is one. Equal values have equal hashes. That of a value in which
@@ -100,7 +100,7 @@ pub fn score_jobs(
     runs: &[(u32, u32)],
     options: &ScoreOptions,
     stop: &Cancel,
-) -> (Vec<Option<Score>>, ScoreReport) {
+) -> (Vec<Option<ScoredRun>>, ScoreReport) {
     work::score(
         devices,
         programs,
@@ -119,11 +119,11 @@ pub fn score_table(
     samples: &[Sample<'_>],
     options: &ScoreOptions,
     stop: &Cancel,
-) -> (Vec<Score>, ScoreReport) {
+) -> (Vec<ScoredRun>, ScoreReport) {
     let samples = Prepared::of(samples, programs);
     let (scores, mut report) =
         work::score(devices, programs, &samples, Runs::From(0), options, stop);
-    let scores: Vec<Score> = scores.into_iter().map_while(|score| score).collect();
+    let scores: Vec<ScoredRun> = scores.into_iter().map_while(|score| score).collect();
     report.scores = scores.len();
     (scores, report)
 }
