@@ -158,7 +158,7 @@ fn the_compact_form_keeps_what_is_right() {
     let folder = small();
     mega(&folder, &["--output", "r.jsonl"])
         .code(0)
-        .out("\nr.jsonl: ")
+        .out("\nresults in r.jsonl: ")
         .out("without the values of candidates (--full writes them)");
     let found = lines(&folder.read("r.jsonl"));
     assert_eq!(found.len(), 5);

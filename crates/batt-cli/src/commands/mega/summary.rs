@@ -75,7 +75,7 @@ impl Report<'_> {
                 true => "",
                 false => ", without the values of candidates (--full writes them)",
             };
-            writeln!(out, "{}: {}{form}", name(&file), bytes(size))?;
+            writeln!(out, "results in {}: {}{form}", name(&file), bytes(size))?;
         }
         let tasks: BTreeSet<&str> = totals.solved.iter().map(|s| s.task.as_str()).collect();
         let all = counted(summary.tasks, "task");
