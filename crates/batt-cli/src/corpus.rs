@@ -36,11 +36,6 @@ impl Corpus {
         }
     }
 
-    /// The tasks.
-    pub fn tasks(&self) -> &Dataset {
-        &self.data
-    }
-
     /// The solvers.
     pub fn programs(&self) -> &[Program] {
         &self.file.programs

@@ -264,14 +264,15 @@ fn emulated(threads: Option<NonZeroUsize>) -> Result<Devices> {
     let Some(script) = std::env::var_os(FAULTS) else {
         return Ok(vec![Box::new(device)]);
     };
-    let script: batt_cuda::Script = script.to_string_lossy().parse().map_err(|error: String| {
-        advised(
-            format_args!("{FAULTS}: {error}"),
-            "write what goes wrong in which launch, such as memory@0,lost@2; \
+    let script: batt_testing::Script =
+        script.to_string_lossy().parse().map_err(|error: String| {
+            advised(
+                format_args!("{FAULTS}: {error}"),
+                "write what goes wrong in which launch, such as memory@0,lost@2; \
              there are memory, launch, lost, timeout, garbage and short",
-        )
-    })?;
-    Ok(vec![Box::new(batt_cuda::Faulty::new(device, script))])
+            )
+        })?;
+    Ok(vec![Box::new(batt_testing::Faulty::new(device, script))])
 }
 
 /// The variable that says which launches of the emulated device go wrong, and how.

@@ -16,7 +16,6 @@
 //! - [`RunPlan`] and [`RunSummary`]: which solver runs on which pair, and what came of it
 //! - [`trace`]: the value of every step of a run
 //! - [`GraphWorker`]: values of programs that share what they have in common
-//! - [`conformance`]: checking against results that CPython computed
 //! - [`device`]: runs on a device
 //!
 //! ```
@@ -43,7 +42,6 @@
 mod batt;
 mod cancel;
 mod compile;
-pub mod conformance;
 pub mod device;
 mod evaluate;
 mod graph;

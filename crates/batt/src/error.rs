@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use batt_archive::ArchiveError;
 use batt_engine::device::DeviceError;
+use batt_reference::ReferenceError;
 use batt_lang::card::CardError;
 use batt_results::{ResultsError, io_hint, io_message};
 
@@ -28,6 +29,9 @@ pub enum Error {
     /// A device cannot be opened.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// A comparison with Python cannot be made.
+    #[error(transparent)]
+    Reference(#[from] ReferenceError),
     /// Results cannot be written or resumed.
     #[error(transparent)]
     Results(#[from] ResultsError),
@@ -87,6 +91,7 @@ impl Error {
             Error::Device(_) => {
                 "`batt device` says what is missing; --device cpu runs on the CPU".to_owned()
             }
+            Error::Reference(error) => error.hint(),
             Error::Results(error) => error.hint().to_owned(),
             Error::Card(error) => error.hint().to_owned(),
             Error::Request { hint, .. } => hint.clone(),

@@ -4,6 +4,7 @@
 //! what every user of them needs: owned types that can be shared between threads, one error type,
 //! cancellation, deadlines and progress. It never prints and never exits.
 
+pub mod bench;
 mod batts;
 pub mod card;
 mod control;
@@ -18,6 +19,8 @@ mod solvers;
 mod tasks;
 mod trace;
 
+pub use batt_conformance as conformance;
+pub use batt_reference::{CompareOptions, Comparison, ReferenceError, SolverTimes};
 pub use batt_arc::{
     COLOURS, Dataset, Grid, GridError, MAX_SIDE, Pair, PairRef, Skipped, Split, Task, render,
 };
