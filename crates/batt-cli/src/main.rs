@@ -13,7 +13,6 @@ mod cli;
 mod commands;
 mod corpus;
 mod device;
-mod donors;
 mod draw;
 mod duration;
 mod error;

@@ -1,15 +1,16 @@
 //! What was measured, in a file.
 
 use std::fs;
+use std::hash::{Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process;
 
 use batt_cuda::{Cache, DeviceFacts, Driver};
 use serde::{Deserialize, Serialize};
+use siphasher::sip128::{Hasher128, SipHasher13};
 
 use super::crossover::Outcome;
-use crate::batts::hashed;
 
 /// All that makes a measurement worthless when it changes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -134,6 +135,14 @@ fn write_whole(path: &Path, text: &str) -> io::Result<()> {
         let _ = fs::remove_file(&unfinished);
     }
     result
+}
+
+/// A number that changes when something does, the same in every run of this version.
+fn hashed(value: impl Hash) -> String {
+    let mut hasher = SipHasher13::new();
+    value.hash(&mut hasher);
+    hasher.write_u8(0);
+    format!("{:032x}", hasher.finish128().as_u128())
 }
 
 #[cfg(test)]
