@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use batt_dsl::Dialect;
-use batt_lang::Program;
+use batt_lang::{Program, print_file};
 
 use crate::archive::Archive;
 use crate::error::ArchiveError;
@@ -31,6 +31,13 @@ pub struct Export {
     pub solvers: Vec<(ArchiveEntry, Program)>,
     /// Solvers of another dialect, which were left out.
     pub other_dialect: usize,
+}
+
+impl Export {
+    /// Returns the text of the solver file.
+    pub fn to_source(&self) -> String {
+        print_file(self.solvers.iter().map(|(_, program)| program))
+    }
 }
 
 impl Archive {

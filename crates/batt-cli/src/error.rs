@@ -5,7 +5,6 @@ use std::io;
 use std::path::Path;
 
 use anyhow::Error;
-use batt_archive::ArchiveError;
 use batt_lang::LoadError;
 
 /// An error with advice.
@@ -34,15 +33,6 @@ pub fn advised(message: impl fmt::Display, hint: impl Into<String>) -> Error {
 /// A dataset that cannot be loaded.
 pub fn bad_tasks(error: batt_arc::LoadError) -> Error {
     advised(&error, error.hint())
-}
-
-/// An archive that cannot do what it is asked to.
-pub fn bad_archive(error: ArchiveError) -> Error {
-    let hint = error.hint();
-    match &error {
-        ArchiveError::Io { path, source } => bad_file("open", path, source),
-        _ => advised(&error, hint),
-    }
 }
 
 /// A solver or batt file that cannot be loaded.

@@ -18,15 +18,14 @@
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use batt_archive::RunInfo;
 use batt_engine::Role;
 use batt_evolve::{ImportCandidate, ImportOptions, check_checkpoint, read_original};
 use batt_lang::card::canonical;
 
 pub use batt_archive::{
     Ancestor, Archive, ArchiveEntry, ArchiveError, ArchiveFinding, ArchivedRun, ArchivedSolver,
-    Export, ExportOptions, GcOptions, GcReport, Lookup, MergeReport, Retention, SHORTEST_PREFIX,
-    SolverSummary, TaskSummary,
+    Checkpoint, Export, ExportOptions, GcOptions, GcReport, Kept, Lookup, MergeReport, NewEntry,
+    Retention, RunId, RunInfo, SHORTEST_PREFIX, Saved, SolverSummary, TaskSummary,
 };
 pub use batt_evolve::{ImportReport, OriginalError, OriginalSkips};
 

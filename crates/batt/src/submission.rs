@@ -1,7 +1,7 @@
 //! Submissions: the answers of solvers to the tests of tasks.
 //!
 //! ```
-//! use batt::submission::{Candidates, Submission, SubmissionScore, check};
+//! use batt::submission::{self, Candidates, Submission, SubmissionScore};
 //! use batt::{Control, Solvers, Tasks};
 //!
 //! let tasks = Tasks::embedded();
@@ -11,7 +11,7 @@
 //! let (submission, summary) = candidates.answer(fillers, None, &Control::new(), |_| true);
 //! assert_eq!(summary.tasks_solved, 65);
 //!
-//! let draft = check("submission.json", submission.to_json().as_bytes())?;
+//! let draft = submission::parse("submission.json", submission.to_json().as_bytes())?;
 //! assert!(draft.check(&tasks).is_empty());
 //! assert_eq!(SubmissionScore::new(&draft, &tasks).by_output(), 1.0);
 //! # Ok::<(), batt::Error>(())
@@ -21,7 +21,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use batt_arc::submission::{Guess, choose, score_now};
-use batt_arc::{Grid, Score, Task};
+use batt_arc::{Grid, LoadError, Score, Task};
 use batt_archive::Archive;
 use batt_dsl::OwnedValue;
 use batt_engine::{Compiled, Job, JobResult, Options, Sample, Values, evaluate};
@@ -31,13 +31,24 @@ pub use batt_arc::submission::{
 };
 
 use crate::control::Control;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::solvers::Solvers;
 use crate::tasks::Tasks;
 
-/// Reads a text as a submission of any origin; messages call it `name`. Its findings say what is wrong
-/// with it.
-pub fn check(name: impl AsRef<Path>, text: &[u8]) -> Result<Draft> {
+/// Reads a submission of any origin. Its findings say what is wrong with it.
+pub fn load(path: impl AsRef<Path>) -> Result<Draft> {
+    let path = path.as_ref();
+    Draft::load(path).map_err(|error| match error {
+        LoadError::Io { source, .. } => Error::file("read", path, source),
+        LoadError::FileTooLarge { .. } => {
+            Error::request(error, "a submission has a few megabytes at most")
+        }
+        other => other.into(),
+    })
+}
+
+/// Reads a text as a submission of any origin; messages call it `name`.
+pub fn parse(name: impl AsRef<Path>, text: &[u8]) -> Result<Draft> {
     Ok(Draft::from_json(name, text)?)
 }
 

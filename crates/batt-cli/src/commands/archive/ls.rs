@@ -3,13 +3,12 @@
 use std::io::Write;
 
 use anyhow::Result;
-use batt_archive::Archive;
+use batt::archive::Archive;
 use clap::Args;
 use serde_json::json;
 
 use super::report::{demos, percent, score_json, short};
 use crate::cli::Exit;
-use crate::error::bad_archive;
 use crate::ui::{GOOD, Ui, counted, grouped, stdout, table, table_text};
 
 /// List the tasks with their best scores
@@ -34,7 +33,7 @@ pub struct LsArgs {
 
 /// Runs the command.
 pub fn main(args: &LsArgs, archive: &Archive, ui: &Ui) -> Result<Exit> {
-    let tasks = archive.tasks().map_err(bad_archive)?;
+    let tasks = archive.tasks().map_err(batt::Error::from)?;
     let shown = || {
         let all = tasks.iter();
         all.filter(|task| !args.unsolved || !task.best.is_solved())
@@ -89,7 +88,7 @@ pub fn main(args: &LsArgs, archive: &Archive, ui: &Ui) -> Result<Exit> {
         "{}, {} solved on the demonstrations; {}",
         counted(tasks.len(), "task"),
         grouped(solved),
-        counted(archive.solver_count().map_err(bad_archive)?, "solver"),
+        counted(archive.solver_count().map_err(batt::Error::from)?, "solver"),
     )?;
     out.flush()?;
     Ok(Exit::Good)

