@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use batt_lang::BattFile;
+use batt::BattFile;
 use serde_json::Value;
 
 use crate::support::{Ended, Folder};

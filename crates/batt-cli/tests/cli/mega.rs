@@ -297,7 +297,7 @@ fn threads_and_batches_do_not_change_the_results() {
         }
         assert!(first == results(&["--jobs", jobs]), "--jobs {jobs}");
     }
-    let batt = batt_lang::BattFile::load(folder.path("b.py"), None).unwrap();
+    let batt = batt::BattFile::load(folder.path("b.py"), None).unwrap();
     let batt = &batt.batts[0];
     let found = lines(&first);
     assert_eq!(found.len(), 260);
