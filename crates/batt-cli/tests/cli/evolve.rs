@@ -476,7 +476,7 @@ fn killed_at_any_moment_nothing_saved_is_lost() {
         let log = format!("log{kill}");
         let mut child = start(&folder, "a.sqlite", "1", &log);
         // The moments are the same every time; what happens then is not.
-        std::thread::sleep(Duration::from_millis(100 + kill * 787 % 1400));
+        std::thread::sleep(Duration::from_millis(100 + (kill + 1) * 787 % 1400));
         child.kill().unwrap();
         child.wait().unwrap();
         let text = folder.read(&log);
