@@ -7,7 +7,7 @@ use anyhow::Result;
 use batt::submission::{self, Draft, Finding};
 use serde_json::{Value as Json, json};
 
-use crate::ui::{grouped, rest};
+use crate::ui::{escaped, grouped, name, rest};
 
 /// Findings shown without `--verbose`.
 pub const SHOWN: usize = 20;
@@ -25,7 +25,7 @@ pub fn write_findings(
 ) -> io::Result<()> {
     let shown = if verbose { findings.len() } else { SHOWN };
     for found in findings.iter().take(shown) {
-        writeln!(out, "{found}")?;
+        writeln!(out, "{}", escaped(&found.to_string(), &[]))?;
     }
     rest(out, findings.len(), shown)
 }
@@ -37,7 +37,8 @@ pub fn list_ids(ids: &[&str], verbose: bool) -> String {
     } else {
         ids.len().min(SHOWN)
     };
-    let mut text = ids[..shown].join(", ");
+    let shown_ids: Vec<_> = ids[..shown].iter().map(|id| name(id)).collect();
+    let mut text = shown_ids.join(", ");
     let more = ids.len() - shown;
     if more > 0 {
         text += &format!(" and {} more (--verbose lists all)", grouped(more));

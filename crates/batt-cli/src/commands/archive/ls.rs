@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::report::{demos, percent, score_json, short};
 use crate::cli::Exit;
-use crate::ui::{GOOD, Ui, counted, grouped, stdout, table, table_text};
+use crate::ui::{GOOD, Ui, counted, grouped, name, stdout, table, table_text};
 
 /// List the tasks with their best scores
 #[derive(Args)]
@@ -70,7 +70,7 @@ pub fn main(args: &LsArgs, archive: &Archive, ui: &Ui) -> Result<Exit> {
             solved = ui.out(GOOD, solved);
         }
         rows.add_row([
-            task.task.clone(),
+            name(&task.task).into_owned(),
             grouped(task.entries),
             solved,
             percent(best.closeness),

@@ -14,8 +14,8 @@ use super::pictures::pictures;
 use super::report::{demos, entry_json, percent, short, solver_json};
 use crate::cli::Exit;
 use crate::error::advised;
-use crate::solvers::load_tasks;
-use crate::ui::{STRONG, Ui, counted, grouped, stdout, table, table_text};
+use crate::solvers::open_tasks;
+use crate::ui::{STRONG, Ui, counted, grouped, name, stdout, table, table_text};
 
 /// Show a solver: source, scores, where it comes from, and what it does
 #[derive(Args)]
@@ -73,7 +73,7 @@ pub fn main(args: &ShowArgs, archive: &Archive, ui: &Ui) -> Result<Exit> {
     write_scores(&mut out, &entries)?;
     write!(out, "\n{}", solver.source)?;
     if let Some(path) = &args.tasks {
-        let data = load_tasks(path, ui)?;
+        let data = open_tasks(path, ui)?;
         draw(&mut out, &solver, &entries, &data, args.tests, ui)?;
     }
     out.flush()?;
@@ -109,7 +109,7 @@ fn write_scores(out: &mut impl Write, entries: &[ArchiveEntry]) -> Result<()> {
     );
     for entry in entries {
         rows.add_row([
-            entry.task.clone(),
+            name(&entry.task).into_owned(),
             demos(&entry.score),
             percent(entry.score.closeness),
             entry.score.size.to_string(),
@@ -149,7 +149,7 @@ fn draw(
                 task.id
             ));
         }
-        writeln!(out, "\n{}", ui.out(STRONG, &task.id))?;
+        writeln!(out, "\n{}", ui.out(STRONG, name(&task.id)))?;
         write!(out, "{}", pictures(&program, task, tests, ui.out_color()))?;
     }
     if tasks.len() > DRAWN {

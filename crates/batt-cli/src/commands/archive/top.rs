@@ -10,7 +10,7 @@ use serde_json::json;
 use super::report::{demos, entry_json, percent, short};
 use crate::cli::Exit;
 use crate::error::advised;
-use crate::ui::{Ui, grouped, stdout, table, table_text};
+use crate::ui::{Ui, grouped, name, stdout, table, table_text};
 
 /// List the best solvers, of all tasks or of one
 #[derive(Args)]
@@ -73,7 +73,7 @@ fn of_all(args: &TopArgs, archive: &Archive) -> Result<Exit> {
             grouped(standing.tasks),
             grouped(standing.demos_solved),
             standing.size.to_string(),
-            standing.mutation,
+            name(&standing.mutation).into_owned(),
         ]);
     }
     if !args.json {
@@ -114,7 +114,7 @@ fn of_task(task: &str, args: &TopArgs, archive: &Archive) -> Result<Exit> {
             percent(entry.score.closeness),
             entry.score.size.to_string(),
             grouped(entry.score.cost as usize),
-            entry.mutation.clone(),
+            name(&entry.mutation).into_owned(),
             entry.when.clone(),
         ]);
     }

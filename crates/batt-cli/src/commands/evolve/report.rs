@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use super::EvolveArgs;
 use super::view::{clock, on_devices};
 use crate::interrupt;
-use crate::ui::{GOOD, Ui, counted, grouped, rest, table, table_text};
+use crate::ui::{GOOD, Ui, counted, grouped, name, rest, table, table_text};
 
 /// Tasks listed without `--verbose`.
 const LISTED: usize = 50;
@@ -50,7 +50,7 @@ impl Report<'_> {
         };
         for &(at, task, best) in solved.iter().take(shown) {
             let mut row = vec![
-                task.id.clone(),
+                name(&task.id).into_owned(),
                 best.score.demos.to_string(),
                 best.score.size.to_string(),
                 best.origin.clone(),

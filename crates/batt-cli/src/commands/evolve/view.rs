@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use super::EvolveArgs;
 use super::picture;
-use crate::ui::{DIM, GOOD, STRONG, Ui, counted, grouped};
+use crate::ui::{DIM, GOOD, STRONG, Ui, counted, grouped, name};
 
 /// The least time between two lines about generations.
 const LINES: Duration = Duration::from_secs(5);
@@ -71,7 +71,13 @@ impl<'u> View<'u> {
 
     fn show_progress(&mut self, progress: &EvolveProgress) {
         if self.tasks.is_empty() {
-            self.tasks = progress.tasks.iter().map(|task| task.id.clone()).collect();
+            self.tasks = {
+                let ids = progress
+                    .tasks
+                    .iter()
+                    .map(|task| name(&task.id).into_owned());
+                ids.collect()
+            };
         }
         let Some(bar) = self.live.clone() else {
             self.line(progress);
@@ -205,7 +211,7 @@ impl<'u> View<'u> {
         for (k, &task) in last {
             if let Some(best) = &progress.best[task] {
                 let label = if k == 0 { "last solved" } else { "" };
-                let id = self.ui.err(STRONG, &progress.tasks[task].id);
+                let id = self.ui.err(STRONG, name(&progress.tasks[task].id));
                 lines.push(self.row(label, format!("{id} {}", describe(best))));
             }
         }
@@ -279,9 +285,9 @@ impl<'u> View<'u> {
             if !known {
                 let color = self.ui.err_color();
                 let drawn = picture::draw(&progress.tasks[task], &best.program, size, color);
-                let text = drawn.map(|(name, text)| {
-                    let title = self.ui.err(STRONG, &progress.tasks[task].id);
-                    format!("{title} {name}: {}\n{text}", describe(best))
+                let text = drawn.map(|(pair, text)| {
+                    let title = self.ui.err(STRONG, name(&progress.tasks[task].id));
+                    format!("{title} {pair}: {}\n{text}", describe(best))
                 });
                 self.drawn = Some((best.hash.clone(), size, text));
             }

@@ -10,9 +10,9 @@ use serde_json::{Value as Json, json};
 
 use crate::cli::Exit;
 use crate::error::advised;
-use crate::solvers::load_tasks;
+use crate::solvers::open_tasks;
 use crate::submissions::{self, list_ids, write_findings};
-use crate::ui::{Ui, counted, stdout, table, table_text};
+use crate::ui::{Ui, counted, name, stdout, table, table_text};
 
 /// Score a submission against known answers
 #[derive(Args)]
@@ -49,7 +49,7 @@ pub struct ScoreArgs {
 
 /// Runs the command.
 pub fn main(args: &ScoreArgs, ui: &Ui) -> Result<Exit> {
-    let data = load_tasks(&args.tasks, ui)?;
+    let data = open_tasks(&args.tasks, ui)?;
     let draft = submissions::load(&args.file)?;
     if let Some(foreign) = draft.foreign() {
         return Err(advised(
@@ -99,7 +99,7 @@ impl Report<'_> {
             let mut tasks = table(&["task", "right", "outputs"], &[1, 2]);
             for task in &self.scores.tasks {
                 let (right, outputs) = (task.right.to_string(), task.outputs.to_string());
-                tasks.add_row([&task.id, &right, &outputs]);
+                tasks.add_row([name(&task.id).as_ref(), &right, &outputs]);
             }
             writeln!(out, "{}", table_text(&tasks))?;
         }
