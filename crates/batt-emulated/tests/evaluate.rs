@@ -7,10 +7,10 @@ use batt_dsl::{Dialect, Limits, OwnedValue};
 use batt_emulated::Emulated;
 use batt_engine::Cancel;
 use batt_engine::device::{
-    Device, DeviceOptions, DeviceReport, Left, Prepared, Reason, Score, ScoreOptions, score_jobs,
+    Device, DeviceOptions, DeviceReport, Left, Prepared, Reason, ScoreOptions, score_jobs,
     score_table,
 };
-use batt_engine::{Compiled, Job, Options, Role, Sample, Values, Verdict, evaluate_on};
+use batt_engine::{Compiled, EvalOptions, Job, Judged, Role, Sample, Values, Verdict, evaluate_on};
 use batt_lang::SolverFile;
 
 /// Besides those of the corpus: parameters in any order, and one that nobody can give.
@@ -76,20 +76,19 @@ fn run(
                 })
             })
             .collect();
-        let options = Options {
+        let options = EvalOptions {
             values,
             device: device(chunk, verify),
-            ..Options::default()
+            ..EvalOptions::default()
         };
         let mut told = Vec::new();
         let stop = Cancel::new();
-        let (done, report) =
-            evaluate_on(&mut devices(count), &jobs, &options, &stop, |at, result| {
-                assert_eq!(at, told.len());
-                told.push((result.verdict, result.value));
-            });
-        assert_eq!(done, jobs.len());
-        (told, report)
+        let report = evaluate_on(&mut devices(count), &jobs, &options, &stop, |at, result| {
+            assert_eq!(at, told.len());
+            told.push((result.verdict, result.value));
+        });
+        assert_eq!(report.runs, jobs.len());
+        (told, report.device)
     })
 }
 
@@ -119,7 +118,7 @@ fn options(chunk: usize, verify: f64) -> ScoreOptions {
     }
 }
 
-fn scores(count: usize, chunk: usize, verify: f64) -> (Vec<Score>, Option<DeviceReport>) {
+fn scores(count: usize, chunk: usize, verify: f64) -> (Vec<Judged>, Option<DeviceReport>) {
     with_corpus(|programs, samples| {
         let options = options(chunk, verify);
         let stop = Cancel::new();
@@ -158,7 +157,7 @@ fn scores_of_some_runs() {
             .map(place)
             .map(|run| ((run / samples.len()) as u32, (run % samples.len()) as u32))
             .collect();
-        let wanted: Vec<&Score> = (0..1000).map(|at| &expected[place(at)]).collect();
+        let wanted: Vec<&Judged> = (0..1000).map(|at| &expected[place(at)]).collect();
         // One of the programs takes parameters that nobody has prepared.
         let prepared = Prepared::new(samples, [[Role::Input].as_slice()]);
         for left in [Left::Done, Left::HandedBack] {

@@ -9,9 +9,9 @@ use batt_emulated::{Emulated, LaneOrder};
 use batt_engine::Cancel;
 use batt_engine::device::{
     Device, DeviceOptions, DeviceUsage, Inputs, JobAt, Launcher, Left, Param, Prepared, Programs,
-    Reason, Score, ScoreOptions, Settings, Shapes, score_jobs, score_table,
+    Reason, ScoreOptions, Settings, Shapes, score_jobs, score_table,
 };
-use batt_engine::{Compiled, Sample};
+use batt_engine::{Compiled, Judged, Sample};
 use batt_lang::SolverFile;
 
 fn options(chunk: usize, verify: f64) -> ScoreOptions {
@@ -27,7 +27,7 @@ fn options(chunk: usize, verify: f64) -> ScoreOptions {
 }
 
 /// The scores of the corpus on some inputs, in chunks of a size, and what the device did.
-fn scores(faults: Option<&str>, chunk: usize, verify: f64) -> (Vec<Score>, Option<DeviceUsage>) {
+fn scores(faults: Option<&str>, chunk: usize, verify: f64) -> (Vec<Judged>, Option<DeviceUsage>) {
     let file = SolverFile::parse_in(corpus::SOLVERS, "solvers.py", Some(Dialect::ArcDsl));
     let programs: Vec<Compiled> = file.programs.iter().map(Compiled::new).collect();
     let tasks = corpus::tasks();

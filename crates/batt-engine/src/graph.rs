@@ -298,7 +298,7 @@ impl Instruction {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Compiled, Job, score_job};
+    use crate::{Compiled, Job, judge_job};
     use batt_arc::corpus;
     use batt_lang::SolverFile;
 
@@ -327,7 +327,7 @@ mod tests {
             });
             for (program, seen) in compiled.iter().zip(seen) {
                 let job = Job { program, sample };
-                let score = score_job(&mut workspace, &job, &limits);
+                let score = judge_job(&mut workspace, &job, &limits);
                 assert_eq!(seen, score.hash);
                 failed += usize::from(seen.is_none());
             }

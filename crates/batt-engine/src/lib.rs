@@ -12,15 +12,14 @@
 //! - [`Sample`]: an input grid with the demonstrations of its task
 //! - [`Job`]: one run to do; [`evaluate`] does many of them on all cores
 //! - [`JobResult`] and [`Verdict`]: what a run came to
-//! - [`Options`]: limits, threads
+//! - [`EvalOptions`]: limits, threads
 //! - [`GraphWorker`]: values of programs that share what they have in common
 //! - [`conformance`]: checking against results that CPython computed
 //! - [`device`]: runs on a device
 //!
 //! ```
-//! //!
 //! use batt_arc::Grid;
-//! use batt_engine::{Cancel, Compiled, Job, Options, Sample, Verdict, evaluate};
+//! use batt_engine::{Cancel, Compiled, EvalOptions, Job, Sample, Verdict, evaluate};
 //! use batt_lang::SolverFile;
 //!
 //! let file = SolverFile::parse("def solve(I):\n    O = hmirror(I)\n    return O\n", "solver.py");
@@ -31,7 +30,7 @@
 //! let job = Job { program: &program, sample };
 //!
 //! let mut verdicts = Vec::new();
-//! evaluate(&[job], &Options::default(), &Cancel::new(), |_, result| {
+//! evaluate(&[job], &EvalOptions::default(), &Cancel::new(), |_, result| {
 //!     verdicts.push(result.verdict);
 //! });
 //! assert_eq!(verdicts, [Verdict::Right]);
@@ -46,18 +45,20 @@ pub mod device;
 mod evaluate;
 mod graph;
 mod mega;
+mod on_devices;
 mod profile;
 mod sample;
-mod schedule;
+pub mod schedule;
 
 pub use batt::{BattEntry, BattWorker, CompiledBatt, Goal, StepCount};
 pub use cancel::Cancel;
 pub use compile::{Compiled, RunError};
 pub use evaluate::{
-    Job, JobResult, Options, Values, Verdict, evaluate, evaluate_on, input_grid, inputs, judge,
-    run_job, score_job,
+    EvalOptions, EvalReport, Job, JobResult, Judged, Values, Verdict, evaluate, input_grid, inputs,
+    judge, judge_job, run_job,
 };
 pub use graph::GraphWorker;
-pub use mega::{MegaOptions, MegaReport, MegaResult, mega, mega_on};
+pub use mega::{MegaOptions, MegaReport, MegaResult, mega};
+pub use on_devices::{evaluate_on, mega_on};
 pub use profile::{BattProfile, StepProfile, profile};
 pub use sample::{Role, Sample};

@@ -9,7 +9,7 @@ use batt_arc::{Grid, Pair, corpus};
 use batt_dsl::{Dialect, Fault, Limits, Outcome, OwnedValue, Run, Value, Workspace};
 use batt_engine::Cancel;
 use batt_engine::{
-    BattEntry, BattWorker, Compiled, CompiledBatt, Goal, Job, MegaOptions, MegaReport, Options,
+    BattEntry, BattWorker, Compiled, CompiledBatt, EvalOptions, Goal, Job, MegaOptions, MegaReport,
     Sample, StepCount, Values, Verdict, mega, run_job,
 };
 use batt_lang::card::{self, CardOptions, Donor};
@@ -74,10 +74,10 @@ fn one_by_one(
     sample: Sample<'_>,
     limits: Limits,
 ) -> Vec<Result<OwnedValue, Fault>> {
-    let options = Options {
+    let options = EvalOptions {
         limits,
         values: Values::All,
-        ..Options::default()
+        ..EvalOptions::default()
     };
     let run = |program: &Program| {
         let program = Compiled::new(program);

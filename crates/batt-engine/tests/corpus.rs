@@ -8,7 +8,7 @@ use std::num::NonZeroUsize;
 use batt_arc::{Dataset, corpus};
 use batt_dsl::{ConstId, Dialect, Limits, OpId, OwnedValue};
 use batt_engine::Cancel;
-use batt_engine::{Compiled, Job, JobResult, Options, Sample, Values, Verdict, evaluate};
+use batt_engine::{Compiled, EvalOptions, Job, JobResult, Sample, Values, Verdict, evaluate};
 use batt_lang::Operand;
 use support::{programs, programs_in};
 
@@ -38,12 +38,13 @@ fn with_jobs_in<T>(dialect: Dialect, body: impl FnOnce(&Dataset, &[Job<'_>]) -> 
     body(&tasks, &jobs)
 }
 
-fn results(jobs: &[Job<'_>], options: &Options) -> Vec<JobResult> {
+fn results(jobs: &[Job<'_>], options: &EvalOptions) -> Vec<JobResult> {
     let mut results = Vec::new();
-    let delivered = evaluate(jobs, options, &Cancel::new(), |k, result| {
+    let report = evaluate(jobs, options, &Cancel::new(), |k, result| {
         assert_eq!(k, results.len(), "results come in the order of the jobs");
         results.push(result);
     });
+    let delivered = report.runs;
     assert_eq!((delivered, results.len()), (jobs.len(), jobs.len()));
     results
 }
@@ -52,7 +53,7 @@ fn results(jobs: &[Job<'_>], options: &Options) -> Vec<JobResult> {
 fn every_solver_solves_every_pair() {
     for dialect in [Dialect::ArcDsl, Dialect::ReArc] {
         with_jobs_in(dialect, |tasks, jobs| {
-            let results = results(jobs, &Options::default());
+            let results = results(jobs, &EvalOptions::default());
             for ((task, name, _), result) in tasks.pairs().zip(&results) {
                 assert_eq!(
                     result.verdict,
@@ -106,11 +107,11 @@ fn the_number_of_threads_changes_nothing() {
                 let threads = threads.and_then(NonZeroUsize::new);
                 told(results(
                     jobs,
-                    &Options {
+                    &EvalOptions {
                         threads,
                         limits,
                         values,
-                        ..Options::default()
+                        ..EvalOptions::default()
                     },
                 ))
             };
@@ -147,9 +148,9 @@ fn values_are_kept_as_asked() {
         let kept = |jobs: &[Job<'_>], values| {
             let results = results(
                 jobs,
-                &Options {
+                &EvalOptions {
                     values,
-                    ..Options::default()
+                    ..EvalOptions::default()
                 },
             );
             results.iter().filter(|r| r.value.is_some()).count()
@@ -160,9 +161,9 @@ fn values_are_kept_as_asked() {
         assert_eq!(kept(&wrong, Values::Wrong), 8);
         let all = results(
             jobs,
-            &Options {
+            &EvalOptions {
                 values: Values::All,
-                ..Options::default()
+                ..EvalOptions::default()
             },
         );
         for ((_, _, pair), result) in tasks.pairs().zip(&all) {
@@ -178,13 +179,14 @@ fn stopping_delivers_a_prefix() {
         let many: Vec<Job<'_>> = jobs.iter().copied().cycle().take(20_000).collect();
         let stop = Cancel::new();
         let mut seen = 0;
-        let delivered = evaluate(&many, &Options::default(), &stop, |k, result| {
+        let report = evaluate(&many, &EvalOptions::default(), &stop, |k, result| {
             assert_eq!((k, result.verdict), (seen, Verdict::Right));
             seen += 1;
             if seen >= 100 {
                 stop.cancel();
             }
         });
+        let delivered = report.runs;
         assert_eq!(delivered, seen);
         assert!((100..many.len()).contains(&delivered), "{delivered}");
     });
@@ -192,7 +194,7 @@ fn stopping_delivers_a_prefix() {
 
 #[test]
 fn no_jobs_no_results() {
-    assert!(results(&[], &Options::default()).is_empty());
+    assert!(results(&[], &EvalOptions::default()).is_empty());
 }
 
 #[test]
@@ -215,7 +217,7 @@ fn verdicts_say_what_is_wrong() {
                 expected,
             },
         };
-        results(&[job], &Options::default()).remove(0).verdict
+        results(&[job], &EvalOptions::default()).remove(0).verdict
     };
     assert_eq!(judged(0, Some(&input)), Verdict::Right);
     assert_eq!(

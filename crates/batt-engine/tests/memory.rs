@@ -2,7 +2,7 @@
 
 use batt_arc::{Grid, Pair};
 use batt_dsl::{Fault, Limits, OwnedValue, Workspace};
-use batt_engine::{Compiled, Job, Options, Sample, Values, Verdict, run_job};
+use batt_engine::{Compiled, EvalOptions, Job, Sample, Values, Verdict, run_job};
 use batt_lang::SolverFile;
 
 /// A grid of 20 by 20 with some structure.
@@ -28,13 +28,13 @@ fn solve(lines: &str, memory: usize) -> Result<OwnedValue, Fault> {
             expected: None,
         },
     };
-    let options = Options {
+    let options = EvalOptions {
         limits: Limits {
             memory,
             ..Limits::default()
         },
         values: Values::All,
-        ..Options::default()
+        ..EvalOptions::default()
     };
     let result = run_job(&mut Workspace::new(), &job, &options);
     match (result.verdict, result.value) {

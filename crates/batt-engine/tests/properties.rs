@@ -8,7 +8,7 @@ use std::time::Duration;
 use batt_arc::Grid;
 use batt_dsl::{Dialect, Limits, Workspace};
 use batt_engine::Cancel;
-use batt_engine::{Compiled, Job, Options, Sample, Values, evaluate, run_job};
+use batt_engine::{Compiled, EvalOptions, Job, Sample, Values, evaluate, run_job};
 use batt_lang::Program;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -111,11 +111,11 @@ proptest! {
             .map(|(program, (_, input))| Job { program, sample: Sample { demos: &[], input, expected: Some(input) } })
             .collect();
         for values in [Values::All, Values::None] {
-            let options = |threads| Options {
+            let options = |threads| EvalOptions {
                 limits: oracle::TIGHT,
                 threads: NonZeroUsize::new(threads),
                 values,
-                ..Options::default()
+                ..EvalOptions::default()
             };
             let alone: Vec<_> = jobs
                 .iter()

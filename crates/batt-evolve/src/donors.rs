@@ -8,7 +8,7 @@ use batt_lang::graph::{Node, Ref};
 use batt_lang::types::TypeId;
 use rustc_hash::FxHashMap;
 
-use crate::ground::Ground;
+use crate::gene_pool::GenePool;
 use crate::random::Chance;
 use crate::typed::Typed;
 
@@ -24,8 +24,8 @@ pub struct Donor {
 /// All donors in one graph, and what can be learnt from them: which primitives matter, and which values and functions
 /// people compute.
 pub(crate) struct Donors {
-    /// The graph. Colonies begin with a copy of it.
-    pub ground: Arc<Ground>,
+    /// The graph. Islands begin with a copy of it.
+    pub pool: Arc<GenePool>,
     /// The results of the programs.
     pub programs: Vec<Ref>,
     /// Values that are no functions, by type.
@@ -154,7 +154,7 @@ impl Donors {
             of_op.get(&op).map_or(0, |about| about.cost)
         });
         Donors {
-            ground: Arc::new(Ground::new(typed, edition)),
+            pool: Arc::new(GenePool::new(typed, edition)),
             programs,
             values,
             functions,

@@ -3,7 +3,7 @@
 //! ```text
 //!             +--- Donors: solvers that are there -----+
 //!             v                                        |
-//!  Colony: breed --> Brood --> run --> select --> Colony (one for each task and island)
+//!  Island: breed --> Offspring --> run --> select --> Island (one for each task and island)
 //!            ^         all new programs of a             |
 //!         Weights      generation in one graph        Found
 //!            ^                                           v
@@ -12,39 +12,40 @@
 //!
 //! - [`Evolution`]: the populations of all tasks; [`Evolution::round`] is one generation of each
 //! - [`Settings`]: seed, islands, sizes, limits
-//! - [`Kind`]: the ways to make a program from others; [`Weights`] say how often each is tried, and adapt
+//! - [`MutationKind`]: the ways to make a program from others; [`Weights`] say how often each is tried, and adapt
 //! - [`Score`]: demonstrations solved, then closeness, then size, then cost
 //! - [`Donor`]: a solver to learn from
 //! - [`mutants`]: solvers changed by chance, for whoever scores them elsewhere
-//! - [`Busy`]: what the time of threads goes into
+//! - [`StageTimes`]: what the time of threads goes into
 //!
 //! Test outputs are never looked at.
 
-mod brood;
-mod colony;
 mod credit;
+mod devices;
 mod differ;
 mod donors;
 mod evolution;
-mod ground;
+mod gene_pool;
+mod generation;
+mod island;
 mod mutants;
 mod mutate;
+mod offspring;
 mod parts;
 mod random;
 pub mod score;
-mod stages;
 mod state;
+mod timing;
 mod trial;
 mod typed;
-mod work;
 
 pub use credit::{Credit, Weights};
+pub use devices::DeviceWork;
 pub use donors::Donor;
 pub use evolution::{Evolution, Found, Round, Settings, Tally};
 pub use mutants::{Mutant, mutants};
-pub use mutate::Kind;
+pub use mutate::MutationKind;
 pub use score::Score;
-pub use stages::{Busy, Stage};
 pub use state::StateError;
+pub use timing::{Stage, StageTimes};
 pub use trial::{Judge, Trial};
-pub use work::DeviceWork;

@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use crate::credit::Weights;
 use crate::donors::{Donor, Donors};
-use crate::mutate::{Assembly, Breeder, Kind, LARGEST};
+use crate::mutate::{Assembly, Breeder, LARGEST, MutationKind};
 use crate::parts::{Part, PartIndex};
 use crate::random::Chance;
 
@@ -16,7 +16,7 @@ pub struct Mutant {
     /// Whose change it is: the place of its parent among the programs.
     pub parent: usize,
     /// What was changed first.
-    pub kind: Kind,
+    pub kind: MutationKind,
     /// The changed program. It is called as its parent.
     pub program: Program,
 }
@@ -51,8 +51,8 @@ pub fn mutants(programs: &[&Program], count: usize, seed: u64) -> Vec<Mutant> {
     };
     let donors: Vec<Donor> = parents().map(as_donor).collect();
     let donors = Donors::new(dialect, &donors, 0);
-    let mut ground = (*donors.ground).clone();
-    let typed = &mut ground.typed;
+    let mut pool = (*donors.pool).clone();
+    let typed = &mut pool.typed;
     let parents: Vec<(usize, Ref)> = parents()
         .filter_map(|(at, program)| Some((at, typed.add_program(program)?)))
         .collect();
@@ -71,7 +71,7 @@ pub fn mutants(programs: &[&Program], count: usize, seed: u64) -> Vec<Mutant> {
         parts: PartIndex::new(typed, &parts),
         assembly: Assembly::new(&[], 0, &donors),
         typed,
-        functions: &mut ground.functions,
+        functions: &mut pool.functions,
         chance: Chance::new(&[seed]),
         donors: &donors,
         population: parents.iter().map(|(_, root)| *root).collect(),
@@ -104,11 +104,11 @@ pub fn mutants(programs: &[&Program], count: usize, seed: u64) -> Vec<Mutant> {
 
 /// As likely as evolution tries them at first; without those that have no parent.
 fn weights() -> Weights {
-    let weight = |kind: Kind| match kind.has_parent() {
+    let weight = |kind: MutationKind| match kind.has_parent() {
         true => kind.first_weight(),
         false => 0.0,
     };
-    Weights::new(Kind::ALL.map(weight), true)
+    Weights::new(MutationKind::ALL.map(weight), true)
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! Parts: values on the way to an output that differ from each other on some demonstration.
 
 use batt_dsl::Limits;
-use batt_engine::{GraphWorker, Sample};
+use batt_engine::{Cancel, GraphWorker, Sample};
 use batt_lang::graph::Ref;
 use batt_lang::types::TypeId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::brood::run_parts;
+use crate::offspring::run_parts;
 use crate::typed::Typed;
 
-/// Parts that a colony keeps.
+/// Parts that a island keeps.
 const PARTS: usize = 6_000;
 
 /// Values that wait to be computed.
@@ -28,7 +28,7 @@ pub(crate) struct Part {
     pub expanded: u8,
 }
 
-/// The parts of a colony.
+/// The parts of a island.
 #[derive(Clone, Default)]
 pub(crate) struct Parts {
     /// The cheapest first.
@@ -64,7 +64,8 @@ impl Parts {
         samples: &[Sample<'_>],
         worker: &mut GraphWorker,
         limits: &Limits,
-    ) -> usize {
+        cancel: &Cancel,
+    ) -> Option<usize> {
         self.waiting.sort_by_key(|(_, cost)| *cost);
         let later = self.waiting.split_off(count.min(self.waiting.len()));
         let now = std::mem::replace(&mut self.waiting, later);
@@ -75,14 +76,14 @@ impl Parts {
             steps: limits.steps / 20,
             ..*limits
         };
-        let hashes = run_parts(typed, &values, samples, worker, &limits);
+        let hashes = run_parts(typed, &values, samples, worker, &limits, cancel)?;
         for (&(value, cost), hash) in now.iter().zip(hashes) {
             if let Some(outputs) = hash {
                 self.admit(value, cost, outputs);
             }
         }
         self.tidy();
-        now.len()
+        Some(now.len())
     }
 
     /// Drops the dearest if there are too many.

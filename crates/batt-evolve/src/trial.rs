@@ -2,11 +2,11 @@
 
 use batt_arc::Task;
 use batt_dsl::{Dialect, Limits, Workspace};
-use batt_engine::{Compiled, Job, Sample, inputs, judge, score_job};
+use batt_engine::{Compiled, Job, Sample, inputs, judge, judge_job};
 use batt_lang::Program;
 
-use crate::brood::{combine, samples};
 use crate::differ::Differs;
+use crate::offspring::{combine, samples};
 use crate::score::{Score, WHOLE, closeness, refinement};
 
 /// Scores programs of one dialect as evolution does: for programs that come from elsewhere.
@@ -90,7 +90,7 @@ pub(crate) fn try_on(
                 program: &compiled,
                 sample,
             };
-            let answer = score_job(workspace, &job, &Limits::default());
+            let answer = judge_job(workspace, &job, &Limits::default());
             failed += u32::from(answer.hash.is_none());
             outputs = combine(outputs, answer.hash.unwrap_or_default());
         }

@@ -7,8 +7,8 @@ use std::time::Duration;
 use batt_arc::{Task, corpus};
 use batt_dsl::Dialect;
 use batt_engine::Cancel;
-use batt_engine::{Compiled, Job, Options, Sample, evaluate};
-use batt_evolve::{Donor, Evolution, Kind, Round, Settings, Tally, Weights};
+use batt_engine::{Compiled, EvalOptions, Job, Sample, evaluate};
+use batt_evolve::{Donor, Evolution, MutationKind, Round, Settings, Tally, Weights};
 use batt_lang::card::structural_hash;
 use batt_lang::{Program, SolverFile};
 
@@ -78,7 +78,7 @@ fn a_solver_is_found_again() {
             })
             .collect();
         let mut right = 0;
-        evaluate(&jobs, &Options::default(), &stop, |_, result| {
+        evaluate(&jobs, &EvalOptions::default(), &stop, |_, result| {
             right += u32::from(result.verdict.is_right());
         });
         assert_eq!(right, best.solved, "{text}");
@@ -118,7 +118,7 @@ fn most_offspring_run_and_every_kind_is_tried() {
     }
     let fine = 1.0 - tally.failed as f64 / tally.offspring as f64;
     assert!(fine >= 0.7, "{:.1} % run without error", 100.0 * fine);
-    for kind in Kind::ALL {
+    for kind in MutationKind::ALL {
         assert!(tally.credit.tried[kind.index()] > 0, "{}", kind.name());
     }
 }
@@ -126,8 +126,8 @@ fn most_offspring_run_and_every_kind_is_tried() {
 #[test]
 fn weights_can_be_fixed() {
     let (tasks, donors) = held_out(&["46efe71b"]);
-    let mut only = [0.0; Kind::ALL.len()];
-    only[Kind::Constant.index()] = 1.0;
+    let mut only = [0.0; MutationKind::ALL.len()];
+    only[MutationKind::Constant.index()] = 1.0;
     let settings = Settings {
         weights: Weights::new(only, true),
         ..settings(3, 50)
@@ -135,7 +135,7 @@ fn weights_can_be_fixed() {
     let mut evolution = Evolution::new(&tasks, Dialect::ArcDsl, donors, &[], settings);
     for round in rounds(&mut evolution, 3) {
         let tried = round.tally.credit.tried;
-        let constants = tried[Kind::Constant.index()];
+        let constants = tried[MutationKind::Constant.index()];
         assert_eq!(constants, tried.iter().sum::<u64>());
     }
 }
@@ -217,8 +217,8 @@ def solve_b(S, I, C):
         }
     }
     assert!(tally.offspring > 1000);
-    assert!(tally.credit.tried[Kind::Mirror.index()] > 0);
-    assert!(tally.credit.tried[Kind::Colour.index()] > 0);
+    assert!(tally.credit.tried[MutationKind::Mirror.index()] > 0);
+    assert!(tally.credit.tried[MutationKind::Colour.index()] > 0);
 }
 
 /// Whoever stops in the middle of a generation loses nothing but what was under way.

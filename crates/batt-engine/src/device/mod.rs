@@ -29,7 +29,7 @@ pub use launch::{Done, Finished, JobAt, LaunchPass, Launcher, STEPS_PER_FUEL, Se
 pub use report::{Counts, DeviceReport, DeviceUsage, Mismatch, OpCount};
 pub use results::{Entry, Reason, entries, only_entry};
 pub use score::{
-    Encoder, Left, Prepared, Score, ScoreOptions, ScoreReport, Scores, Searcher, Sheaf, Shipment,
+    Encoder, Left, Prepared, ScoreOptions, ScoreReport, Scores, Searcher, Sheaf, Shipment,
     score_jobs, score_table,
 };
 

@@ -8,9 +8,8 @@ use batt_lang::SplitMix64;
 
 use super::report::Mismatch;
 use super::results::Entry;
-use super::score::Score;
 use crate::compile::RunError;
-use crate::evaluate::{Job, Verdict, execute_job, judge, score_job};
+use crate::evaluate::{Job, Judged, Verdict, execute_job, judge, judge_job};
 
 /// Which runs are done again, and what came of it.
 pub(crate) struct Verify {
@@ -91,7 +90,7 @@ impl Seen {
     }
 
     /// What the device says of a value that it does not send.
-    pub fn judged(score: &Score) -> Seen {
+    pub fn judged(score: &Judged) -> Seen {
         match (&score.verdict, score.hash) {
             (Verdict::Failed(error), _) => Seen::Failed(*error),
             (verdict, hash) => Seen::Judged(verdict.clone(), hash),
@@ -99,14 +98,14 @@ impl Seen {
     }
 
     /// A score of the CPU, and what of it is compared.
-    pub fn scored(workspace: &mut Workspace, job: &Job<'_>, limits: &Limits) -> (Score, Seen) {
-        let score = score_job(workspace, job, limits);
+    pub fn scored(workspace: &mut Workspace, job: &Job<'_>, limits: &Limits) -> (Judged, Seen) {
+        let score = judge_job(workspace, job, limits);
         let functions = execute_job(workspace, job, limits, |run, outcome| {
             let owned = outcome.ok().and_then(|value| run.to_owned(value).ok());
             owned.is_some_and(|owned| holds_function(&owned))
         });
         let hash = score.hash.filter(|_| !functions);
-        let seen = Seen::judged(&Score {
+        let seen = Seen::judged(&Judged {
             hash,
             ..score.clone()
         });

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use batt_arc::{Grid, Pair};
 use batt_dsl::{Fault, Limits, OwnedValue, Run, Value, Workspace};
-use batt_engine::{Compiled, Job, Options, RunError, Sample, Values, Verdict, inputs, run_job};
+use batt_engine::{Compiled, EvalOptions, Job, RunError, Sample, Values, Verdict, inputs, run_job};
 use batt_lang::{Program, StepId};
 
 /// Small enough that a runaway program ends at once, large enough for real work.
@@ -76,10 +76,10 @@ pub fn check(program: &Program, grid: &Grid) -> Result<(), String> {
     }
 
     // The engine gives what the run gives.
-    let options = Options {
+    let options = EvalOptions {
         limits: TIGHT,
         values: Values::All,
-        ..Options::default()
+        ..EvalOptions::default()
     };
     let demos = demos(grid);
     let job = Job {

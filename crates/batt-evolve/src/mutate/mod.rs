@@ -27,7 +27,7 @@ pub(crate) use assemble::Assembly;
 /// A kind of change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum MutationKind {
     /// A constant becomes another one of its role.
     Constant,
     /// A primitive becomes another one that takes the same.
@@ -54,60 +54,65 @@ pub enum Kind {
     Mirror,
 }
 
-impl Kind {
+impl MutationKind {
     /// All kinds.
-    pub const ALL: [Kind; 12] = [
-        Kind::Constant,
-        Kind::Op,
-        Kind::Rewire,
-        Kind::Insert,
-        Kind::Remove,
-        Kind::Function,
-        Kind::Transplant,
-        Kind::Mate,
-        Kind::Assemble,
-        Kind::Adopt,
-        Kind::Colour,
-        Kind::Mirror,
+    pub const ALL: [MutationKind; 12] = [
+        MutationKind::Constant,
+        MutationKind::Op,
+        MutationKind::Rewire,
+        MutationKind::Insert,
+        MutationKind::Remove,
+        MutationKind::Function,
+        MutationKind::Transplant,
+        MutationKind::Mate,
+        MutationKind::Assemble,
+        MutationKind::Adopt,
+        MutationKind::Colour,
+        MutationKind::Mirror,
     ];
 
     /// The name in reports and on the command line.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Constant => "constant",
-            Kind::Op => "op",
-            Kind::Rewire => "rewire",
-            Kind::Insert => "insert",
-            Kind::Remove => "remove",
-            Kind::Function => "function",
-            Kind::Transplant => "transplant",
-            Kind::Mate => "mate",
-            Kind::Assemble => "assemble",
-            Kind::Adopt => "adopt",
-            Kind::Colour => "colour",
-            Kind::Mirror => "mirror",
+            MutationKind::Constant => "constant",
+            MutationKind::Op => "op",
+            MutationKind::Rewire => "rewire",
+            MutationKind::Insert => "insert",
+            MutationKind::Remove => "remove",
+            MutationKind::Function => "function",
+            MutationKind::Transplant => "transplant",
+            MutationKind::Mate => "mate",
+            MutationKind::Assemble => "assemble",
+            MutationKind::Adopt => "adopt",
+            MutationKind::Colour => "colour",
+            MutationKind::Mirror => "mirror",
         }
     }
 
     /// The kind of that name.
-    pub fn named(name: &str) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| kind.name() == name)
+    pub fn named(name: &str) -> Option<MutationKind> {
+        MutationKind::ALL
+            .into_iter()
+            .find(|kind| kind.name() == name)
     }
 
     /// How often it is tried before anything is known about what pays.
     pub fn first_weight(self) -> f64 {
         match self {
-            Kind::Assemble => 12.0,
-            Kind::Constant | Kind::Transplant | Kind::Insert => 2.0,
-            Kind::Op | Kind::Rewire | Kind::Function | Kind::Mate => 1.5,
-            Kind::Remove | Kind::Adopt => 1.0,
-            Kind::Colour | Kind::Mirror => 0.25,
+            MutationKind::Assemble => 12.0,
+            MutationKind::Constant | MutationKind::Transplant | MutationKind::Insert => 2.0,
+            MutationKind::Op
+            | MutationKind::Rewire
+            | MutationKind::Function
+            | MutationKind::Mate => 1.5,
+            MutationKind::Remove | MutationKind::Adopt => 1.0,
+            MutationKind::Colour | MutationKind::Mirror => 0.25,
         }
     }
 
     /// Does it change a program, or make a new one?
     pub(crate) fn has_parent(self) -> bool {
-        !matches!(self, Kind::Assemble | Kind::Adopt)
+        !matches!(self, MutationKind::Assemble | MutationKind::Adopt)
     }
 
     /// The number among all kinds.
@@ -143,20 +148,20 @@ pub(crate) struct Breeder<'a> {
 
 impl Breeder<'_> {
     /// Changes a program in some way of this kind; `None` if that came to nothing.
-    pub fn mutate(&mut self, kind: Kind, parent: Ref) -> Option<Ref> {
+    pub fn mutate(&mut self, kind: MutationKind, parent: Ref) -> Option<Ref> {
         let child = match kind {
-            Kind::Assemble => self.assemble().map(|(grid, _)| grid),
-            Kind::Constant => constant::constant(self, parent),
-            Kind::Op => structure::op(self, parent),
-            Kind::Rewire => structure::rewire(self, parent),
-            Kind::Insert => structure::insert(self, parent),
-            Kind::Remove => structure::remove(self, parent),
-            Kind::Function => function::function(self, parent),
-            Kind::Transplant => transplant::transplant(self, parent),
-            Kind::Mate => transplant::mate(self, parent),
-            Kind::Adopt => transplant::adopt(self),
-            Kind::Colour => samples::colour(self, parent),
-            Kind::Mirror => samples::mirror(self, parent),
+            MutationKind::Assemble => self.assemble().map(|(grid, _)| grid),
+            MutationKind::Constant => constant::constant(self, parent),
+            MutationKind::Op => structure::op(self, parent),
+            MutationKind::Rewire => structure::rewire(self, parent),
+            MutationKind::Insert => structure::insert(self, parent),
+            MutationKind::Remove => structure::remove(self, parent),
+            MutationKind::Function => function::function(self, parent),
+            MutationKind::Transplant => transplant::transplant(self, parent),
+            MutationKind::Mate => transplant::mate(self, parent),
+            MutationKind::Adopt => transplant::adopt(self),
+            MutationKind::Colour => samples::colour(self, parent),
+            MutationKind::Mirror => samples::mirror(self, parent),
         }?;
         let ty = self.typed.type_of(child)?;
         let grid = self.typed.types.fits(ty, TypeId::GRID);
@@ -165,7 +170,13 @@ impl Breeder<'_> {
     }
 
     /// Changes a program in some way of this kind, and by chance once or a few times more.
-    pub fn change(&mut self, kind: Kind, parent: Ref, sums: &[f64], again: f64) -> Option<Ref> {
+    pub fn change(
+        &mut self,
+        kind: MutationKind,
+        parent: Ref,
+        sums: &[f64],
+        again: f64,
+    ) -> Option<Ref> {
         let mut child = self.mutate(kind, parent)?;
         while self.chance.is(again) {
             let more = Weights::choose(sums, &mut self.chance);

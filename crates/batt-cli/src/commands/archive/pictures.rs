@@ -3,7 +3,7 @@
 use batt_arc::render::{Color, Panel, layout};
 use batt_arc::{Grid, Pair, PairRef, Task};
 use batt_dsl::{OwnedValue, Workspace};
-use batt_engine::{Compiled, Job, JobResult, Options, Sample, Values, Verdict, run_job};
+use batt_engine::{Compiled, EvalOptions, Job, JobResult, Sample, Values, Verdict, run_job};
 use batt_lang::Program;
 
 use crate::draw;
@@ -13,9 +13,9 @@ use crate::outcome::failure;
 /// it gives for the tests; what is expected there is not shown.
 pub fn pictures(program: &Program, task: &Task, tests: bool, color: Color) -> String {
     let compiled = Compiled::new(program);
-    let options = Options {
+    let options = EvalOptions {
         values: Values::All,
-        ..Options::default()
+        ..EvalOptions::default()
     };
     let mut workspace = Workspace::new();
     let mut out = String::new();

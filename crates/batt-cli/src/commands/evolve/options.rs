@@ -1,14 +1,14 @@
 //! What the options of the command say.
 
 use batt_archive::Retention;
-use batt_evolve::{Kind, Weights};
+use batt_evolve::{MutationKind, Weights};
 
 use crate::solvers::nearest;
 
 /// `constant=2,op=1,others=0`. Kinds that are not named keep their first weight, or get that of `others`.
 pub fn weights(text: &str) -> Result<Weights, String> {
     const OTHERS: &str = "others";
-    let mut given: [Option<f64>; Kind::ALL.len()] = [None; Kind::ALL.len()];
+    let mut given: [Option<f64>; MutationKind::ALL.len()] = [None; MutationKind::ALL.len()];
     let mut others = None;
     for part in text.split(',').map(str::trim) {
         let (name, weight) = part
@@ -19,7 +19,7 @@ pub fn weights(text: &str) -> Result<Weights, String> {
             Ok(weight) if (0.0..=1e6).contains(&weight) => weight,
             _ => return Err(format!("{name}={weight}: write a weight from 0 up")),
         };
-        let place = match Kind::named(name) {
+        let place = match MutationKind::named(name) {
             Some(kind) => &mut given[kind.index()],
             None if name == OTHERS => &mut others,
             None => return Err(unknown_kind(name)),
@@ -28,7 +28,7 @@ pub fn weights(text: &str) -> Result<Weights, String> {
             return Err(format!("{name} is there twice"));
         }
     }
-    let weights = Kind::ALL.map(|kind| {
+    let weights = MutationKind::ALL.map(|kind| {
         let given = given[kind.index()].or(others);
         given.unwrap_or_else(|| kind.first_weight())
     });
@@ -39,7 +39,7 @@ pub fn weights(text: &str) -> Result<Weights, String> {
 }
 
 fn unknown_kind(name: &str) -> String {
-    let kinds = Kind::ALL.map(Kind::name);
+    let kinds = MutationKind::ALL.map(MutationKind::name);
     match nearest(name, kinds.into_iter()) {
         Some(near) => format!("no kind of change is called '{name}'; did you mean '{near}'?"),
         None => format!(
@@ -67,12 +67,12 @@ mod tests {
     #[test]
     fn fixed_weights() {
         let only = weights("op=1,rewire=3,others=0").unwrap();
-        assert_eq!(only.share(Kind::Op), 0.25);
-        assert_eq!(only.share(Kind::Rewire), 0.75);
-        assert_eq!(only.share(Kind::Mate), 0.0);
+        assert_eq!(only.share(MutationKind::Op), 0.25);
+        assert_eq!(only.share(MutationKind::Rewire), 0.75);
+        assert_eq!(only.share(MutationKind::Mate), 0.0);
         let less = weights("assemble=0").unwrap();
-        assert_eq!(less.share(Kind::Assemble), 0.0);
-        assert!(less.share(Kind::Mate) > 0.0);
+        assert_eq!(less.share(MutationKind::Assemble), 0.0);
+        assert!(less.share(MutationKind::Mate) > 0.0);
         for (bad, why) in [
             ("opp=1", "did you mean 'op'?"),
             ("anything=1", "there are constant, op"),

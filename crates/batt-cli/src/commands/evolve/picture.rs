@@ -3,7 +3,7 @@
 use batt_arc::render::{Color, Panel, layout};
 use batt_arc::{Grid, Pair, PairRef, Split, Task};
 use batt_dsl::Workspace;
-use batt_engine::{Compiled, Job, Options, Sample, Values, run_job};
+use batt_engine::{Compiled, EvalOptions, Job, Sample, Values, run_job};
 use batt_lang::Program;
 
 /// Blanks between two pictures.
@@ -19,9 +19,9 @@ pub fn draw(
 ) -> Option<(PairRef, String)> {
     let compiled = Compiled::new(program);
     let mut workspace = Workspace::new();
-    let options = Options {
+    let options = EvalOptions {
         values: Values::All,
-        ..Options::default()
+        ..EvalOptions::default()
     };
     let mut fitting = Vec::new();
     for (index, pair) in task.train.iter().enumerate() {

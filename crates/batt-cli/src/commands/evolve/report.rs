@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use batt_arc::Task;
-use batt_evolve::{Kind, Stage};
+use batt_evolve::{MutationKind, Stage};
 use serde_json::{Value as Json, json};
 
 use super::EvolveArgs;
@@ -92,7 +92,7 @@ impl Report<'_> {
 
     fn write_kinds(&self, out: &mut impl Write) -> io::Result<()> {
         let credit = &self.progress.tally.credit;
-        let mut kinds = Kind::ALL;
+        let mut kinds = MutationKind::ALL;
         kinds.sort_by_key(|kind| std::cmp::Reverse(credit.paid[kind.index()]));
         let mut rows = table(&["change", "tried", "credit", "share now"], &[1, 2, 3]);
         for kind in kinds {
@@ -215,7 +215,7 @@ impl Report<'_> {
                 })
             })
             .collect();
-        let kinds: Vec<Json> = Kind::ALL
+        let kinds: Vec<Json> = MutationKind::ALL
             .into_iter()
             .map(|kind| {
                 json!({

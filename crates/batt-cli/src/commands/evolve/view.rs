@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use batt_arc::Task;
 use batt_evolve::score::WHOLE;
-use batt_evolve::{Kind, Score};
+use batt_evolve::{MutationKind, Score};
 use console::{Term, truncate_str};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
@@ -241,8 +241,8 @@ impl<'u> View<'u> {
 
     /// The kinds of change with the most credit, as many as there is room for.
     fn kinds(&self, progress: &Progress<'_>, width: usize) -> String {
-        let credit = |kind: &Kind| progress.tally.credit.paid[kind.index()];
-        let mut kinds = Kind::ALL;
+        let credit = |kind: &MutationKind| progress.tally.credit.paid[kind.index()];
+        let mut kinds = MutationKind::ALL;
         kinds.sort_by_key(|kind| std::cmp::Reverse(credit(kind)));
         let mut text = String::new();
         for kind in kinds.iter().filter(|kind| credit(kind) > 0) {

@@ -7,7 +7,7 @@ use batt_arc::submission::{Chosen, Guess, Standing, choose};
 use batt_arc::{Grid, Task};
 use batt_archive::Score;
 use batt_dsl::OwnedValue;
-use batt_engine::{Job, JobResult, Options, Sample, Values, evaluate};
+use batt_engine::{EvalOptions, Job, JobResult, Sample, Values, evaluate};
 
 use super::candidates::{Candidate, Entrant};
 use super::file::SubmissionFile;
@@ -39,10 +39,10 @@ pub fn answer(
     ui: &Ui,
 ) -> Result<Tally> {
     let jobs: Vec<Job<'_>> = entrants.iter().flat_map(jobs).collect();
-    let options = Options {
+    let options = EvalOptions {
         threads,
         values: Values::All,
-        ..Options::default()
+        ..EvalOptions::default()
     };
     let bar = ui.progress(entrants.len(), "answering");
     let stop = interrupt::stop();

@@ -34,22 +34,12 @@ use super::feed::Runs;
 use super::report::DeviceReport;
 use crate::cancel::Cancel;
 use crate::compile::Compiled;
-use crate::evaluate::Verdict;
+use crate::evaluate::Judged;
 use crate::sample::Sample;
 
 pub use prepared::Prepared;
 pub use search::{Scores, Searcher, Shipment};
 pub use sheaf::{Encoder, Sheaf};
-
-/// What a program is worth on a sample.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Score {
-    /// Right, wrong or failed.
-    pub verdict: Verdict,
-    /// CPython's `hash()` of the value, if there is one. Equal values have equal hashes. That of a value in which
-    /// there are functions, `None` or nan is by address in CPython, and means nothing here either.
-    pub hash: Option<u64>,
-}
 
 /// How to score.
 #[derive(Clone, Debug, Default)]
@@ -100,7 +90,7 @@ pub fn score_jobs(
     runs: &[(u32, u32)],
     options: &ScoreOptions,
     stop: &Cancel,
-) -> (Vec<Option<Score>>, ScoreReport) {
+) -> (Vec<Option<Judged>>, ScoreReport) {
     work::score(
         devices,
         programs,
@@ -119,11 +109,11 @@ pub fn score_table(
     samples: &[Sample<'_>],
     options: &ScoreOptions,
     stop: &Cancel,
-) -> (Vec<Score>, ScoreReport) {
+) -> (Vec<Judged>, ScoreReport) {
     let samples = Prepared::of(samples, programs);
     let (scores, mut report) =
         work::score(devices, programs, &samples, Runs::From(0), options, stop);
-    let scores: Vec<Score> = scores.into_iter().map_while(|score| score).collect();
+    let scores: Vec<Judged> = scores.into_iter().map_while(|score| score).collect();
     report.scores = scores.len();
     (scores, report)
 }

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::Score;
 use super::prepared::Prepared;
 use super::sheaf::Sheaf;
 use super::work::score_of;
@@ -10,6 +9,7 @@ use crate::device::backend::{Device, DeviceError, Times};
 use crate::device::bytecode::Programs;
 use crate::device::launch::{Done, JobAt, Launcher, Settings};
 use crate::device::results::only_entry;
+use crate::evaluate::Judged;
 use batt_dsl::Limits;
 
 /// Programs of several tasks, each with the samples of its own, put together for one launch.
@@ -120,7 +120,7 @@ pub struct Scores {
 
 impl Scores {
     /// The score of a run; none if the device has left it.
-    pub fn of(&self, run: usize) -> Option<Score> {
+    pub fn of(&self, run: usize) -> Option<Judged> {
         let job = *self.numbers.get(run).filter(|&&job| job != UNSENT)?;
         let finished = self.done.job(job as usize).ok()?;
         let entry = only_entry(finished.words, false).ok()?;

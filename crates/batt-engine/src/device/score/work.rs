@@ -9,7 +9,7 @@ use std::thread;
 use batt_dsl::Workspace;
 
 use super::prepared::{Encoded, Prepared};
-use super::{Left, Score, ScoreOptions, ScoreReport};
+use super::{Left, ScoreOptions, ScoreReport};
 use crate::cancel::Cancel;
 use crate::compile::Compiled;
 use crate::device::backend::Device;
@@ -20,7 +20,7 @@ use crate::device::launch::{Done, JobAt, Launcher, Settings};
 use crate::device::report::{Counts, DeviceReport, DeviceUsage, OpCount, op_counts};
 use crate::device::results::{Entry, Reason, only_entry};
 use crate::device::verify::{Seen, Verify};
-use crate::evaluate::{Job, score_job};
+use crate::evaluate::{Job, Judged, judge_job};
 
 /// Runs of one launch: the slowest of them holds up the others, so there should be many.
 const LARGEST_CHUNK: usize = 1 << 18;
@@ -45,7 +45,7 @@ pub(super) fn score(
     runs: Runs<'_>,
     options: &ScoreOptions,
     stop: &Cancel,
-) -> (Vec<Option<Score>>, ScoreReport) {
+) -> (Vec<Option<Judged>>, ScoreReport) {
     let count = runs.count(programs.len(), samples.samples().len());
     let settings = options.device.settings.within(&options.limits);
     let used = !devices.is_empty() && settings.is_some() && count > 0;
@@ -194,7 +194,7 @@ struct Work<'a> {
     next: AtomicUsize,
     queue: Mutex<Queue>,
     changed: Condvar,
-    scores: Mutex<Vec<Option<Score>>>,
+    scores: Mutex<Vec<Option<Judged>>>,
     report: Mutex<DeviceReport>,
 }
 
@@ -415,18 +415,18 @@ struct Core<'w, 'a> {
 
 impl Core<'_, '_> {
     /// Does runs.
-    fn run(&mut self, runs: impl Iterator<Item = usize>) -> Vec<(usize, Score)> {
+    fn run(&mut self, runs: impl Iterator<Item = usize>) -> Vec<(usize, Judged)> {
         let work = self.work;
         let going_on = |_: &usize| !work.is_stopped();
         let score = |run: usize| {
-            let score = score_job(&mut self.workspace, &work.job(run), &work.options.limits);
+            let score = judge_job(&mut self.workspace, &work.job(run), &work.options.limits);
             (run, score)
         };
         runs.take_while(going_on).map(score).collect()
     }
 
     /// Reads the scores of finished jobs, and lists those of the others that are not listed yet.
-    fn read(&mut self, returned: &Returned, range: Range<usize>) -> Vec<(usize, Score)> {
+    fn read(&mut self, returned: &Returned, range: Range<usize>) -> Vec<(usize, Judged)> {
         let mut found = Vec::with_capacity(range.len());
         let mut left = Vec::new();
         let mut counts = Counts::default();
@@ -457,7 +457,7 @@ impl Core<'_, '_> {
     }
 
     /// A score of a device; that of the CPU, if it does the run again to compare.
-    fn verified(&mut self, run: usize, score: Score) -> Score {
+    fn verified(&mut self, run: usize, score: Judged) -> Judged {
         if !self.verify.chooses(run) {
             return score;
         }
@@ -469,8 +469,8 @@ impl Core<'_, '_> {
     }
 }
 
-pub(super) fn score_of(entry: &Entry) -> Score {
-    Score {
+pub(super) fn score_of(entry: &Entry) -> Judged {
+    Judged {
         verdict: entry.verdict(),
         hash: match entry {
             Entry::Value { hash, .. } => Some(*hash),

@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use batt_dsl::{Dialect, Limits, Workspace};
 use batt_engine::device::{
-    Device, DeviceOptions, DeviceReport, Score, ScoreOptions, Settings, score_table,
+    Device, DeviceOptions, DeviceReport, ScoreOptions, Settings, score_table,
 };
-use batt_engine::{Compiled, Sample, input_grid};
+use batt_engine::{Compiled, Judged, Sample, input_grid};
 use batt_lang::Program;
 
 pub use self::batches::Batches;
@@ -231,7 +231,7 @@ impl Work<'_> {
         &self,
         devices: &mut Devices,
         ops: bool,
-    ) -> (Duration, Vec<Score>, Option<DeviceReport>) {
+    ) -> (Duration, Vec<Judged>, Option<DeviceReport>) {
         let settings = Settings {
             ops,
             ..Settings::default()
@@ -259,7 +259,7 @@ impl Work<'_> {
 
 impl DeviceBench {
     /// Compares what devices and cores made of the same runs.
-    fn compare(&mut self, programs: &[Program], expected: &[Score], found: &[Score]) {
+    fn compare(&mut self, programs: &[Program], expected: &[Judged], found: &[Judged]) {
         for (at, (expected, found)) in expected.iter().zip(found).enumerate() {
             if expected == found {
                 continue;

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use batt_dsl::{Limits, Workspace};
 use batt_engine::device::{
-    Counts, Device, DeviceOptions, DeviceReport, Left, OpCount, Prepared, Score, ScoreOptions,
-    Settings, score_jobs, score_table,
+    Counts, Device, DeviceOptions, DeviceReport, Left, OpCount, Prepared, ScoreOptions, Settings,
+    score_jobs, score_table,
 };
 use batt_engine::{
-    BattWorker, Compiled, CompiledBatt, Goal, Job, MegaOptions, MegaReport, Sample, StepCount,
-    mega_on, score_job,
+    BattWorker, Compiled, CompiledBatt, Goal, Job, Judged, MegaOptions, MegaReport, Sample,
+    StepCount, judge_job, mega_on,
 };
 use batt_lang::Batt;
 
@@ -246,7 +246,7 @@ impl<'h> Harness<'h> {
                 let (devices, report) =
                     score_table(self.devices, programs, samples, &options, stop);
                 if !interrupt::happened() {
-                    self.agreement.compare::<Score>(&cores, &devices);
+                    self.agreement.compare::<Judged>(&cores, &devices);
                 }
                 report.device
             }
@@ -459,7 +459,7 @@ impl<'a> OneCore<'a> {
                         program,
                         sample: *sample,
                     };
-                    black_box(score_job(&mut self.workspace, &job, &self.limits));
+                    black_box(judge_job(&mut self.workspace, &job, &self.limits));
                 }
             }
             Subject::Batt { batt, .. } => {

@@ -5,25 +5,25 @@ use std::time::{Duration, Instant};
 
 use batt_arc::Task;
 use batt_dsl::Workspace;
-use batt_engine::Sample;
+use batt_engine::{Cancel, Sample};
 use batt_lang::Program;
 use batt_lang::graph::Ref;
 use batt_lang::types::TypeId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::brood::{Brood, Offspring, Outcome, run_programs, samples};
 use crate::credit::{Credit, Weights};
 use crate::differ::Differs;
 use crate::donors::Donors;
 use crate::evolution::Settings;
-use crate::ground::Ground;
-use crate::mutate::{Assembly, Breeder, Kind, LARGEST};
+use crate::gene_pool::GenePool;
+use crate::generation::Tools;
+use crate::mutate::{Assembly, Breeder, LARGEST, MutationKind};
+use crate::offspring::{Child, Evaluation, Offspring, run_programs, samples};
 use crate::parts::{OFFSPRING_A_PART, PartIndex, Parts};
 use crate::random::Chance;
 use crate::score::{Score, WHOLE};
-use crate::stages::Stage;
+use crate::timing::Stage;
 use crate::trial::try_on;
-use crate::work::Tools;
 
 /// What a part costs that a donor computes, and what each further call in it adds: somebody found it useful.
 const DONATED: (u32, u32) = (4, 1);
@@ -35,7 +35,7 @@ const DEAR: u64 = 64_000;
 /// Hashes of programs that are remembered, so that they are not run again.
 const REMEMBERED: usize = 1 << 20;
 
-/// Generations without progress after which a colony is shaken up.
+/// Generations without progress after which a island is shaken up.
 const PATIENCE: u32 = 24;
 
 /// A program of a population.
@@ -47,13 +47,13 @@ pub(crate) struct Individual {
     /// Closeness on each demonstration.
     pub closeness: Vec<u32>,
     /// How it was made, and from which programs.
-    pub kind: Option<Kind>,
+    pub kind: Option<MutationKind>,
     pub parent: Option<Program>,
     /// Has nobody been told of it yet?
     pub is_new: bool,
 }
 
-/// What a generation of a colony came to.
+/// What a generation of an island came to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Generation {
     pub evaluated: u64,
@@ -66,10 +66,28 @@ pub(crate) struct Generation {
     pub parts: u64,
     pub credit: Credit,
     pub improved: bool,
+    /// Whether a cancellation kept some of the best from a closer look.
+    pub is_cut_short: bool,
+}
+
+impl Generation {
+    /// Adds the next pass of the same generation.
+    pub fn add(&mut self, next: &Generation) {
+        self.evaluated += next.evaluated;
+        self.runs += next.runs;
+        self.failed += next.failed;
+        self.equal += next.equal;
+        self.repeated += next.repeated;
+        self.on_devices += next.on_devices;
+        self.parts += next.parts;
+        self.credit.add(&next.credit);
+        self.improved |= next.improved;
+        self.is_cut_short |= next.is_cut_short;
+    }
 }
 
 /// The population of one task on one island.
-pub(crate) struct Colony<'t> {
+pub(crate) struct Island<'t> {
     pub task: &'t Task,
     pub island: usize,
     samples: Vec<Sample<'t>>,
@@ -77,7 +95,7 @@ pub(crate) struct Colony<'t> {
     pub first_sample: usize,
     colours: Vec<u8>,
     /// Where programs and parts are.
-    ground: Arc<Ground>,
+    pool: Arc<GenePool>,
     pub population: Vec<Individual>,
     parts: Parts,
     seen: FxHashSet<u64>,
@@ -88,7 +106,7 @@ pub(crate) struct Colony<'t> {
     pub took: Duration,
 }
 
-/// What every colony needs.
+/// What every island needs.
 pub(crate) struct Shared {
     pub donors: Donors,
     pub differs: Differs,
@@ -98,9 +116,9 @@ pub(crate) struct Shared {
     pub generation: u64,
 }
 
-impl<'t> Colony<'t> {
+impl<'t> Island<'t> {
     /// The population of a task whose samples begin at a number.
-    pub fn new(task: &'t Task, first_sample: usize, island: usize, donors: &Donors) -> Colony<'t> {
+    pub fn new(task: &'t Task, first_sample: usize, island: usize, donors: &Donors) -> Island<'t> {
         let samples = samples(task);
         let mut colours: Vec<u8> = Vec::new();
         let grids = samples
@@ -117,13 +135,13 @@ impl<'t> Colony<'t> {
         for (colour, count) in counts.into_iter().enumerate() {
             colours.extend(std::iter::repeat_n(colour as u8, count));
         }
-        Colony {
+        Island {
             task,
             island,
             samples,
             first_sample,
             colours,
-            ground: Arc::clone(&donors.ground),
+            pool: Arc::clone(&donors.pool),
             population: Vec::new(),
             parts: Parts::default(),
             seen: FxHashSet::default(),
@@ -152,44 +170,56 @@ impl<'t> Colony<'t> {
         self.samples.is_empty() || best.any(|b| complete(b) && self.stagnant >= patience(b))
     }
 
-    /// Makes the offspring of a generation. The first are the donors' programs as they are.
-    pub fn breed(&mut self, shared: &Shared, count: usize, tools: &mut Tools) -> Brood {
+    /// Makes offspring: once in a generation, or in several passes if they are many. The first ones are the donors' programs as
+    /// they are. None if `cancel` is set before they are made.
+    pub fn breed(
+        &mut self,
+        shared: &Shared,
+        count: usize,
+        pass: usize,
+        cancel: &Cancel,
+        tools: &mut Tools,
+    ) -> Option<Offspring> {
         let started = Instant::now();
         self.renew(&shared.donors);
-        let ground = Arc::make_mut(&mut self.ground);
+        let pool = Arc::make_mut(&mut self.pool);
         let parts = &mut self.parts;
         if !self.started {
             parts.wait([(Ref::INPUT, 0)]);
             let (first, further) = DONATED;
             for value in shared.donors.all_values() {
-                let size = ground.typed.graph.reach(value).len() as u32;
+                let size = pool.typed.graph.reach(value).len() as u32;
                 parts.wait([(value, first + further * size)]);
             }
         }
-        let started = tools.busy.since(Stage::Breed, started);
+        let started = tools.times.since(Stage::Breed, started);
         let computed = parts.compute(
             count / OFFSPRING_A_PART,
-            &ground.typed,
+            &pool.typed,
             &self.samples,
             &mut tools.worker,
             &shared.settings.limits,
-        );
-        let started = tools.busy.since(Stage::Parts, started);
+            cancel,
+        )?;
+        let started = tools.times.since(Stage::Parts, started);
         let purpose = [
             shared.settings.seed,
             name_hash(&self.task.id),
             self.island as u64,
             shared.generation,
+            pass as u64,
         ];
-        let Ground {
+        // Without the pass where there is only one, which is the rule.
+        let purpose = &purpose[..purpose.len() - usize::from(pass == 0)];
+        let GenePool {
             typed, functions, ..
-        } = ground;
+        } = pool;
         let mut breeder = Breeder {
             parts: PartIndex::new(typed, &parts.ready),
             assembly: Assembly::new(&parts.ready, typed.graph.len(), &shared.donors),
             typed,
             functions,
-            chance: Chance::new(&purpose),
+            chance: Chance::new(purpose),
             donors: &shared.donors,
             population: self.population.iter().map(|i| i.root).collect(),
             colours: &self.colours,
@@ -198,19 +228,20 @@ impl<'t> Colony<'t> {
         };
         let mut made = Made {
             seen: &mut self.seen,
-            offspring: Vec::with_capacity(count),
+            children: Vec::with_capacity(count),
             repeated: 0,
-            tried: [0; Kind::ALL.len()],
+            tried: [0; MutationKind::ALL.len()],
         };
         if !self.started {
             let programs = shared.donors.programs.iter();
             let grids = shared.donors.values(TypeId::GRID);
             let roots = programs.chain(grids).chain([&Ref::INPUT]);
             for &root in roots {
-                made.add(&mut breeder, Offspring::as_it_is(root));
+                made.add(&mut breeder, Child::as_it_is(root));
             }
         }
-        made.breed(&mut breeder, &shared.weights, count, self.stagnant);
+        let weights = &shared.weights;
+        made.breed(&mut breeder, weights, count, self.stagnant, cancel)?;
         for &(at, groups) in &breeder.assembly.expanded {
             parts.ready[at].expanded = groups;
         }
@@ -222,66 +253,71 @@ impl<'t> Colony<'t> {
                 .filter(|(value, _)| made.is_new(graph.hash(*value))),
         );
         let Made {
-            offspring,
+            children,
             repeated,
             tried,
             ..
         } = made;
-        tools.busy.since(Stage::Breed, started);
-        Brood {
-            ground: Arc::clone(&self.ground),
-            offspring,
+        tools.times.since(Stage::Breed, started);
+        Some(Offspring {
+            pool: Arc::clone(&self.pool),
+            children,
             repeated,
             tried,
             computed,
-        }
+        })
     }
 
-    /// Takes the best of a brood and its new parts into the colony.
+    /// Takes the best offspring and the new parts into the population. If `cancel` is set meanwhile, fewer get a closer look.
     pub fn select(
         &mut self,
-        brood: &Brood,
-        outcomes: &[Outcome],
+        offspring: &Offspring,
+        evaluations: &[Evaluation],
         shared: &Shared,
+        cancel: &Cancel,
         tools: &mut Tools,
     ) -> Generation {
         let started = Instant::now();
         let mut generation = Generation {
-            evaluated: outcomes.len() as u64,
-            repeated: brood.repeated,
+            evaluated: evaluations.len() as u64,
+            repeated: offspring.repeated,
             ..Generation::default()
         };
-        generation.credit.tried = brood.tried;
-        for outcome in outcomes {
-            generation.failed += u64::from(outcome.failed);
-            generation.runs += outcome.closeness.len() as u64 + u64::from(outcome.failed);
+        generation.credit.tried = offspring.tried;
+        for evaluation in evaluations {
+            generation.failed += u64::from(evaluation.failed);
+            generation.runs += evaluation.closeness.len() as u64 + u64::from(evaluation.failed);
         }
         let chosen = self.choose(
-            brood,
-            outcomes,
+            offspring,
+            evaluations,
             shared.settings.population.max(1),
             &mut generation,
         );
-        let started = tools.busy.since(Stage::Select, started);
-        let refined: Vec<Individual> = chosen
-            .into_iter()
-            .filter_map(|at| self.refine(brood, at, shared, &mut tools.workspace))
-            .collect();
-        let started = tools.busy.since(Stage::Refine, started);
+        let started = tools.times.since(Stage::Select, started);
+        let mut refined = Vec::with_capacity(chosen.len());
+        for at in chosen {
+            if cancel.is_cancelled() {
+                generation.is_cut_short = true;
+                break;
+            }
+            refined.extend(self.refine(offspring, at, shared, &mut tools.workspace));
+        }
+        let started = tools.times.since(Stage::Refine, started);
         let before = self.best().map(|best| best.score);
         for individual in &refined {
             self.credit(individual, before, &mut generation);
         }
         self.is_improved(&refined, before, &mut generation);
-        generation.parts = brood.computed as u64;
-        for (offspring, outcome) in brood.offspring.iter().zip(outcomes) {
-            if let Some(cost) = offspring.cost.filter(|_| !outcome.failed) {
-                self.parts.admit(offspring.root, cost, outcome.outputs);
+        generation.parts = offspring.computed as u64;
+        for (child, evaluation) in offspring.children.iter().zip(evaluations) {
+            if let Some(cost) = child.cost.filter(|_| !evaluation.failed) {
+                self.parts.admit(child.root, cost, evaluation.outputs);
             }
         }
         self.keep(refined, shared.settings.population.max(1));
         self.started = true;
-        tools.busy.since(Stage::Select, started);
+        tools.times.since(Stage::Select, started);
         generation
     }
 
@@ -289,12 +325,12 @@ impl<'t> Colony<'t> {
     /// the same outputs all, and may still answer the tests differently: each of them is worth it.
     fn choose(
         &self,
-        brood: &Brood,
-        outcomes: &[Outcome],
+        offspring: &Offspring,
+        evaluations: &[Evaluation],
         population: usize,
         generation: &mut Generation,
     ) -> Vec<usize> {
-        let sizes = |at: usize| brood.offspring[at].size;
+        let sizes = |at: usize| offspring.children[at].size;
         let mut known: FxHashMap<u64, u32> = self
             .population
             .iter()
@@ -305,18 +341,18 @@ impl<'t> Colony<'t> {
             true => self.population.last().map(|individual| individual.score),
             false => None,
         };
-        for (at, outcome) in outcomes.iter().enumerate() {
-            if outcome.failed {
+        for (at, evaluation) in evaluations.iter().enumerate() {
+            if evaluation.failed {
                 continue;
             }
             let hopeless = worst.is_some_and(|worst| {
-                outcome.solved < worst.solved
-                    || outcome.solved == worst.solved
-                        && outcome.mean().saturating_add(WHOLE / 10) < worst.closeness
+                evaluation.solved < worst.solved
+                    || evaluation.solved == worst.solved
+                        && evaluation.mean().saturating_add(WHOLE / 10) < worst.closeness
             });
-            let outputs = match outcome.solved as usize == self.samples.len() {
-                true => brood.ground.typed.graph.hash(brood.offspring[at].root),
-                false => outcome.outputs,
+            let outputs = match evaluation.solved as usize == self.samples.len() {
+                true => offspring.pool.typed.graph.hash(offspring.children[at].root),
+                false => evaluation.outputs,
             };
             match known.get_mut(&outputs) {
                 Some(size) => {
@@ -336,8 +372,8 @@ impl<'t> Colony<'t> {
         }
         let mut chosen: Vec<usize> = best.into_values().collect();
         let rank = |&at: &usize| {
-            let outcome = &outcomes[at];
-            let worth = std::cmp::Reverse((outcome.solved, outcome.mean()));
+            let evaluation = &evaluations[at];
+            let worth = std::cmp::Reverse((evaluation.solved, evaluation.mean()));
             (worth, sizes(at), at)
         };
         chosen.sort_by_cached_key(rank);
@@ -348,13 +384,13 @@ impl<'t> Colony<'t> {
     /// A closer look at an offspring: size, cost, colours and what differs say. None if alone it fails.
     fn refine(
         &self,
-        brood: &Brood,
+        offspring: &Offspring,
         at: usize,
         shared: &Shared,
         workspace: &mut Workspace,
     ) -> Option<Individual> {
-        let offspring = brood.offspring[at];
-        let program = brood.ground.typed.graph.program(offspring.root, "solve");
+        let child = offspring.children[at];
+        let program = offspring.pool.typed.graph.program(child.root, "solve");
         let trial = try_on(
             &program,
             self.task,
@@ -367,16 +403,16 @@ impl<'t> Colony<'t> {
         if trial.failed > 0 || dear {
             return None;
         }
-        let parent = offspring.parent.map(|parent| {
+        let parent = child.parent.map(|parent| {
             let root = self.population[parent].root;
-            brood.ground.typed.graph.program(root, "solve")
+            offspring.pool.typed.graph.program(root, "solve")
         });
         Some(Individual {
-            root: offspring.root,
+            root: child.root,
             outputs: trial.outputs,
             score: trial.score,
             closeness: trial.closeness,
-            kind: offspring.kind,
+            kind: child.kind,
             parent,
             is_new: true,
         })
@@ -430,34 +466,36 @@ impl<'t> Colony<'t> {
 
     /// A program of the population.
     pub fn program(&self, individual: &Individual) -> Program {
-        self.ground.typed.graph.program(individual.root, "solve")
+        self.pool.typed.graph.program(individual.root, "solve")
     }
 
     /// Takes programs in as they are, to be run in the next generation.
     pub fn settle(&mut self, programs: &[Program], shared: &Shared, tools: &mut Tools) {
         self.renew(&shared.donors);
-        let typed = &mut Arc::make_mut(&mut self.ground).typed;
-        let mut offspring = Vec::new();
+        let typed = &mut Arc::make_mut(&mut self.pool).typed;
+        let mut children = Vec::new();
         for program in programs {
             if let Some(root) = typed.add_program(program) {
-                offspring.push(Offspring {
+                children.push(Child {
                     size: typed.graph.reach(root).len() as u32,
-                    ..Offspring::as_it_is(root)
+                    ..Child::as_it_is(root)
                 });
             }
         }
-        let brood = Brood {
-            ground: Arc::clone(&self.ground),
-            offspring,
+        let offspring = Offspring {
+            pool: Arc::clone(&self.pool),
+            children,
             repeated: 0,
-            tried: [0; Kind::ALL.len()],
+            tried: [0; MutationKind::ALL.len()],
             computed: 0,
         };
         let (started, stagnant) = (self.started, self.stagnant);
-        let roots: Vec<Ref> = brood.offspring.iter().map(|o| o.root).collect();
-        let (typed, limits) = (&brood.ground.typed, &shared.settings.limits);
-        let outcomes = run_programs(typed, &roots, &self.samples, tools, Stage::Run, limits);
-        let generation = self.select(&brood, &outcomes, shared, tools);
+        let roots: Vec<Ref> = offspring.children.iter().map(|o| o.root).collect();
+        let (typed, limits) = (&offspring.pool.typed, &shared.settings.limits);
+        let (samples, never) = (&self.samples, Cancel::new());
+        let evaluations = run_programs(typed, &roots, samples, tools, Stage::Run, limits, &never);
+        let evaluations = evaluations.unwrap_or_default();
+        let generation = self.select(&offspring, &evaluations, shared, &never, tools);
         self.started = started;
         if !generation.improved {
             self.stagnant = stagnant;
@@ -466,17 +504,17 @@ impl<'t> Colony<'t> {
 
     /// Leaves behind what nobody needs, if there is much of it, and goes over to other donors if there are others.
     fn renew(&mut self, donors: &Donors) {
-        if self.ground.is_good(&donors.ground) {
+        if self.pool.is_good(&donors.pool) {
             return;
         }
         let (population, parts) = (&mut self.population, &mut self.parts);
-        let ground = self.ground.renewed(&donors.ground, |import| {
+        let pool = self.pool.renewed(&donors.pool, |import| {
             for individual in population {
                 individual.root = import(individual.root);
             }
             parts.move_to(import);
         });
-        self.ground = Arc::new(ground);
+        self.pool = Arc::new(pool);
     }
 }
 
@@ -511,21 +549,21 @@ fn survivors(sorted: Vec<Individual>, population: usize) -> Vec<Individual> {
     sorted
 }
 
-/// Offspring in the making.
+/// Child in the making.
 struct Made<'s> {
     seen: &'s mut FxHashSet<u64>,
-    offspring: Vec<Offspring>,
+    children: Vec<Child>,
     repeated: u64,
-    tried: [u64; Kind::ALL.len()],
+    tried: [u64; MutationKind::ALL.len()],
 }
 
 impl Made<'_> {
-    fn add(&mut self, breeder: &mut Breeder<'_>, offspring: Offspring) -> bool {
-        let new = self.is_new(breeder.typed.graph.hash(offspring.root));
+    fn add(&mut self, breeder: &mut Breeder<'_>, child: Child) -> bool {
+        let new = self.is_new(breeder.typed.graph.hash(child.root));
         match new {
-            true => self.offspring.push(Offspring {
-                size: breeder.size(offspring.root) as u32,
-                ..offspring
+            true => self.children.push(Child {
+                size: breeder.size(child.root) as u32,
+                ..child
             }),
             false => self.repeated += 1,
         }
@@ -540,35 +578,52 @@ impl Made<'_> {
         self.seen.insert(hash)
     }
 
-    fn breed(&mut self, breeder: &mut Breeder<'_>, weights: &Weights, count: usize, stagnant: u32) {
+    /// Makes so many children, or fewer if too many tries come to nothing. None if `cancel` is set before they are made.
+    fn breed(
+        &mut self,
+        breeder: &mut Breeder<'_>,
+        weights: &Weights,
+        count: usize,
+        stagnant: u32,
+        cancel: &Cancel,
+    ) -> Option<()> {
         let sums = weights.sums();
-        let goal = self.offspring.len() + count;
-        // A colony that does not get on takes larger steps.
+        let goal = self.children.len() + count;
+        // A island that does not get on takes larger steps.
         let again = if stagnant > PATIENCE / 2 { 0.45 } else { 0.25 };
-        for _ in 0..count * 4 {
-            if self.offspring.len() >= goal {
-                return;
+        for tries in 0..count * 4 {
+            if self.children.len() >= goal {
+                break;
+            }
+            if tries % 64 == 0 && cancel.is_cancelled() {
+                return None;
             }
             let kind = Weights::choose(&sums, &mut breeder.chance);
-            let offspring = match kind {
-                Kind::Assemble => breeder.assemble().map(|(root, cost)| Offspring {
+            let child = match kind {
+                MutationKind::Assemble => breeder.assemble().map(|(root, cost)| Child {
                     kind: Some(kind),
                     cost: Some(cost),
-                    ..Offspring::as_it_is(root)
+                    ..Child::as_it_is(root)
                 }),
                 _ => changed(breeder, kind, &sums, again),
             };
-            if let Some(offspring) = offspring
-                && self.add(breeder, offspring)
+            if let Some(child) = child
+                && self.add(breeder, child)
             {
                 self.tried[kind.index()] += 1;
             }
         }
+        Some(())
     }
 }
 
 /// A program changed once or a few times.
-fn changed(breeder: &mut Breeder<'_>, kind: Kind, sums: &[f64], again: f64) -> Option<Offspring> {
+fn changed(
+    breeder: &mut Breeder<'_>,
+    kind: MutationKind,
+    sums: &[f64],
+    again: f64,
+) -> Option<Child> {
     let at = breeder.chance.low(breeder.population.len());
     let parent = breeder.population.get(at).copied();
     let root = match kind.has_parent() {
@@ -576,10 +631,10 @@ fn changed(breeder: &mut Breeder<'_>, kind: Kind, sums: &[f64], again: f64) -> O
         false => Ref::INPUT,
     };
     let child = breeder.change(kind, root, sums, again)?;
-    Some(Offspring {
+    Some(Child {
         kind: Some(kind),
         parent: kind.has_parent().then_some(at),
-        ..Offspring::as_it_is(child)
+        ..Child::as_it_is(child)
     })
 }
 

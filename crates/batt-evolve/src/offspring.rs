@@ -5,46 +5,46 @@ use std::time::Instant;
 
 use batt_arc::Task;
 use batt_dsl::{Fault, Limits, Run, Value, Workspace};
-use batt_engine::{Compiled, GraphWorker, Job, Sample, Verdict, judge, score_job};
+use batt_engine::{Cancel, Compiled, GraphWorker, Job, Sample, Verdict, judge, judge_job};
 use batt_lang::graph::Ref;
 
-use crate::ground::Ground;
-use crate::mutate::Kind;
+use crate::gene_pool::GenePool;
+use crate::generation::Tools;
+use crate::mutate::MutationKind;
 use crate::score::{WHOLE, closeness};
-use crate::stages::Stage;
+use crate::timing::Stage;
 use crate::typed::Typed;
-use crate::work::Tools;
 
 /// New programs of a task that have not been run.
-pub(crate) struct Brood {
-    /// The colony's, which nobody changes while there is a brood.
-    pub ground: Arc<Ground>,
-    pub offspring: Vec<Offspring>,
+pub(crate) struct Offspring {
+    /// The island's, which nobody changes while there is a offspring.
+    pub pool: Arc<GenePool>,
+    pub children: Vec<Child>,
     /// Programs that were made again and not run again.
     pub repeated: u64,
-    pub tried: [u64; Kind::ALL.len()],
+    pub tried: [u64; MutationKind::ALL.len()],
     /// Parts that were computed.
     pub computed: usize,
 }
 
 /// A new program.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Offspring {
+pub(crate) struct Child {
     pub root: Ref,
     /// Calls it is made of.
     pub size: u32,
     /// How it was made; none for a donor's own program.
-    pub kind: Option<Kind>,
+    pub kind: Option<MutationKind>,
     /// The place of its parent in the population.
     pub parent: Option<usize>,
     /// What it costs as a part, if it was assembled from parts.
     pub cost: Option<u32>,
 }
 
-impl Offspring {
+impl Child {
     /// A program that nobody has changed.
-    pub fn as_it_is(root: Ref) -> Offspring {
-        Offspring {
+    pub fn as_it_is(root: Ref) -> Child {
+        Child {
             root,
             size: 0,
             kind: None,
@@ -56,7 +56,7 @@ impl Offspring {
 
 /// What a program came to on all demonstrations.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Outcome {
+pub(crate) struct Evaluation {
     pub failed: bool,
     pub solved: u32,
     /// Closeness on each demonstration.
@@ -65,7 +65,7 @@ pub(crate) struct Outcome {
     pub outputs: u64,
 }
 
-impl Outcome {
+impl Evaluation {
     /// Adds what the next demonstration came to.
     pub fn add(&mut self, verdict: &Verdict, hash: Option<u64>, close: u32) {
         match hash {
@@ -120,41 +120,52 @@ pub(crate) fn run_programs(
     tools: &mut Tools,
     stage: Stage,
     limits: &Limits,
-) -> Vec<Outcome> {
+    cancel: &Cancel,
+) -> Option<Vec<Evaluation>> {
     let started = Instant::now();
     let small = Limits {
         steps: limits.steps / DEAR_STEP,
         ..*limits
     };
-    let mut outcomes = vec![Outcome::default(); roots.len()];
+    let mut evaluations = vec![Evaluation::default(); roots.len()];
     let mut dear = vec![false; roots.len()];
     for sample in samples {
-        let alive = (0..roots.len()).filter(|&at| !outcomes[at].failed && !dear[at]);
+        if cancel.is_cancelled() {
+            return None;
+        }
+        let alive = (0..roots.len()).filter(|&at| !evaluations[at].failed && !dear[at]);
         let alive: Vec<usize> = alive.collect();
         let wanted: Vec<Ref> = alive.iter().map(|&at| roots[at]).collect();
         let worker = &mut tools.worker;
         worker.run(&typed.graph, &wanted, sample, &small, |run, at, value| {
-            let (outcome, dear) = (&mut outcomes[alive[at]], &mut dear[alive[at]]);
+            let (evaluation, dear) = (&mut evaluations[alive[at]], &mut dear[alive[at]]);
             match value {
                 Ok(value) => match look(run, value, sample) {
                     (verdict, Some(hash)) => {
                         let close = sample.expected.map_or(0, |e| closeness(&verdict, e));
-                        outcome.add(&verdict, Some(hash), close.min(WHOLE));
+                        evaluation.add(&verdict, Some(hash), close.min(WHOLE));
                     }
                     (_, None) => *dear = true,
                 },
                 Err(Fault::Steps) => *dear = true,
-                Err(_) => outcome.failed = true,
+                Err(_) => evaluation.failed = true,
             }
         });
     }
-    let started = tools.busy.since(stage, started);
-    for (at, outcome) in outcomes.iter_mut().enumerate().filter(|(at, _)| dear[*at]) {
+    let started = tools.times.since(stage, started);
+    for (at, evaluation) in evaluations
+        .iter_mut()
+        .enumerate()
+        .filter(|(at, _)| dear[*at])
+    {
+        if cancel.is_cancelled() {
+            return None;
+        }
         let program = Compiled::new(&typed.graph.program(roots[at], "solve"));
-        run_alone(&program, samples, &mut tools.workspace, limits, outcome);
+        run_alone(&program, samples, &mut tools.workspace, limits, evaluation);
     }
-    tools.busy.since(Stage::Dear, started);
-    outcomes
+    tools.times.since(Stage::Expensive, started);
+    Some(evaluations)
 }
 
 /// Runs a program on the demonstrations that are still missing, until it fails.
@@ -163,13 +174,13 @@ fn run_alone(
     samples: &[Sample<'_>],
     workspace: &mut Workspace,
     limits: &Limits,
-    outcome: &mut Outcome,
+    evaluation: &mut Evaluation,
 ) {
-    for &sample in &samples[outcome.closeness.len()..] {
-        let score = score_job(workspace, &Job { program, sample }, limits);
+    for &sample in &samples[evaluation.closeness.len()..] {
+        let score = judge_job(workspace, &Job { program, sample }, limits);
         let close = sample.expected.map_or(0, |e| closeness(&score.verdict, e));
-        outcome.add(&score.verdict, score.hash, close);
-        if outcome.failed {
+        evaluation.add(&score.verdict, score.hash, close);
+        if evaluation.failed {
             return;
         }
     }
@@ -182,9 +193,13 @@ pub(crate) fn run_parts(
     samples: &[Sample<'_>],
     worker: &mut GraphWorker,
     limits: &Limits,
-) -> Vec<Option<u64>> {
+    cancel: &Cancel,
+) -> Option<Vec<Option<u64>>> {
     let mut hashes: Vec<Option<u64>> = vec![Some(0); values.len()];
     for sample in samples {
+        if cancel.is_cancelled() {
+            return None;
+        }
         let alive: Vec<usize> = (0..values.len())
             .filter(|&at| hashes[at].is_some())
             .collect();
@@ -198,5 +213,5 @@ pub(crate) fn run_parts(
             *place = hash.and_then(|hash| place.map(|before| combine(before, hash)));
         });
     }
-    hashes
+    Some(hashes)
 }

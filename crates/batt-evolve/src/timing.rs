@@ -18,9 +18,9 @@ pub enum Stage {
     /// Running programs on cores.
     Run,
     /// Running programs on cores that devices have left.
-    Leftovers,
+    Fallback,
     /// Running dear programs, one by one.
-    Dear,
+    Expensive,
     /// Choosing among offspring, and making the next population.
     Select,
     /// Looking closer at the best.
@@ -40,8 +40,8 @@ impl Stage {
         Stage::Send,
         Stage::Read,
         Stage::Run,
-        Stage::Leftovers,
-        Stage::Dear,
+        Stage::Fallback,
+        Stage::Expensive,
         Stage::Select,
         Stage::Refine,
         Stage::Between,
@@ -57,8 +57,8 @@ impl Stage {
             Stage::Send => "send",
             Stage::Read => "read",
             Stage::Run => "run",
-            Stage::Leftovers => "leftovers",
-            Stage::Dear => "dear",
+            Stage::Fallback => "fallback",
+            Stage::Expensive => "expensive",
             Stage::Select => "select",
             Stage::Refine => "refine",
             Stage::Between => "between",
@@ -69,9 +69,9 @@ impl Stage {
 
 /// How long threads were busy with each stage, all together.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Busy([Duration; Stage::ALL.len()]);
+pub struct StageTimes([Duration; Stage::ALL.len()]);
 
-impl Busy {
+impl StageTimes {
     /// Adds the time since some moment, and gives the moment that it is now.
     pub(crate) fn since(&mut self, stage: Stage, started: Instant) -> Instant {
         let now = Instant::now();
@@ -85,7 +85,7 @@ impl Busy {
     }
 
     /// Adds what other threads were busy with.
-    pub fn add(&mut self, other: &Busy) {
+    pub fn add(&mut self, other: &StageTimes) {
         for (sum, more) in self.0.iter_mut().zip(other.0) {
             *sum += more;
         }

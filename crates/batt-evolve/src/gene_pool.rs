@@ -1,4 +1,4 @@
-//! Where programs grow: the donors' graph, and in it what a colony has made since.
+//! Where programs grow: the donors' graph, and in it what a island has made since.
 
 use batt_lang::graph::{Importer, Ref};
 use batt_lang::types::TypeId;
@@ -15,7 +15,7 @@ const TYPES: usize = 1 << 14;
 /// A graph with its types, and what was found out about them. It is kept from generation to generation: types are worked
 /// out once, and nothing has to be moved.
 #[derive(Clone)]
-pub(crate) struct Ground {
+pub(crate) struct GenePool {
     pub typed: Typed,
     /// Functions that can stand where a type is wanted.
     pub functions: FxHashMap<TypeId, Vec<Ref>>,
@@ -25,10 +25,10 @@ pub(crate) struct Ground {
     fresh: usize,
 }
 
-impl Ground {
+impl GenePool {
     /// With nothing in it but donors. Other donors are another edition.
-    pub fn new(typed: Typed, edition: u64) -> Ground {
-        Ground {
+    pub fn new(typed: Typed, edition: u64) -> GenePool {
+        GenePool {
             fresh: typed.graph.len(),
             typed,
             functions: FxHashMap::default(),
@@ -41,27 +41,27 @@ impl Ground {
         self.edition
     }
 
-    /// Can it be gone on with, or is it time for a [new](Ground::renewed) one?
-    pub fn is_good(&self, donors: &Ground) -> bool {
+    /// Can it be gone on with, or is it time for a [new](GenePool::renewed) one?
+    pub fn is_good(&self, donors: &GenePool) -> bool {
         self.edition == donors.edition && self.typed.graph.len() <= self.fresh + GROWTH
     }
 
-    /// A new ground with these donors, to which `import` brings what is still needed.
+    /// A new pool with these donors, to which `import` brings what is still needed.
     pub fn renewed(
         &self,
-        donors: &Ground,
+        donors: &GenePool,
         import: impl FnOnce(&mut dyn FnMut(Ref) -> Ref),
-    ) -> Ground {
-        let mut ground = donors.clone();
+    ) -> GenePool {
+        let mut pool = donors.clone();
         // Of the same donors, all that is known about types stays true.
         if self.edition == donors.edition && self.typed.types.len() <= TYPES {
-            ground.typed.types.clone_from(&self.typed.types);
-            ground.functions.clone_from(&self.functions);
+            pool.typed.types.clone_from(&self.typed.types);
+            pool.functions.clone_from(&self.functions);
         }
         let mut importer = Importer::new(&self.typed.graph);
-        import(&mut |value| ground.typed.import(&mut importer, value));
-        ground.fresh = ground.typed.graph.len();
-        ground
+        import(&mut |value| pool.typed.import(&mut importer, value));
+        pool.fresh = pool.typed.graph.len();
+        pool
     }
 }
 
@@ -72,19 +72,19 @@ mod tests {
 
     use super::*;
 
-    fn ground(donors: &[Program], edition: u64) -> Ground {
+    fn pool(donors: &[Program], edition: u64) -> GenePool {
         let mut typed = Typed::new(donors[0].dialect());
         for donor in donors {
             typed.add_program(donor);
         }
-        Ground::new(typed, edition)
+        GenePool::new(typed, edition)
     }
 
     #[test]
     fn what_is_needed_comes_along() {
         let programs = SolverFile::parse(corpus::SOLVERS, "solvers.py").programs;
-        let donors = ground(&programs[..10], 0);
-        let others = ground(&programs[5..12], 1);
+        let donors = pool(&programs[..10], 0);
+        let others = pool(&programs[5..12], 1);
         let mut own = donors.clone();
         for unneeded in &programs[20..30] {
             own.typed.add_program(unneeded);
