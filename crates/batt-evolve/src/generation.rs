@@ -121,12 +121,13 @@ pub(crate) fn generation<'t>(
     // After a cancellation, work that is still queued holds offspring.
     lock(&pipeline.queue).ready.clear();
     let times = *lock(&pipeline.times);
-    let states = pipeline.turns.into_iter().map(|turn| {
-        let state = turn.state.into_inner();
-        state.unwrap_or_else(PoisonError::into_inner)
-    });
     let (mut generations, mut stopped) = (Vec::new(), false);
-    for state in states {
+    for turn in pipeline.turns {
+        let state = turn.state.into_inner();
+        let state = state.unwrap_or_else(PoisonError::into_inner);
+        if state.offspring.is_some() {
+            lock(&turn.island).forget_bred();
+        }
         stopped |= state.passes < passes;
         stopped |= state.generation.as_ref().is_some_and(|g| g.is_cut_short);
         generations.push(state.generation);

@@ -180,6 +180,26 @@ impl<'t> Island<'t> {
         cancel: &Cancel,
         tools: &mut Tools,
     ) -> Option<Offspring> {
+        let offspring = self.try_breed(shared, count, pass, cancel, tools);
+        if offspring.is_none() {
+            self.forget_bred();
+        }
+        offspring
+    }
+
+    /// Forgets what was bred and never selected, so that it can be bred again.
+    pub fn forget_bred(&mut self) {
+        self.seen.clear();
+    }
+
+    fn try_breed(
+        &mut self,
+        shared: &Shared,
+        count: usize,
+        pass: usize,
+        cancel: &Cancel,
+        tools: &mut Tools,
+    ) -> Option<Offspring> {
         let started = Instant::now();
         self.renew(&shared.donors);
         let pool = Arc::make_mut(&mut self.pool);

@@ -56,7 +56,7 @@ impl Parts {
         }
     }
 
-    /// Computes the cheapest values that wait. Gives how many.
+    /// Computes the cheapest values that wait. Returns how many, or none if `cancel` is set meanwhile.
     pub fn compute(
         &mut self,
         count: usize,
@@ -76,7 +76,11 @@ impl Parts {
             steps: limits.steps / 20,
             ..*limits
         };
-        let hashes = run_parts(typed, &values, samples, worker, &limits, cancel)?;
+        let hashes = run_parts(typed, &values, samples, worker, &limits, cancel);
+        let Some(hashes) = hashes else {
+            self.waiting.extend(now);
+            return None;
+        };
         for (&(value, cost), hash) in now.iter().zip(hashes) {
             if let Some(outputs) = hash {
                 self.admit(value, cost, outputs);

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use batt_arc::{Task, corpus};
 use batt_dsl::Dialect;
@@ -222,6 +222,40 @@ def solve_b(S, I, C):
 }
 
 /// Whoever stops in the middle of a generation loses nothing but what was under way.
+#[test]
+fn a_deadline_ends_a_generation_of_any_size() {
+    let (tasks, donors) = held_out(&["1b91133d", "33b64ef9"]);
+    let settings = settings(5, 100_000_000);
+    let mut evolution = Evolution::new(&tasks, Dialect::ArcDsl, donors, &[], settings);
+    let started = Instant::now();
+    let stop = Cancel::new().with_deadline(started + Duration::from_millis(300));
+    let round = evolution.round(&mut [], &stop);
+    assert!(round.stopped);
+    let time = started.elapsed();
+    assert!(time < Duration::from_secs(5), "{time:?}");
+}
+
+#[test]
+fn a_large_generation_is_bred_in_several_passes() {
+    let (tasks, donors) = held_out(&["1b91133d"]);
+    let run = |threads: usize| {
+        let settings = Settings {
+            threads: NonZeroUsize::new(threads),
+            ..settings(6, 70_000)
+        };
+        let mut evolution = Evolution::new(&tasks, Dialect::ArcDsl, donors.clone(), &[], settings);
+        let rounds = rounds(&mut evolution, 1);
+        assert!(!rounds[0].stopped);
+        assert!(
+            rounds[0].tally.offspring > 66_000,
+            "{}",
+            rounds[0].tally.offspring
+        );
+        found(&rounds)
+    };
+    assert_eq!(run(1), run(2));
+}
+
 #[test]
 fn it_can_be_stopped_at_any_moment() {
     let ids = [
