@@ -25,7 +25,8 @@ use batt_lang::{Batt, OnError, StepId, batt};
 
 pub(crate) use self::plan::{Lists, Plan, Solver};
 use self::plan::{Part, PartSet, Work, entry_values};
-use crate::compile::{Instruction, RunError, SOME};
+use crate::interpret::{RunError, SOME};
+use crate::lower::Instruction;
 use crate::sample::{Sample, demos, grid};
 
 /// What all shared steps of a batt together may allocate, in units of what a solver may. Far more than they need: it is

@@ -7,8 +7,9 @@ use batt_arc::Grid;
 use batt_dsl::{Fault, Limits, OwnedValue, Run, Value, Workspace};
 
 use crate::cancel::Cancel;
-use crate::compile::{Compiled, RunError};
+use crate::compile::Compiled;
 use crate::device::{DeviceOptions, DeviceReport};
+use crate::interpret::RunError;
 use crate::sample::{Role, Sample, demos};
 use crate::schedule::{Delivered, Schedule, Window};
 

@@ -5,9 +5,9 @@
 //! does not depend on which others are computed with it, so results are the same however the work is cut up.
 
 use batt_dsl::{Fault, Limits, MemoryBudget, Outcome, Run, Value, Workspace};
-use batt_lang::graph::{Graph, Node, Ref, Target};
+use batt_lang::graph::{Graph, Node, Ref};
 
-use crate::compile::{CONSTANT, Constant, Instruction, Source, constant, instruction};
+use crate::lower::{Instruction, Operands, Referent, Source, Steps, referent_in};
 use crate::sample::{Sample, demos, grid};
 
 /// When values take more memory than this, the rest is computed in another run. Sharing is lost between the two.
@@ -27,59 +27,92 @@ pub struct GraphWorker {
 /// What to compute, in order.
 #[derive(Default)]
 struct Plan {
-    /// The instructions of the nodes, each after those it refers to.
-    instructions: Vec<Instruction>,
-    /// The node of each.
+    /// The nodes as steps, each after those it refers to. Literals are given by their number in the graph.
+    steps: Steps<u32>,
+    /// The node of each step.
     nodes: Vec<u32>,
-    /// Literals that are no constants of one word, by their number in the graph.
-    literals: Vec<u32>,
-    /// The place of each node of the graph in this plan, if `stamp` is the current one.
-    places: Vec<(u32, u32)>,
-    stamp: u32,
-    /// Where each root is, and how many instructions come before it is complete.
+    places: Places,
+    /// Where each root is, and how many steps come before it is complete.
     roots: Vec<(Source, u32)>,
-    uses_samples: bool,
     waiting: Vec<u32>,
 }
 
+/// The nodes of a graph that are in a plan.
+#[derive(Default)]
+struct Places {
+    /// The step of each node, if the stamp beside it is the current one.
+    steps: Vec<(u32, u32)>,
+    stamp: u32,
+    uses_samples: bool,
+}
+
+impl Places {
+    fn has(&self, node: u32) -> bool {
+        self.steps[node as usize].0 == self.stamp
+    }
+}
+
+/// The operands of a graph of which some nodes are in a plan.
+struct OfPlan<'p> {
+    graph: &'p Graph,
+    places: &'p mut Places,
+}
+
+impl Operands for OfPlan<'_> {
+    type Operand = Ref;
+    type Literal = u32;
+    const SHARES_LITERALS: bool = true;
+
+    fn referent(&mut self, value: Ref) -> Referent<u32> {
+        let Places {
+            steps,
+            uses_samples,
+            ..
+        } = &mut *self.places;
+        referent_in(
+            self.graph,
+            value,
+            |node| steps[node as usize].1,
+            |param| {
+                *uses_samples |= param == 0;
+                param
+            },
+        )
+    }
+}
+
 impl Plan {
-    /// Plans the computation of some values, one after the other, each with what is still missing for it.
+    /// Plans the computation of some values, one after the other, each with the nodes that are not there yet.
     fn make(&mut self, graph: &Graph, roots: &[Ref]) {
-        self.instructions.clear();
+        self.steps.begin(PARAMS);
         self.nodes.clear();
-        self.literals.clear();
         self.roots.clear();
-        self.uses_samples = false;
-        self.stamp += 1;
-        self.places.resize(graph.len(), (0, 0));
+        self.places.uses_samples = false;
+        self.places.stamp += 1;
+        self.places.steps.resize(graph.len(), (0, 0));
         for &root in roots {
             if let Some(node) = root.as_node() {
                 self.add(graph, node);
             }
-            let source = self.source(graph, root);
-            self.roots.push((source, self.instructions.len() as u32));
+            let places = &mut self.places;
+            let source = self.steps.source(&mut OfPlan { graph, places }, root);
+            self.roots.push((source, self.nodes.len() as u32));
         }
-        // Slots of nodes come after those of literals, whose number is known now.
-        let shift = self.literals.len() as u32;
-        for instruction in &mut self.instructions {
-            instruction.sources_mut(|source| source.shift(shift));
-        }
-        for (source, _) in &mut self.roots {
-            source.shift(shift);
-        }
+        self.steps
+            .finish(self.roots.iter_mut().map(|(source, _)| source));
     }
 
     fn add(&mut self, graph: &Graph, root: u32) {
         self.waiting.push(root);
         while let Some(&node) = self.waiting.last() {
-            if self.is_there(node) {
+            if self.places.has(node) {
                 self.waiting.pop();
                 continue;
             }
             let before = self.waiting.len();
             for operand in graph.operands(node) {
                 if let Some(id) = operand.as_node()
-                    && !self.is_there(id)
+                    && !self.places.has(id)
                 {
                     self.waiting.push(id);
                 }
@@ -88,83 +121,16 @@ impl Plan {
                 continue;
             }
             self.waiting.pop();
-            let instruction = self.instruction(graph, node);
-            self.places[node as usize] = (self.stamp, self.instructions.len() as u32);
-            self.instructions.push(instruction);
+            let places = &mut self.places;
+            let operands = &mut OfPlan { graph, places };
+            match graph.node(node) {
+                Node::Tuple(items) => self.steps.tuple(operands, items.iter().copied()),
+                Node::Call { callee, args } => {
+                    self.steps.call(operands, callee, args.iter().copied());
+                }
+            }
+            self.places.steps[node as usize] = (self.places.stamp, self.nodes.len() as u32);
             self.nodes.push(node);
-        }
-    }
-
-    fn is_there(&self, node: u32) -> bool {
-        self.places[node as usize].0 == self.stamp
-    }
-
-    fn instruction(&mut self, graph: &Graph, node: u32) -> Instruction {
-        let sources = |plan: &mut Plan, refs: &[Ref]| -> Vec<Source> {
-            refs.iter().map(|&r| plan.source(graph, r)).collect()
-        };
-        match graph.node(node) {
-            Node::Tuple(items) => Instruction::Tuple(sources(self, items)),
-            Node::Call { callee, args } => {
-                let callee = self.source(graph, callee);
-                // Most have no more, and need no memory then.
-                let mut few = [Source::slot(CONSTANT); 4];
-                match few.get_mut(..args.len()) {
-                    Some(places) => {
-                        for (place, &arg) in places.iter_mut().zip(args) {
-                            *place = self.source(graph, arg);
-                        }
-                        instruction(callee, places).0
-                    }
-                    None => instruction(callee, &sources(self, args)).0,
-                }
-            }
-        }
-    }
-
-    fn source(&mut self, graph: &Graph, value: Ref) -> Source {
-        let known = |constant| Source {
-            slot: CONSTANT,
-            constant,
-        };
-        match value.target() {
-            // Nodes are numbered from the parameters on until the literals are known.
-            Target::Node(node) => {
-                Source::slot(PARAMS as u32 + NODES + self.places[node as usize].1)
-            }
-            Target::Op(op) => known(Constant::Op(op)),
-            Target::Param(param) => {
-                self.uses_samples |= param == 0;
-                Source::slot(param)
-            }
-            Target::Const(_) | Target::Literal(_) => {
-                let literal = graph.literal_value(value);
-                match literal.as_ref().and_then(constant) {
-                    Some(constant) => known(constant),
-                    None => {
-                        let Target::Literal(at) = value.target() else {
-                            return known(Constant::None); // every named constant is one word
-                        };
-                        let place = self.literals.iter().position(|&known| known == at);
-                        let place = place.unwrap_or_else(|| {
-                            self.literals.push(at);
-                            self.literals.len() - 1
-                        });
-                        Source::slot((PARAMS + place) as u32)
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Added to the slot of a node as long as the number of literals is not known.
-const NODES: u32 = 1 << 30;
-
-impl Source {
-    fn shift(&mut self, literals: u32) {
-        if self.slot != CONSTANT && self.slot >= NODES {
-            self.slot = self.slot - NODES + literals;
         }
     }
 }
@@ -208,10 +174,10 @@ impl GraphWorker {
             failed,
         } = self;
         failed.clear();
-        failed.resize(plan.instructions.len(), None);
+        failed.resize(plan.steps.instructions.len(), None);
         workspace.run(graph.dialect(), limits, |run| {
             let mut memory = MemoryBudget::unlimited(limits);
-            let first = PARAMS + plan.literals.len();
+            let first = plan.steps.first();
             let slots = match prepare(run, graph, plan, sample) {
                 Ok(slots) => slots,
                 // Nothing can be computed where the inputs have no room.
@@ -223,7 +189,7 @@ impl GraphWorker {
             let mut next = 0;
             for (at, (source, end)) in plan.roots.iter().enumerate() {
                 for k in next..*end as usize {
-                    let instruction = &plan.instructions[k];
+                    let instruction = &plan.steps.instructions[k];
                     match instruction.first_failed(first, failed) {
                         Some(fault) => failed[k] = Some(fault),
                         None => {
@@ -261,13 +227,12 @@ fn prepare<'r>(
     plan: &Plan,
     sample: &Sample<'_>,
 ) -> Outcome<&'r mut [Value<'r>]> {
-    let count = PARAMS + plan.literals.len() + plan.instructions.len();
-    let slots = run.slots(count)?;
-    if plan.uses_samples {
+    let slots = run.slots(plan.steps.slots())?;
+    if plan.places.uses_samples {
         slots[0] = demos(run, sample.demos)?;
     }
     slots[1] = grid(run, sample.input)?;
-    for (slot, &at) in slots[PARAMS..].iter_mut().zip(&plan.literals) {
+    for (slot, &at) in slots[PARAMS..].iter_mut().zip(&plan.steps.literals) {
         if let Some(literal) = graph.literal_at(at) {
             *slot = run.literal(literal)?;
         }

@@ -44,6 +44,8 @@ pub mod conformance;
 pub mod device;
 mod evaluate;
 mod graph;
+mod interpret;
+mod lower;
 mod mega;
 mod on_devices;
 mod profile;
@@ -52,12 +54,13 @@ pub mod schedule;
 
 pub use batt::{BattEntry, BattWorker, CompiledBatt, Goal, StepCount};
 pub use cancel::Cancel;
-pub use compile::{Compiled, RunError};
+pub use compile::Compiled;
 pub use evaluate::{
     EvalOptions, EvalReport, Job, JobResult, Judged, Values, Verdict, evaluate, input_grid, inputs,
     judge, judge_job, run_job,
 };
 pub use graph::GraphWorker;
+pub use interpret::RunError;
 pub use mega::{MegaOptions, MegaReport, MegaResult, mega};
 pub use on_devices::{evaluate_on, mega_on};
 pub use profile::{BattProfile, StepProfile, profile};

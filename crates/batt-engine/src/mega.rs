@@ -13,9 +13,9 @@ use batt_dsl::{Fault, Limits, Run};
 
 use crate::batt::{BattEntry, BattWorker, CompiledBatt, Goal, StepCount};
 use crate::cancel::Cancel;
-use crate::compile::RunError;
 use crate::device::{DeviceOptions, DeviceReport};
 use crate::evaluate::{Verdict, judge};
+use crate::interpret::RunError;
 use crate::sample::Sample;
 use crate::schedule::{Delivered, Schedule, Window};
 

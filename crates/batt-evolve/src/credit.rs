@@ -1,22 +1,22 @@
-//! Which kinds of change pay, and so how often each is tried.
+//! Credit for kinds of mutation: the more a kind pays, the more often it is tried.
 
 use serde::{Deserialize, Serialize};
 
 use crate::mutate::MutationKind;
 use crate::random::Chance;
 
-/// How often each kind is tried, and what came of it.
+/// How often each kind of mutation is tried, and the evidence for it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Weights {
     weights: Vec<f64>,
     /// Offspring and credit of the recent past.
     tried: Vec<f64>,
     paid: Vec<f64>,
-    /// Do the weights stay as they are?
+    /// Whether the weights stay as they are.
     fixed: bool,
 }
 
-/// What kinds of change did in some time.
+/// What each kind of mutation achieved in some generations.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Credit {
     /// Offspring made, by kind.
@@ -26,7 +26,7 @@ pub struct Credit {
 }
 
 impl Credit {
-    /// Adds what was seen elsewhere.
+    /// Adds the credit of other generations.
     pub fn add(&mut self, other: &Credit) {
         for k in 0..MutationKind::ALL.len() {
             self.tried[k] += other.tried[k];
@@ -35,10 +35,10 @@ impl Credit {
     }
 }
 
-/// How much of the past counts after one more generation.
+/// The weight of the past after one more generation.
 const MEMORY: f64 = 0.9;
 
-/// The share of all tries that goes by the first weights, whatever pays.
+/// The share of all tries that follows the first weights, so that no kind is ever given up.
 const CURIOSITY: f64 = 0.4;
 
 impl Default for Weights {
@@ -48,7 +48,7 @@ impl Default for Weights {
 }
 
 impl Weights {
-    /// These weights, by kind; fixed ones stay.
+    /// Weights by kind. Fixed weights do not adapt.
     pub fn new(weights: [f64; MutationKind::ALL.len()], fixed: bool) -> Weights {
         let total: f64 = weights.iter().sum();
         Weights {
@@ -59,12 +59,12 @@ impl Weights {
         }
     }
 
-    /// The share of tries of a kind.
+    /// Returns the share of tries of a kind.
     pub fn share(&self, kind: MutationKind) -> f64 {
         self.weights.get(kind.index()).copied().unwrap_or_default()
     }
 
-    /// Sums of the weights, to choose by.
+    /// Returns the running sums of the weights, to choose by.
     pub(crate) fn sums(&self) -> Vec<f64> {
         let mut sum = 0.0;
         let add = |weight: &f64| {
@@ -74,13 +74,13 @@ impl Weights {
         self.weights.iter().map(add).collect()
     }
 
-    /// A kind, as likely as its weight.
+    /// Chooses a kind with the probability of its weight.
     pub(crate) fn choose(sums: &[f64], chance: &mut Chance) -> MutationKind {
         let at = chance.weighted(sums).unwrap_or_default();
         MutationKind::ALL[at.min(MutationKind::ALL.len() - 1)]
     }
 
-    /// Learns from a generation.
+    /// Adapts to the credit of a generation.
     pub fn learn(&mut self, credit: &Credit) {
         let count = MutationKind::ALL.len();
         for k in 0..count {
@@ -95,7 +95,7 @@ impl Weights {
         if all_tried == 0.0 || all_paid == 0.0 {
             return;
         }
-        // A kind that was hardly tried is taken to pay as the average does.
+        // A kind with few tries is assumed to pay as much as the average.
         let average = all_paid / all_tried;
         let caution = 10.0 / average;
         let rates: Vec<f64> = (0..count)

@@ -59,7 +59,8 @@ pub(crate) struct Answered {
 }
 
 impl<'d, 't> Devices<'d, 't> {
-    /// Devices for so many islands. None if there are none, or if the limits do not allow them.
+    /// Prepares devices for a generation of some islands. Returns none if there are no devices, or if the limits do not allow
+    /// them.
     pub fn new(
         devices: &'d mut [Box<dyn Device>],
         samples: &'d Prepared<'t>,
@@ -95,22 +96,22 @@ impl<'d, 't> Devices<'d, 't> {
         self.served.store(started > 0, Ordering::Relaxed);
     }
 
-    /// Whether any thread serves a device.
+    /// Returns whether any thread serves a device.
     pub fn are_served(&self) -> bool {
         self.served.load(Ordering::Relaxed)
     }
 
-    /// Islands that may be under way for the devices, when each has `count` offspring.
+    /// Returns how many more islands may be under way to keep the devices busy, if each has `count` offspring.
     pub fn islands_at_once(&self, count: usize) -> usize {
         (FEEDERS * self.stations.len() + 1) * DEVICE_BATCH.div_ceil(count.max(1))
     }
 
-    /// Whether so many offspring are too few for the next batch.
+    /// Returns whether the waiting offspring are too few for the next batch.
     pub fn are_hungry(&self, waiting: usize) -> bool {
         waiting < DEVICE_BATCH
     }
 
-    /// Makes bytecode of the offspring of an island.
+    /// Encodes the offspring of an island.
     pub fn encode(&self, at: usize, offspring: &Offspring, tools: &mut Tools) {
         let started = Instant::now();
         let roots = offspring.children.iter().map(|child| child.root);
@@ -119,12 +120,12 @@ impl<'d, 't> Devices<'d, 't> {
         tools.times.since(Stage::Encode, started);
     }
 
-    /// What the devices took.
+    /// Returns what the devices took.
     pub fn spent(&self) -> DeviceWork {
         *lock(&self.spent)
     }
 
-    /// Gives a device what has been bred, in batches.
+    /// Gives a device the encoded programs, batch by batch.
     fn feed(&self, station: &Mutex<Station<'_>>, pipeline: &Pipeline<'_, '_, '_, 't>) {
         let mut times = StageTimes::default();
         while let Some(islands) = next_batch(pipeline) {
@@ -164,7 +165,7 @@ impl<'d, 't> Devices<'d, 't> {
         pipeline.add_times(&times);
     }
 
-    /// The programs of some islands, and the number of the first run of each island.
+    /// Returns the programs of some islands, and the number of the first run of each island.
     fn collect(
         &self,
         islands: &[usize],
@@ -182,7 +183,7 @@ impl<'d, 't> Devices<'d, 't> {
     }
 }
 
-/// Islands whose programs go to a device together; none when no more will come.
+/// Returns islands whose programs go to a device together; none when no more will come.
 fn next_batch(pipeline: &Pipeline<'_, '_, '_, '_>) -> Option<Vec<usize>> {
     let mut queue = lock(&pipeline.queue);
     loop {
@@ -251,7 +252,7 @@ impl DeviceWork {
     }
 }
 
-/// What the runs of a program came to; none if the device did not finish one of them.
+/// Returns the results of a program; none if the device did not finish one of its runs.
 fn evaluation(
     samples: &[Sample<'_>],
     scores: impl Iterator<Item = Option<Judged>>,

@@ -1,4 +1,4 @@
-//! Differs: small programs that say in what an output differs from the expected one.
+//! Differs: small programs that measure how an output differs from the expected one.
 
 use batt_arc::Grid;
 use batt_dsl::{Dialect, Run, Value};
@@ -6,11 +6,11 @@ use batt_engine::{Compiled, Role, Sample, inputs};
 use batt_lang::Program;
 use batt_lang::card::differs;
 
-/// The differs of a dialect, made ready.
+/// The compiled differs of a dialect.
 pub(crate) struct Differs(Vec<Compiled>);
 
 impl Differs {
-    /// The built-in ones and others. Those that do not compare with `C` say nothing about an output and are left out.
+    /// The built-in differs and `more`, without those that do not look at `C`: they say nothing about an output.
     pub fn new(dialect: Dialect, more: &[Program]) -> Differs {
         let built_in = differs(dialect);
         let all = built_in.iter().chain(more).map(Compiled::new);
@@ -21,7 +21,7 @@ impl Differs {
         Differs(all.filter(compares).collect())
     }
 
-    /// What is added to the closeness of a wrong output: the fewer differences the more.
+    /// Returns what is added to the closeness of a wrong output: the fewer differences, the more.
     pub fn refinement<'r>(
         &self,
         run: &mut Run<'r>,
@@ -51,7 +51,7 @@ impl Differs {
                     *place = expected;
                 }
             }
-            // One that fails on this output says nothing.
+            // A differ that fails on this output says nothing about it.
             let Ok(found) = differ.execute(run, &given) else {
                 continue;
             };

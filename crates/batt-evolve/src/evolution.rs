@@ -1,4 +1,4 @@
-//! The loop: breed, run, select, again, for all tasks at once.
+//! The loop of evolution: breed, run, select, for all tasks at once.
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -23,29 +23,29 @@ use crate::offspring::samples;
 use crate::score::Score;
 use crate::timing::{Stage, StageTimes};
 
-/// Offspring of all islands in a generation, if nobody says otherwise.
+/// Offspring of all islands together in a generation, by default.
 const OFFSPRING: usize = 1 << 17;
 
 /// Generations between two exchanges: of the best between islands, and of solutions between tasks.
 const EXCHANGE: u64 = 8;
 
-/// Programs of a population that are told of, those that solve their task apart.
+/// The number of programs of a population that are reported, besides those that solve their task.
 const TOLD: usize = 8;
 
 /// How to evolve. The same settings, data and seed give the same run, on any number of threads and any device.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// What chance starts from.
+    /// The seed of all random choices.
     pub seed: u64,
     /// Populations of each task.
     pub islands: NonZeroUsize,
     /// Programs in a population.
     pub population: usize,
-    /// Offspring of each island in a generation; `None` for as many as make a good generation together.
+    /// Offspring of each island in a generation; `None` shares 131,072 among the islands.
     pub offspring: Option<NonZeroUsize>,
-    /// How often each kind of change is tried.
+    /// How often each kind of mutation is tried.
     pub weights: Weights,
-    /// Limits of a program on a demonstration. Steps, not time: the same everywhere.
+    /// Limits of a program on a demonstration. They count steps, not time, so results are the same on every machine.
     pub limits: Limits,
     /// Threads; `None` for one per core.
     pub threads: Option<NonZeroUsize>,
@@ -143,12 +143,12 @@ impl Tally {
     }
 }
 
-/// One generation of all islands.
+/// The result of one generation of all islands.
 #[derive(Clone, Debug, Default)]
 pub struct Round {
     /// What it came to.
     pub tally: Tally,
-    /// Programs that are new among the best of a population, or solve their task; task by task, the best first.
+    /// Programs that are new among the best of a population, or that solve their task; task by task, the best first.
     pub found: Vec<Found>,
     /// Whether it was cut short.
     pub stopped: bool,
@@ -160,7 +160,7 @@ pub struct Round {
 pub struct Evolution<'t> {
     tasks: &'t [Task],
     dialect: Dialect,
-    /// The donors that were given; solutions join them.
+    /// The donors that the caller gave; solutions join them.
     given: Vec<Donor>,
     /// Solutions that have joined them.
     solutions: Vec<Donor>,
@@ -173,7 +173,7 @@ pub struct Evolution<'t> {
 }
 
 impl<'t> Evolution<'t> {
-    /// Islands for these tasks. Donors and differs of another dialect are left out.
+    /// Sets up islands for these tasks. Donors and differs of another dialect are ignored.
     pub fn new(
         tasks: &'t [Task],
         dialect: Dialect,
@@ -208,38 +208,38 @@ impl<'t> Evolution<'t> {
         }
     }
 
-    /// The generation that comes next.
+    /// Returns the number of the next generation.
     pub fn generation(&self) -> u64 {
         self.shared.generation
     }
 
-    /// How often each kind of change is tried now.
+    /// Returns how often each kind of mutation is tried now.
     pub fn weights(&self) -> &Weights {
         &self.shared.weights
     }
 
-    /// From now on each kind of change is tried so often, whatever was learnt before.
+    /// Replaces the weights of mutations, and forgets what was learnt about them.
     pub fn set_weights(&mut self, weights: Weights) {
         self.shared.weights = weights;
     }
 
-    /// The best score of a task so far, by its position.
+    /// Returns the best score of a task so far. Tasks are given by position.
     pub fn best(&self, task: usize) -> Option<Score> {
         let scores = self.of_task(task).filter_map(|island| island.best());
         scores.map(|best| best.score).max()
     }
 
-    /// The tasks.
+    /// Returns the tasks.
     pub fn tasks(&self) -> &'t [Task] {
         self.tasks
     }
 
-    /// The dialect of all programs.
+    /// Returns the dialect of all programs.
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// The best programs of a task, of all islands.
+    /// Returns the best programs of a task, from all islands.
     pub(crate) fn best_programs(&self, task: usize, count: usize) -> Vec<Program> {
         let islands = self.of_task(task);
         let mut all: Vec<_> = islands
@@ -251,14 +251,14 @@ impl<'t> Evolution<'t> {
             .collect()
     }
 
-    /// Goes on at a generation.
+    /// Continues at a generation.
     pub(crate) fn go_on(&mut self, generation: u64, weights: Weights) {
         self.shared.generation = generation;
         self.shared.weights = weights;
         self.share_solutions();
     }
 
-    /// The best program of a task so far.
+    /// Returns the best program of a task so far.
     pub fn best_program(&self, task: usize) -> Option<Program> {
         let bests = self.of_task(task).filter_map(|c| Some((c, c.best()?)));
         let (island, best) = bests.max_by_key(|(_, best)| best.score)?;
@@ -270,12 +270,12 @@ impl<'t> Evolution<'t> {
         self.islands.iter().skip(task * per_task).take(per_task)
     }
 
-    /// Are all tasks solved, and nothing simpler in sight?
+    /// Returns whether all tasks are solved and the search for simpler solutions is over.
     pub fn is_done(&self) -> bool {
         self.islands.iter().all(Island::is_done)
     }
 
-    /// Takes programs into the populations of tasks, which are given by their positions.
+    /// Runs programs and takes the best into the populations of tasks, which are given by position.
     pub fn settle(&mut self, programs: &HashMap<usize, Vec<Program>>) {
         let per_task = self.shared.settings.islands.get();
         let islands: Vec<Mutex<&mut Island<'t>>> =
@@ -292,8 +292,8 @@ impl<'t> Evolution<'t> {
         );
     }
 
-    /// One more generation of all tasks that are not done, with the help of devices if there are any. Setting `stop` cuts it
-    /// short: islands that have not had their turn wait for the next one.
+    /// Evolves all tasks that are not done by one generation, with the help of devices if there are any. Cancelling cuts the
+    /// generation short within a moment; what was not selected by then is bred again in the next one.
     pub fn round(&mut self, devices: &mut [Box<dyn Device>], stop: &Cancel) -> Round {
         let started = Instant::now();
         let mut active: Vec<&mut Island<'t>> = self
@@ -301,7 +301,7 @@ impl<'t> Evolution<'t> {
             .iter_mut()
             .filter(|island| !island.is_done())
             .collect();
-        // Whoever takes long begins first, so that the others do not wait for it in the end.
+        // Slow islands begin first, so that the others do not wait for them in the end.
         active.sort_by_key(|island| std::cmp::Reverse(island.took));
         let count = self.shared.settings.offspring.map_or_else(
             || (OFFSPRING / active.len().max(1)).clamp(1024, 8192),
@@ -339,7 +339,7 @@ impl<'t> Evolution<'t> {
         round
     }
 
-    /// Collects what was found, learns what paid, and lets islands and tasks learn from each other.
+    /// Collects what was found, adapts the weights, and exchanges programs between islands and tasks.
     fn finish(&mut self, round: &mut Round) {
         let islands = self.shared.settings.islands.get();
         for (at, island) in self.islands.iter_mut().enumerate() {
@@ -370,7 +370,7 @@ impl<'t> Evolution<'t> {
         }
     }
 
-    /// The best of each island go to the next one.
+    /// Copies the best programs of each island to the next island.
     fn migrate(&mut self) {
         let islands = self.shared.settings.islands.get();
         if islands < 2 {
@@ -392,7 +392,7 @@ impl<'t> Evolution<'t> {
         }
     }
 
-    /// Solutions of tasks become donors for the others.
+    /// Makes the solutions of tasks donors for all tasks.
     fn share_solutions(&mut self) {
         let mut solutions: Vec<Donor> = Vec::new();
         for (at, task) in self.tasks.iter().enumerate() {
@@ -404,7 +404,7 @@ impl<'t> Evolution<'t> {
                 });
             }
         }
-        // Whoever has learnt from them already need not begin again.
+        // A new edition of donors renews all gene pools, so it has to be worth it.
         if solutions == self.solutions {
             return;
         }

@@ -240,7 +240,7 @@ impl<'p, 'd, 't> Pipeline<'p, 'd, '_, 't> {
         self.devices.filter(|devices| devices.are_served())
     }
 
-    /// Works until nothing is left to do.
+    /// Works until there is no more work.
     fn work(&self) {
         let mut tools = Tools::default();
         let mut waiting = Instant::now();

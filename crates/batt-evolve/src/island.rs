@@ -25,17 +25,17 @@ use crate::score::{Score, WHOLE};
 use crate::timing::Stage;
 use crate::trial::try_on;
 
-/// What a part costs that a donor computes, and what each further call in it adds: somebody found it useful.
+/// The cost of a part that a donor computes, and what each further call in it adds. It is low, since the part proved useful.
 const DONATED: (u32, u32) = (4, 1);
 
-/// What a program may cost on all demonstrations together to be in a population, unless it is a solution. Of arc-dsl's
-/// solvers half take 600 steps, and 98 of 100 no more than this. Offspring of dear programs are dear.
-const DEAR: u64 = 64_000;
+/// The most that a program of a population may cost on all demonstrations together, unless it is a solution. Half of
+/// arc-dsl's solvers take 600 steps, and 98 of 100 take less than this. Offspring of expensive programs are expensive.
+const EXPENSIVE: u64 = 64_000;
 
-/// Hashes of programs that are remembered, so that they are not run again.
+/// The number of programs that are remembered by their hashes, so that they are not run again.
 const REMEMBERED: usize = 1 << 20;
 
-/// Generations without progress after which a island is shaken up.
+/// Generations without progress after which most of a population is dropped.
 const PATIENCE: u32 = 24;
 
 /// A program of a population.
@@ -49,7 +49,7 @@ pub(crate) struct Individual {
     /// How it was made, and from which programs.
     pub kind: Option<MutationKind>,
     pub parent: Option<Program>,
-    /// Has nobody been told of it yet?
+    /// Whether it has not been reported yet.
     pub is_new: bool,
 }
 
@@ -91,33 +91,33 @@ pub(crate) struct Island<'t> {
     pub task: &'t Task,
     pub island: usize,
     samples: Vec<Sample<'t>>,
-    /// The number of the first of them among those of all tasks.
+    /// The number of its first sample among those of all tasks.
     pub first_sample: usize,
     colours: Vec<u8>,
-    /// Where programs and parts are.
+    /// The graph of its programs and parts.
     pool: Arc<GenePool>,
     pub population: Vec<Individual>,
     parts: Parts,
     seen: FxHashSet<u64>,
-    /// Generations since the last progress.
+    /// The number of generations since the last progress.
     pub stagnant: u32,
     started: bool,
-    /// How long the last generation took: whoever takes long begins first. Nothing else depends on it.
+    /// How long the last generation took: slow islands begin first. Nothing else depends on it.
     pub took: Duration,
 }
 
-/// What every island needs.
+/// What all islands share.
 pub(crate) struct Shared {
     pub donors: Donors,
     pub differs: Differs,
     pub weights: Weights,
     pub settings: Settings,
-    /// The generation that comes next.
+    /// The number of the next generation.
     pub generation: u64,
 }
 
 impl<'t> Island<'t> {
-    /// The population of a task whose samples begin at a number.
+    /// An empty population of a task whose samples begin at number `first_sample`.
     pub fn new(task: &'t Task, first_sample: usize, island: usize, donors: &Donors) -> Island<'t> {
         let samples = samples(task);
         let mut colours: Vec<u8> = Vec::new();
@@ -151,18 +151,18 @@ impl<'t> Island<'t> {
         }
     }
 
-    /// The demonstrations.
+    /// Returns the demonstrations.
     pub fn samples(&self) -> &[Sample<'t>] {
         &self.samples
     }
 
-    /// The best score so far.
+    /// Returns the best program so far.
     pub fn best(&self) -> Option<&Individual> {
         self.population.first()
     }
 
-    /// Is nothing left to do? After the first solution simpler ones are looked for, the longer the larger it is: a large
-    /// program that fits a few demonstrations is seldom right about anything else.
+    /// Returns whether the search is over. After the first solution it looks for simpler ones, the longer the larger the
+    /// solution is: a large program that fits a few demonstrations seldom generalises.
     pub fn is_done(&self) -> bool {
         let patience = |best: &Individual| (best.score.size * best.score.size / 2).clamp(2, 400);
         let complete = |best: &Individual| best.score.is_complete();
@@ -170,8 +170,8 @@ impl<'t> Island<'t> {
         self.samples.is_empty() || best.any(|b| complete(b) && self.stagnant >= patience(b))
     }
 
-    /// Makes offspring: once in a generation, or in several passes if they are many. The first ones are the donors' programs as
-    /// they are. None if `cancel` is set before they are made.
+    /// Makes the offspring of a generation, or of one of its passes. The first offspring of all are the donors' programs,
+    /// unchanged. Returns none if `cancel` is set meanwhile.
     pub fn breed(
         &mut self,
         shared: &Shared,
@@ -341,8 +341,8 @@ impl<'t> Island<'t> {
         generation
     }
 
-    /// The offspring worth a closer look: those that would be among the best, one for each set of outputs. Solutions have
-    /// the same outputs all, and may still answer the tests differently: each of them is worth it.
+    /// Chooses the offspring that deserve a closer look: those that would be among the best, one for each set of outputs. All
+    /// solutions have the same outputs but may answer the tests differently, so each of them is chosen.
     fn choose(
         &self,
         offspring: &Offspring,
@@ -401,7 +401,7 @@ impl<'t> Island<'t> {
         chosen
     }
 
-    /// A closer look at an offspring: size, cost, colours and what differs say. None if alone it fails.
+    /// Takes a closer look at a child: size, cost, colours and differs. Returns none if it fails when run alone.
     fn refine(
         &self,
         offspring: &Offspring,
@@ -418,9 +418,9 @@ impl<'t> Island<'t> {
             &shared.differs,
             workspace,
         );
-        // A solution without an answer is none, and what is dear and no solution would have dear offspring.
-        let dear = trial.score.cost > DEAR && !trial.score.is_complete();
-        if trial.failed > 0 || dear {
+        // A solution that fails on a test is useless, and an expensive program would have expensive offspring.
+        let expensive = trial.score.cost > EXPENSIVE && !trial.score.is_complete();
+        if trial.failed > 0 || expensive {
             return None;
         }
         let parent = child.parent.map(|parent| {
@@ -438,7 +438,7 @@ impl<'t> Island<'t> {
         })
     }
 
-    /// Credits the kind of change that made a program better than the median of the population, or the best of all.
+    /// Credits the kind of mutation that made a program better than the median of the population, or the best of all.
     fn credit(&self, new: &Individual, best: Option<Score>, generation: &mut Generation) {
         let Some(kind) = new.kind else { return };
         let median = self.population.get(self.population.len() / 2);
@@ -478,18 +478,18 @@ impl<'t> Island<'t> {
         let shaken = self.stagnant > 0 && self.stagnant.is_multiple_of(PATIENCE);
         let mut next = survivors(all, population);
         if shaken {
-            // The best stay; the others make room for what is less good but different.
+            // The best stay; the others make room for different programs, even if these are worse.
             next.truncate((population / 4).max(1));
         }
         self.population = next;
     }
 
-    /// A program of the population.
+    /// Returns a program of the population.
     pub fn program(&self, individual: &Individual) -> Program {
         self.pool.typed.graph.program(individual.root, "solve")
     }
 
-    /// Takes programs in as they are, to be run in the next generation.
+    /// Runs programs and takes the best of them into the population.
     pub fn settle(&mut self, programs: &[Program], shared: &Shared, tools: &mut Tools) {
         self.renew(&shared.donors);
         let typed = &mut Arc::make_mut(&mut self.pool).typed;
@@ -522,9 +522,9 @@ impl<'t> Island<'t> {
         }
     }
 
-    /// Leaves behind what nobody needs, if there is much of it, and goes over to other donors if there are others.
+    /// Renews the gene pool if most of it is unused, or if there are new donors.
     fn renew(&mut self, donors: &Donors) {
-        if self.pool.is_good(&donors.pool) {
+        if self.pool.is_current(&donors.pool) {
             return;
         }
         let (population, parts) = (&mut self.population, &mut self.parts);
@@ -538,12 +538,12 @@ impl<'t> Island<'t> {
     }
 }
 
-/// Is a score better by more than size and cost?
+/// Returns whether a score is better by more than size and cost.
 fn is_progress(new: &Score, old: &Score) -> bool {
     (new.solved, new.closeness) > (old.solved, old.closeness)
 }
 
-/// Who lives on: the best, and for each demonstration the one that is closest to it.
+/// Selects the survivors: the best programs, and for each demonstration the one that is closest to it.
 fn survivors(sorted: Vec<Individual>, population: usize) -> Vec<Individual> {
     if sorted.len() <= population {
         return sorted;
@@ -569,7 +569,7 @@ fn survivors(sorted: Vec<Individual>, population: usize) -> Vec<Individual> {
     sorted
 }
 
-/// Child in the making.
+/// Offspring while they are made.
 struct Made<'s> {
     seen: &'s mut FxHashSet<u64>,
     children: Vec<Child>,
@@ -590,7 +590,7 @@ impl Made<'_> {
         new
     }
 
-    /// Has nothing with this hash been made before, as far as is remembered?
+    /// Returns whether no program with this hash is remembered.
     fn is_new(&mut self, hash: u64) -> bool {
         if self.seen.len() >= REMEMBERED {
             self.seen.clear();
@@ -598,7 +598,7 @@ impl Made<'_> {
         self.seen.insert(hash)
     }
 
-    /// Makes so many children, or fewer if too many tries come to nothing. None if `cancel` is set before they are made.
+    /// Makes `count` children, or fewer if too many tries fail. Returns none if `cancel` is set meanwhile.
     fn breed(
         &mut self,
         breeder: &mut Breeder<'_>,
@@ -609,7 +609,7 @@ impl Made<'_> {
     ) -> Option<()> {
         let sums = weights.sums();
         let goal = self.children.len() + count;
-        // A island that does not get on takes larger steps.
+        // A stagnant island takes larger steps.
         let again = if stagnant > PATIENCE / 2 { 0.45 } else { 0.25 };
         for tries in 0..count * 4 {
             if self.children.len() >= goal {
@@ -637,7 +637,7 @@ impl Made<'_> {
     }
 }
 
-/// A program changed once or a few times.
+/// Makes a program by one or a few mutations.
 fn changed(
     breeder: &mut Breeder<'_>,
     kind: MutationKind,
@@ -658,7 +658,7 @@ fn changed(
     })
 }
 
-/// A number for a name, the same every time.
+/// Returns a stable hash of a name.
 fn name_hash(name: &str) -> u64 {
     name.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)

@@ -1,13 +1,13 @@
 //! Evolution: solvers are mutated, run and scored, and the best are kept.
 //!
 //! ```text
-//!             +--- Donors: solvers that are there -----+
-//!             v                                        |
-//!  Island: breed --> Offspring --> run --> select --> Island (one for each task and island)
-//!            ^         all new programs of a             |
-//!         Weights      generation in one graph        Found
-//!            ^                                           v
-//!            +---------------- Credit ------------- whoever keeps an archive
+//!             +--- Donors: solvers that exist ----------+
+//!             v                                         |
+//!  Island: breed --> Offspring --> run --> select --> Island (one for each task and island number)
+//!            ^          all new programs of a             |
+//!         Weights       generation in one graph         Found
+//!            ^                                            v
+//!            +---------------- Credit --------------- the caller's archive
 //! ```
 //!
 //! - [`Evolution`]: the populations of all tasks; [`Evolution::round`] is one generation of each
@@ -15,10 +15,12 @@
 //! - [`MutationKind`]: the ways to make a program from others; [`Weights`] say how often each is tried, and adapt
 //! - [`Score`]: demonstrations solved, then closeness, then size, then cost
 //! - [`Donor`]: a solver to learn from
-//! - [`mutants`]: solvers changed by chance, for whoever scores them elsewhere
-//! - [`StageTimes`]: what the time of threads goes into
+//! - [`mutants`]: solvers changed at random, to be scored elsewhere
+//! - [`StageTimes`]: what the threads spend their time on
 //!
-//! Test outputs are never looked at.
+//! Test outputs are never looked at. `docs/evolution.md` says why things are done as they are.
+//!
+//! To add a kind of mutation, add it to [`MutationKind`] and to `mutate/`, one strategy per function.
 
 mod credit;
 mod devices;

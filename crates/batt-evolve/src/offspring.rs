@@ -1,4 +1,4 @@
-//! The offspring of one generation, and what becomes of them.
+//! The offspring of an island in one generation, and how they are run.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,15 +15,16 @@ use crate::score::{WHOLE, closeness};
 use crate::timing::Stage;
 use crate::typed::Typed;
 
-/// New programs of a task that have not been run.
+/// New programs of a task, before they are run.
 pub(crate) struct Offspring {
-    /// The island's, which nobody changes while there is a offspring.
+    /// The island's gene pool. It does not change while there are offspring.
     pub pool: Arc<GenePool>,
     pub children: Vec<Child>,
-    /// Programs that were made again and not run again.
+    /// Programs that were made before, and so are not run.
     pub repeated: u64,
+    /// Offspring by kind of mutation.
     pub tried: [u64; MutationKind::ALL.len()],
-    /// Parts that were computed.
+    /// The number of parts that were computed.
     pub computed: usize,
 }
 
@@ -31,18 +32,18 @@ pub(crate) struct Offspring {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Child {
     pub root: Ref,
-    /// Calls it is made of.
+    /// The number of calls it is made of.
     pub size: u32,
     /// How it was made; none for a donor's own program.
     pub kind: Option<MutationKind>,
-    /// The place of its parent in the population.
+    /// The position of its parent in the population.
     pub parent: Option<usize>,
     /// What it costs as a part, if it was assembled from parts.
     pub cost: Option<u32>,
 }
 
 impl Child {
-    /// A program that nobody has changed.
+    /// A program without a mutation.
     pub fn as_it_is(root: Ref) -> Child {
         Child {
             root,
@@ -54,10 +55,11 @@ impl Child {
     }
 }
 
-/// What a program came to on all demonstrations.
+/// The results of a program on the demonstrations.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Evaluation {
     pub failed: bool,
+    /// The number of demonstrations it solves.
     pub solved: u32,
     /// Closeness on each demonstration.
     pub closeness: Vec<u32>,
@@ -66,7 +68,7 @@ pub(crate) struct Evaluation {
 }
 
 impl Evaluation {
-    /// Adds what the next demonstration came to.
+    /// Adds the result of the next demonstration.
     pub fn add(&mut self, verdict: &Verdict, hash: Option<u64>, close: u32) {
         match hash {
             Some(hash) if !matches!(verdict, Verdict::Failed(_)) => {
@@ -78,41 +80,43 @@ impl Evaluation {
         }
     }
 
-    /// The average closeness, in parts of a million.
+    /// Returns the average closeness, in parts of a million.
     pub fn mean(&self) -> u32 {
         let sum: u64 = self.closeness.iter().map(|&c| u64::from(c)).sum();
         (sum / self.closeness.len().max(1) as u64) as u32
     }
 }
 
-/// One hash from two.
+/// Combines two hashes into one.
 pub(crate) fn combine(a: u64, b: u64) -> u64 {
     let mixed = (a.rotate_left(27) ^ b).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed ^ (mixed >> 29)
 }
 
-/// Demonstrations that have an output, as samples.
+/// Returns the demonstrations that have an output, as samples.
 pub(crate) fn samples(task: &Task) -> Vec<Sample<'_>> {
     let known = task.train.iter().filter(|pair| pair.output.is_some());
     known.map(|pair| Sample::new(task, pair)).collect()
 }
 
-/// The score of one output, and its hash; none if looking at it went beyond a limit.
+/// Returns the verdict on an output and its hash; no hash if computing it exceeded a limit.
 fn look<'r>(run: &mut Run<'r>, value: Value<'r>, sample: &Sample<'_>) -> (Verdict, Option<u64>) {
     let verdict = judge(run, value, sample.expected);
     let hash = run.hash(value);
     (verdict, run.check_limits().is_ok().then_some(hash))
 }
 
-/// A program one step of which takes more than this part of what all may take is dear.
-const DEAR_STEP: u64 = 12;
+/// A program is expensive if one of its steps takes more than this fraction of the limit.
+const EXPENSIVE_STEP: u64 = 12;
 
 /// Runs programs on all demonstrations. One that fails on a demonstration is not run on the next.
 ///
-/// `limits` are those of one program on one demonstration. Most are cheap: they are run together, with what they have in
-/// common computed once, and with small limits for each step. The few that reach those are dear. They are run alone, so
-/// that it is known what the program takes as a whole. What devices finish is within the limits, and so is not failed here
-/// either way.
+/// `limits` are those of one program on one demonstration. Most programs are cheap: they run together, which computes what
+/// they have in common once, with small limits for each step. The few expensive programs that reach these limits run again
+/// one by one, which shows what the program takes as a whole. A program that a device finishes is within the limits, so it
+/// does not fail here either.
+///
+/// Returns none if `cancel` is set meanwhile.
 pub(crate) fn run_programs(
     typed: &Typed,
     roots: &[Ref],
@@ -124,30 +128,30 @@ pub(crate) fn run_programs(
 ) -> Option<Vec<Evaluation>> {
     let started = Instant::now();
     let small = Limits {
-        steps: limits.steps / DEAR_STEP,
+        steps: limits.steps / EXPENSIVE_STEP,
         ..*limits
     };
     let mut evaluations = vec![Evaluation::default(); roots.len()];
-    let mut dear = vec![false; roots.len()];
+    let mut expensive = vec![false; roots.len()];
     for sample in samples {
         if cancel.is_cancelled() {
             return None;
         }
-        let alive = (0..roots.len()).filter(|&at| !evaluations[at].failed && !dear[at]);
+        let alive = (0..roots.len()).filter(|&at| !evaluations[at].failed && !expensive[at]);
         let alive: Vec<usize> = alive.collect();
         let wanted: Vec<Ref> = alive.iter().map(|&at| roots[at]).collect();
         let worker = &mut tools.worker;
         worker.run(&typed.graph, &wanted, sample, &small, |run, at, value| {
-            let (evaluation, dear) = (&mut evaluations[alive[at]], &mut dear[alive[at]]);
+            let (evaluation, expensive) = (&mut evaluations[alive[at]], &mut expensive[alive[at]]);
             match value {
                 Ok(value) => match look(run, value, sample) {
                     (verdict, Some(hash)) => {
                         let close = sample.expected.map_or(0, |e| closeness(&verdict, e));
                         evaluation.add(&verdict, Some(hash), close.min(WHOLE));
                     }
-                    (_, None) => *dear = true,
+                    (_, None) => *expensive = true,
                 },
-                Err(Fault::Steps) => *dear = true,
+                Err(Fault::Steps) => *expensive = true,
                 Err(_) => evaluation.failed = true,
             }
         });
@@ -156,7 +160,7 @@ pub(crate) fn run_programs(
     for (at, evaluation) in evaluations
         .iter_mut()
         .enumerate()
-        .filter(|(at, _)| dear[*at])
+        .filter(|(at, _)| expensive[*at])
     {
         if cancel.is_cancelled() {
             return None;
@@ -168,7 +172,7 @@ pub(crate) fn run_programs(
     Some(evaluations)
 }
 
-/// Runs a program on the demonstrations that are still missing, until it fails.
+/// Runs a program on the remaining demonstrations, until it fails.
 fn run_alone(
     program: &Compiled,
     samples: &[Sample<'_>],
@@ -186,7 +190,8 @@ fn run_alone(
     }
 }
 
-/// Hashes of values on all demonstrations; none of those that fail somewhere.
+/// Returns the hashes of values on all demonstrations, none for a value that fails on some demonstration. Returns none at
+/// all if `cancel` is set meanwhile.
 pub(crate) fn run_parts(
     typed: &Typed,
     values: &[Ref],

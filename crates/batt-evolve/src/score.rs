@@ -6,27 +6,27 @@ use batt_arc::Grid;
 use batt_engine::Verdict;
 use serde::{Deserialize, Serialize};
 
-/// All of a closeness: the output is the expected one. Closeness is counted in parts of this many.
+/// The closeness of the expected output. Closeness is counted in parts of this.
 pub const WHOLE: u32 = 1_000_000;
 
-/// What a program is worth on the demonstrations of a task. The better one is the greater one: more demonstrations
-/// solved, then closer to them, then smaller, then cheaper.
+/// The score of a program on the demonstrations of a task. Better is greater: more demonstrations solved, then closer to
+/// them, then smaller, then cheaper.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Score {
-    /// Demonstrations whose output it gives.
+    /// The number of demonstrations it solves.
     pub solved: u32,
-    /// Demonstrations there are.
+    /// The number of demonstrations.
     pub demos: u32,
-    /// How close it is to all outputs, on the average, in parts of a [million](WHOLE).
+    /// The average closeness to the expected outputs, in parts of a [million](WHOLE).
     pub closeness: u32,
-    /// Steps of the program.
+    /// The number of steps of the program.
     pub size: u32,
     /// Units of work it takes on all demonstrations together.
     pub cost: u64,
 }
 
 impl Score {
-    /// Does it give all outputs?
+    /// Returns whether it solves all demonstrations.
     pub fn is_complete(&self) -> bool {
         self.demos > 0 && self.solved == self.demos
     }
@@ -49,7 +49,7 @@ impl PartialOrd for Score {
     }
 }
 
-/// How close one output is, as far as its verdict tells: this much is known of every offspring, on any device.
+/// Returns how close an output is as far as its verdict tells: this much is known of every program, on any device.
 ///
 /// A grid of the right shape is closer than any other, and one that is wrong in half of its cells is no closer than a
 /// blank one would be.
@@ -71,7 +71,7 @@ pub fn closeness(verdict: &Verdict, expected: &Grid) -> u32 {
     }
 }
 
-/// What is added to the closeness of a wrong output for its colours. What differs say adds a little more.
+/// Returns what is added to the closeness of a wrong output for its colours. Differs add a little more.
 pub fn refinement(got: &[u8], expected: &Grid) -> u32 {
     let palette = |cells: &[u8]| {
         let cells = cells.iter().filter(|&&color| color < 10);

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use batt_lang::{Batt, Operand};
 
 use super::twins::Twins;
-use crate::compile::{CONSTANT, Instruction, Source, Steps};
+use crate::lower::{CONSTANT, Instruction, Source, Steps};
 
 /// The plan of a batt.
 pub(crate) struct Plan {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::compile::{CONSTANT, Source, Steps};
+use crate::lower::{CONSTANT, Source, Steps};
 
 /// The twins of those steps that depend on a parameter: they do the same with one more parameter instead. They come behind
 /// all other steps.

@@ -9,8 +9,8 @@ use super::results::{Entry, Reason, StepMark, entries, step_mark};
 use super::verify::Seen;
 use super::wire::{self, WireError};
 use crate::batt::{BattEntry, BattWorker, CompiledBatt, Goal, StepCount};
-use crate::compile::RunError;
 use crate::evaluate::judge;
+use crate::interpret::RunError;
 use crate::sample::Sample;
 
 /// A run on a device.

@@ -8,8 +8,8 @@ use batt_lang::StepId;
 use super::backend::Launched;
 use super::wire::{self, WireError};
 use crate::batt::StepCount;
-use crate::compile::RunError;
 use crate::evaluate::Verdict;
+use crate::interpret::RunError;
 
 /// Why a run is left to the CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

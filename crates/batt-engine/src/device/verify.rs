@@ -8,8 +8,8 @@ use batt_lang::SplitMix64;
 
 use super::report::Mismatch;
 use super::results::Entry;
-use crate::compile::RunError;
 use crate::evaluate::{Job, Judged, Verdict, execute_job, judge, judge_job};
+use crate::interpret::RunError;
 
 /// Which runs are done again, and what came of it.
 pub(crate) struct Verify {

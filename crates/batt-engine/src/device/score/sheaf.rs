@@ -1,12 +1,10 @@
 //! Programs of a search as words, straight from the graph they were made in.
 
-use std::sync::OnceLock;
+use batt_dsl::Literal;
+use batt_lang::graph::{Graph, Node, Ref};
 
-use batt_dsl::Dialect;
-use batt_lang::graph::{Graph, Node, Ref, Target};
-
-use crate::compile::{CONSTANT, Constant, Instruction, Source, Steps, constant, instruction};
 use crate::device::bytecode::{Pen, ProgramAt, Programs};
+use crate::lower::{Constant, Operands, Referent, Source, Steps, referent_in};
 use crate::sample::Role;
 
 /// Programs made ready for devices, to be run on the same samples.
@@ -42,7 +40,6 @@ impl Sheaf {
 pub struct Encoder {
     nodes: Vec<u32>,
     steps: Steps,
-    sources: Vec<Source>,
     pen: Pen,
 }
 
@@ -65,71 +62,29 @@ impl Encoder {
         sheaf
     }
 
-    /// Makes the steps of a value. Gives where it is then, and the parameters.
+    /// Makes the steps of a value. Returns where the value is then, and the parameters.
     fn compile(&mut self, graph: &Graph, value: Ref) -> (Source, &'static [Role]) {
         graph.reach_into(value, &mut self.nodes);
         let params = graph.params(value, &self.nodes);
-        let Encoder {
-            nodes,
-            steps,
-            sources,
-            ..
-        } = self;
-        steps.params = params.len();
-        steps.literals.clear();
-        steps.instructions.clear();
-        steps.ops.clear();
-        // Steps come after the literals, so those are counted first.
-        let operands = nodes.iter().flat_map(|&node| graph.operands(node));
-        let literals = operands.chain([&value]).filter_map(|operand| {
-            let literal = literal(graph, *operand)?;
-            constant(literal).is_none().then(|| literal.clone())
-        });
-        steps.literals.extend(literals);
-        steps.first_step = params.len() + steps.literals.len();
-        let mut place = Place {
+        let Encoder { nodes, steps, .. } = self;
+        let mut operands = OfValue {
             graph,
             nodes,
             params,
-            first_step: steps.first_step as u32,
-            next_literal: params.len() as u32,
         };
+        steps.begin(params.len());
         for &node in nodes.iter() {
-            let (made, op) = match graph.node(node) {
+            match graph.node(node) {
                 Node::Call { callee, args } => {
-                    let callee = place.source(callee);
-                    sources.clear();
-                    sources.extend(args.iter().map(|&arg| place.source(arg)));
-                    instruction(callee, sources)
+                    steps.call(&mut operands, callee, args.iter().copied());
                 }
-                Node::Tuple(items) => {
-                    let items = items.iter().map(|&item| place.source(item)).collect();
-                    (Instruction::Tuple(items), None)
-                }
-            };
-            steps.instructions.push(made);
-            steps.ops.push(op);
+                Node::Tuple(items) => steps.tuple(&mut operands, items.iter().copied()),
+            }
         }
-        (place.source(value), roles(params))
+        let mut result = steps.source(&mut operands, value);
+        steps.finish(std::iter::once(&mut result));
+        (result, roles(params))
     }
-}
-
-/// A literal that is no named constant.
-fn literal(graph: &Graph, value: Ref) -> Option<&batt_dsl::Literal> {
-    match value.target() {
-        Target::Literal(at) => graph.literal_at(at),
-        _ => None,
-    }
-}
-
-/// The named constants of all dialects, by their numbers: every one is one word.
-fn named() -> &'static [Constant] {
-    static NAMED: OnceLock<Vec<Constant>> = OnceLock::new();
-    NAMED.get_or_init(|| {
-        let all = Dialect::Tokpidjin.constants();
-        all.map(|id| constant(&id.value()).unwrap_or(Constant::None))
-            .collect()
-    })
 }
 
 /// What the parameters of a program of a graph are for.
@@ -141,40 +96,33 @@ fn roles(params: &[u32]) -> &'static [Role] {
     }
 }
 
-/// Where the operands of a program are.
-struct Place<'g> {
+/// The operands of a value of a graph, as a program.
+struct OfValue<'g> {
     graph: &'g Graph,
+    /// The nodes it is made of, in ascending order.
     nodes: &'g [u32],
     params: &'g [u32],
-    first_step: u32,
-    next_literal: u32,
 }
 
-impl Place<'_> {
-    fn source(&mut self, value: Ref) -> Source {
-        let known = |constant| Source {
-            slot: CONSTANT,
-            constant,
+impl Operands for OfValue<'_> {
+    type Operand = Ref;
+    type Literal = Literal;
+    const SHARES_LITERALS: bool = false;
+
+    fn referent(&mut self, value: Ref) -> Referent<Literal> {
+        let step = |node: u32| self.nodes.binary_search(&node).unwrap_or_default() as u32;
+        let param = |param: u32| {
+            let at = self.params.iter().position(|&known| known == param);
+            at.unwrap_or_default() as u32
         };
-        match value.target() {
-            Target::Node(node) => {
-                let at = self.nodes.binary_search(&node).unwrap_or_default();
-                Source::slot(self.first_step + at as u32)
-            }
-            Target::Op(op) => known(Constant::Op(op)),
-            Target::Const(id) => known(named()[id.index()]),
-            Target::Literal(at) => match self.graph.literal_at(at).and_then(constant) {
-                Some(constant) => known(constant),
-                // Literals are met here in the sequence in which they were collected.
-                None => {
-                    self.next_literal += 1;
-                    Source::slot(self.next_literal - 1)
-                }
+        match referent_in(self.graph, value, step, param) {
+            Referent::Param(slot) => Referent::Param(slot),
+            Referent::Step(step) => Referent::Step(step),
+            Referent::Constant(constant) => Referent::Constant(constant),
+            Referent::Literal(at) => match self.graph.literal_at(at) {
+                Some(literal) => Referent::Literal(literal.clone()),
+                None => Referent::Constant(Constant::None),
             },
-            Target::Param(param) => {
-                let at = self.params.iter().position(|&known| known == param);
-                Source::slot(at.unwrap_or_default() as u32)
-            }
         }
     }
 }
