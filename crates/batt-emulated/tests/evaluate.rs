@@ -10,7 +10,9 @@ use batt_engine::device::{
     Device, DeviceOptions, DeviceReport, Left, Prepared, Reason, ScoreOptions, score_jobs,
     score_table,
 };
-use batt_engine::{Compiled, EvalOptions, Job, Judged, Role, Sample, Values, Verdict, evaluate_on};
+use batt_engine::{
+    Compiled, EvalOptions, Job, Judged, ParamRole, Sample, Values, Verdict, evaluate_on,
+};
 use batt_lang::SolverFile;
 
 /// Besides those of the corpus: parameters in any order, and one that nobody can give.
@@ -159,7 +161,7 @@ fn scores_of_some_runs() {
             .collect();
         let wanted: Vec<&Judged> = (0..1000).map(|at| &expected[place(at)]).collect();
         // One of the programs takes parameters that nobody has prepared.
-        let prepared = Prepared::new(samples, [[Role::Input].as_slice()]);
+        let prepared = Prepared::new(samples, [[ParamRole::Input].as_slice()]);
         for left in [Left::Done, Left::HandedBack] {
             for (count, chunk) in [(0, 0), (1, 0), (2, 90)] {
                 let options = ScoreOptions {

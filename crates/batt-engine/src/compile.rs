@@ -6,12 +6,12 @@ use batt_dsl::{Dialect, Literal};
 use batt_lang::{Operand, Program, StepKind};
 
 use crate::lower::{Constant, Operands, Referent, Source, Steps, constant};
-use crate::sample::Role;
+use crate::sample::ParamRole;
 
-/// A program compiled once, to be run many times, on any thread.
+/// A program compiled once, to run many times, on any thread.
 pub struct Compiled {
     dialect: Dialect,
-    roles: Option<Vec<Role>>,
+    roles: Option<Vec<ParamRole>>,
     pub(crate) steps: Steps,
     pub(crate) result: Source,
 }
@@ -22,33 +22,33 @@ impl Compiled {
         let (steps, results) = Steps::new(program, std::iter::once(program.result()));
         Compiled {
             dialect: program.dialect(),
-            roles: Role::of(program.params()),
+            roles: ParamRole::of(program.params()),
             steps,
             result: results[0],
         }
     }
 
-    /// The dialect of the program: its runs have to be of the same.
+    /// Returns the dialect of the program. Its runs have to be of the same dialect.
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// What each input is for; `None` if the names of the parameters do not tell.
-    pub fn roles(&self) -> Option<&[Role]> {
+    /// Returns the role of each parameter, or none if their names do not tell.
+    pub fn roles(&self) -> Option<&[ParamRole]> {
         self.roles.as_deref()
     }
 
-    /// Number of inputs a run takes.
+    /// Returns the number of inputs.
     pub fn params(&self) -> usize {
         self.steps.params
     }
 
-    /// Number of steps.
+    /// Returns the number of steps.
     pub fn len(&self) -> usize {
         self.steps.instructions.len()
     }
 
-    /// Does the program return one of its inputs or a constant, without any step?
+    /// Returns whether the program has no steps: it returns an input or a constant.
     pub fn is_empty(&self) -> bool {
         self.steps.instructions.is_empty()
     }
@@ -101,8 +101,8 @@ impl Steps {
         (steps, results)
     }
 
-    /// Some of the steps, with what they need: earlier ones among them, inputs and literals. `results` are changed to where they
-    /// are found then.
+    /// Returns some of the steps, with the literals they need. Each may refer to earlier ones among them and to inputs. Corrects
+    /// `results` to where the values are then.
     pub fn only(&self, numbers: &[u32], results: &mut [Source]) -> Steps {
         let mut only = Steps {
             params: self.params,

@@ -1,4 +1,4 @@
-//! Many runs at once: every core busy, results in input order, faults contained.
+//! Evaluation: many runs on all cores, with results in the order of the jobs.
 
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
@@ -10,19 +10,19 @@ use crate::cancel::Cancel;
 use crate::compile::Compiled;
 use crate::device::{DeviceOptions, DeviceReport};
 use crate::interpret::RunError;
-use crate::sample::{Role, Sample, demos};
+use crate::sample::{ParamRole, Sample, demos};
 use crate::schedule::{Delivered, Schedule, Window};
 
 /// One run to do: a program and what it is run on.
 #[derive(Clone, Copy)]
 pub struct Job<'a> {
-    /// The program; the names of its parameters say what they are for.
+    /// The program; the names of its parameters tell their roles.
     pub program: &'a Compiled,
-    /// What it is run on.
+    /// The sample it runs on.
     pub sample: Sample<'a>,
 }
 
-/// What a run came to.
+/// How the result of a run compares with the expected output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The expected grid.
@@ -31,16 +31,16 @@ pub enum Verdict {
     WrongCells(usize),
     /// A grid of another shape: height and width.
     WrongShape(usize, usize),
-    /// A value that is no grid of colours.
+    /// A value other than a grid of colours.
     NotAGrid,
-    /// A value, but nothing to compare it with.
+    /// A value, without an expected output to compare it with.
     Unknown,
     /// The run failed.
     Failed(RunError),
 }
 
 impl Verdict {
-    /// Did the run give the expected grid?
+    /// Returns whether the run gave the expected grid.
     pub fn is_right(&self) -> bool {
         *self == Verdict::Right
     }
@@ -57,20 +57,20 @@ pub struct JobResult {
     pub time: Duration,
 }
 
-/// How to run.
+/// Options of [`evaluate`].
 #[derive(Clone, Debug)]
 pub struct EvalOptions {
     /// Limits of each run.
     pub limits: Limits,
     /// Threads; `None` for one per core.
     pub threads: Option<NonZeroUsize>,
-    /// Keep the values, or only the verdicts?
+    /// Which values to return besides the verdicts.
     pub values: Values,
-    /// How devices are used, if there are any.
+    /// How devices are used by [`evaluate_on`](crate::evaluate_on).
     pub device: DeviceOptions,
 }
 
-/// Which values to hand back.
+/// Which values to return.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Values {
     /// Verdicts only.
@@ -83,7 +83,7 @@ pub enum Values {
 }
 
 impl Values {
-    /// Is the value of a run with this verdict to be handed back?
+    /// Returns whether the value of a run with this verdict is wanted.
     pub(crate) fn wants(self, verdict: &Verdict) -> bool {
         match self {
             Values::None => false,
@@ -94,7 +94,7 @@ impl Values {
 }
 
 impl EvalOptions {
-    /// The same with all values.
+    /// Returns the same options with all values.
     pub(crate) fn with_values(&self) -> EvalOptions {
         EvalOptions {
             values: Values::All,
@@ -224,7 +224,7 @@ pub fn judge_job(workspace: &mut Workspace, job: &Job<'_>, limits: &Limits) -> J
         };
         let verdict = judge(run, value, job.sample.expected);
         let hash = run.hash(value);
-        // Hashing cannot fail in Python, and goes on with a made-up number when it reaches a limit.
+        // Hashing cannot fail in Python. When it reaches a limit it continues with a made-up number.
         match run.check_limits() {
             Ok(()) => Judged {
                 verdict,
@@ -235,7 +235,7 @@ pub fn judge_job(workspace: &mut Workspace, job: &Job<'_>, limits: &Limits) -> J
     })
 }
 
-/// Executes the program of a job.
+/// Executes the program of a job, and finishes with what it returned while the run is still there.
 #[inline]
 pub(crate) fn execute_job<T>(
     workspace: &mut Workspace,
@@ -247,7 +247,7 @@ pub(crate) fn execute_job<T>(
     let dialect = job.program.dialect();
     workspace.run_on(&input, dialect, limits, |run, input| {
         let outcome = match job.program.roles() {
-            Some([Role::Input]) => job.program.execute_on(run, input),
+            Some([ParamRole::Input]) => job.program.execute_on(run, input),
             _ => inputs(run, job.program, &job.sample, input)
                 .and_then(|inputs| job.program.execute(run, &inputs)),
         };
@@ -255,7 +255,7 @@ pub(crate) fn execute_job<T>(
     })
 }
 
-/// What a program is given, parameter by parameter; `input` is the sample's input as a value.
+/// Returns what a program is given, parameter by parameter. `input` is the sample's input as a value.
 pub fn inputs<'r>(
     run: &mut Run<'r>,
     program: &Compiled,
@@ -267,15 +267,15 @@ pub fn inputs<'r>(
     let mut inputs = Vec::with_capacity(roles.len());
     for role in roles {
         inputs.push(match role {
-            Role::Input => input,
-            Role::Samples => demos(run, sample.demos).map_err(nowhere)?,
-            Role::Comparison => Value::None,
+            ParamRole::Input => input,
+            ParamRole::Samples => demos(run, sample.demos).map_err(nowhere)?,
+            ParamRole::Comparison => Value::None,
         });
     }
     Ok(inputs)
 }
 
-/// A grid of a task as the input of a run.
+/// Returns a grid of a task as the input of a run.
 pub fn input_grid(grid: &Grid) -> batt_dsl::Grid<'_> {
     batt_dsl::Grid {
         height: grid.height(),
@@ -284,7 +284,7 @@ pub fn input_grid(grid: &Grid) -> batt_dsl::Grid<'_> {
     }
 }
 
-/// Compares a value with the expected grid, as Python's `==` would. Where a limit is in the way of that, the run has failed.
+/// Compares a value with the expected grid, as Python's `==` would. If that exceeds a limit, the run has failed.
 pub fn judge<'r>(run: &mut Run<'r>, value: Value<'r>, expected: Option<&Grid>) -> Verdict {
     let Some(expected) = expected else {
         return Verdict::Unknown;

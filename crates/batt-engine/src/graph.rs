@@ -1,8 +1,8 @@
 //! Values of a [`Graph`]: what many programs have in common is computed once.
 //!
-//! A search makes programs by the thousand, and most of what one computes others compute as well. Here some values of a
-//! graph are computed on a sample in one go. Each node has the limits of a step of a batt: what becomes of one value
-//! does not depend on which others are computed with it, so results are the same however the work is cut up.
+//! A search makes programs by the thousand, and most of what one computes others compute as well. A [`GraphWorker`]
+//! computes some values of a graph on a sample in one run. Each node has limits of its own, so the result for one value
+//! does not depend on which others are computed with it.
 
 use batt_dsl::{Fault, Limits, MemoryBudget, Outcome, Run, Value, Workspace};
 use batt_lang::graph::{Graph, Node, Ref};
@@ -10,13 +10,13 @@ use batt_lang::graph::{Graph, Node, Ref};
 use crate::lower::{Instruction, Operands, Referent, Source, Steps, referent_in};
 use crate::sample::{Sample, demos, grid};
 
-/// When values take more memory than this, the rest is computed in another run. Sharing is lost between the two.
+/// When values take more memory than this, the remaining ones are computed in another run. The two runs share nothing.
 const MEMORY_OF_RUN: usize = 8 << 20;
 
 /// Slots of the parameters `S`, `I` and `C`.
 const PARAMS: usize = 3;
 
-/// What a thread needs to compute values of graphs, reused from one to the next.
+/// What a thread needs to compute values of graphs, reused from one call to the next.
 #[derive(Default)]
 pub struct GraphWorker {
     workspace: Workspace,
@@ -82,7 +82,7 @@ impl Operands for OfPlan<'_> {
 }
 
 impl Plan {
-    /// Plans the computation of some values, one after the other, each with the nodes that are not there yet.
+    /// Plans the computation of some values, one after the other. Each adds the nodes that are missing for it.
     fn make(&mut self, graph: &Graph, roots: &[Ref]) {
         self.steps.begin(PARAMS);
         self.nodes.clear();
@@ -141,8 +141,8 @@ impl GraphWorker {
         GraphWorker::default()
     }
 
-    /// Computes values of a graph on a sample and shows each of them, or why there is none, in order. `limits` are those
-    /// of one node. What `look` does with a value is done on a budget of its own.
+    /// Computes values of a graph on a sample and shows each of them, or the fault, to `look`, in order. `limits` hold for
+    /// each node, and once more for what `look` does with each value.
     pub fn run(
         &mut self,
         graph: &Graph,
@@ -160,7 +160,7 @@ impl GraphWorker {
         }
     }
 
-    /// Runs the plan until it is done or takes too much memory. Gives how many roots were shown.
+    /// Runs the plan until it is done or takes too much memory. Returns how many roots were shown.
     fn run_plan(
         &mut self,
         graph: &Graph,
@@ -180,7 +180,7 @@ impl GraphWorker {
             let first = plan.steps.first();
             let slots = match prepare(run, graph, plan, sample) {
                 Ok(slots) => slots,
-                // Nothing can be computed where the inputs have no room.
+                // Without room for the inputs nothing can be computed.
                 Err(fault) => {
                     (0..plan.roots.len()).for_each(|at| look(run, at, Err(fault)));
                     return plan.roots.len();
@@ -194,7 +194,7 @@ impl GraphWorker {
                         Some(fault) => failed[k] = Some(fault),
                         None => {
                             run.begin_step(&mut memory);
-                            // The order of a set of functions must not depend on what else is computed.
+                            // The order of a set of functions must not depend on which other nodes are computed.
                             run.begin_closures(plan.nodes[k]);
                             let outcome = instruction.execute(run, slots).outcome();
                             match outcome.and_then(|value| run.check_limits().map(|()| value)) {
@@ -220,7 +220,7 @@ impl GraphWorker {
     }
 }
 
-/// The slots, with parameters and literals in place.
+/// Makes the slots, with parameters and literals in place.
 fn prepare<'r>(
     run: &mut Run<'r>,
     graph: &Graph,
@@ -246,7 +246,7 @@ fn failed_at(source: Source, first: usize, failed: &[Option<Fault>]) -> Option<F
 }
 
 impl Instruction {
-    /// Why one of the operands has no value, if so.
+    /// Returns the fault of the first operand that has no value.
     #[inline]
     fn first_failed(&self, first: usize, failed: &[Option<Fault>]) -> Option<Fault> {
         let callee = match self {

@@ -6,24 +6,24 @@ use batt_lang::StepId;
 use crate::compile::Compiled;
 use crate::lower::{Constant, Instruction, Source, Steps};
 
-/// A run that failed, and where.
+/// Why a run failed, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunError {
-    /// What went wrong.
+    /// The fault.
     pub fault: Fault,
-    /// The step that failed; none when the program was given a wrong number of inputs.
+    /// The step that failed; none if the fault belongs to no step, such as a wrong number of inputs.
     pub step: Option<StepId>,
 }
 
-/// A fault that no step is to blame for.
+/// A fault that belongs to no step.
 fn nowhere(fault: Fault) -> RunError {
     RunError { fault, step: None }
 }
 
-/// The shortest solvers have no more values; clearing more takes as long as a step.
+/// The number of values of the shortest solvers. Clearing more slots takes as long as a step.
 const FEW: usize = 4;
 
-/// Most solvers have no more.
+/// The number of values of most solvers, at most.
 pub(crate) const SOME: usize = 24;
 
 impl Compiled {
@@ -43,11 +43,11 @@ impl Compiled {
         run: &mut Run<'r>,
         input: Value<'r>,
     ) -> Result<Value<'r>, RunError> {
-        // Handed over in registers: a copy from memory would wait for the stores just made.
+        // Passed in registers: a copy from memory would wait for the stores just made.
         self.execute_with(run, 1, |slots| slots[0] = input, |_, _, _| {})
     }
 
-    /// Executes the program and shows every step's value as it is computed.
+    /// Executes the program and shows the value of each step to `watch`.
     pub fn execute_watched<'r>(
         &self,
         run: &mut Run<'r>,
@@ -116,7 +116,7 @@ impl Compiled {
 }
 
 impl Steps {
-    /// Makes the literals.
+    /// Makes the literals and puts them into their slots.
     #[inline(always)]
     pub fn place_literals<'r>(
         &self,
@@ -162,7 +162,7 @@ impl Constant {
 }
 
 impl Instruction {
-    /// The value that is called, where it is not a known primitive with the right number of arguments.
+    /// Returns the value that is called, where that is not a known primitive with the right number of arguments.
     pub(crate) fn dynamic_callee<'r>(&self, slots: &[Value<'r>]) -> Option<Value<'r>> {
         match self {
             Instruction::Dynamic(callee, _) => Some(callee.get(slots)),
@@ -178,14 +178,14 @@ impl Instruction {
             Instruction::Call3(code, [a, b, c]) => {
                 code(run, a.get(slots), b.get(slots), c.get(slots))
             }
-            _ => self.execute_apart(run, slots),
+            _ => self.execute_rare(run, slots),
         }
     }
 
-    /// The kinds that are rare or long. Kept apart, so that the others are told apart by comparisons:
+    /// Executes the rare and long instructions. In a function of their own, so that the others are distinguished by comparisons:
     /// a jump through a table takes as long as a short step.
     #[inline(never)]
-    fn execute_apart<'r>(&self, run: &mut Run<'r>, slots: &[Value<'r>]) -> Returned<'r> {
+    fn execute_rare<'r>(&self, run: &mut Run<'r>, slots: &[Value<'r>]) -> Returned<'r> {
         let values = |sources: &[Source]| -> Vec<_> {
             sources.iter().map(|source| source.get(slots)).collect()
         };

@@ -8,14 +8,15 @@
 //!
 //! The types to know:
 //!
-//! - [`Compiled`]: a program made ready to run, on any thread
+//! - [`Compiled`]: a program made ready to run, on any thread; [`CompiledBatt`]: many of them merged
 //! - [`Sample`]: an input grid with the demonstrations of its task
-//! - [`Job`]: one run to do; [`evaluate`] does many of them on all cores
-//! - [`JobResult`] and [`Verdict`]: what a run came to
-//! - [`EvalOptions`]: limits, threads
-//! - [`GraphWorker`]: values of programs that share what they have in common
+//! - [`Job`]: one run to do; [`evaluate`] does many on all cores, [`mega`] runs batts over datasets
+//! - [`JobResult`] and [`Verdict`]: the result of a run
+//! - [`EvalOptions`]: limits, threads, values; [`Cancel`]: ends work early
+//! - [`GraphWorker`]: values of many programs, with what they have in common computed once
 //! - [`conformance`]: checking against results that CPython computed
-//! - [`device`]: runs on a device
+//! - [`schedule`]: worker threads, and results in order
+//! - [`device`]: runs on a device; [`evaluate_on`] and [`mega_on`] use it
 //!
 //! ```
 //! use batt_arc::Grid;
@@ -64,4 +65,4 @@ pub use interpret::RunError;
 pub use mega::{MegaOptions, MegaReport, MegaResult, mega};
 pub use on_devices::{evaluate_on, mega_on};
 pub use profile::{BattProfile, StepProfile, profile};
-pub use sample::{Role, Sample};
+pub use sample::{ParamRole, Sample};

@@ -1,15 +1,15 @@
 //! Lowering: the operands of programs and graphs become sources, and their steps become instructions.
 //!
 //! Values of a run are kept in slots: first the parameters, then the literals, then the steps. A source is a slot, or a
-//! constant that needs none. What a thing refers to is said by its [`Operands`]; there is one implementation for
-//! programs and one for each way to read a graph. All else is done here, once.
+//! constant that needs none. An implementation of [`Operands`] tells what operands refer to: there is one for programs, one
+//! for the plan of a graph, and one for single values of a graph. Everything else is here.
 
 use std::sync::OnceLock;
 
 use batt_dsl::{Code, Dialect, Literal, OpId, Pair, Returned, Run, Value};
 use batt_lang::graph::{Graph, Ref, Target};
 
-/// Where an argument comes from.
+/// Where an operand comes from: a slot, or a constant.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Source {
     /// The slot of a parameter, an earlier step or a literal; [`CONSTANT`] for none.
@@ -17,7 +17,7 @@ pub(crate) struct Source {
     pub constant: Constant,
 }
 
-/// The slot number of an argument that has no slot.
+/// The slot number of a source that has no slot.
 pub(crate) const CONSTANT: u32 = u32::MAX;
 
 /// A value that needs no memory.
@@ -99,7 +99,7 @@ impl<L> Default for Steps<L> {
 const STEPS: u32 = 1 << 30;
 
 impl<L: PartialEq> Steps<L> {
-    /// Begins steps with so many parameters, in the memory of the steps before.
+    /// Starts over with `params` parameters, in the memory of the previous steps.
     pub fn begin(&mut self, params: usize) {
         self.params = params;
         self.literals.clear();
@@ -264,7 +264,7 @@ fn instruction(callee: Source, args: &[Source]) -> (Instruction, Option<OpId>) {
         (Code::Two(code), &[a, b]) => Instruction::Call2(code, [a, b]),
         (Code::Three(code), &[a, b, c]) => Instruction::Call3(code, [a, b, c]),
         (Code::Four(code), &[a, b, c, d]) => Instruction::Call4(code, [a, b, c, d]),
-        // A count that does not fit is left to the dynamic call, which fails as Python does.
+        // With a wrong number of arguments, the dynamic call fails as Python does.
         _ => return (Instruction::Dynamic(callee, args.to_vec()), None),
     };
     (known, Some(id))
@@ -280,7 +280,7 @@ impl Source {
 }
 
 impl Instruction {
-    /// Where the arguments come from, or the items of a tuple.
+    /// Returns the sources of the arguments, or of the items of a tuple.
     pub fn args(&self) -> &[Source] {
         match self {
             Instruction::Call1(_, args) => args,
@@ -291,7 +291,7 @@ impl Instruction {
         }
     }
 
-    /// Shows where everything comes from that it uses.
+    /// Shows each source of the instruction to `see`.
     pub fn sources(&self, mut see: impl FnMut(&Source)) {
         if let Instruction::Dynamic(callee, _) = self {
             see(callee);
@@ -299,7 +299,7 @@ impl Instruction {
         self.args().iter().for_each(see);
     }
 
-    /// Changes where everything comes from that it uses.
+    /// Changes each source of the instruction.
     pub fn sources_mut(&mut self, mut change: impl FnMut(&mut Source)) {
         match self {
             Instruction::Call1(_, args) => args.iter_mut().for_each(change),

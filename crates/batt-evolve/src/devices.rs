@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use batt_dsl::Limits;
 use batt_engine::device::{Device, Prepared, Scores, Searcher, Sheaf, Shipment, Times};
-use batt_engine::{Judged, Role, Sample};
+use batt_engine::{Judged, ParamRole, Sample};
 
 use crate::generation::{Pipeline, Tools, Work, lock};
 use crate::offspring::{Evaluation, Offspring};
@@ -26,10 +26,10 @@ const DEVICE_BATCH: usize = 1 << 15;
 const FEEDERS: usize = 2;
 
 /// The parameters that programs may have.
-const PARAMS: [&[Role]; 3] = [
-    &[Role::Input],
-    &[Role::Samples, Role::Input],
-    &[Role::Samples, Role::Input, Role::Comparison],
+const PARAMS: [&[ParamRole]; 3] = [
+    &[ParamRole::Input],
+    &[ParamRole::Samples, ParamRole::Input],
+    &[ParamRole::Samples, ParamRole::Input, ParamRole::Comparison],
 ];
 
 /// The demonstrations of all tasks, one after the other, as devices are given them. Devices keep them.

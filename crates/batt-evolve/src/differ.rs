@@ -2,7 +2,7 @@
 
 use batt_arc::Grid;
 use batt_dsl::{Dialect, Run, Value};
-use batt_engine::{Compiled, Role, Sample, inputs};
+use batt_engine::{Compiled, ParamRole, Sample, inputs};
 use batt_lang::Program;
 use batt_lang::card::differs;
 
@@ -16,7 +16,7 @@ impl Differs {
         let all = built_in.iter().chain(more).map(Compiled::new);
         let compares = |differ: &Compiled| {
             let roles = differ.roles().unwrap_or_default();
-            differ.dialect() == dialect && roles.contains(&Role::Comparison)
+            differ.dialect() == dialect && roles.contains(&ParamRole::Comparison)
         };
         Differs(all.filter(compares).collect())
     }
@@ -47,7 +47,7 @@ impl Differs {
         for differ in &self.0 {
             let mut given = inputs(run, differ, sample, output).ok()?;
             for (place, role) in given.iter_mut().zip(differ.roles().unwrap_or_default()) {
-                if *role == Role::Comparison {
+                if *role == ParamRole::Comparison {
                     *place = expected;
                 }
             }

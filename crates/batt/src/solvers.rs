@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use batt_arc::corpus;
 use batt_dsl::Dialect;
-use batt_engine::{Compiled, Role};
+use batt_engine::{Compiled, ParamRole};
 use batt_lang::{Diagnostic, Program, SolverFile};
 
 use crate::error::{Error, Result};
@@ -81,7 +81,7 @@ impl Solvers {
         let mut solvers = Vec::new();
         for file in &files {
             let name: Arc<str> = file.source.name().into();
-            let runs = |program: &&Program| Role::of(program.params()).is_some();
+            let runs = |program: &&Program| ParamRole::of(program.params()).is_some();
             solvers.extend(file.programs.iter().filter(runs).map(|program| Solver {
                 compiled: Arc::new(Compiled::new(program)),
                 program: Arc::new(program.clone()),
@@ -127,7 +127,7 @@ impl Solvers {
     /// Functions that loaded but take neither a grid nor `(S, I, C)`, so they cannot run on a task.
     pub fn left_out(&self) -> impl Iterator<Item = &Program> {
         let programs = self.files.iter().flat_map(|file| &file.programs);
-        programs.filter(|program| Role::of(program.params()).is_none())
+        programs.filter(|program| ParamRole::of(program.params()).is_none())
     }
 }
 

@@ -7,7 +7,7 @@ use batt_dsl::{Dialect, Outcome, OwnedValue, Workspace};
 
 use super::bytecode::next_id;
 use super::wire::{self, NOTHING};
-use crate::sample::{Role, Sample};
+use crate::sample::{ParamRole, Sample};
 
 /// Inputs for the device, one after the other.
 pub struct Inputs {
@@ -28,13 +28,13 @@ pub enum Param {
     Nothing,
 }
 
-impl From<Role> for Param {
+impl From<ParamRole> for Param {
     /// What a program is given while it solves.
-    fn from(role: Role) -> Param {
+    fn from(role: ParamRole) -> Param {
         match role {
-            Role::Samples => Param::Demos,
-            Role::Input => Param::Input,
-            Role::Comparison => Param::Nothing,
+            ParamRole::Samples => Param::Demos,
+            ParamRole::Input => Param::Input,
+            ParamRole::Comparison => Param::Nothing,
         }
     }
 }

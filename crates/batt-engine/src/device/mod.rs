@@ -46,16 +46,16 @@ use batt_dsl::Limits;
 /// How devices are used.
 #[derive(Clone, Debug, Default)]
 pub struct DeviceOptions {
-    /// What one run may do there.
+    /// What one run may do on a device.
     pub settings: Settings,
-    /// Runs in a chunk; `None` to choose it from how many there are.
+    /// Runs in a chunk; `None` to choose it from the number of runs.
     pub chunk: Option<NonZeroUsize>,
-    /// The share of finished runs that the CPU does again, to compare; 0 for none.
+    /// The share of finished runs that the CPU does again, to compare them; 0 for none.
     pub verify: f64,
 }
 
 impl DeviceOptions {
-    /// Can a device keep these limits?
+    /// Returns whether a device can keep these limits.
     pub fn keep(&self, limits: &Limits) -> bool {
         self.settings.within(limits).is_some()
     }

@@ -76,7 +76,7 @@ pub fn evaluate_on(
     }
 }
 
-/// Jobs as devices are given them: every program and every sample once.
+/// Jobs as devices are given them: each program and each sample once.
 struct Listed<'a> {
     programs: Vec<&'a Compiled>,
     samples: Vec<Sample<'a>>,
@@ -119,7 +119,7 @@ impl<'a> Listed<'a> {
     }
 }
 
-/// The result of a job that a device has finished. Its value is there if it is wanted, or if `always` says so.
+/// Returns the result of a job that a device has finished, with its value if it is wanted or if `always` is set.
 fn job_result(
     job: &Job<'_>,
     found: &Found<'_>,
@@ -142,7 +142,7 @@ fn job_result(
     })
 }
 
-/// A job that a device has finished, done again here, and what of it is compared.
+/// Does a job that a device has finished again on the CPU. Also returns what is compared.
 fn done_again(
     workspace: &mut Workspace,
     job: &Job<'_>,
@@ -166,7 +166,7 @@ fn done_again(
     (result, seen)
 }
 
-/// What of a result is compared: its value, or why there is none.
+/// Returns what of a result is compared: its value, or why there is none.
 fn seen_of(result: &JobResult) -> Seen {
     match (&result.verdict, &result.value) {
         (Verdict::Failed(error), _) => Seen::Failed(*error),

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use anyhow::Result;
 use batt_arc::{Dataset, Task, corpus};
 use batt_dsl::Dialect;
-use batt_engine::Role;
+use batt_engine::ParamRole;
 use batt_evolve::Donor;
 use batt_lang::{Program, SolverFile, SplitMix64};
 
@@ -203,7 +203,7 @@ impl Material {
 fn solvers(files: &[SolverFile], data: &Dataset, dialect: Dialect, ui: &Ui) -> Vec<Solver> {
     let (mut solvers, mut others, mut foreign) = (Vec::new(), Vec::new(), Vec::new());
     for program in files.iter().flat_map(|file| &file.programs) {
-        if Role::of(program.params()).is_none() {
+        if ParamRole::of(program.params()).is_none() {
             others.push(program.name());
         } else if program.dialect() != dialect {
             foreign.push(program.name());

@@ -5,13 +5,13 @@ use batt_lang::graph::{Graph, Node, Ref};
 
 use crate::device::bytecode::{Pen, ProgramAt, Programs};
 use crate::lower::{Constant, Operands, Referent, Source, Steps, referent_in};
-use crate::sample::Role;
+use crate::sample::ParamRole;
 
 /// Programs made ready for devices, to be run on the same samples.
 pub struct Sheaf {
     pub(super) programs: Programs,
     /// Where each is, if it can be sent at all, and its parameters.
-    pub(super) places: Vec<(Option<ProgramAt>, &'static [Role])>,
+    pub(super) places: Vec<(Option<ProgramAt>, &'static [ParamRole])>,
 }
 
 impl Default for Sheaf {
@@ -63,7 +63,7 @@ impl Encoder {
     }
 
     /// Makes the steps of a value. Returns where the value is then, and the parameters.
-    fn compile(&mut self, graph: &Graph, value: Ref) -> (Source, &'static [Role]) {
+    fn compile(&mut self, graph: &Graph, value: Ref) -> (Source, &'static [ParamRole]) {
         graph.reach_into(value, &mut self.nodes);
         let params = graph.params(value, &self.nodes);
         let Encoder { nodes, steps, .. } = self;
@@ -88,11 +88,11 @@ impl Encoder {
 }
 
 /// What the parameters of a program of a graph are for.
-fn roles(params: &[u32]) -> &'static [Role] {
+fn roles(params: &[u32]) -> &'static [ParamRole] {
     match params {
-        [1] => &[Role::Input],
-        [0, 1] => &[Role::Samples, Role::Input],
-        _ => &[Role::Samples, Role::Input, Role::Comparison],
+        [1] => &[ParamRole::Input],
+        [0, 1] => &[ParamRole::Samples, ParamRole::Input],
+        _ => &[ParamRole::Samples, ParamRole::Input, ParamRole::Comparison],
     }
 }
 

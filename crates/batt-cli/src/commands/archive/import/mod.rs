@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use batt_arc::{Dataset, Task};
 use batt_archive::{Archive, Found, Kept, RunInfo};
-use batt_engine::Role;
+use batt_engine::ParamRole;
 use batt_evolve::Trial;
 use batt_lang::card::canonical;
 use batt_lang::{Program, SolverFile};
@@ -147,7 +147,7 @@ fn from_files<'d>(
     let mut candidates = Vec::new();
     let (mut without_task, mut odd) = (Vec::new(), Vec::new());
     for program in files.iter().flat_map(|file| &file.programs) {
-        let canonical = match Role::of(program.params()) {
+        let canonical = match ParamRole::of(program.params()) {
             Some(_) => canonical(program).ok(),
             None => None,
         };
