@@ -12,7 +12,7 @@ use batt_engine::{Compiled, EvalOptions, Job, JobResult, Sample, Values, Verdict
 use batt_lang::Operand;
 use support::{programs, programs_in};
 
-/// Every solver with the pairs of its own task.
+/// Calls `body` with a job for each solver and each pair of its task.
 fn with_jobs<T>(body: impl FnOnce(&Dataset, &[Job<'_>]) -> T) -> T {
     with_jobs_in(Dialect::ArcDsl, body)
 }
@@ -84,14 +84,14 @@ fn together_they_use_every_primitive_and_constant() {
     assert!(constants.is_empty(), "not used: {constants:?}");
 }
 
-/// What a result says, without the time it took.
-fn told(results: Vec<JobResult>) -> Vec<(Verdict, Option<OwnedValue>)> {
+/// Results without their times.
+fn without_times(results: Vec<JobResult>) -> Vec<(Verdict, Option<OwnedValue>)> {
     results.into_iter().map(|r| (r.verdict, r.value)).collect()
 }
 
 #[test]
 fn the_number_of_threads_changes_nothing() {
-    // Tight limits, so that some runs fail: failures must stay where they are, too.
+    // Tight limits, so that some runs fail.
     let limits = [
         Limits::default(),
         Limits {
@@ -105,7 +105,7 @@ fn the_number_of_threads_changes_nothing() {
         for limits in limits {
             let with = |threads: Option<usize>, values| {
                 let threads = threads.and_then(NonZeroUsize::new);
-                told(results(
+                without_times(results(
                     jobs,
                     &EvalOptions {
                         threads,
@@ -122,7 +122,7 @@ fn the_number_of_threads_changes_nothing() {
             let verdicts = with(Some(2), Values::None);
             for ((verdict, value), (expected, _)) in verdicts.iter().zip(&one) {
                 assert_eq!(value, &None);
-                // Writing a value out can itself reach the limit on its size.
+                // Copying a value out can itself reach the limit on its size.
                 if !matches!(expected, Verdict::Failed(_)) {
                     assert_eq!(verdict, expected);
                 }
@@ -174,7 +174,7 @@ fn values_are_kept_as_asked() {
 }
 
 #[test]
-fn stopping_delivers_a_prefix() {
+fn a_cancelled_evaluation_delivers_a_prefix() {
     with_jobs(|_, jobs| {
         let many: Vec<Job<'_>> = jobs.iter().copied().cycle().take(20_000).collect();
         let stop = Cancel::new();
@@ -193,7 +193,7 @@ fn stopping_delivers_a_prefix() {
 }
 
 #[test]
-fn no_jobs_no_results() {
+fn no_jobs_give_no_results() {
     assert!(results(&[], &EvalOptions::default()).is_empty());
 }
 

@@ -12,7 +12,7 @@ use batt_evolve::{Donor, Evolution, MutationKind, Round, Settings, Tally, Weight
 use batt_lang::card::structural_hash;
 use batt_lang::{Program, SolverFile};
 
-/// Some tasks, and all solvers but theirs.
+/// Returns some tasks, and all solvers but theirs.
 fn held_out(ids: &[&str]) -> (Vec<Task>, Vec<Donor>) {
     let tasks = corpus::tasks();
     let file = SolverFile::parse(corpus::SOLVERS, "solvers.py");
@@ -60,7 +60,7 @@ fn a_solver_is_found_again() {
     }
     let solved = (0..tasks.len()).filter(|&at| evolution.best(at).is_some_and(|b| b.is_complete()));
     assert!(solved.count() >= 2);
-    // What is said to be solved is solved, by the program as it is printed.
+    // The printed program solves what it is said to solve.
     for (at, task) in tasks.iter().enumerate() {
         let Some(best) = evolution.best(at) else {
             continue;
@@ -141,7 +141,7 @@ fn weights_can_be_fixed() {
 }
 
 #[test]
-fn it_goes_on_from_a_state() {
+fn an_evolution_continues_from_a_state() {
     let (tasks, donors) = held_out(&["1b91133d", "d66c1b89"]);
     let new = || {
         Evolution::new(
@@ -168,7 +168,7 @@ fn it_goes_on_from_a_state() {
 }
 
 #[test]
-fn no_donors_and_no_demonstrations() {
+fn evolution_needs_neither_donors_nor_demonstrations() {
     let (mut tasks, _) = held_out(&["f92937ab", "46efe71b"]);
     tasks[1].train.clear();
     let mut evolution = Evolution::new(&tasks, Dialect::ArcDsl, Vec::new(), &[], settings(1, 200));
@@ -185,7 +185,7 @@ fn no_donors_and_no_demonstrations() {
 }
 
 #[test]
-fn the_fork_made_for_search() {
+fn tokpidjin_evolves_as_well() {
     let (tasks, _) = held_out(&["f92937ab", "2120d3af"]);
     let text = "
 def solve_a(S, I, C):
@@ -221,7 +221,6 @@ def solve_b(S, I, C):
     assert!(tally.credit.tried[MutationKind::Colour.index()] > 0);
 }
 
-/// Whoever stops in the middle of a generation loses nothing but what was under way.
 #[test]
 fn a_deadline_ends_a_generation_of_any_size() {
     let (tasks, donors) = held_out(&["1b91133d", "33b64ef9"]);
@@ -256,8 +255,9 @@ fn a_large_generation_is_bred_in_several_passes() {
     assert_eq!(run(1), run(2));
 }
 
+/// A cancellation loses only what was under way.
 #[test]
-fn it_can_be_stopped_at_any_moment() {
+fn a_generation_can_be_cancelled_at_any_moment() {
     let ids = [
         "1b91133d", "33b64ef9", "8d3e25e2", "d66c1b89", "e73fc175", "db8712d1",
     ];
