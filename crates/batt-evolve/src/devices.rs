@@ -11,7 +11,9 @@ use std::thread::Scope;
 use std::time::{Duration, Instant};
 
 use batt_dsl::Limits;
-use batt_engine::device::{Device, Prepared, Scores, Searcher, Sheaf, Shipment, Times};
+use batt_engine::device::{
+    Device, EncodedPrograms, Prepared, SearchBatch, SearchScores, Searcher, Times,
+};
 use batt_engine::{Judged, ParamRole, Sample};
 
 use crate::generation::{Pipeline, Tools, Work, lock};
@@ -47,13 +49,13 @@ pub(crate) struct Devices<'d, 't> {
     /// Whether any thread serves a device.
     served: AtomicBool,
     /// The programs of each island, once they are encoded.
-    sheaves: Vec<Mutex<Option<Sheaf>>>,
+    encoded: Vec<Mutex<Option<EncodedPrograms>>>,
     spent: Mutex<DeviceWork>,
 }
 
 /// What a device answered for some islands. Without scores, the device failed.
 pub(crate) struct Answered {
-    scores: Arc<Option<Scores>>,
+    scores: Arc<Option<SearchScores>>,
     /// The number of the first run of the island among them.
     first: usize,
 }
@@ -75,7 +77,7 @@ impl<'d, 't> Devices<'d, 't> {
             stations,
             samples,
             served: AtomicBool::new(false),
-            sheaves: (0..islands).map(|_| Mutex::default()).collect(),
+            encoded: (0..islands).map(|_| Mutex::default()).collect(),
             spent: Mutex::default(),
         })
     }
@@ -116,7 +118,7 @@ impl<'d, 't> Devices<'d, 't> {
         let started = Instant::now();
         let roots = offspring.children.iter().map(|child| child.root);
         let graph = &offspring.pool.typed.graph;
-        *lock(&self.sheaves[at]) = Some(tools.encoder.encode(graph, roots));
+        *lock(&self.encoded[at]) = Some(tools.encoder.encode(graph, roots));
         tools.times.since(Stage::Encode, started);
     }
 
@@ -130,28 +132,31 @@ impl<'d, 't> Devices<'d, 't> {
         let mut times = StageTimes::default();
         while let Some(islands) = next_batch(pipeline) {
             let started = Instant::now();
-            let (sheaves, firsts) = self.collect(&islands, pipeline);
-            let pieces: Vec<(&Sheaf, Range<usize>)> = sheaves
+            let (programs, firsts) = self.collect(&islands, pipeline);
+            let parts: Vec<(&EncodedPrograms, Range<usize>)> = programs
                 .iter()
                 .zip(&islands)
-                .map(|(sheaf, &at)| {
+                .map(|(encoded, &at)| {
                     let turn = &pipeline.turns[at];
                     let own = turn.first_sample..turn.first_sample + turn.samples.len();
-                    (sheaf, own)
+                    (encoded, own)
                 })
                 .collect();
-            let shipment = Shipment::new(self.samples, &pieces);
-            drop(pieces);
-            drop(sheaves);
+            let batch = SearchBatch::new(self.samples, &parts);
+            drop(parts);
+            drop(programs);
             times.since(Stage::Send, started);
             let launched = {
                 let mut station = lock(station);
                 let (device, searcher) = &mut *station;
                 let started = Instant::now();
-                let launched = searcher.launch(device.as_mut(), self.samples, shipment);
+                let launched = searcher.launch(device.as_mut(), self.samples, batch);
                 lock(&self.spent).add(&DeviceWork {
                     time: started.elapsed(),
-                    times: launched.as_ref().map(Scores::times).unwrap_or_default(),
+                    times: launched
+                        .as_ref()
+                        .map(SearchScores::times)
+                        .unwrap_or_default(),
                 });
                 launched
             };
@@ -170,16 +175,16 @@ impl<'d, 't> Devices<'d, 't> {
         &self,
         islands: &[usize],
         pipeline: &Pipeline<'_, '_, '_, 't>,
-    ) -> (Vec<Sheaf>, Vec<usize>) {
-        let (mut sheaves, mut firsts) = (Vec::new(), Vec::new());
+    ) -> (Vec<EncodedPrograms>, Vec<usize>) {
+        let (mut programs, mut firsts) = (Vec::new(), Vec::new());
         let mut next = 0;
         for &at in islands {
-            let sheaf = lock(&self.sheaves[at]).take().unwrap_or_default();
+            let encoded = lock(&self.encoded[at]).take().unwrap_or_default();
             firsts.push(next);
-            next += sheaf.len() * pipeline.turns[at].samples.len();
-            sheaves.push(sheaf);
+            next += encoded.len() * pipeline.turns[at].samples.len();
+            programs.push(encoded);
         }
-        (sheaves, firsts)
+        (programs, firsts)
     }
 }
 

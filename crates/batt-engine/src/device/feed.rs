@@ -18,9 +18,9 @@ use std::thread;
 use super::backend::{Device, DeviceError};
 use super::bytecode::{ProgramAt, Programs};
 use super::inputs::{Inputs, SampleAt, Shape, Shapes};
-use super::launch::{Done, Finished, JobAt, Launcher, Settings};
+use super::launch::{Done, Finished, JobAt, LaunchSettings, Launcher};
 use super::piece::{Numbers, Piece};
-use super::report::{DeviceUsage, OpCount, op_counts};
+use super::report::{DeviceOpCount, DeviceUsage, op_counts};
 use super::results::Reason;
 use super::wire::NOTHING;
 use crate::cancel::Cancel;
@@ -201,7 +201,7 @@ impl Chunk {
 /// The queue between feeders and workers.
 pub(crate) struct Feed<'a> {
     load: Load<'a>,
-    settings: Settings,
+    settings: LaunchSettings,
     chunks: Vec<Range<usize>>,
     kept: OnceLock<Sent>,
     state: Mutex<State>,
@@ -232,7 +232,7 @@ impl<'a> Feed<'a> {
     /// A feed for some devices, in chunks of a size.
     pub fn new(
         load: Load<'a>,
-        settings: Settings,
+        settings: LaunchSettings,
         devices: usize,
         chunk: Option<usize>,
     ) -> Feed<'a> {
@@ -334,7 +334,7 @@ impl<'a> Feed<'a> {
     }
 
     /// What each primitive did, if that was counted.
-    pub fn op_counts(&self) -> Vec<OpCount> {
+    pub fn op_counts(&self) -> Vec<DeviceOpCount> {
         op_counts(&self.lock().counters)
     }
 

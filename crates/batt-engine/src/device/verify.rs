@@ -7,7 +7,7 @@ use batt_dsl::{Limits, OwnedValue, Run, Value, Workspace};
 use batt_lang::SplitMix64;
 
 use super::report::Mismatch;
-use super::results::Entry;
+use super::results::DeviceEntry;
 use crate::evaluate::{Job, Judged, Verdict, execute_job, judge, judge_job};
 use crate::interpret::RunError;
 
@@ -77,15 +77,15 @@ impl Seen {
     /// What the device has, given the value that was decoded.
     pub fn there<'r>(
         run: &mut Run<'r>,
-        entry: &Entry,
+        entry: &DeviceEntry,
         value: Result<Value<'r>, RunError>,
         full: bool,
     ) -> Seen {
         match entry {
-            Entry::Left(_) => Seen::Left,
-            Entry::Failed(error) => Seen::Failed(*error),
-            Entry::Value { .. } if full => Seen::here(run, value, true, None),
-            Entry::Value { verdict, hash, .. } => Seen::Judged(verdict.clone(), Some(*hash)),
+            DeviceEntry::Left(_) => Seen::Left,
+            DeviceEntry::Failed(error) => Seen::Failed(*error),
+            DeviceEntry::Value { .. } if full => Seen::here(run, value, true, None),
+            DeviceEntry::Value { verdict, hash, .. } => Seen::Judged(verdict.clone(), Some(*hash)),
         }
     }
 

@@ -7,7 +7,7 @@ use batt_dsl::Workspace;
 
 use crate::cancel::Cancel;
 use crate::compile::Compiled;
-use crate::device::{Device, Entry, Found, Reason, Runs, Seen, Solo, Taken, run_fed, wire};
+use crate::device::{Device, DeviceEntry, Found, Reason, Runs, Seen, Solo, Taken, run_fed, wire};
 use crate::evaluate::{
     EvalOptions, EvalReport, Job, JobResult, Values, Verdict, evaluate, run_job, schedule,
 };
@@ -15,7 +15,7 @@ use crate::sample::Sample;
 
 /// Evaluates as [`evaluate`] does, with the help of devices. The results are the same.
 ///
-/// Devices are not used if the limits do not [allow](crate::device::Settings::within) it; then the report has none.
+/// Devices are not used if the limits do not [allow](crate::device::LaunchSettings::within) it; then the report has none.
 pub fn evaluate_on(
     devices: &mut [Box<dyn Device>],
     jobs: &[Job<'_>],
@@ -58,7 +58,7 @@ pub fn evaluate_on(
                     }
                     let (cpu, seen) = done_again(&mut workspace, job, options);
                     let device = match (&found.entry, options.values) {
-                        (Entry::Value { hash, .. }, Values::None) => {
+                        (DeviceEntry::Value { hash, .. }, Values::None) => {
                             Seen::Judged(result.verdict, Some(*hash))
                         }
                         _ => seen_of(&result),
@@ -129,7 +129,7 @@ fn job_result(
     let started = Instant::now();
     let verdict = found.entry.verdict();
     let value = match found.entry {
-        Entry::Value { at: Some(at), .. } if always || options.values.wants(&verdict) => {
+        DeviceEntry::Value { at: Some(at), .. } if always || options.values.wants(&verdict) => {
             let dialect = job.program.dialect();
             Some(wire::decode_owned(found.words, at, dialect)?.0)
         }

@@ -9,8 +9,8 @@ use batt_dsl::Run;
 use crate::batt::{BattEntry, CompiledBatt, Goal};
 use crate::cancel::Cancel;
 use crate::device::{
-    Counts, Device, DeviceReport, Feed, Load, Param, Piece, PieceAt, Programs, Reason, Replay,
-    RunThere, Runs, Seen, Settings, Shapes, Subject, Taken, Tally, Verify, run_fed,
+    Counts, Device, DeviceReport, Feed, JobParam, LaunchSettings, Load, Piece, PieceAt, Programs,
+    Reason, Replay, RunThere, Runs, Seen, Shapes, Subject, Taken, Tally, Verify, run_fed,
 };
 use crate::mega::{
     Entries, Here, Mega, MegaOptions, MegaReport, MegaResult, MegaWorker, is_right, mega,
@@ -19,7 +19,7 @@ use crate::sample::Sample;
 
 /// Runs a mega-batch as [`mega`] does, with the help of devices. The results are the same.
 ///
-/// Devices are not used if the limits do not [allow](Settings::within) it; then the report has none.
+/// Devices are not used if the limits do not [allow](LaunchSettings::within) it; then the report has none.
 #[allow(clippy::too_many_arguments)]
 pub fn mega_on<T: Send>(
     devices: &mut [Box<dyn Device>],
@@ -68,13 +68,13 @@ pub fn mega_on<T: Send>(
 /// What devices are given.
 fn feed<'a>(
     devices: usize,
-    settings: Settings,
+    settings: LaunchSettings,
     batts: &[CompiledBatt],
     samples: &'a [Sample<'a>],
     from: usize,
     options: &MegaOptions,
 ) -> Feed<'a> {
-    let settings = Settings {
+    let settings = LaunchSettings {
         values: options.values,
         ..settings
     };
@@ -84,12 +84,17 @@ fn feed<'a>(
         let pieces = Piece::all_of(batt).map(|piece| PieceAt::add(&mut programs, piece));
         let pieces: Option<Vec<PieceAt>> = pieces.collect();
         let demos = match batt.uses_samples {
-            true => Param::Demos,
-            false => Param::Nothing,
+            true => JobParam::Demos,
+            false => JobParam::Nothing,
         };
         Subject {
             pieces: pieces.unwrap_or_default(),
-            params: shapes.add(&[demos, Param::Input, Param::Nothing, Param::Expected]),
+            params: shapes.add(&[
+                demos,
+                JobParam::Input,
+                JobParam::Nothing,
+                JobParam::Expected,
+            ]),
             compares: options.compare,
         }
     };

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use crate::compile::Compiled;
-use crate::device::inputs::{Inputs, Param, SampleAt, Shape, Shapes};
+use crate::device::inputs::{Inputs, JobParam, SampleAt, Shape, Shapes};
 use crate::sample::{ParamRole, Sample};
 
 /// Samples to score programs on. Devices are sent them once: as long as a device is given no others in between, they stay
@@ -36,7 +36,8 @@ impl<'a> Prepared<'a> {
         };
         for roles in roles {
             if prepared.shape(roles).is_none() {
-                let params: Vec<Param> = roles.iter().map(|role| Param::from(*role)).collect();
+                let params: Vec<JobParam> =
+                    roles.iter().map(|role| JobParam::from(*role)).collect();
                 let shape = prepared.shapes.add(&params);
                 prepared.roles.push((roles.to_vec(), shape));
             }

@@ -16,9 +16,9 @@ use crate::device::backend::Device;
 use crate::device::bytecode::{ProgramAt, Programs};
 use crate::device::feed::Runs;
 use crate::device::inputs::Shape;
-use crate::device::launch::{Done, JobAt, Launcher, Settings};
-use crate::device::report::{Counts, DeviceReport, DeviceUsage, OpCount, op_counts};
-use crate::device::results::{Entry, Reason, only_entry};
+use crate::device::launch::{Done, JobAt, LaunchSettings, Launcher};
+use crate::device::report::{Counts, DeviceOpCount, DeviceReport, DeviceUsage, op_counts};
+use crate::device::results::{DeviceEntry, Reason, only_entry};
 use crate::device::verify::{Seen, Verify};
 use crate::evaluate::{Job, Judged, judge_job};
 
@@ -57,7 +57,7 @@ pub(super) fn score(
         samples,
         runs,
         options,
-        settings: Settings {
+        settings: LaunchSettings {
             values: false,
             ..settings.unwrap_or_default()
         },
@@ -188,7 +188,7 @@ struct Work<'a> {
     runs: Runs<'a>,
     options: &'a ScoreOptions,
     /// Of each run on a device.
-    settings: Settings,
+    settings: LaunchSettings,
     stop: &'a Cancel,
     chunks: Vec<Range<usize>>,
     next: AtomicUsize,
@@ -292,7 +292,7 @@ impl Work<'_> {
     }
 
     /// Adds up what each primitive did.
-    fn count(&self, ops: &[OpCount]) {
+    fn count(&self, ops: &[DeviceOpCount]) {
         let mut report = self.lock_report();
         for new in ops {
             match report.ops.iter_mut().find(|old| old.op == new.op) {
@@ -469,11 +469,11 @@ impl Core<'_, '_> {
     }
 }
 
-pub(super) fn score_of(entry: &Entry) -> Judged {
+pub(super) fn score_of(entry: &DeviceEntry) -> Judged {
     Judged {
         verdict: entry.verdict(),
         hash: match entry {
-            Entry::Value { hash, .. } => Some(*hash),
+            DeviceEntry::Value { hash, .. } => Some(*hash),
             _ => None,
         },
     }

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use batt_dsl::{Dialect, Limits, Workspace};
 use batt_engine::device::{
-    Device, DeviceOptions, DeviceReport, ScoreOptions, Settings, score_table,
+    Device, DeviceOptions, DeviceReport, LaunchSettings, ScoreOptions, score_table,
 };
 use batt_engine::{Compiled, Judged, Sample, input_grid};
 use batt_lang::Program;
@@ -232,9 +232,9 @@ impl Work<'_> {
         devices: &mut Devices,
         ops: bool,
     ) -> (Duration, Vec<Judged>, Option<DeviceReport>) {
-        let settings = Settings {
+        let settings = LaunchSettings {
             ops,
-            ..Settings::default()
+            ..LaunchSettings::default()
         };
         let options = ScoreOptions {
             limits: self.limits,

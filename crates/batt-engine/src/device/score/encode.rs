@@ -1,4 +1,4 @@
-//! Programs of a search as words, straight from the graph they were made in.
+//! Programs of a search, encoded for devices straight from the graph they were made in.
 
 use batt_dsl::Literal;
 use batt_lang::graph::{Graph, Node, Ref};
@@ -7,35 +7,35 @@ use crate::device::bytecode::{Pen, ProgramAt, Programs};
 use crate::lower::{Constant, Operands, Referent, Source, Steps, referent_in};
 use crate::sample::ParamRole;
 
-/// Programs made ready for devices, to be run on the same samples.
-pub struct Sheaf {
+/// Programs encoded for devices, to run on the same samples.
+pub struct EncodedPrograms {
     pub(super) programs: Programs,
     /// Where each is, if it can be sent at all, and its parameters.
     pub(super) places: Vec<(Option<ProgramAt>, &'static [ParamRole])>,
 }
 
-impl Default for Sheaf {
-    fn default() -> Sheaf {
-        Sheaf {
+impl Default for EncodedPrograms {
+    fn default() -> EncodedPrograms {
+        EncodedPrograms {
             programs: Programs::piece(),
             places: Vec::new(),
         }
     }
 }
 
-impl Sheaf {
-    /// The number of programs.
+impl EncodedPrograms {
+    /// Returns the number of programs.
     pub fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// Are there none?
+    /// Returns whether there are no programs.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 }
 
-/// Makes [sheaves](Sheaf), one program after the other, with the same memory.
+/// Encodes programs one after the other, in the same memory.
 #[derive(Default)]
 pub struct Encoder {
     nodes: Vec<u32>,
@@ -44,22 +44,26 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// Nothing has been made yet.
+    /// A new encoder.
     pub fn new() -> Encoder {
         Encoder::default()
     }
 
-    /// Values of a graph as programs, the same as if each were [compiled](crate::Compiled) by itself.
-    pub fn encode(&mut self, graph: &Graph, values: impl IntoIterator<Item = Ref>) -> Sheaf {
-        let mut sheaf = Sheaf::default();
+    /// Encodes values of a graph as programs, with the same result as if each were [compiled](crate::Compiled) alone.
+    pub fn encode(
+        &mut self,
+        graph: &Graph,
+        values: impl IntoIterator<Item = Ref>,
+    ) -> EncodedPrograms {
+        let mut encoded = EncodedPrograms::default();
         for value in values {
             let (result, roles) = self.compile(graph, value);
             let pen = &mut self.pen;
-            let programs = &mut sheaf.programs;
+            let programs = &mut encoded.programs;
             let made = programs.push_steps(graph.dialect(), &self.steps, &result, pen);
-            sheaf.places.push((made.ok(), roles));
+            encoded.places.push((made.ok(), roles));
         }
-        sheaf
+        encoded
     }
 
     /// Makes the steps of a value. Returns where the value is then, and the parameters.
@@ -147,13 +151,13 @@ mod tests {
         let roots = file.programs.iter().filter_map(|p| graph.add_program(p));
         let roots: Vec<Ref> = roots.collect();
         assert_eq!(roots.len(), file.programs.len());
-        let sheaf = Encoder::new().encode(&graph, roots.iter().copied());
+        let encoded = Encoder::new().encode(&graph, roots.iter().copied());
         let mut expected = Programs::piece();
-        for (&root, (at, roles)) in roots.iter().zip(&sheaf.places) {
+        for (&root, (at, roles)) in roots.iter().zip(&encoded.places) {
             let compiled = Compiled::new(&graph.program(root, "solve"));
             assert_eq!(expected.push_program(&compiled).ok(), *at);
             assert_eq!(compiled.roles(), Some(*roles));
         }
-        assert_eq!(sheaf.programs.words(), expected.words());
+        assert_eq!(encoded.programs.words(), expected.words());
     }
 }
