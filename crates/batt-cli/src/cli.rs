@@ -191,15 +191,15 @@ impl RunOptions {
     }
 
     /// The options of the engine.
-    pub fn engine(&self, threads: Option<NonZeroUsize>) -> batt_engine::Options {
+    pub fn engine(&self, threads: Option<NonZeroUsize>) -> batt_engine::EvalOptions {
         let mut limits = Limits::default();
         limits.steps = self.max_steps.unwrap_or(limits.steps);
         limits.size = self.max_size.unwrap_or(limits.size);
         limits.memory = self.max_memory.unwrap_or(limits.memory);
-        batt_engine::Options {
+        batt_engine::EvalOptions {
             limits,
             threads,
-            ..batt_engine::Options::default()
+            ..batt_engine::EvalOptions::default()
         }
     }
 }

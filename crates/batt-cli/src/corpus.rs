@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use batt_arc::{Dataset, Task, corpus};
 use batt_dsl::Workspace;
-use batt_engine::{Compiled, Job, JobResult, Options, Sample, run_job};
+use batt_engine::{Compiled, EvalOptions, Job, JobResult, Sample, run_job};
 use batt_lang::{Program, SolverFile};
 
 use crate::interrupt;
@@ -81,7 +81,7 @@ pub fn samples(data: &Dataset) -> Vec<Sample<'_>> {
 
 impl Puzzle<'_> {
     /// Runs the solver on every pair.
-    pub fn run(&self, workspace: &mut Workspace, options: &Options) -> Vec<JobResult> {
+    pub fn run(&self, workspace: &mut Workspace, options: &EvalOptions) -> Vec<JobResult> {
         let run = |job| run_job(workspace, job, options);
         self.jobs.iter().map(run).collect()
     }
@@ -98,7 +98,7 @@ pub struct Timing {
 }
 
 /// Runs the whole corpus again and again, for about this long.
-pub fn measure(puzzles: &[Puzzle<'_>], options: &Options, at_least: Duration) -> Timing {
+pub fn measure(puzzles: &[Puzzle<'_>], options: &EvalOptions, at_least: Duration) -> Timing {
     let mut workspace = Workspace::new();
     let mut samples = vec![Vec::new(); puzzles.len()];
     let mut runs = 0;

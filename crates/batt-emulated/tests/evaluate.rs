@@ -7,10 +7,12 @@ use batt_dsl::{Dialect, Limits, OwnedValue};
 use batt_emulated::Emulated;
 use batt_engine::Cancel;
 use batt_engine::device::{
-    Device, DeviceOptions, DeviceReport, Left, Prepared, Reason, ScoreOptions, ScoredRun,
-    score_jobs, score_table,
+    Device, DeviceOptions, DeviceReport, Left, Prepared, Reason, ScoreOptions, score_jobs,
+    score_table,
 };
-use batt_engine::{Compiled, Job, Options, Role, Sample, Values, Verdict, evaluate_on};
+use batt_engine::{
+    Compiled, EvalOptions, Job, Judged, ParamRole, Sample, Values, Verdict, evaluate_on,
+};
 use batt_lang::SolverFile;
 
 /// Besides those of the corpus: parameters in any order, and one that nobody can give.
@@ -76,20 +78,19 @@ fn run(
                 })
             })
             .collect();
-        let options = Options {
+        let options = EvalOptions {
             values,
             device: device(chunk, verify),
-            ..Options::default()
+            ..EvalOptions::default()
         };
         let mut told = Vec::new();
         let stop = Cancel::new();
-        let (done, report) =
-            evaluate_on(&mut devices(count), &jobs, &options, &stop, |at, result| {
-                assert_eq!(at, told.len());
-                told.push((result.verdict, result.value));
-            });
-        assert_eq!(done, jobs.len());
-        (told, report)
+        let report = evaluate_on(&mut devices(count), &jobs, &options, &stop, |at, result| {
+            assert_eq!(at, told.len());
+            told.push((result.verdict, result.value));
+        });
+        assert_eq!(report.runs, jobs.len());
+        (told, report.device)
     })
 }
 
@@ -119,7 +120,7 @@ fn options(chunk: usize, verify: f64) -> ScoreOptions {
     }
 }
 
-fn scores(count: usize, chunk: usize, verify: f64) -> (Vec<ScoredRun>, Option<DeviceReport>) {
+fn scores(count: usize, chunk: usize, verify: f64) -> (Vec<Judged>, Option<DeviceReport>) {
     with_corpus(|programs, samples| {
         let options = options(chunk, verify);
         let stop = Cancel::new();
@@ -158,9 +159,9 @@ fn scores_of_some_runs() {
             .map(place)
             .map(|run| ((run / samples.len()) as u32, (run % samples.len()) as u32))
             .collect();
-        let wanted: Vec<&ScoredRun> = (0..1000).map(|at| &expected[place(at)]).collect();
+        let wanted: Vec<&Judged> = (0..1000).map(|at| &expected[place(at)]).collect();
         // One of the programs takes parameters that nobody has prepared.
-        let prepared = Prepared::new(samples, [[Role::Input].as_slice()]);
+        let prepared = Prepared::new(samples, [[ParamRole::Input].as_slice()]);
         for left in [Left::Done, Left::HandedBack] {
             for (count, chunk) in [(0, 0), (1, 0), (2, 90)] {
                 let options = ScoreOptions {

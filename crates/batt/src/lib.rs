@@ -24,8 +24,8 @@ pub use batt_cuda::{Compiler, DeviceFacts, KernelFacts, Origin, Survey};
 pub use batt_dsl::{Dialect, Fault, Limits, OwnedValue};
 pub use batt_engine::device::{Counts, DeviceReport};
 pub use batt_engine::{
-    Cancel, FailureRecord, JobResult, Role, RunError, RunScope, RunSummary, TracedStep, Values,
-    Verdict, describe, micros,
+    Cancel, FailureRecord, JobResult, ParamRole, RunError, RunScope, RunSummary, TracedStep,
+    Values, Verdict, describe, micros,
 };
 pub use batt_lang::{Diagnostic, Program, Severity, SolverFile, SourceFile, nearest};
 pub use control::{Control, Progress};

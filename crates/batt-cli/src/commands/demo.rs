@@ -7,7 +7,7 @@ use anyhow::Result;
 use batt_arc::Grid;
 use batt_arc::render::{Panel, layout};
 use batt_dsl::{OwnedValue, Workspace};
-use batt_engine::{JobResult, Options, Values};
+use batt_engine::{EvalOptions, JobResult, Values};
 use clap::Args;
 use serde_json::json;
 
@@ -43,16 +43,16 @@ pub fn main(args: &DemoArgs, ui: &Ui) -> Result<Exit> {
     interrupt::watch();
     let corpus = Corpus::load();
     let puzzles = corpus.puzzles();
-    let options = Options {
+    let options = EvalOptions {
         values: Values::All,
-        ..Options::default()
+        ..EvalOptions::default()
     };
     let mut workspace = Workspace::new();
     let results: Vec<Vec<JobResult>> = puzzles
         .iter()
         .map(|puzzle| puzzle.run(&mut workspace, &options))
         .collect();
-    let timing = measure(&puzzles, &Options::default(), MEASURED);
+    let timing = measure(&puzzles, &EvalOptions::default(), MEASURED);
     let rows: Vec<Row<'_>> = puzzles
         .iter()
         .zip(&results)

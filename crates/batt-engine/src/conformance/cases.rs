@@ -10,7 +10,8 @@ use serde_json::Value as Json;
 use super::files::bad;
 use super::{Group, Report, VectorsError};
 use crate::batt::{BattWorker, CompiledBatt, StepCount};
-use crate::compile::{Compiled, RunError};
+use crate::compile::Compiled;
+use crate::interpret::RunError;
 
 /// A case, and where it is from.
 pub(super) struct Case {

@@ -11,8 +11,8 @@ use super::cases::{Argument, Case, Cpu, Work};
 use super::{Group, Report, VectorFile, VectorsError};
 use crate::compile::Compiled;
 use crate::device::{
-    Counts, Device, Done, Entry, Inputs, JobAt, LaunchPass, Launcher, Piece, PieceAt, ProgramAt,
-    Programs, Reason, Settings, Times, entries, wire,
+    Counts, Device, DeviceEntry, Done, Inputs, JobAt, LaunchPass, LaunchSettings, Launcher, Piece,
+    PieceAt, ProgramAt, Programs, Reason, Times, entries, wire,
 };
 
 /// Cases in a launch.
@@ -68,9 +68,9 @@ pub fn run_on_device(
         fallback,
         // Which cases need an exact launch is part of what is to be found out.
         launcher: Launcher::new(
-            Settings {
+            LaunchSettings {
                 learn: false,
-                ..Settings::default()
+                ..LaunchSettings::default()
             },
             MOST_ENTRIES,
         ),
@@ -192,14 +192,14 @@ impl Bench<'_> {
         &mut self,
         case: &Case,
         dialect: Dialect,
-        entry: &Entry,
+        entry: &DeviceEntry,
         words: &[u32],
     ) -> Result<Outcome<OwnedValue>, Reason> {
         let (hash, at) = match *entry {
-            Entry::Value { at: None, .. } => return Err(Reason::Broken),
-            Entry::Left(reason) => return Err(reason),
-            Entry::Failed(error) => return Ok(Err(error.fault)),
-            Entry::Value {
+            DeviceEntry::Value { at: None, .. } => return Err(Reason::Broken),
+            DeviceEntry::Left(reason) => return Err(reason),
+            DeviceEntry::Failed(error) => return Ok(Err(error.fault)),
+            DeviceEntry::Value {
                 hash, at: Some(at), ..
             } => (hash, at),
         };

@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Helpers shared by the tests.
 
 // Every test file compiles this module for itself and uses a part of it.
 #![allow(dead_code)]
@@ -14,7 +14,7 @@ use batt_dsl::{Dialect, Fault, Limits, OwnedValue, Workspace};
 use batt_engine::Compiled;
 use batt_lang::{Program, SolverFile};
 
-/// The programs of a text that must load without complaint.
+/// Parses the programs of a text that must have no diagnostics.
 pub fn programs(text: &str) -> Vec<Program> {
     programs_in(Dialect::ArcDsl, text)
 }
@@ -28,7 +28,7 @@ pub fn programs_in(dialect: Dialect, text: &str) -> Vec<Program> {
     file.programs
 }
 
-/// A program without inputs, made of these lines; the last one is the result.
+/// Makes a program without inputs from these lines; the last one is the result.
 pub fn script(lines: &[&str]) -> Compiled {
     let (last, rest) = lines.split_last().expect("at least the result");
     let body: String = rest.iter().map(|line| format!("    {line}\n")).collect();
@@ -59,12 +59,12 @@ pub fn within<T>(patience: Duration, what: &str, work: impl FnOnce() -> T) -> T 
     result
 }
 
-/// Should the tests that take minutes run?
+/// Returns whether the tests that take minutes should run.
 pub fn heavy() -> bool {
     std::env::var_os("BATT_HEAVY").is_some_and(|v| v != "0")
 }
 
-/// The directory of test data that comes with the project's workshop, not with the project.
+/// Returns the directory of test data that is not part of the repository.
 pub fn shared(name: &str) -> Option<PathBuf> {
     let root = match std::env::var_os("BATT_SHARED") {
         Some(dir) => PathBuf::from(dir),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use batt_arc::{Dataset, Task};
 use batt_archive::{Archive, ArchivedRun, Retention, RunInfo};
 use batt_dsl::Dialect;
-use batt_engine::Role;
+use batt_engine::ParamRole;
 use batt_lang::{Program, SplitMix64, nearest};
 use serde_json::{Value as Json, json};
 
@@ -187,7 +187,7 @@ impl EvolveSetup {
         };
         let mut usable = Vec::new();
         for program in solvers {
-            if Role::of(program.params()).is_none() {
+            if ParamRole::of(program.params()).is_none() {
                 start.not_solvers.push(program.name().to_owned());
             } else if program.dialect() != dialect {
                 start.other_dialect.push(program.name().to_owned());

@@ -20,7 +20,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use batt_engine::{Job, Options, evaluate};
+use batt_engine::{EvalOptions, Job, evaluate};
 use clap::{ArgGroup, Args};
 use serde_json::json;
 
@@ -202,7 +202,7 @@ pub fn main(args: &BenchArgs, ui: &Ui) -> Result<Exit> {
     let corpus = Corpus::load();
     let puzzles = corpus.puzzles();
     let time = args.time().min(CORPUS);
-    let one = measure(&puzzles, &Options::default(), time);
+    let one = measure(&puzzles, &EvalOptions::default(), time);
     let one = one.runs as f64 / one.time.as_secs_f64();
     let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let all = on_all_cores(&puzzles, one, threads, time);
@@ -441,6 +441,6 @@ fn on_all_cores(puzzles: &[Puzzle<'_>], one: f64, threads: usize, time: Duration
     let copies = (wanted / once.len() as f64).ceil().max(1.0) as usize;
     let jobs = once.repeat(copies);
     let started = Instant::now();
-    let done = evaluate(&jobs, &Options::default(), interrupt::stop(), |_, _| {});
-    done as f64 / started.elapsed().as_secs_f64()
+    let done = evaluate(&jobs, &EvalOptions::default(), interrupt::stop(), |_, _| {});
+    done.runs as f64 / started.elapsed().as_secs_f64()
 }

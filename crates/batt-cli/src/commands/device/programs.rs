@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use batt_cuda::plumbing::Check;
 use batt_engine::Cancel;
-use batt_engine::device::{DeviceReport, ScoreOptions, ScoredRun, score_table};
-use batt_engine::{Compiled, Sample};
+use batt_engine::device::{DeviceReport, ScoreOptions, score_table};
+use batt_engine::{Compiled, Judged, Sample};
 use serde_json::{Value, json};
 
 use crate::corpus::Corpus;
@@ -80,7 +80,7 @@ fn scores(
     devices: &mut Devices,
     programs: &[Compiled],
     samples: &[Sample<'_>],
-) -> (Vec<ScoredRun>, Option<DeviceReport>) {
+) -> (Vec<Judged>, Option<DeviceReport>) {
     let (scores, report) = score_table(
         devices,
         programs,
@@ -92,7 +92,7 @@ fn scores(
     (scores, report.device)
 }
 
-fn difference(program: &str, input: usize, device: &ScoredRun, cpu: &ScoredRun) -> String {
+fn difference(program: &str, input: usize, device: &Judged, cpu: &Judged) -> String {
     format!("{program} on input {input}: {device:?} on the device, {cpu:?} on the CPU")
 }
 
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_difference_names_all_there_is_to_know() {
-        let score = |hash| ScoredRun {
+        let score = |hash| Judged {
             verdict: Verdict::Right,
             hash: Some(hash),
         };

@@ -10,7 +10,7 @@ use anyhow::Result;
 use batt_arc::Grid;
 use batt_arc::render::comparison;
 use batt_dsl::Workspace;
-use batt_engine::{Compiled, Job, JobResult, Role, Sample, Values, Verdict, run_job};
+use batt_engine::{Compiled, Job, JobResult, ParamRole, Sample, Values, Verdict, run_job};
 use batt_lang::{Program, SolverFile};
 use clap::Args;
 use serde_json::json;
@@ -78,7 +78,7 @@ pub fn main(args: &EvalArgs, ui: &Ui) -> Result<Exit> {
         (None, Some(grid)) => Input::of_grid(grid)?,
         (None, None) => unreachable!("the command line asks for one of them"),
     };
-    if args.grid.is_some() && roles.contains(&Role::Samples) {
+    if args.grid.is_some() && roles.contains(&ParamRole::Samples) {
         ui.note("a grid alone has no demonstrations, so S is empty; name a task to have some");
     }
     let mut options = args.options.engine(None);
@@ -157,7 +157,7 @@ fn choose<'f>(file: &'f SolverFile, name: Option<&str>, ui: &Ui) -> Result<&'f P
 }
 
 /// What the parameters of a solver are for.
-fn roles<'p>(compiled: &'p Compiled, program: &Program) -> Result<&'p [Role]> {
+fn roles<'p>(compiled: &'p Compiled, program: &Program) -> Result<&'p [ParamRole]> {
     compiled.roles().ok_or_else(|| {
         let params = program.params().join(", ");
         advised(
@@ -172,7 +172,7 @@ fn roles<'p>(compiled: &'p Compiled, program: &Program) -> Result<&'p [Role]> {
 struct Evaluation<'a> {
     file: &'a SolverFile,
     program: &'a Program,
-    roles: &'a [Role],
+    roles: &'a [ParamRole],
     input: &'a Input,
     result: &'a JobResult,
     steps: &'a [TracedStep],
@@ -182,7 +182,7 @@ struct Evaluation<'a> {
 impl Evaluation<'_> {
     fn write_text(&self, out: &mut impl Write, ui: &Ui) -> Result<()> {
         if self.trace {
-            let at = self.roles.iter().position(|role| *role == Role::Input);
+            let at = self.roles.iter().position(|role| *role == ParamRole::Input);
             let input = at.map_or("I", |at| &self.program.params()[at]);
             writeln!(out, "{}", ui.out(STRONG, input))?;
             write!(

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use batt_dsl::{OwnedValue, Workspace};
-use batt_engine::{Job, Options, inputs};
+use batt_engine::{EvalOptions, Job, inputs};
 use batt_lang::{Operand, Program, SourceFile, StepId, StepKind};
 use serde_json::{Value as Json, json};
 
@@ -50,7 +50,7 @@ impl TracedStep {
 }
 
 /// Runs the program and keeps the value of every step that succeeds.
-pub fn steps(program: &Program, job: &Job<'_>, options: &Options) -> Vec<TracedStep> {
+pub fn steps(program: &Program, job: &Job<'_>, options: &EvalOptions) -> Vec<TracedStep> {
     let mut limits = options.limits;
     // Copying values out takes steps and memory of its own.
     limits.steps = limits.steps.saturating_mul(4);

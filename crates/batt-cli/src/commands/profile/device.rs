@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Instant;
 
 use anyhow::Result;
-use batt_engine::device::{DeviceOptions, DeviceReport, Settings};
+use batt_engine::device::{DeviceOptions, DeviceReport, LaunchSettings};
 use batt_engine::{CompiledBatt, MegaOptions, MegaReport, Sample, mega_on};
 use batt_lang::Batt;
 use serde_json::{Value as Json, json};
@@ -45,9 +45,9 @@ impl<'a> OnDevice<'a> {
             compare: false,
             values: false,
             device: DeviceOptions {
-                settings: Settings {
+                settings: LaunchSettings {
                     ops: true,
-                    ..Settings::default()
+                    ..LaunchSettings::default()
                 },
                 ..DeviceOptions::default()
             },

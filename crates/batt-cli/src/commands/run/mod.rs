@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use batt_engine::device::{DeviceReport, Mismatch};
-use batt_engine::{JobResult, Options, Values, Verdict, evaluate_on};
+use batt_engine::{EvalOptions, JobResult, Values, Verdict, evaluate_on};
 use batt_lang::SolverFile;
 use clap::Args;
 
@@ -168,7 +168,7 @@ fn bug_report<'m>(plan: &Plan<'_>, mismatch: &'m Mismatch) -> BugReport<'m> {
 fn execute<'a>(
     plan: &Plan<'a>,
     mut devices: Devices,
-    options: &Options,
+    options: &EvalOptions,
     mut json: Option<JsonLines>,
     tally: &mut Tally<'a>,
     ui: &Ui,
@@ -178,7 +178,7 @@ fn execute<'a>(
     let bar = ui.progress(plan.len(), "running");
     let mut write_error = None;
     let started = Instant::now();
-    let (_, device) = evaluate_on(&mut devices, plan.jobs(), options, stop, |at, result| {
+    let report = evaluate_on(&mut devices, plan.jobs(), options, stop, |at, result| {
         if let Some(out) = &mut json
             && write_error.is_none()
             && let Err(error) = write_line(out, plan, at, &result)
@@ -209,7 +209,7 @@ fn execute<'a>(
     if let Some(mut out) = json {
         out.flush()?;
     }
-    Ok((time, device))
+    Ok((time, report.device))
 }
 
 fn write_line(

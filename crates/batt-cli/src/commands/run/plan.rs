@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use batt_arc::{Dataset, Pair, PairRef, Task};
-use batt_engine::{Compiled, Job, Role, Sample};
+use batt_engine::{Compiled, Job, ParamRole, Sample};
 use batt_lang::{Program, SolverFile};
 
 use crate::error::advised;
@@ -25,7 +25,7 @@ impl<'a> Solver<'a> {
                 file.programs.iter().map(move |program| (name, program))
             })
         };
-        let runs = |program: &Program| Role::of(program.params()).is_some();
+        let runs = |program: &Program| ParamRole::of(program.params()).is_some();
         let others: Vec<&str> = all()
             .filter(|(_, program)| !runs(program))
             .map(|(_, program)| program.name())

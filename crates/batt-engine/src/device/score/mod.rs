@@ -1,27 +1,27 @@
-//! Scores and hashes of many programs on many samples, without their values: what a search asks for.
+//! Verdicts and hashes of many programs on many samples, without their values: what a search asks for.
 //!
 //! ```text
-//!   Compiled ── Programs ─┐              ┌─ read: scores ───────────────────────┐
-//!   Prepared ── Inputs ───┼─ launches ───┤                                      ├──> one score a run
-//!   (program, sample) ────┘              └─ left: done here, or handed back ────┘
+//!   Compiled ── Programs ─┐              ┌─ finished: scores ───────────────────────┐
+//!   Prepared ── Inputs ───┼─ launches ───┤                                          ├──> one score a run
+//!   (program, sample) ────┘              └─ not finished: done here, or handed back ┘
 //! ```
 //!
-//! Runs are launched by the hundred thousand and their scores are read off in one go; what the devices leave is done by
-//! the CPU meanwhile, in any order. Handing scores over one by one and in order would cost more than a device needs for a
+//! Runs are launched by the hundred thousand and their scores are read at once. Runs the devices cannot complete fall back
+//! to the CPU meanwhile, in any order. Delivering scores one by one and in order would cost more than a device needs for a
 //! run.
 //!
-//! A search has its programs in a graph. It makes a [`Sheaf`] of words of those of one task, straight from the graph, and
-//! puts the sheaves of many tasks together as a [`Shipment`] for one launch:
+//! A search has its programs in a graph. It encodes those of one task as [`EncodedPrograms`], straight from the graph, and
+//! puts those of many tasks together as a [`SearchBatch`] for one launch:
 //!
 //! ```text
-//!   Graph ── Encoder ──> Sheaf ─┐
-//!   Prepared ───────────────────┼── Shipment ── Searcher::launch ──> Scores, read run by run
-//!   Graph ── Encoder ──> Sheaf ─┘
+//!   Graph ── Encoder ──> EncodedPrograms ─┐
+//!   Prepared ─────────────────────────────┼── SearchBatch ── Searcher::launch ──> SearchScores
+//!   Graph ── Encoder ──> EncodedPrograms ─┘
 //! ```
 
+mod encode;
 mod prepared;
 mod search;
-mod sheaf;
 mod work;
 
 use std::num::NonZeroUsize;
@@ -34,22 +34,12 @@ use super::feed::Runs;
 use super::report::DeviceReport;
 use crate::cancel::Cancel;
 use crate::compile::Compiled;
-use crate::evaluate::Verdict;
+use crate::evaluate::Judged;
 use crate::sample::Sample;
 
+pub use encode::{EncodedPrograms, Encoder};
 pub use prepared::Prepared;
-pub use search::{Scores, Searcher, Shipment};
-pub use sheaf::{Encoder, Sheaf};
-
-/// What a program is worth on a sample.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScoredRun {
-    /// Right, wrong or failed.
-    pub verdict: Verdict,
-    /// CPython's `hash()` of the value, if there is one. Equal values have equal hashes. That of a value in which
-    /// there are functions, `None` or nan is by address in CPython, and means nothing here either.
-    pub hash: Option<u64>,
-}
+pub use search::{SearchBatch, SearchScores, Searcher};
 
 /// How to score.
 #[derive(Clone, Debug, Default)]
@@ -83,12 +73,12 @@ pub struct ScoreReport {
     pub device: Option<DeviceReport>,
 }
 
-/// Scores of some runs, each a program and a sample by their numbers, in the order of the runs. Runs of one program
+/// SearchScores of some runs, each a program and a sample by their numbers, in the order of the runs. Runs of one program
 /// had better stand next to one another.
 ///
 /// A run has no score if `stop` was set before it was done. With [`Left::HandedBack`] those have none either that no
 /// device has finished: all of them, if there are no devices or if the limits do not
-/// [allow](super::Settings::within) them.
+/// [allow](super::LaunchSettings::within) them.
 ///
 /// # Panics
 ///
@@ -100,7 +90,7 @@ pub fn score_jobs(
     runs: &[(u32, u32)],
     options: &ScoreOptions,
     stop: &Cancel,
-) -> (Vec<Option<ScoredRun>>, ScoreReport) {
+) -> (Vec<Option<Judged>>, ScoreReport) {
     work::score(
         devices,
         programs,
@@ -111,7 +101,7 @@ pub fn score_jobs(
     )
 }
 
-/// Scores of every program on every sample: that of program `p` on sample `s` is number `p * samples.len() + s`. A run
+/// SearchScores of every program on every sample: that of program `p` on sample `s` is number `p * samples.len() + s`. A run
 /// that has no score ends the table: it is as long as what is complete.
 pub fn score_table(
     devices: &mut [Box<dyn Device>],
@@ -119,11 +109,11 @@ pub fn score_table(
     samples: &[Sample<'_>],
     options: &ScoreOptions,
     stop: &Cancel,
-) -> (Vec<ScoredRun>, ScoreReport) {
+) -> (Vec<Judged>, ScoreReport) {
     let samples = Prepared::of(samples, programs);
     let (scores, mut report) =
         work::score(devices, programs, &samples, Runs::From(0), options, stop);
-    let scores: Vec<ScoredRun> = scores.into_iter().map_while(|score| score).collect();
+    let scores: Vec<Judged> = scores.into_iter().map_while(|score| score).collect();
     report.scores = scores.len();
     (scores, report)
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use batt_dsl::Dialect;
-use batt_engine::{MegaReport, Options, Verdict};
+use batt_engine::{EvalOptions, MegaReport, Verdict};
 
 pub use self::report::{duration, to_json, write};
 use self::setup::Material;
@@ -129,7 +129,7 @@ pub struct Wanted<'a> {
     /// How many mutants of them to add.
     pub mutants: usize,
     pub seed: u64,
-    pub options: &'a Options,
+    pub options: &'a EvalOptions,
     /// About how long to measure.
     pub time: Duration,
 }

@@ -11,7 +11,7 @@ use anyhow::Result;
 use batt_dsl::{Dialect, Limits};
 use batt_engine::Cancel;
 use batt_engine::device::{
-    Counts, DeviceOptions, DeviceReport, ScoreOptions, Settings, score_table,
+    Counts, DeviceOptions, DeviceReport, LaunchSettings, ScoreOptions, score_table,
 };
 use batt_engine::{Compiled, CompiledBatt, MegaOptions, Sample, mega_on};
 use batt_lang::SplitMix64;
@@ -257,9 +257,9 @@ impl Work<'_> {
 
     fn device(&self) -> DeviceOptions {
         DeviceOptions {
-            settings: Settings {
+            settings: LaunchSettings {
                 values: false,
-                ..Settings::default()
+                ..LaunchSettings::default()
             },
             verify: self.wanted.verify,
             ..DeviceOptions::default()
