@@ -5,7 +5,6 @@ use std::io;
 use std::path::Path;
 
 use anyhow::Error;
-use batt_lang::LoadError;
 
 /// An error with advice.
 #[derive(Debug)]
@@ -28,19 +27,6 @@ pub fn advised(message: impl fmt::Display, hint: impl Into<String>) -> Error {
         message: message.to_string(),
         hint: hint.into(),
     })
-}
-
-/// A dataset that cannot be loaded.
-pub fn bad_tasks(error: batt_arc::LoadError) -> Error {
-    advised(&error, error.hint())
-}
-
-/// A solver or batt file that cannot be loaded.
-pub fn bad_source(error: &LoadError) -> Error {
-    match error {
-        LoadError::Read { path, source } => bad_file("read", path, source),
-        LoadError::NotUtf8 { .. } => advised(error, "save the file as UTF-8"),
-    }
 }
 
 /// A file that cannot be read or written.
@@ -76,7 +62,7 @@ pub fn hint(error: &Error) -> Option<String> {
     })
 }
 
-/// Is it that nobody reads our output any more?
+/// Returns whether the reader of our output has closed it.
 pub fn is_broken_pipe(error: &Error) -> bool {
     error.chain().any(|cause| {
         cause

@@ -16,7 +16,6 @@
 //! - [`GraphWorker`]: values of many programs, with what they have in common computed once
 //! - [`RunPlan`] and [`RunSummary`]: which solver runs on which pair, and what came of it
 //! - [`trace`]: the value of every step of a run
-//! - [`conformance`]: checking against results that CPython computed
 //! - [`schedule`]: worker threads, and results in order
 //! - [`device`]: runs on a device; [`evaluate_on`] and [`mega_on`] use it
 //!
@@ -43,7 +42,6 @@
 mod batt;
 mod cancel;
 mod compile;
-pub mod conformance;
 pub mod device;
 mod evaluate;
 mod graph;

@@ -1,7 +1,5 @@
 //! Properties of all batts: a batt gives what its solvers give one by one, on any number of threads.
 
-mod support;
-
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
@@ -14,10 +12,10 @@ use batt_engine::{
 };
 use batt_lang::card::{self, CardOptions, Donor};
 use batt_lang::{Batt, OnError, Program};
+use batt_testing::generate::{self, Choices};
+use batt_testing::{heavy, programs};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use support::generate::{self, Choices};
-use support::{heavy, programs};
 
 fn config(cases: u32) -> ProptestConfig {
     ProptestConfig {

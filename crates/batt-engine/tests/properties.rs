@@ -1,7 +1,5 @@
 //! Properties of all programs, all values and all numbers of threads.
 
-mod support;
-
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
@@ -10,10 +8,10 @@ use batt_dsl::{Dialect, Limits, Workspace};
 use batt_engine::Cancel;
 use batt_engine::{Compiled, EvalOptions, Job, Sample, Values, evaluate, run_job};
 use batt_lang::Program;
+use batt_testing::generate::{self, Choices};
+use batt_testing::{forms, heavy, oracle, within};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use support::generate::{self, Choices};
-use support::{forms, heavy, oracle, within};
 
 fn config(cases: u32) -> ProptestConfig {
     ProptestConfig {

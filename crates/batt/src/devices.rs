@@ -213,7 +213,7 @@ impl Devices {
         let Some(script) = std::env::var_os(FAULTS) else {
             return Ok(Devices::from(vec![Box::new(device) as Box<dyn Device>]));
         };
-        let script: batt_cuda::Script =
+        let script: batt_testing::Script =
             script.to_string_lossy().parse().map_err(|error: String| {
                 Error::request(
                     format_args!("{FAULTS}: {error}"),
@@ -221,7 +221,7 @@ impl Devices {
                      memory, launch, lost, timeout, garbage and short",
                 )
             })?;
-        let faulty = batt_cuda::Faulty::new(device, script);
+        let faulty = batt_testing::Faulty::new(device, script);
         Ok(Devices::from(vec![Box::new(faulty) as Box<dyn Device>]))
     }
 

@@ -165,7 +165,7 @@ pub fn run(
     if plan.is_empty() {
         return Err(Error::request(
             format_args!(
-                "nothing to run: no solver of {} is named after a task of {}",
+                "no solver is named after a task here ({}, {})",
                 counted(solvers.len(), "solver"),
                 counted(tasks.len(), "task")
             ),

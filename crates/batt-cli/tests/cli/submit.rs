@@ -6,8 +6,7 @@ use std::process::Command;
 use batt::Score;
 use batt::archive::{Archive, NewEntry, Retention, RunInfo};
 use batt::submission::Draft;
-use batt_arc::corpus;
-use batt_lang::SolverFile;
+use batt::{SolverFile, corpus};
 use serde_json::{Value as Json, json};
 
 use crate::support::{Ended, Folder, MIRROR, command};

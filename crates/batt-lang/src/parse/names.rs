@@ -4,7 +4,7 @@ use batt_dsl::Dialect;
 
 use super::detect::knows;
 
-/// What the same thing is called here that Python, or another way of putting it, calls otherwise.
+/// Names from Python and other libraries, with the primitive that does the same.
 const OTHER_WORDS: &[(&str, &str)] = &[
     ("concat", "hconcat"),
     ("filter", "sfilter"),
@@ -70,9 +70,9 @@ pub(super) fn nearest_in<'n>(
     nearest(name, local.chain(ops).chain(constants))
 }
 
-/// What to do about a name that is unknown here and known in another dialect.
+/// The hint for a name that is unknown here and known in another dialect.
 pub(super) fn of_another_dialect(name: &str, here: Dialect) -> Option<String> {
-    // RE-ARC has arc-dsl's names, so the first one that knows it will do.
+    // RE-ARC has arc-dsl's names, so the first dialect that has the name will do.
     let there = Dialect::ALL.into_iter().find(|d| knows(*d, name))?.name();
     let mut hint = format!("'{name}' is a name of the dialect {there}; run with --dialect {there}");
     let counterparts = counterparts(name, here);
@@ -82,7 +82,7 @@ pub(super) fn of_another_dialect(name: &str, here: Dialect) -> Option<String> {
     Some(hint)
 }
 
-/// What a name of another dialect is called here, by the rule that most such names follow: one letter
+/// The counterparts of a name of another dialect, by the rule that most of them follow: a letter
 /// before or after the word says what it takes (`palette_t`, `f_ofcolor`).
 fn counterparts(name: &str, here: Dialect) -> Vec<&'static str> {
     let ops = here.ops().iter().map(|op| op.name);
@@ -93,7 +93,7 @@ fn counterparts(name: &str, here: Dialect) -> Vec<&'static str> {
     found
 }
 
-/// A name without the letter that says what it takes.
+/// The name without the letter that says what it takes.
 fn stems(name: &str) -> impl Iterator<Item = &str> {
     let letter = |text: &str| text.len() == 1 && text.as_bytes()[0].is_ascii_lowercase();
     let before = name.split_once('_').filter(|(start, _)| letter(start));
@@ -102,7 +102,8 @@ fn stems(name: &str) -> impl Iterator<Item = &str> {
     stems.chain(after.map(|(rest, _)| rest))
 }
 
-/// Edits (insert, delete, replace, swap neighbours) that turn one word into the other.
+/// The number of edits (insert, delete, replace, swap neighbours) that turn one word into the
+/// other.
 fn distance(a: &str, b: &str) -> usize {
     if a.len().abs_diff(b.len()) > LENGTH_LIMIT {
         return usize::MAX;
@@ -183,7 +184,7 @@ mod tests {
         assert_eq!(counterparts("mostcolor_t", Dialect::ArcDsl), ["mostcolor"]);
         assert_eq!(counterparts("f_ofcolor", Dialect::ArcDsl), ["ofcolor"]);
         assert!(counterparts("get_nth_f", Dialect::ArcDsl).is_empty());
-        // Whatever is found has the name in it.
+        // Every counterpart contains the name.
         for op in Dialect::ArcDsl.ops() {
             let found = counterparts(op.name, Dialect::Tokpidjin);
             assert!(found.iter().all(|f| f.contains(op.name)), "{found:?}");

@@ -1,20 +1,19 @@
 //! `batt archive import`: solvers from files, tried on their tasks.
 
 use std::io::Write;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use batt::archive::{Archive, Import, OriginalSkips};
-use batt::{Control, Solvers, Tasks};
+use batt::{Control, Tasks};
 use clap::{ArgGroup, Args};
 use serde_json::json;
 
 use super::Keep;
-use crate::cli::{DialectName, Exit};
+use crate::cli::{DialectName, Exit, Jobs};
 use crate::error::advised;
 use crate::interrupt;
-use crate::solvers::{load_all, load_tasks};
+use crate::solvers::{open_solvers, open_tasks};
 use crate::ui::{Ui, counted, grouped, stdout};
 
 /// Take solvers in from files
@@ -58,9 +57,8 @@ pub struct ImportArgs {
     #[command(flatten)]
     keep: Keep,
 
-    /// Threads [default: one per core]
-    #[arg(short, long, value_name = "N")]
-    jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    jobs: Jobs,
 
     /// Print one JSON object
     #[arg(long)]
@@ -69,12 +67,14 @@ pub struct ImportArgs {
 
 /// Runs the command.
 pub fn main(args: &ImportArgs, path: &Path, ui: &Ui) -> Result<Exit> {
-    let tasks = Tasks::from(load_tasks(&args.tasks, ui)?);
+    let tasks = open_tasks(&args.tasks, ui)?;
     let (import, is_clean) = match &args.original {
         Some(folder) => original(folder, &tasks, ui)?,
         None => from_files(args, &tasks, ui)?,
     };
-    let import = import.retention(args.keep.retention()).threads(args.jobs);
+    let import = import
+        .retention(args.keep.retention())
+        .threads(args.jobs.threads(ui));
     let mut archive = Archive::open(path).map_err(batt::Error::from)?;
     interrupt::watch();
     let bar = ui.progress(import.len(), "trying");
@@ -124,7 +124,7 @@ pub fn main(args: &ImportArgs, path: &Path, ui: &Ui) -> Result<Exit> {
 
 /// The solvers of files, and whether all could be read.
 fn from_files(args: &ImportArgs, tasks: &Tasks, ui: &Ui) -> Result<(Import, bool)> {
-    let solvers = Solvers::from_files(load_all(&args.files, args.dialect.dialect(), ui)?);
+    let solvers = open_solvers(&args.files, args.dialect.dialect(), ui)?;
     let import = Import::new(tasks, &solvers);
     let mention = |what: &str, names: &[String]| {
         ui.mention(what, &names.iter().map(String::as_str).collect::<Vec<_>>());

@@ -4,7 +4,6 @@ use batt::render::{Color, Panel, layout};
 use batt::{Grid, JobResult, OwnedValue, Pair, PairRef, Program, Split, Task, Verdict, run_pair};
 
 use crate::draw;
-use crate::outcome::failure;
 
 /// Draws each demonstration: input, expected output, the solver's output, and the cells that are wrong.
 /// With `tests` the tests too, without their expected outputs.
@@ -55,7 +54,7 @@ fn picture(
         (None, _) => {
             panels.push(Panel::note("solver", "no grid"));
             below = match (&result.verdict, &result.value) {
-                (Verdict::Failed(error), _) => failure(error, program, "solver") + "\n",
+                (Verdict::Failed(error), _) => error.explain(program, "solver") + "\n",
                 (_, Some(value)) => draw::value(value, color),
                 (_, None) => String::new(),
             };

@@ -14,7 +14,7 @@ use super::pictures::pictures;
 use super::report::{demos, entry_json, percent, short, solver_json};
 use crate::cli::Exit;
 use crate::error::advised;
-use crate::solvers::load_tasks;
+use crate::solvers::open_tasks;
 use crate::ui::{STRONG, Ui, counted, grouped, stdout, table, table_text};
 
 /// Show a solver: source, scores, where it comes from, and what it does
@@ -73,7 +73,7 @@ pub fn main(args: &ShowArgs, archive: &Archive, ui: &Ui) -> Result<Exit> {
     write_scores(&mut out, &entries)?;
     write!(out, "\n{}", solver.source)?;
     if let Some(path) = &args.tasks {
-        let data = load_tasks(path, ui)?;
+        let data = open_tasks(path, ui)?;
         draw(&mut out, &solver, &entries, &data, args.tests, ui)?;
     }
     out.flush()?;

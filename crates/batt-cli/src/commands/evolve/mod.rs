@@ -17,11 +17,10 @@ use clap::Args;
 
 use self::report::Report;
 use self::view::View;
-use crate::cli::{DialectName, Exit};
-use crate::commands::card::differs;
+use crate::cli::{DialectName, Exit, Jobs};
 use crate::duration;
 use crate::interrupt;
-use crate::solvers::{load_all, load_tasks};
+use crate::solvers::{open_differs, open_solvers, open_tasks};
 use crate::ui::{Ui, counted, stdout};
 
 /// Breed new solvers from old ones, and keep the best
@@ -90,9 +89,8 @@ pub struct EvolveArgs {
     #[arg(long, value_name = DeviceChoice::FORMS, default_value = "auto")]
     device: DeviceChoice,
 
-    /// Threads [default: one per core]
-    #[arg(short, long, value_name = "N")]
-    jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    jobs: Jobs,
 
     /// Populations of each task, which exchange their best now and then
     #[arg(long, value_name = "N", default_value = "1")]
@@ -166,12 +164,12 @@ impl EvolveArgs {
 
     fn evolve(&self, ui: &Ui) -> Result<Evolve> {
         let tasks = match &self.tasks {
-            Some(path) => Tasks::from(load_tasks(path, ui)?),
+            Some(path) => open_tasks(path, ui)?,
             None => Tasks::embedded(),
         };
         let dialect = self.dialect.dialect();
         let solvers = match (self.solvers.is_empty(), &self.tasks) {
-            (false, _) => Solvers::from_files(load_all(&self.solvers, dialect, ui)?),
+            (false, _) => open_solvers(&self.solvers, dialect, ui)?,
             (true, None) => Solvers::embedded(),
             (true, Some(_)) => Solvers::from_files(Vec::new()),
         };
@@ -185,7 +183,7 @@ impl EvolveArgs {
             true => Vec::new(),
             false => {
                 let dialect = dialect.or(of_first).unwrap_or_default();
-                differs::collect(&self.differs, dialect, ui)?.programs
+                open_differs(&self.differs, dialect, ui)?.0.programs
             }
         };
         let options = EvolveOptions {
@@ -203,7 +201,7 @@ impl EvolveArgs {
             population: self.population.get(),
             offspring: self.offspring,
             weights: self.weights.clone(),
-            threads: self.jobs,
+            threads: self.jobs.threads(ui),
         };
         let evolve = Evolve::new(&tasks).solvers(&solvers).options(options);
         Ok(evolve.device(self.device.clone()))

@@ -97,7 +97,7 @@ pub fn main(args: &BundleArgs, ui: &Ui) -> Result<Exit> {
         check_archive(archive)?;
     }
     if !args.solvers.is_empty() {
-        solvers::load_all(&args.solvers, None, ui)?;
+        solvers::open_solvers(&args.solvers, None, ui)?;
     }
 
     let bundle = Folder::new(&args.output)?;
@@ -223,7 +223,7 @@ impl<'p> Folder<'p> {
     }
 
     fn write(&self, name: &str, text: &str) -> Result<()> {
-        replace(&self.0.join(name), text)
+        Ok(replace(&self.0.join(name), text)?)
     }
 
     fn json(&self, name: &str, value: &Json) -> Result<()> {

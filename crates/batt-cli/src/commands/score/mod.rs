@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 
 use crate::cli::Exit;
 use crate::error::advised;
-use crate::solvers::load_tasks;
+use crate::solvers::open_tasks;
 use crate::submissions::{self, list_ids, write_findings};
 use crate::ui::{Ui, counted, stdout, table, table_text};
 
@@ -49,7 +49,7 @@ pub struct ScoreArgs {
 
 /// Runs the command.
 pub fn main(args: &ScoreArgs, ui: &Ui) -> Result<Exit> {
-    let data = load_tasks(&args.tasks, ui)?;
+    let data = open_tasks(&args.tasks, ui)?;
     let draft = submissions::load(&args.file)?;
     if let Some(foreign) = draft.foreign() {
         return Err(advised(

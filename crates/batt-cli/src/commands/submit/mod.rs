@@ -4,7 +4,6 @@ mod check;
 mod file;
 
 use std::io::Write;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -14,11 +13,11 @@ use batt::{Control, Error, Tasks};
 use clap::Args;
 use serde_json::json;
 
-use crate::cli::Exit;
+use crate::cli::{Exit, Jobs};
 use crate::error::advised;
 use crate::files::check_not_read;
 use crate::interrupt;
-use crate::solvers::load_tasks;
+use crate::solvers::open_tasks;
 use crate::submissions;
 use crate::ui::{Ui, counted, stdout};
 use file::SubmissionFile;
@@ -58,9 +57,8 @@ pub struct SubmitArgs {
     #[arg(long)]
     keep: bool,
 
-    /// Threads; all cores if not given
-    #[arg(short, long, value_name = "N")]
-    jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    jobs: Jobs,
 
     /// Check a submission instead: by itself, or as the answers to --tasks
     #[arg(long, value_name = "FILE", conflicts_with_all = ["archive", "output", "keep", "jobs"])]
@@ -78,15 +76,15 @@ pub struct SubmitArgs {
 /// Runs the command.
 pub fn main(args: &SubmitArgs, ui: &Ui) -> Result<Exit> {
     let tasks = args.tasks.as_deref();
-    let data = tasks.map(|path| load_tasks(path, ui)).transpose()?;
+    let data = tasks.map(|path| open_tasks(path, ui)).transpose()?;
     if let Some(file) = &args.check {
         if data.is_none() {
             ui.note("task ids are not checked; --tasks PATH says which there are");
         }
-        return check::check(file, data.as_ref(), args.json, args.verbose);
+        return check::check(file, data.as_deref(), args.json, args.verbose);
     }
     // The parser asks for tasks where there is nothing to check.
-    submit(args, &Tasks::from(data.unwrap_or_default()), ui)
+    submit(args, &data.unwrap_or_default(), ui)
 }
 
 fn submit(args: &SubmitArgs, tasks: &Tasks, ui: &Ui) -> Result<Exit> {
@@ -122,10 +120,11 @@ fn submit(args: &SubmitArgs, tasks: &Tasks, ui: &Ui) -> Result<Exit> {
         .with_cancel(interrupt::stop().clone())
         .on_progress(move |at| shown.set_position(at.done as u64));
     let mut saved = Ok(());
-    let (submission, summary) = candidates.answer(first, args.jobs, &control, |submission| {
-        saved = file.save(submission);
-        saved.is_ok()
-    });
+    let (submission, summary) =
+        candidates.answer(first, args.jobs.threads(ui), &control, |submission| {
+            saved = file.save(submission);
+            saved.is_ok()
+        });
     bar.finish_and_clear();
     saved?;
     file.finish(&submission)?;
