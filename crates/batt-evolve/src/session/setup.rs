@@ -1,4 +1,5 @@
-//! What an evolution begins with: tasks, seed solvers, held-out solvers, and what the archive knows.
+//! What an evolution begins with: tasks, seed solvers, held-out solvers, and what the archive
+//! knows.
 
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroUsize;
@@ -169,8 +170,8 @@ pub struct EvolveSetup {
 }
 
 impl EvolveSetup {
-    /// Chooses tasks and seed solvers, and reads the archive. `solvers` are all functions of the solver
-    /// files. The archive is created last, when everything else is in order.
+    /// Chooses tasks and seed solvers, and reads the archive. `solvers` are all functions of the
+    /// solver files. The archive is created last, when everything else is in order.
     pub fn new(
         data: &Dataset,
         solvers: &[Program],
