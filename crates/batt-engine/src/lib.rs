@@ -13,8 +13,9 @@
 //! - [`Job`]: one run to do; [`evaluate`] does many on all cores, [`mega`] runs batts over datasets
 //! - [`JobResult`] and [`Verdict`]: the result of a run
 //! - [`EvalOptions`]: limits, threads, values; [`Cancel`]: ends work early
+//! - [`RunPlan`] and [`RunSummary`]: which solver runs on which pair, and the totals of the results
+//! - [`trace`]: the value of every step of a run
 //! - [`GraphWorker`]: values of many programs, with what they have in common computed once
-//! - [`conformance`]: checking against results that CPython computed
 //! - [`schedule`]: worker threads, and results in order
 //! - [`device`]: runs on a device; [`evaluate_on`] and [`mega_on`] use it
 //!
@@ -41,7 +42,6 @@
 mod batt;
 mod cancel;
 mod compile;
-pub mod conformance;
 pub mod device;
 mod evaluate;
 mod graph;
@@ -49,9 +49,13 @@ mod interpret;
 mod lower;
 mod mega;
 mod on_devices;
+mod outcome;
 mod profile;
+mod run_plan;
+mod run_summary;
 mod sample;
 pub mod schedule;
+mod trace;
 
 pub use batt::{BattEntry, BattWorker, CompiledBatt, Goal, StepCount};
 pub use cancel::Cancel;
@@ -64,5 +68,9 @@ pub use graph::GraphWorker;
 pub use interpret::RunError;
 pub use mega::{MegaOptions, MegaReport, MegaResult, mega};
 pub use on_devices::{evaluate_on, mega_on};
+pub use outcome::{EncodedValue, FailureRecord, RunLine, describe, micros};
 pub use profile::{BattProfile, StepProfile, profile};
+pub use run_plan::{PlannedRun, RunPlan, RunScope};
+pub use run_summary::RunSummary;
 pub use sample::{ParamRole, Sample};
+pub use trace::{TracedStep, explain_step, trace};

@@ -1,12 +1,10 @@
 //! The types that `batt_lang` infers are compared with the values that solvers compute.
 
-mod support;
-
 use batt_arc::corpus;
 use batt_dsl::{Dialect, Limits, Outcome, OwnedValue, Workspace};
 use batt_engine::Compiled;
 use batt_lang::types::{Kind, Ty, TypeId, Types};
-use support::programs;
+use batt_testing::programs;
 
 #[test]
 fn values_are_what_their_types_say() {

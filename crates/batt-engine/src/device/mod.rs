@@ -24,6 +24,7 @@ pub mod wire;
 
 pub use backend::{Batch, Device, DeviceError, Launch, Launched, Times};
 pub use bytecode::{BytecodeError, ProgramAt, Programs};
+pub use feed::PieceAt;
 pub use inputs::{Inputs, JobParam, SampleAt, Shape, Shapes};
 pub use launch::{Done, Finished, JobAt, LaunchPass, LaunchSettings, Launcher, STEPS_PER_FUEL};
 pub use report::{Counts, DeviceOpCount, DeviceReport, DeviceUsage, Mismatch};
@@ -33,7 +34,7 @@ pub use score::{
     Searcher, score_jobs, score_table,
 };
 
-pub(crate) use feed::{Feed, Load, PieceAt, Runs, Subject, Taken, run_fed};
+pub(crate) use feed::{Feed, Load, Runs, Subject, Taken, run_fed};
 pub(crate) use piece::Piece;
 pub(crate) use replay::{Replay, RunThere, Tally};
 pub(crate) use solo::{Found, Solo};
