@@ -222,11 +222,11 @@ impl RunOptions {
     }
 
     /// The options of the engine.
-    pub fn engine(&self, threads: Option<NonZeroUsize>) -> batt_engine::Options {
-        batt_engine::Options {
+    pub fn engine(&self, threads: Option<NonZeroUsize>) -> batt_engine::EvalOptions {
+        batt_engine::EvalOptions {
             limits: self.limits(),
             threads,
-            ..batt_engine::Options::default()
+            ..batt_engine::EvalOptions::default()
         }
     }
 }

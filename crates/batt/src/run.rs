@@ -2,14 +2,13 @@
 
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use batt_arc::{Pair, PairRef, Task};
 use batt_dsl::{Limits, OwnedValue};
 use batt_engine::device::{DeviceOptions, DeviceReport};
 use batt_engine::{
-    JobResult, Options, RunLine, RunPlan, RunScope, RunSummary, Values, Verdict, evaluate_on,
+    EvalOptions, JobResult, RunLine, RunPlan, RunScope, RunSummary, Values, Verdict, evaluate_on,
 };
 
 use crate::control::Control;
@@ -34,8 +33,8 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    pub(crate) fn engine(&self) -> Options {
-        Options {
+    pub(crate) fn engine(&self) -> EvalOptions {
+        EvalOptions {
             limits: self.limits,
             threads: self.threads,
             values: self.values,
@@ -108,7 +107,7 @@ pub struct RunReport {
     pub planned: usize,
     /// How long all of it took.
     pub time: Duration,
-    /// The number of threads.
+    /// The number of threads that took part. There are fewer than asked for where the system gives no more.
     pub threads: usize,
     /// What devices did, if there were any.
     pub device: Option<DeviceReport>,
@@ -195,8 +194,9 @@ pub fn run(
         }
     };
     let token = control.token();
-    let (_, device) = evaluate_on(devices.as_mut(), plan.jobs(), &engine, token, &mut deliver);
+    let report = evaluate_on(devices.as_mut(), plan.jobs(), &engine, token, &mut deliver);
     let time = started.elapsed();
+    let device = report.device;
     let mismatches = device.iter().flat_map(|device| &device.mismatches);
     let bugs = mismatches.map(|mismatch| {
         let run = plan.run(mismatch.run);
@@ -222,7 +222,7 @@ pub fn run(
         summary,
         planned: plan.len(),
         time,
-        threads: threads(options.threads),
+        threads: report.workers,
         device,
     })
 }
@@ -238,10 +238,4 @@ pub fn run_count(solvers: &Solvers, tasks: &Tasks, scope: RunScope) -> usize {
             own.map(Task::pair_count).sum()
         }
     }
-}
-
-/// The number of threads that a wish comes to.
-fn threads(wanted: Option<NonZeroUsize>) -> usize {
-    let threads = wanted.or_else(|| thread::available_parallelism().ok());
-    threads.map_or(1, NonZeroUsize::get)
 }
