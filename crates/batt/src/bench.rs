@@ -103,12 +103,12 @@ pub fn throughput(
     let runs = jobs.len();
     let jobs = jobs.repeat(copies);
     let started = Instant::now();
-    let done = evaluate(&jobs, &options, control.token(), |_, _| {}).runs;
+    let done = evaluate(&jobs, &options, control.token(), |_, _| {});
     Ok(Throughput {
         runs,
         one_core,
         threads,
-        all_cores: per_second(done, started.elapsed()),
+        all_cores: per_second(done.runs, started.elapsed()),
     })
 }
 

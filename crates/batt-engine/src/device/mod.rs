@@ -35,7 +35,6 @@ pub use score::{
 };
 
 pub(crate) use feed::{Feed, Load, Runs, Subject, Taken, run_fed};
-pub(crate) use piece::Piece;
 pub(crate) use replay::{Replay, RunThere, Tally};
 pub(crate) use solo::{Found, Solo};
 pub(crate) use verify::{Seen, Verify};

@@ -9,8 +9,8 @@ use batt_dsl::Run;
 use crate::batt::{BattEntry, CompiledBatt, Goal};
 use crate::cancel::Cancel;
 use crate::device::{
-    Counts, Device, DeviceReport, Feed, JobParam, LaunchSettings, Load, Piece, PieceAt, Programs,
-    Reason, Replay, RunThere, Runs, Seen, Shapes, Subject, Taken, Tally, Verify, run_fed,
+    Counts, Device, DeviceReport, Feed, JobParam, LaunchSettings, Load, PieceAt, Programs, Reason,
+    Replay, RunThere, Runs, Seen, Shapes, Subject, Taken, Tally, Verify, run_fed,
 };
 use crate::mega::{
     Entries, Here, Mega, MegaOptions, MegaReport, MegaResult, MegaWorker, is_right, mega,
@@ -81,8 +81,7 @@ fn feed<'a>(
     let mut programs = Programs::new();
     let mut shapes = Shapes::default();
     let subject = |batt: &CompiledBatt| {
-        let pieces = Piece::all_of(batt).map(|piece| PieceAt::add(&mut programs, piece));
-        let pieces: Option<Vec<PieceAt>> = pieces.collect();
+        let pieces = PieceAt::all_of(&mut programs, batt);
         let demos = match batt.uses_samples {
             true => JobParam::Demos,
             false => JobParam::Nothing,
