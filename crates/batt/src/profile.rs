@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use batt_dsl::Limits;
-use batt_engine::device::{DeviceOptions, Settings};
+use batt_engine::device::{DeviceOptions, LaunchSettings};
 use batt_engine::{CompiledBatt, MegaOptions, MegaReport, Sample, mega_on};
 use batt_lang::Batt;
 
@@ -81,9 +81,9 @@ pub fn profile_on(
         compare: false,
         values: false,
         device: DeviceOptions {
-            settings: Settings {
+            settings: LaunchSettings {
                 ops: true,
-                ..Settings::default()
+                ..LaunchSettings::default()
             },
             ..DeviceOptions::default()
         },
