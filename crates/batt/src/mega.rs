@@ -86,8 +86,8 @@ impl Mega {
         self
     }
 
-    /// Sets how many samples may be under way or waiting for their turn, which bounds memory; `None` to
-    /// choose it from what runs cost.
+    /// Sets how many samples may be under way or waiting for their turn, which bounds memory;
+    /// `None` to choose it from what runs cost.
     pub fn batch_size(mut self, size: Option<NonZeroUsize>) -> Mega {
         self.options.batch_size = size;
         self
@@ -287,8 +287,8 @@ impl MegaRun {
         }
     }
 
-    /// Runs what is not done yet and completes the output. Cancelled, it returns what it has; the lines
-    /// that are written stay, and the same request with [`Existing::Resume`] goes on.
+    /// Runs what is not done yet and completes the output. Cancelled, it returns what it has; the
+    /// lines that are written stay, and the same request with [`Existing::Resume`] goes on.
     pub fn finish(mut self, devices: &mut Devices, control: &Control) -> Result<MegaSummary> {
         let (resumed, planned) = (self.resumed(), self.planned());
         let (samples, tasks) = (self.places.len(), self.mega.tasks.len());
