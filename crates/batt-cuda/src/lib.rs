@@ -1,4 +1,4 @@
-//! CUDA devices: found, given the device VM and kept busy.
+//! CUDA GPUs as devices of the engine, and the source of the device VM.
 //!
 //! ```text
 //!   source ── Nvrtc ──> Image ──┬── Cache (disk)
@@ -9,14 +9,14 @@
 //! The types to know:
 //!
 //! - [`Cuda`]: a logical device; it implements [`batt_engine::device::Device`]
-//! - [`Settings`]: how it is opened
-//! - [`Survey`]: what there is on this machine, and what is missing
-//! - [`Nvrtc`], [`Cache`], [`Maker`]: where the kernel comes from
+//! - [`Settings`]: the options for opening one
+//! - [`Survey`]: what this machine has for devices, and what is missing
+//! - [`Nvrtc`], [`Cache`], [`Maker`]: the sources of the kernel
 //! - [`plumbing`]: the host side, tried out on a device
 //! - [`Faulty`]: a device that fails as it is told, for tests
 //!
-//! The driver and the compiler are loaded when they are first needed. Where they are missing, that is an error value, and
-//! nothing else changes: the same command starts on every machine.
+//! The driver and the compiler are loaded on first use. If one is missing, that is an error value,
+//! so the same command starts on every machine.
 
 mod arch;
 mod budget;

@@ -163,13 +163,6 @@ impl Diagnostic {
         }
     }
 
-    /// Adds advice on how to fix it.
-    #[must_use]
-    pub fn with_hint(mut self, hint: impl Into<String>) -> Diagnostic {
-        self.hint = Some(hint.into());
-        self
-    }
-
     /// Adds the function it is in.
     #[must_use]
     pub fn in_function(mut self, name: impl Into<String>) -> Diagnostic {
@@ -273,14 +266,14 @@ mod tests {
     #[test]
     fn rendering_points_at_the_place() {
         let source = SourceFile::new("a.py", "def f(I):\n\tx1 = objcts(I)\n".into());
-        let found = Diagnostic::new(
+        let mut found = Diagnostic::new(
             Severity::Error,
             Code::UnknownName,
             "unknown name 'objcts'",
             Some(&source),
             at(2, 7, 6),
-        )
-        .with_hint("did you mean 'objects'?");
+        );
+        found.hint = Some("did you mean 'objects'?".to_owned());
         assert_eq!(
             found.render(),
             "a.py:2:7: error[unknown-name]: unknown name 'objcts'\n  \
