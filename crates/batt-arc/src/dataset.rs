@@ -80,6 +80,21 @@ impl Dataset {
         Some(&self.tasks[at])
     }
 
+    /// The task a function is for: its name is the id of the task, or ends in `_` and the id. Ids may
+    /// contain `_`; the longest that fits counts.
+    ///
+    /// ```
+    /// let tasks = batt_arc::corpus::tasks();
+    /// assert_eq!(tasks.task_of("solve_1673c3ec").unwrap().id, "1673c3ec");
+    /// assert!(tasks.task_of("solve").is_none());
+    /// ```
+    pub fn task_of(&self, function: &str) -> Option<&Task> {
+        let ends = function.match_indices('_').map(|(at, _)| &function[at + 1..]);
+        std::iter::once(function)
+            .chain(ends)
+            .find_map(|id| self.get(id))
+    }
+
     /// The number of tasks.
     pub fn len(&self) -> usize {
         self.tasks.len()
@@ -227,6 +242,18 @@ mod tests {
                 output: output.map(grid),
             }],
         }
+    }
+
+    #[test]
+    fn a_solver_belongs_to_the_task_with_the_longest_id() {
+        let ids = ["ab12", "x_ab12", "solve"];
+        let data = Dataset::new(ids.map(|id| task(id, None)).to_vec()).unwrap();
+        let found = |name| data.task_of(name).map(|task| task.id.as_str());
+        assert_eq!(found("solve_ab12"), Some("ab12"));
+        assert_eq!(found("solve_x_ab12"), Some("x_ab12"));
+        assert_eq!(found("solve"), Some("solve"));
+        assert_eq!(found("solveab12"), None);
+        assert_eq!(found("solve_ab1"), None);
     }
 
     #[test]

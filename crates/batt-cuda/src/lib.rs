@@ -12,8 +12,6 @@
 //! - [`Settings`]: the options for opening one
 //! - [`Survey`]: what this machine has for devices, and what is missing
 //! - [`Nvrtc`], [`Cache`], [`Maker`]: the sources of the kernel
-//! - [`plumbing`]: the host side, tried out on a device
-//! - [`Faulty`]: a device that fails as it is told, for tests
 //!
 //! The driver and the compiler are loaded on first use. If one is missing, that is an error value,
 //! so the same command starts on every machine.
@@ -23,11 +21,9 @@ mod budget;
 mod cache;
 mod cuda;
 mod driver;
-mod faulty;
 mod kernel;
 mod memory;
 mod nvrtc;
-pub mod plumbing;
 pub mod source;
 mod survey;
 
@@ -35,7 +31,6 @@ pub use arch::{Arch, Version};
 pub use cache::{Cache, Contents, Key};
 pub use cuda::{Cuda, KernelFacts, Opened, Settings, free_memory};
 pub use driver::{DeviceFacts, Driver};
-pub use faulty::{Faulty, Script, Trouble};
 pub use kernel::{Kernel, Maker, Origin, compile_for};
 pub use nvrtc::{Compilation, Image, Nvrtc, Options, Place, Places};
 pub use survey::{Compiler, Survey};

@@ -33,6 +33,7 @@
 //! ```
 
 mod arena;
+mod calls;
 mod dialect;
 mod fault;
 mod hash;

@@ -534,6 +534,7 @@ macro_rules! op {
         $(#[inline($inline:ident)])?
         pub $name:ident($($param:ident: $ty:ident),+) -> $returns:ident;
         $(ordered $order:literal;)?
+        $(frames $frames:literal;)?
         example $call:literal => $result:literal;
         $(fails $fails:literal;)?
         |$run:ident| $body:block
@@ -543,7 +544,9 @@ macro_rules! op {
         pub fn $name<'r>(
             $run: &mut $crate::run::Run<'r>,
             $($param: $crate::value::Value<'r>),+
-        ) -> $crate::fault::Outcome<$crate::value::Value<'r>> $body
+        ) -> $crate::fault::Outcome<$crate::value::Value<'r>> {
+            $crate::op!(@body $run $($frames)? $body)
+        }
 
         #[doc(hidden)]
         pub mod $name {
@@ -595,6 +598,10 @@ macro_rules! op {
             _ => Returned::new(Err($crate::fault::Fault::Type)),
         }))
     };
+    (@body $run:ident $frames:literal $body:block) => {
+        $run.in_frames($frames, |$run: &mut $crate::run::Run<'r>| $body)
+    };
+    (@body $run:ident $body:block) => { $body };
     (@text) => { "" };
     (@text $text:literal) => { $text };
     (@code $f:path, $a:ident) => {

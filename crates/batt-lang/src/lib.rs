@@ -75,7 +75,7 @@ pub mod types;
 
 pub use batt::{Batt, BattFile, OnError, Output, Score};
 pub use diagnostic::{Code, Diagnostic, Severity};
-pub use parse::{LoadError, SolverFile};
+pub use parse::{LoadError, SolverFile, nearest};
 pub use print::print_file;
 pub use program::{Operand, ParamId, Program, ProgramBuilder, Step, StepId, StepKind, Uses};
 pub use random::SplitMix64;

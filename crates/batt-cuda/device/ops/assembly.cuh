@@ -369,8 +369,9 @@ OUTLINE V colors_exchanged(Ctx &c, V grid, const Exchange &x) {
     ROOM(V, values, c, width + 1);
     for (u32 j = 0; j < width; j++) {
       V v = item(c, row, j);
-      if (equal(c, v, x.from)) v = x.to;
-      else if (x.two && equal(c, v, x.second)) v = x.third;
+      // To exchange two colours Python asks a list for the value, which finds a nan by identity.
+      if (x.two ? equal_member(c, v, x.from, 0) : equal(c, v, x.from)) v = x.to;
+      else if (x.two && equal_member(c, v, x.second, 0)) v = x.third;
       CHECK(c);
       put(values + j, v);
     }

@@ -9,7 +9,8 @@ use crate::set::{Elems, Origin, Set};
 use crate::table::Op;
 use crate::value::{Cell, Value};
 
-use super::container::{Members, most_frequent, pick};
+use super::container::{most_frequent, pick};
+use super::members::Members;
 
 const FAMILY: &str = "color";
 

@@ -2,13 +2,14 @@
 
 use crate::fault::{Fault, Outcome};
 use crate::op;
-use crate::run::{MAX_DEPTH, Run};
+use crate::run::Run;
 use crate::set::Walk;
 use crate::table::Op;
 use crate::value::{Form, Value};
 
-use super::container::{Collected, Mapped, Members, merge, merge_tuple};
+use super::container::{merge, merge_tuple};
 use super::lines::{are_in_line, connect};
+use super::members::{Collected, Mapped, Members};
 
 const FAMILY: &str = "higher order";
 
@@ -99,7 +100,8 @@ op! {
 op! {
     /// The function applied over and over, so many times.
     ///
-    /// Once gives the function itself. Fails for less than once, and for about a thousand times or more.
+    /// Once gives the function itself. Fails for less than once, and for as many times as fill
+    /// Python's stack: 997 in the steps of a solver.
     pub power(function: Callable, n: Integer) -> Callable;
     example "power(double, THREE)(ONE)" => "8";
     fails "power(double, ZERO)";
@@ -110,7 +112,7 @@ op! {
         }
         match n.as_int() {
             None => Err(Fault::Type),
-            Some(n) if n < 1 || n >= i64::from(MAX_DEPTH) => Err(Fault::Recursion),
+            Some(n) if n < 1 || n > run.free_frames().into() => Err(Fault::Recursion),
             Some(n) => run.closure(1, Form::Power(function, n as u32)),
         }
     }
@@ -131,6 +133,7 @@ op! {
     ///
     /// In a set equal values collapse.
     pub apply(function: Callable, container: Container) -> Container;
+    frames 2;
     example "apply(double, (1, 2, 3))" => "(2, 4, 6)";
     fails "apply(double, THREE)";
     |run| {
@@ -160,6 +163,7 @@ op! {
 op! {
     /// The values of several functions on one value, in a container of the functions' kind.
     pub rapply(functions: Container, value: Any) -> Container;
+    frames 2;
     example "rapply((double, increment), THREE)" => "(6, 4)";
     fails "rapply(THREE, FOUR)";
     |run| {
@@ -185,6 +189,7 @@ op! {
     /// The result is of the container's kind. Fails when a value is no container.
     pub mapply(function: Callable, container: ContainerContainer) -> FrozenSet;
     ordered "a tuple, on whose elements the function gives sets of several";
+    frames 3;
     example "mapply(lbind(repeat, SEVEN), (1, 2))" => "(7, 7, 7)";
     fails "mapply(double, (1, 2))";
     |run| {
@@ -209,6 +214,7 @@ op! {
     /// The longer container's surplus is dropped.
     pub papply(function: Callable, a: Tuple, b: Tuple) -> Tuple;
     ordered "a set of several";
+    frames 2;
     example "papply(add, (1, 2), (3, 4))" => "(4, 6)";
     fails "papply(add, THREE, (3, 4))";
     |run| {
@@ -238,6 +244,7 @@ op! {
     /// The longer container's surplus is dropped. Fails when a value is no container.
     pub mpapply(function: Callable, a: Tuple, b: Tuple) -> Tuple;
     ordered "a set of several, given or produced";
+    frames 3;
     example "mpapply(repeat, (7, 8), (1, 2))" => "(7, 8, 8)";
     fails "mpapply(add, (1, 2), (3, 4))";
     |run| {
@@ -250,6 +257,7 @@ op! {
 op! {
     /// A function's values on all pairs of elements of two containers, as a set.
     pub prapply(function: Callable, a: Container, b: Container) -> FrozenSet;
+    frames 2;
     example "prapply(add, (1, 2), (3, 4))" => "frozenset({4, 5, 6})";
     fails "prapply(add, THREE, (3, 4))";
     |run| {

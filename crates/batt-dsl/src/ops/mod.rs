@@ -12,6 +12,7 @@ mod higher_order;
 mod lines;
 mod logic;
 mod measure;
+mod members;
 mod mirror;
 mod patch;
 mod segmentation;

@@ -123,4 +123,32 @@ impl KeyIndex {
             at = (at + 1) & mask;
         }
     }
+
+    /// Keeps the first of equal items, in place and in order.
+    pub(crate) fn dedupe<T: Copy>(&mut self, items: &mut Vec<T>, key: impl Fn(T) -> u64) {
+        // Quadratic comparison beats filling a table for a handful of items.
+        if items.len() <= 8 {
+            let mut kept = 0;
+            for at in 0..items.len() {
+                let item = items[at];
+                if !items[..kept].iter().any(|&other| key(other) == key(item)) {
+                    items[kept] = item;
+                    kept += 1;
+                }
+            }
+            items.truncate(kept);
+            return;
+        }
+        self.clear(items.len());
+        let mut kept = 0;
+        for at in 0..items.len() {
+            let item = items[at];
+            let number = kept as u32;
+            if self.find_or_insert(key(item), number, |_| true) == number {
+                items[kept] = item;
+                kept += 1;
+            }
+        }
+        items.truncate(kept);
+    }
 }

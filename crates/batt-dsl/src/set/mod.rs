@@ -12,6 +12,8 @@
 //! ```
 
 mod algebra;
+mod bounds;
+mod build;
 mod index;
 mod layout;
 mod line;
@@ -27,6 +29,9 @@ use crate::run::Run;
 use crate::value::{Cell, Pair, Value};
 
 pub(crate) use algebra::same_form;
+pub use bounds::Bounds;
+pub(crate) use bounds::Locations;
+pub(crate) use build::numeric_pair;
 pub(crate) use index::KeyIndex;
 pub(crate) use layout::{EMPTY, Layout, Table};
 pub(crate) use line::between;
@@ -46,7 +51,6 @@ pub(crate) enum Elems<'r> {
     /// Anything else.
     Values(&'r [Value<'r>]),
 }
-
 impl<'r> Elems<'r> {
     pub fn len(self) -> usize {
         match self {
@@ -74,117 +78,6 @@ impl<'r> Elems<'r> {
         }
     }
 }
-
-/// The bounding box of a patch, all ends inclusive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
-    /// Smallest row.
-    pub top: i16,
-    /// Smallest column.
-    pub left: i16,
-    /// Largest row.
-    pub bottom: i16,
-    /// Largest column.
-    pub right: i16,
-}
-
-impl Bounds {
-    fn of(mut pairs: impl Iterator<Item = Pair>) -> Option<Bounds> {
-        let first = pairs.next()?;
-        // Four variables of their own stay in four registers.
-        let (mut top, mut left, mut bottom, mut right) = (first.i, first.j, first.i, first.j);
-        for p in pairs {
-            top = top.min(p.i);
-            left = left.min(p.j);
-            bottom = bottom.max(p.i);
-            right = right.max(p.j);
-        }
-        Some(Bounds {
-            top,
-            left,
-            bottom,
-            right,
-        })
-    }
-
-    /// The bounds of one location.
-    pub(crate) fn at(p: Pair) -> Bounds {
-        Bounds {
-            top: p.i,
-            left: p.j,
-            bottom: p.i,
-            right: p.j,
-        }
-    }
-
-    /// Grows the bounds to include a location.
-    #[inline(always)]
-    pub(crate) fn include(&mut self, p: Pair) {
-        self.top = self.top.min(p.i);
-        self.left = self.left.min(p.j);
-        self.bottom = self.bottom.max(p.i);
-        self.right = self.right.max(p.j);
-    }
-
-    /// The bounds moved by a vector, if they stay in range.
-    pub(crate) fn translated(self, by: Pair) -> Option<Bounds> {
-        Some(Bounds {
-            top: self.top.checked_add(by.i)?,
-            left: self.left.checked_add(by.j)?,
-            bottom: self.bottom.checked_add(by.i)?,
-            right: self.right.checked_add(by.j)?,
-        })
-    }
-
-    /// The bounds of two boxes together.
-    pub(crate) fn union(self, other: Bounds) -> Bounds {
-        Bounds {
-            top: self.top.min(other.top),
-            left: self.left.min(other.left),
-            bottom: self.bottom.max(other.bottom),
-            right: self.right.max(other.right),
-        }
-    }
-
-    /// The position of a location inside, counted row by row.
-    #[inline(always)]
-    fn position(self, p: Pair) -> usize {
-        let row = (i32::from(p.i) - i32::from(self.top)) as usize;
-        row * self.width() as usize + (i32::from(p.j) - i32::from(self.left)) as usize
-    }
-
-    /// Number of rows.
-    pub fn height(self) -> i64 {
-        i64::from(self.bottom) - i64::from(self.top) + 1
-    }
-
-    /// Number of columns.
-    pub fn width(self) -> i64 {
-        i64::from(self.right) - i64::from(self.left) + 1
-    }
-}
-
-/// Locations, a bit for each of those in their bounding box.
-#[derive(Clone, Copy)]
-pub(crate) struct Locations<'r> {
-    bounds: Bounds,
-    bits: &'r [u64],
-}
-
-impl Locations<'_> {
-    /// Is a location among them?
-    #[inline(always)]
-    pub fn contain(&self, p: Pair) -> bool {
-        let b = self.bounds;
-        let inside = p.i >= b.top && p.i <= b.bottom && p.j >= b.left && p.j <= b.right;
-        // Whether it is there is as good as chance, so there is no jump for that.
-        inside && {
-            let at = b.position(p);
-            self.bits[at / 64] >> (at % 64) & 1 == 1
-        }
-    }
-}
-
 /// A frozenset.
 ///
 /// One cache line: programs make sets by the thousand and look closely at few of them. What is only
@@ -199,9 +92,7 @@ pub struct Set<'r> {
     /// For cells: does every location occur once? `None` when nobody has checked.
     one_color_each: Slot<Option<bool>>,
 }
-
 const _: () = assert!(size_of::<Set<'_>>() <= 64);
-
 /// What somebody has found out about a set.
 #[derive(Default)]
 struct Known<'r> {
@@ -216,13 +107,10 @@ struct Known<'r> {
     /// For locations: one bit per location of the bounding box.
     bits: Slot<Option<&'r [u64]>>,
 }
-
 /// Bounding boxes up to this area get a bit per location.
 const MOST_BITS: i64 = 1 << 16;
-
 /// Sets up to this size are searched one element after the other.
 const LINEAR_SEARCH: usize = 12;
-
 impl<'r> Set<'r> {
     /// Number of elements.
     #[inline(always)]
@@ -640,31 +528,26 @@ impl<'r> Set<'r> {
             || self.noted(|known| known.bits.get()).is_some()
     }
 }
-
 /// What a location adds to the fingerprint of a set. Sums of squares: the plain sum would be the same for all lines of a
 /// length around one centre. Numbers of 32 bits: two are multiplied at a time.
 #[inline(always)]
 fn print(p: Pair) -> u32 {
     u32::from(p.i as u16) | u32::from(p.j as u16) << 16
 }
-
 /// The same for a cell. The colour goes where the locations of grids have no bits.
 #[inline(always)]
 fn print_cell(c: Cell) -> u32 {
     let color = c.color as u32;
     print(c.at) ^ color << 8 ^ color << 24
 }
-
 #[inline(always)]
 fn square(print: u32) -> u64 {
     u64::from(print) * u64::from(print)
 }
-
 #[inline(always)]
 fn sum_of(prints: impl Iterator<Item = u32>) -> u64 {
     prints.fold(0, |sum, print| sum.wrapping_add(square(print)))
 }
-
 /// The same for a line that is [laid out](line): its prints are equally far apart.
 fn sum_of_line(pairs: &[Pair]) -> u64 {
     let n = pairs.len() as i64;
@@ -675,7 +558,6 @@ fn sum_of_line(pairs: &[Pair]) -> u64 {
     let squares = n * (n - 1) * (2 * n - 1) / 6;
     (n * first * first + 2 * numbers * first * step + squares * step * step) as u64
 }
-
 fn sum_if_all(prints: impl Iterator<Item = Option<u32>>) -> Option<u64> {
     let mut sum = 0u64;
     for print in prints {
@@ -683,257 +565,7 @@ fn sum_if_all(prints: impl Iterator<Item = Option<u32>>) -> Option<u64> {
     }
     Some(sum)
 }
-
 #[inline(always)]
 fn spread(key: u64, size: usize) -> usize {
     (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - size.trailing_zeros())) as usize
-}
-
-/// The pair a tuple equals, if it equals one: bools count as numbers here.
-pub(crate) fn numeric_pair(v: Value<'_>) -> Option<Pair> {
-    match v {
-        Value::Pair(p) => Some(p.get()),
-        Value::Tuple(t) => match *t.items {
-            [i, j] => Pair::fit(i.integral()?, j.integral()?),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-impl<'r> Run<'r> {
-    /// The cell a tuple equals, if it equals one.
-    pub(crate) fn numeric_cell(&self, v: Value<'r>) -> Option<Cell> {
-        let color = |v: Value<'r>| v.integral()?.try_into().ok();
-        match v {
-            Value::Cell(c) => Some(c.get()),
-            Value::Tuple(t) => match *t.items {
-                [c, at] if !self.triples() => Some(Cell::new(color(c)?, numeric_pair(at)?)),
-                [i, j, c] if self.triples() => Some(Cell::new(
-                    color(c)?,
-                    Pair::fit(i.integral()?, j.integral()?)?,
-                )),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-}
-
-/// How sets are made.
-impl<'r> Run<'r> {
-    /// Inlined, so that the parts are stored where they stay: passed on as whole structures they are
-    /// copied in pieces that do not match the stores just made, and the copy waits.
-    #[inline(always)]
-    pub(crate) fn set(&mut self, elems: Elems<'r>, origin: Origin<'r>) -> Outcome<&'r Set<'r>> {
-        let depth = match elems {
-            Elems::Pairs(_) => 2,
-            Elems::Cells(_) => 3,
-            Elems::Values(values) => self.depth_of(values)?,
-        };
-        self.alloc(Set {
-            elems,
-            origin,
-            known: Slot::new(None),
-            depth,
-            bounds: Slot::new(None),
-            one_color_each: Slot::new(None),
-        })
-    }
-
-    fn depth_of(&mut self, values: &[Value<'r>]) -> Outcome<u16> {
-        let depth = 1 + values.iter().map(|v| v.depth()).max().unwrap_or_default();
-        self.check_depth(depth)?;
-        Ok(depth as u16)
-    }
-
-    /// The empty set.
-    pub(crate) fn empty_set(&mut self) -> Outcome<&'r Set<'r>> {
-        self.set(Elems::Pairs(&[]), Origin::Build)
-    }
-
-    /// *Build* of locations known to be distinct, in this insertion order.
-    pub(crate) fn build_distinct_pairs(&mut self, pairs: &[Pair]) -> Outcome<&'r Set<'r>> {
-        let pairs = self.slice(pairs)?;
-        self.set(Elems::Pairs(pairs), Origin::Build)
-    }
-
-    /// *Build* of cells known to be distinct, in this insertion order.
-    pub(crate) fn build_distinct_cells(&mut self, cells: &[Cell]) -> Outcome<&'r Set<'r>> {
-        if cells.is_empty() {
-            return self.empty_set();
-        }
-        let cells = self.slice(cells)?;
-        self.set(Elems::Cells(cells), Origin::Build)
-    }
-
-    /// *Build*: inserts the values one after the other into an empty set.
-    pub(crate) fn build(&mut self, values: &[Value<'r>]) -> Outcome<&'r Set<'r>> {
-        self.spend(values.len())?;
-        let (elems, _) = self.distinct(values)?;
-        self.set(elems, Origin::Build)
-    }
-
-    /// *Freeze(Build)*: the same through a mutable set, whose copy may be laid out differently.
-    pub(crate) fn build_frozen(&mut self, values: &[Value<'r>]) -> Outcome<&'r Set<'r>> {
-        self.spend(values.len())?;
-        let (elems, _) = self.distinct(values)?;
-        self.set(elems, Origin::Frozen)
-    }
-
-    /// *Freeze(Build)* of one value.
-    #[inline(always)]
-    pub(crate) fn single(&mut self, value: Value<'r>) -> Outcome<&'r Set<'r>> {
-        self.spend(1)?;
-        let (elems, at) = match value {
-            Value::Pair(p) => {
-                let at = p.get();
-                let pairs = match line::between(at, at) {
-                    Some(pairs) => pairs,
-                    None => self.slice(&[at])?,
-                };
-                (Elems::Pairs(pairs), Some(at))
-            }
-            Value::Cell(c) => (Elems::Cells(self.slice(&[c.get()])?), Some(c.get().at)),
-            _ => (Elems::Values(self.slice(&[value])?), None),
-        };
-        let set = self.set(elems, Origin::Frozen)?;
-        set.with_bounds(at.map(Bounds::at));
-        Ok(set)
-    }
-
-    /// The distinct values, the first of equals kept, and whether all were distinct.
-    pub(crate) fn distinct(&mut self, values: &[Value<'r>]) -> Outcome<(Elems<'r>, bool)> {
-        let total = values.len();
-        let Some(first) = values.first() else {
-            return Ok((Elems::Pairs(&[]), true));
-        };
-        match first {
-            Value::Pair(_) if values.iter().all(|v| matches!(v, Value::Pair(_))) => {
-                let mut pairs = std::mem::take(&mut self.scratch.pairs);
-                pairs.clear();
-                pairs.extend(values.iter().filter_map(|v| match v {
-                    Value::Pair(p) => Some(p.get()),
-                    _ => None,
-                }));
-                self.scratch.index.dedupe(&mut pairs, |p| p.key());
-                let slice = self.slice(&pairs);
-                self.scratch.pairs = pairs;
-                let slice = slice?;
-                Ok((Elems::Pairs(slice), slice.len() == total))
-            }
-            Value::Cell(_) if values.iter().all(|v| matches!(v, Value::Cell(_))) => {
-                let mut cells = std::mem::take(&mut self.scratch.cells);
-                cells.clear();
-                cells.extend(values.iter().filter_map(|v| match v {
-                    Value::Cell(c) => Some(c.get()),
-                    _ => None,
-                }));
-                self.scratch.index.dedupe(&mut cells, |c| c.key());
-                let slice = self.slice(&cells);
-                self.scratch.cells = cells;
-                let slice = slice?;
-                Ok((Elems::Cells(slice), slice.len() == total))
-            }
-            Value::Segment(_) if values.iter().all(|v| matches!(v, Value::Segment(_))) => {
-                let mut kept = values.to_vec();
-                self.scratch.index.dedupe(&mut kept, |v| match v {
-                    Value::Segment(s) => s.key(),
-                    _ => 0,
-                });
-                let kept = self.slice(&kept)?;
-                Ok((Elems::Values(kept), kept.len() == total))
-            }
-            _ => self.distinct_values(values),
-        }
-    }
-
-    fn distinct_values(&mut self, values: &[Value<'r>]) -> Outcome<(Elems<'r>, bool)> {
-        let (elems, _) = self.number_values(values, |_| {})?;
-        Ok((elems, elems.len() == values.len()))
-    }
-
-    /// The distinct values, the first of equals kept, and whether equals met that can be told apart. Says of each value
-    /// which number it has among the distinct ones.
-    fn number_values(
-        &mut self,
-        values: &[Value<'r>],
-        mut say: impl FnMut(u32),
-    ) -> Outcome<(Elems<'r>, bool)> {
-        // The index is taken out while elements are compared: comparing sets uses it too.
-        let mut index = std::mem::take(&mut self.scratch.value_index);
-        index.clear_for_some_of(values.len());
-        let mut kept: Vec<Value<'r>> = Vec::new();
-        let mut equals_met = false;
-        for &v in values {
-            let hash = match v {
-                Value::Set(set) => set.fingerprint(self),
-                _ => self.hash(v),
-            };
-            let number = kept.len() as u32;
-            let found = index.find_or_insert(hash, number, |k| self.eq_member(kept[k as usize], v));
-            if found == number {
-                kept.push(v);
-                index.make_room(kept.len());
-            } else {
-                equals_met = equals_met || !same_form(kept[found as usize], v);
-            }
-            say(found);
-            // Past a limit nothing equals anything, and equals that are kept apart make every search longer.
-            self.check_limits()?;
-        }
-        self.scratch.value_index = index;
-        let kept = self.slice(&kept)?;
-        Ok((self.compact(kept)?, equals_met))
-    }
-
-    /// Distinct values in the form they allow. The form depends on the elements alone.
-    pub(crate) fn compact(&mut self, values: &'r [Value<'r>]) -> Outcome<Elems<'r>> {
-        let origin = Pair::new(0, 0);
-        if values.iter().all(|v| matches!(v, Value::Pair(_))) {
-            let pairs = values.iter().map(|v| match v {
-                Value::Pair(p) => p.get(),
-                _ => origin,
-            });
-            return Ok(Elems::Pairs(self.slice_from(pairs)?));
-        }
-        if values.iter().all(|v| matches!(v, Value::Cell(_))) {
-            let cells = values.iter().map(|v| match v {
-                Value::Cell(c) => c.get(),
-                _ => Cell::new(0, origin),
-            });
-            return Ok(Elems::Cells(self.slice_from(cells)?));
-        }
-        Ok(Elems::Values(values))
-    }
-}
-
-impl KeyIndex {
-    /// Keeps the first of equal items, in place and in order.
-    pub(crate) fn dedupe<T: Copy>(&mut self, items: &mut Vec<T>, key: impl Fn(T) -> u64) {
-        // Quadratic comparison beats filling a table for a handful of items.
-        if items.len() <= 8 {
-            let mut kept = 0;
-            for at in 0..items.len() {
-                let item = items[at];
-                if !items[..kept].iter().any(|&other| key(other) == key(item)) {
-                    items[kept] = item;
-                    kept += 1;
-                }
-            }
-            items.truncate(kept);
-            return;
-        }
-        self.clear(items.len());
-        let mut kept = 0;
-        for at in 0..items.len() {
-            let item = items[at];
-            let number = kept as u32;
-            if self.find_or_insert(key(item), number, |_| true) == number {
-                items[kept] = item;
-                kept += 1;
-            }
-        }
-        items.truncate(kept);
-    }
 }

@@ -198,6 +198,12 @@ pub fn to_json_text(batt: &Batt) -> String {
     )
 }
 
+/// Returns whether a file's bytes are the JSON form of a batt, of any version.
+pub fn is_json_form(bytes: &[u8]) -> bool {
+    let json = serde_json::from_slice::<serde_json::Value>(bytes);
+    json.is_ok_and(|json| json["format"] == FORMAT)
+}
+
 /// Reads a batt from JSON text.
 pub fn from_json_text(text: &str) -> Result<Batt, JsonError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);

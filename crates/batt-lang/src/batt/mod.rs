@@ -18,7 +18,7 @@ mod write;
 use batt_dsl::{Dialect, Literal};
 
 pub use self::json::{BattJson, JsonError, OutputJson, ScoreJson, StepJson};
-pub use self::json::{from_json, from_json_text, to_json, to_json_text};
+pub use self::json::{from_json, from_json_text, is_json_form, to_json, to_json_text};
 pub use self::read::BattFile;
 pub use self::write::{Form, write_batt};
 

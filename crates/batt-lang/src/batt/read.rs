@@ -46,6 +46,19 @@ pub struct BattFile {
     pub diagnostics: Vec<Diagnostic>,
 }
 
+impl From<Batt> for BattFile {
+    /// A batt that was made here, as a file without a text.
+    fn from(batt: Batt) -> BattFile {
+        BattFile {
+            source: SourceFile::new(batt.program.name(), "".into()),
+            dialect: batt.dialect(),
+            detected: None,
+            batts: vec![batt],
+            diagnostics: Vec::new(),
+        }
+    }
+}
+
 impl BattFile {
     /// Reads a file from disk: `.json` is the JSON form, anything else Python text.
     ///

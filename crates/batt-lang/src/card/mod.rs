@@ -49,7 +49,9 @@
 //! ```
 
 mod dead;
+mod differ_set;
 mod differs;
+mod donors;
 mod extract;
 mod fold;
 mod hash;
@@ -63,7 +65,9 @@ mod stats;
 #[cfg(test)]
 mod tests;
 
+pub use differ_set::DifferSet;
 pub use differs::differs;
+pub use donors::{DonorIds, donor_id, mutant_id};
 pub use extract::{ExtractError, canonical, extract, extract_value};
 pub use hash::structural_hash;
 pub use merge::{Merged, merge};
@@ -171,6 +175,29 @@ pub enum CardError {
         /// The greatest number of steps that merging could make.
         steps: u64,
     },
+    /// A file of differs has none.
+    #[error("no differ in {file}")]
+    NoDiffer {
+        /// The file.
+        file: String,
+    },
+}
+
+impl CardError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            CardError::MixedDialects { .. } => {
+                "make a card of each, or say with --dialect which library all are written for"
+            }
+            CardError::Parameters { .. } => "change its parameters or leave it out",
+            CardError::DuplicateDonor { .. } => "give one of them another name",
+            CardError::TooManySteps { .. } => "take fewer solvers, with --count",
+            CardError::NoDiffer { .. } => {
+                "a differ compares two grids: def differ_<name>(S, I, C): ... return O"
+            }
+        }
+    }
 }
 
 fn are(odd: &[(String, Dialect)]) -> &'static str {

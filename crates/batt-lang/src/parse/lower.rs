@@ -364,7 +364,7 @@ impl<'f> Lowering<'f> {
         let mut known: Vec<&str> = self.variables.keys().copied().collect();
         known.extend(self.file.globals.values());
         known.sort_unstable();
-        let near = names::nearest(name, self.file.dialect, known.into_iter())?;
+        let near = names::nearest_in(name, self.file.dialect, known.into_iter())?;
         Some(format!("did you mean '{near}'?"))
     }
 

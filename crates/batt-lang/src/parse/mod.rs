@@ -30,6 +30,7 @@ use ruff_text_size::Ranged;
 use self::detect::Evidence;
 use self::globals::Globals;
 use self::lower::FileContext;
+pub use self::names::nearest;
 use self::scan::{Piece, Trouble};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::program::Program;

@@ -27,31 +27,19 @@ const OTHER_WORDS: &[(&str, &str)] = &[
     ("zip", "pair"),
 ];
 
-/// A longer name is not a slip of a known one, and comparing it would take long.
-const LENGTH_LIMIT: usize = 40;
+/// Beyond this a name is not a slip of a known one, and comparing it would take long.
+const LENGTH_LIMIT: usize = 60;
 
-/// Returns the known name closest to an unknown one, if one is close enough. The names of the
-/// function itself win ties, since a misspelt variable is the most common slip.
-pub(super) fn nearest<'n>(
-    name: &str,
-    dialect: Dialect,
-    local: impl Iterator<Item = &'n str>,
-) -> Option<&'n str> {
+/// Returns the known name closest to an unknown one, if any is close enough to be meant. Of equally
+/// close names the first wins.
+pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     if name.len() > LENGTH_LIMIT {
         return None;
     }
-    let other = |&&(word, _): &&(&str, &str)| word == name;
-    if let Some((_, here)) = OTHER_WORDS.iter().find(other)
-        && dialect.op(here).is_some()
-    {
-        return Some(here);
-    }
-    let ops = dialect.ops().iter().map(|op| op.name);
-    let constants = dialect.constants().map(|id| id.name());
     // A third of the letters may differ: `objcts` is `objects`, but `x9` is not `x1`.
     let allowed = name.chars().count() / 3;
     let mut best: Option<(usize, &str)> = None;
-    for known in local.chain(ops).chain(constants) {
+    for known in known {
         let distance = if known.eq_ignore_ascii_case(name) {
             0
         } else {
@@ -62,6 +50,24 @@ pub(super) fn nearest<'n>(
         }
     }
     best.map(|(_, known)| known)
+}
+
+/// As [`nearest`], of the names of a function and of its dialect. The names of the function itself win
+/// ties, since a misspelt variable is the most common slip.
+pub(super) fn nearest_in<'n>(
+    name: &str,
+    dialect: Dialect,
+    local: impl Iterator<Item = &'n str>,
+) -> Option<&'n str> {
+    let other = |&&(word, _): &&(&str, &str)| word == name;
+    if let Some((_, here)) = OTHER_WORDS.iter().find(other)
+        && dialect.op(here).is_some()
+    {
+        return Some(here);
+    }
+    let ops = dialect.ops().iter().map(|op| op.name);
+    let constants = dialect.constants().map(|id| id.name());
+    nearest(name, local.chain(ops).chain(constants))
 }
 
 /// The hint for a name that is unknown here and known in another dialect.
@@ -144,16 +150,16 @@ mod tests {
     fn near_names_are_suggested_far_ones_are_not() {
         const ARC: Dialect = Dialect::ArcDsl;
         let none = || std::iter::empty();
-        assert_eq!(nearest("objcts", ARC, none()), Some("objects"));
-        assert_eq!(nearest("three", ARC, none()), Some("THREE"));
-        assert_eq!(nearest("len", ARC, none()), Some("size"));
+        assert_eq!(nearest_in("objcts", ARC, none()), Some("objects"));
+        assert_eq!(nearest_in("three", ARC, none()), Some("THREE"));
+        assert_eq!(nearest_in("len", ARC, none()), Some("size"));
         assert_eq!(
-            nearest("bakcground", ARC, ["background"].into_iter()),
+            nearest_in("bakcground", ARC, ["background"].into_iter()),
             Some("background")
         );
-        assert_eq!(nearest("x9", ARC, ["x1"].into_iter()), None);
-        assert_eq!(nearest("something_else", ARC, none()), None);
-        assert_eq!(nearest(&"x".repeat(100_000), ARC, none()), None);
+        assert_eq!(nearest_in("x9", ARC, ["x1"].into_iter()), None);
+        assert_eq!(nearest_in("something_else", ARC, none()), None);
+        assert_eq!(nearest_in(&"x".repeat(100_000), ARC, none()), None);
     }
 
     #[test]

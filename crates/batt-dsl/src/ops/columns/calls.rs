@@ -8,9 +8,10 @@ use super::extremes::Tie;
 use super::known::{Known, known};
 use super::remembered::{Call, Remembered};
 use super::{Attempt, End, Walk, known_or_end};
+use crate::calls::compositions_around;
 use crate::fault::Outcome;
 use crate::ops::higher_order;
-use crate::run::{MAX_DEPTH, Run};
+use crate::run::Run;
 use crate::table::OpId;
 use crate::value::{Closure, Value};
 
@@ -84,13 +85,29 @@ impl<'r> Walk<'_, 'r> {
 
     /// Calls closures nested in closures.
     pub(super) fn deeper<T>(&mut self, call: impl FnOnce(&mut Self) -> Attempt<T>) -> Attempt<T> {
-        if self.run.depth >= MAX_DEPTH {
-            return Err(End::OneByOne);
-        }
-        self.run.depth += 1;
+        self.in_frames(1, call)
+    }
+
+    /// Does something with this many more frames on Python's stack.
+    fn in_frames<T>(
+        &mut self,
+        frames: u32,
+        call: impl FnOnce(&mut Self) -> Attempt<T>,
+    ) -> Attempt<T> {
+        self.run.check_frames(frames)?;
+        self.run.depth += frames;
         let outcome = call(self);
-        self.run.depth -= 1;
+        self.run.depth -= frames;
         outcome
+    }
+
+    /// Does the same for a primitive that calls functions: see [`Run::in_frames`].
+    pub(super) fn in_primitive<T>(
+        &mut self,
+        call: impl FnOnce(&mut Self) -> Attempt<T>,
+    ) -> Attempt<T> {
+        let frames = 2 + u32::from(self.run.dialect.never_fails());
+        self.in_frames(frames, call)
     }
 
     /// Calls a function with one argument.
@@ -248,8 +265,9 @@ impl<'r> Walk<'_, 'r> {
             MadeForm::Rbind(f, fixed) => self.call2(f, x, fixed),
             MadeForm::Power(f, n) => {
                 let mut y = x.clone();
-                for _ in 0..*n {
-                    y = self.call1(f, &y)?;
+                for k in 0..*n {
+                    let around = compositions_around(*n, k);
+                    y = self.in_frames(around, |walk| walk.call1(f, &y))?;
                 }
                 Ok(y)
             }
@@ -332,9 +350,11 @@ impl<'r> Walk<'_, 'r> {
                     return Err(End::OneByOne);
                 };
                 self.spend(0)?;
-                let first = self.call1(a, &two.parts[0])?;
-                let second = self.call1(a, &two.parts[1])?;
-                Ok(self.two(first, second))
+                self.in_primitive(|walk| {
+                    let first = walk.call1(a, &two.parts[0])?;
+                    let second = walk.call1(a, &two.parts[1])?;
+                    Ok(walk.two(first, second))
+                })
             }
             Known::ExtremeValue(direction) => self.extreme_value(direction, a, b),
             Known::ExtremeArgument(direction) => self.extreme_argument(direction, Tie::First, a, b),

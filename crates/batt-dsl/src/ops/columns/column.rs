@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::memory::Memory;
-use crate::ops::container::Members;
+use crate::ops::members::Members;
 use crate::value::{Form, Pair, Value};
 
 /// The values of one expression for all elements.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::column::{Cells, Column};
 use super::{Attempt, End, Walk, known_or_end};
-use crate::ops::container::Members;
+use crate::ops::members::Members;
 use crate::set::Elems;
 use crate::value::{Cell, Pair, Value};
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::column::{Chosen, Column, Number};
 use super::remembered::{Others, ROOM};
 use super::{Attempt, End, Walk, known_or_end};
-use crate::ops::container::Members;
+use crate::ops::members::Members;
 use crate::set::{Origin, Selection, Set};
 use crate::value::Value;
 
@@ -35,7 +35,7 @@ impl<'r> Walk<'_, 'r> {
 
     /// What a function gives for a member, as numbers.
     pub(super) fn key(&mut self, function: &Column<'r>, member: Value<'r>) -> Attempt<Number> {
-        let key = self.call1(function, &Column::Same(member))?;
+        let key = self.in_primitive(|walk| walk.call1(function, &Column::Same(member)))?;
         known_or_end(key.number())
     }
 
@@ -95,7 +95,9 @@ impl<'r> Walk<'_, 'r> {
             return Ok(None);
         }
         let (_, address) = Value::Set(source).identity();
-        let key = [address, made.id, direction as i8 as u64];
+        // What was found out at one depth may be too deep at another.
+        let at = u64::from(self.run.depth) << 8 | u64::from(direction as i8 as u8);
+        let key = [address, made.id, at];
         let others = match self.columns.others.get(&key) {
             Some(others) => others.clone(),
             None => {

@@ -47,7 +47,7 @@ use self::known::is_promising;
 pub(super) use self::known::{Binary, Known, Unary};
 pub(crate) use self::remembered::Kept;
 use self::remembered::{Columns, ROOM};
-use super::container::Members;
+use super::members::Members;
 use crate::fault::{Fault, Outcome};
 use crate::run::Run;
 use crate::value::{Closure, Value};

@@ -333,6 +333,13 @@ mod tests {
                 assert!(run.eq_member(most, nan) && !run.eq(most, nan));
                 let same = replace(run, spotted, nan, Value::Int(5))?;
                 assert!(run.eq(same, spotted));
+                // `switch` finds the nan as a list does.
+                for (a, b) in [(nan, Value::Int(1)), (Value::Int(1), nan)] {
+                    let switched = switch(run, spotted, a, b)?;
+                    let row = run.make_tuple(&[Value::Int(1), Value::Int(1), nan])?;
+                    let expected = run.make_tuple(&[row])?;
+                    assert!(run.eq_member(switched, expected));
+                }
                 // Univalued, every nan is an object by itself.
                 for (code, count) in [(4, 3), (0, 1)] {
                     let code = Value::Int(code);

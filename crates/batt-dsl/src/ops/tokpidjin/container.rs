@@ -5,7 +5,8 @@
 #![allow(non_snake_case)]
 
 use crate::fault::{Fault, Outcome};
-use crate::ops::container::Members;
+use crate::memory::Turns;
+use crate::ops::members::Members;
 use crate::ops::{arithmetic, container};
 use crate::run::Run;
 use crate::set::Set;
@@ -568,14 +569,15 @@ safe! {
         }
         let items = run.items(container)?;
         let mut kept = Vec::new();
-        run.in_turns(|run, turns| {
+        let select = |run: &mut Run<'r>, turns: &mut Turns| {
             for &item in items {
                 if run.test(turns, condition, item)? {
                     kept.push(item);
                 }
             }
             Ok(())
-        })?;
+        };
+        run.in_frames(2, |run| run.in_turns(select))?;
         run.tuple(&kept)
     }
 }
@@ -595,7 +597,7 @@ fn accepted<'r>(
     condition: Value<'r>,
 ) -> Outcome<Value<'r>> {
     let members = Members::of(run, container)?;
-    let kept = members.select(run, condition)?;
+    let kept = run.in_frames(2, |run| members.select(run, condition))?;
     let accepted = members.keep_in_set(run, &kept);
     run.give_numbers(kept);
     accepted

@@ -2,8 +2,9 @@
 //! back.
 
 use crate::fault::{Fault, Outcome};
-use crate::ops::container::{self, Members, merge_tuple};
+use crate::ops::container::{self, merge_tuple};
 use crate::ops::higher_order;
+use crate::ops::members::Members;
 use crate::run::Run;
 use crate::set::Walk;
 use crate::table::{Fallback, Op};
@@ -111,7 +112,7 @@ fn images_in_order<'r>(
     container: Value<'r>,
 ) -> Outcome<&'r [Value<'r>]> {
     let items = run.items(container)?;
-    Members::Tuple(items).map(run, function)
+    run.in_frames(2, |run| Members::Tuple(items).map(run, function))
 }
 
 safe! {
@@ -170,7 +171,7 @@ safe! {
         let members = Members::of(run, container)?;
         // A value that is missing makes `apply_f` fall back to the empty set, one that is no container makes
         // `merge_f` fall back to `()`.
-        let images = members.map(run, function)?;
+        let images = run.in_frames(3, |run| members.map(run, function))?;
         let merged = match members {
             Members::Set(set) => run.set_merge(Walk::Mapped(set), images).map(Value::Set),
             Members::Tuple(_) => merge_tuple(run, images),

@@ -1,7 +1,8 @@
 //! Elements by rank: 0 is the first, -1 the last.
 
 use crate::fault::{Fault, Outcome};
-use crate::ops::container::{Members, frequencies, int_keys, keys};
+use crate::ops::container::{frequencies, int_keys, keys};
+use crate::ops::members::Members;
 use crate::ops::sort::sort;
 use crate::run::Run;
 use crate::set::Elems;
@@ -131,7 +132,7 @@ safe! {
     ordered "a set in which several elements tie";
     |run| {
         let members = Members::of(run, container)?;
-        let keys = keys(run, members, key.unwrap_or(Value::None))?;
+        let keys = run.in_frames(2, |run| keys(run, members, key.unwrap_or(Value::None)))?;
         if members.len() == 0 {
             return Ok(Value::None);
         }
@@ -149,7 +150,7 @@ safe! {
     ordered "a set in which several elements tie";
     |run| {
         let members = Members::of(run, container)?;
-        let keys = keys(run, members, key.unwrap_or(Value::None))?;
+        let keys = run.in_frames(2, |run| keys(run, members, key.unwrap_or(Value::None)))?;
         let rank = rank.as_int().ok_or(Fault::Type)?.max(0);
         let k = ranked(run, members, keys, Value::Int(rank), Ascending)?;
         Ok(k.map_or(Value::None, |k| members.get(k)))
@@ -222,7 +223,7 @@ fn by_argument<'r>(
     rank: Value<'r>,
 ) -> Outcome<Option<Value<'r>>> {
     let members = Members::of(run, container)?;
-    let keys = keys(run, members, compfunc)?;
+    let keys = run.in_frames(2, |run| keys(run, members, compfunc))?;
     let k = ranked(run, members, keys, rank, Descending)?;
     Ok(k.map(|k| members.get(k)))
 }
@@ -264,7 +265,7 @@ fn by_value<'r>(
     rank: Value<'r>,
 ) -> Outcome<Value<'r>> {
     let members = Members::of(run, container)?;
-    let keys = keys(run, members, compfunc)?;
+    let keys = run.in_frames(2, |run| keys(run, members, compfunc))?;
     match ranked(run, members, keys, rank, Ascending)? {
         // The original calls the function once more. Functions give the same each time; `None`, by which elements are sorted
         // as they are, is none.

@@ -1,0 +1,329 @@
+//! Calls of function values, and the depth of Python's stack.
+//!
+//! CPython stops at 1,000 frames with a `RecursionError`. A run counts the frames that CPython
+//! would have: those that run a solver, one for each closure, and for each primitive that calls
+//! functions as many as stand between its caller and the function. Such a primitive declares its
+//! frames ([`op!`](crate::op)): itself, and a generator expression or `max`.
+
+use crate::dialect::Dialect;
+use crate::fault::{Fault, Outcome};
+use crate::memo::Standing;
+use crate::run::Run;
+use crate::table::{Code, Fallback, Op, OpId, Type};
+use crate::value::{Closure, Form, Returned, Value};
+
+/// The frame of a solver: below it are the module, `main` and the function that tests solvers, as
+/// in the original library.
+pub(crate) const SOLVER_FRAME: u32 = 4;
+
+/// The frames that CPython's stack has.
+const FRAMES: u32 = 1000;
+
+impl<'r> Run<'r> {
+    /// Calls a function value with one argument.
+    #[inline(always)]
+    pub fn call1(&mut self, f: Value<'r>, a: Value<'r>) -> Outcome<Value<'r>> {
+        self.spend(1)?;
+        match f {
+            Value::Op(id) => match id.op().code {
+                Code::One(code) => code(self, a).outcome(),
+                _ => self.call_oddly(id, &[a]),
+            },
+            Value::Closure(closure) => self.call_closure1(closure, a).outcome(),
+            _ => Err(Fault::Type),
+        }
+    }
+
+    /// Calls a function value with two arguments.
+    #[inline(always)]
+    pub fn call2(&mut self, f: Value<'r>, a: Value<'r>, b: Value<'r>) -> Outcome<Value<'r>> {
+        self.spend(1)?;
+        match f {
+            Value::Op(id) => match id.op().code {
+                Code::Two(code) => code(self, a, b).outcome(),
+                _ => self.call_oddly(id, &[a, b]),
+            },
+            Value::Closure(closure) => self.call_closure2(closure, a, b).outcome(),
+            _ => Err(Fault::Type),
+        }
+    }
+
+    /// Calls a function value with three arguments.
+    pub fn call3(
+        &mut self,
+        f: Value<'r>,
+        a: Value<'r>,
+        b: Value<'r>,
+        c: Value<'r>,
+    ) -> Outcome<Value<'r>> {
+        self.spend(1)?;
+        match f {
+            Value::Op(id) => match id.op().code {
+                Code::Three(code) => code(self, a, b, c).outcome(),
+                _ => self.call_oddly(id, &[a, b, c]),
+            },
+            Value::Closure(closure) if closure.arity == 3 => {
+                self.enter()?;
+                let outcome = match closure.form {
+                    Form::Lbind(f, fixed) => self.call4(f, fixed, a, b, c),
+                    Form::Rbind(f, fixed) => self.call4(f, a, b, c, fixed),
+                    _ => Err(Fault::Type),
+                };
+                self.depth -= 1;
+                outcome
+            }
+            _ => Err(Fault::Type),
+        }
+    }
+
+    /// Calls a function value with four arguments. No closure takes four.
+    pub fn call4(
+        &mut self,
+        f: Value<'r>,
+        a: Value<'r>,
+        b: Value<'r>,
+        c: Value<'r>,
+        d: Value<'r>,
+    ) -> Outcome<Value<'r>> {
+        self.spend(1)?;
+        match f {
+            Value::Op(id) => match id.op().code {
+                Code::Four(code) => code(self, a, b, c, d).outcome(),
+                _ => self.call_oddly(id, &[a, b, c, d]),
+            },
+            _ => Err(Fault::Type),
+        }
+    }
+
+    /// Calls a function value with any number of arguments.
+    pub fn call(&mut self, f: Value<'r>, args: &[Value<'r>]) -> Outcome<Value<'r>> {
+        match *args {
+            [a] => self.call1(f, a),
+            [a, b] => self.call2(f, a, b),
+            [a, b, c] => self.call3(f, a, b, c),
+            [a, b, c, d] => self.call4(f, a, b, c, d),
+            _ => match f {
+                Value::Op(id) => self.call_oddly(id, args),
+                _ => Err(Fault::Type),
+            },
+        }
+    }
+
+    /// Calls a primitive with a number of arguments that is not its usual one.
+    #[cold]
+    fn call_oddly(&mut self, id: OpId, args: &[Value<'r>]) -> Outcome<Value<'r>> {
+        match (id.op().code, args) {
+            (Code::Anything, _) => Ok(Value::EMPTY_TUPLE),
+            (Code::TwoOrThree(code), &[a, b]) => code(self, a, b, None).outcome(),
+            (Code::TwoOrThree(code), &[a, b, c]) => code(self, a, b, Some(c)).outcome(),
+            _ => match id.op().fallback {
+                Some(fallback) => self.fall_back(Fault::Type, fallback),
+                None => Err(Fault::Type),
+            },
+        }
+    }
+
+    /// What a primitive that never fails gives where it would have failed. Limits are not Python's: a
+    /// run that reaches one has no value to go on with.
+    #[cold]
+    pub(crate) fn fall_back(&mut self, fault: Fault, to: Fallback) -> Outcome<Value<'r>> {
+        if fault.is_limit() {
+            return Err(fault);
+        }
+        self.fallbacks += 1;
+        Ok(match to {
+            Fallback::EmptyTuple => Value::EMPTY_TUPLE,
+            Fallback::EmptySet => Value::Set(self.empty_set()?),
+            Fallback::Zero => Value::Int(0),
+            Fallback::False => Value::bool(false),
+            Fallback::Function => Value::Op(OpId::of(&FALLBACK_FUNCTION)),
+        })
+    }
+
+    /// What a generated program uses for a call of `f` that failed: a primitive has a fallback of its own,
+    /// anything else gives `()`.
+    pub fn default_of(&mut self, f: Value<'r>) -> Outcome<Value<'r>> {
+        let fallback = match f {
+            Value::Op(id) => id.op().fallback,
+            _ => None,
+        };
+        self.fall_back(Fault::Type, fallback.unwrap_or(Fallback::EmptyTuple))
+    }
+
+    /// Fails when the stack has no room for this many frames and for one that they call.
+    #[inline(always)]
+    pub(crate) fn check_frames(&self, frames: u32) -> Outcome<()> {
+        match self.depth + frames < FRAMES {
+            true => Ok(()),
+            false => Err(Fault::Recursion),
+        }
+    }
+
+    /// How many frames can still be put on the stack.
+    pub(crate) fn free_frames(&self) -> u32 {
+        FRAMES.saturating_sub(self.depth)
+    }
+
+    /// Puts the frame of a closure on the stack; the caller takes it off.
+    #[inline(always)]
+    fn enter(&mut self) -> Outcome<()> {
+        self.check_frames(1)?;
+        self.depth += 1;
+        Ok(())
+    }
+
+    /// Runs the body of a primitive that calls functions, with this many frames on the stack. In
+    /// tokpidjin the wrapper that makes a primitive safe is one more.
+    #[inline(always)]
+    pub(crate) fn in_frames<T>(
+        &mut self,
+        frames: u32,
+        body: impl FnOnce(&mut Run<'r>) -> Outcome<T>,
+    ) -> Outcome<T> {
+        let frames = frames + u32::from(self.dialect.never_fails());
+        self.check_frames(frames)?;
+        self.depth += frames;
+        let outcome = body(self);
+        self.depth -= frames;
+        outcome
+    }
+
+    pub(crate) fn call_closure1(&mut self, closure: &'r Closure<'r>, x: Value<'r>) -> Returned<'r> {
+        if closure.standing.is_asked() {
+            return self.call_dear(closure, x);
+        }
+        let fuel = self.fuel();
+        let returned = Returned::new(self.call_plainly(closure, x));
+        if self.was_dear(fuel) {
+            self.found_dear(closure);
+        }
+        returned
+    }
+
+    /// Calls a closure with one argument, whatever is known of it.
+    #[inline(always)]
+    pub(crate) fn call_plainly(
+        &mut self,
+        closure: &'r Closure<'r>,
+        x: Value<'r>,
+    ) -> Outcome<Value<'r>> {
+        self.enter()?;
+        let outcome = self.call_form(closure, x);
+        self.depth -= 1;
+        outcome
+    }
+
+    fn call_closure2(
+        &mut self,
+        closure: &'r Closure<'r>,
+        a: Value<'r>,
+        b: Value<'r>,
+    ) -> Returned<'r> {
+        if closure.arity != 2 {
+            return Returned::new(Err(Fault::Type));
+        }
+        if let Err(fault) = self.enter() {
+            return Returned::new(Err(fault));
+        }
+        let outcome = match closure.form {
+            Form::Lbind(f, fixed) => self.call3(f, fixed, a, b),
+            Form::Rbind(f, fixed) => self.call3(f, a, b, fixed),
+            _ => Err(Fault::Type),
+        };
+        self.depth -= 1;
+        Returned::new(outcome)
+    }
+
+    #[inline(always)]
+    fn call_form(&mut self, closure: &'r Closure<'r>, x: Value<'r>) -> Outcome<Value<'r>> {
+        if closure.arity != 1 {
+            return Err(Fault::Type);
+        }
+        match closure.form {
+            Form::Compose(outer, inner) => {
+                if let Value::Closure(outer) = outer
+                    && outer.standing.is_asked()
+                {
+                    return self.compose_dear(outer, inner, x).outcome();
+                }
+                let y = self.call1(inner, x)?;
+                self.call1(outer, y)
+            }
+            Form::Chain(h, g, f) => {
+                let y = self.call1(f, x)?;
+                let z = self.call1(g, y)?;
+                self.call1(h, z)
+            }
+            Form::Matcher(f, target) => {
+                let y = self.call1(f, x)?;
+                Ok(Value::bool(self.eq(y, target)))
+            }
+            Form::Fork(outer, a, b) => {
+                let a = self.call1(a, x)?;
+                let b = self.call1(b, x)?;
+                self.call2(outer, a, b)
+            }
+            Form::Lbind(f, fixed) => self.call2(f, fixed, x),
+            Form::Rbind(f, fixed) => self.call2(f, x, fixed),
+            Form::Power(f, n) => self.call_power(f, n, x),
+        }
+    }
+
+    /// Calls a function `n` times, at the depths that the nested compositions of Python have: the
+    /// innermost one calls it twice, each of those around it once more.
+    fn call_power(&mut self, f: Value<'r>, n: u32, x: Value<'r>) -> Outcome<Value<'r>> {
+        let outermost = self.depth;
+        self.check_frames(compositions_around(n, 0))?;
+        let mut outcome = Ok(x);
+        for k in 0..n {
+            let Ok(y) = outcome else { break };
+            self.depth = outermost + compositions_around(n, k);
+            outcome = self.call1(f, y);
+        }
+        self.depth = outermost;
+        outcome
+    }
+
+    /// The number of arguments a function value takes.
+    pub(crate) fn arity(&self, f: Value<'r>) -> Outcome<usize> {
+        match f {
+            Value::Op(id) => Ok(id.op().arity()),
+            Value::Closure(closure) => Ok(closure.arity.into()),
+            _ => Err(Fault::Attribute),
+        }
+    }
+
+    /// A new function. Each is equal only to itself.
+    pub(crate) fn closure(&mut self, arity: u8, form: Form<'r>) -> Outcome<Value<'r>> {
+        self.closures = self.closures.wrapping_add(1);
+        Ok(Value::Closure(self.alloc(Closure {
+            arity,
+            standing: Standing::default(),
+            id: self.closures,
+            form,
+        })?))
+    }
+}
+
+/// How many compositions of `power(f, n)` stand on the stack inside the outermost one while `f` is
+/// called for the `k`-th time, from 0.
+pub(crate) fn compositions_around(n: u32, k: u32) -> u32 {
+    n.saturating_sub(2).min(n - 1 - k)
+}
+
+/// The function that stands for a function that could not be made.
+static FALLBACK_FUNCTION: Op = Op {
+    name: "<fallback>",
+    dialect: Dialect::Tokpidjin,
+    fallback: Some(Fallback::EmptyTuple),
+    family: "higher order",
+    params: &[],
+    returns: Type::Any,
+    order_sensitive: false,
+    order: "",
+    doc: "Takes anything and gives `()`.",
+    example: ("", ""),
+    fails: "",
+    code: Code::Anything,
+    profiled: &FALLBACK_FUNCTION,
+};

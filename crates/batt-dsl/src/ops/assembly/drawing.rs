@@ -1,0 +1,534 @@
+//! Drawing: grids whose colours change, everywhere or under a patch.
+
+use crate::fault::{Fault, Outcome};
+use crate::op;
+use crate::ops::color::mostcolor;
+use crate::ops::patch::{dims as dimensions, inside, shift, toindices};
+use crate::run::Run;
+use crate::set::{Bounds, Elems, Set};
+use crate::value::{Cell, Grid, Pair, Value};
+
+use super::FAMILY;
+
+op! {
+    /// The grid with one colour exchanged for another.
+    ///
+    /// Works on any container of containers and gives a tuple of tuples. Fails when an element is not
+    /// a container.
+    pub replace(grid: Grid, replacee: Integer, replacer: Integer) -> Grid;
+    example "replace(((1, 2), (2, 1)), ONE, ZERO)" => "((0, 2), (2, 0))";
+    fails "replace((1, 2), ONE, ZERO)";
+    |run| {
+        if let Some(compact) = run.as_grid(grid) {
+            run.spend(compact.cells.len() / 8)?;
+            // What a cell can equal is a number between 0 and 255, be it a bool.
+            let wanted = replacee.integral().and_then(|n| u8::try_from(n).ok());
+            let Some(wanted) = wanted.filter(|n| compact.cells.contains(n)) else {
+                return run.grid(compact.height, compact.width, compact.cells);
+            };
+            if let Some(replacer) = byte(replacer) {
+                let map = |c: u8| if c == wanted { replacer } else { c };
+                return recolored(run, compact, map);
+            }
+        }
+        map_cells(run, grid, |run, v| {
+            Ok(if run.eq(v, replacee) { replacer } else { v })
+        })
+    }
+}
+
+op! {
+    /// The grid with two colours exchanged for each other.
+    ///
+    /// Works on any container of containers and gives a tuple of tuples. Fails when an element is not
+    /// a container.
+    pub switch(grid: Grid, a: Integer, b: Integer) -> Grid;
+    example "switch(((1, 2), (3, 1)), ONE, TWO)" => "((2, 1), (3, 2))";
+    fails "switch((1, 2), ONE, TWO)";
+    |run| {
+        if let Some(x) = byte(a)
+            && let Some(y) = byte(b)
+            && let Some(compact) = run.as_grid(grid)
+        {
+            run.spend(compact.cells.len() / 8)?;
+            let map = |c: u8| if c == y { x } else if c == x { y } else { c };
+            return recolored(run, compact, map);
+        }
+        // Python asks a list for the value, which finds a nan by identity.
+        map_cells(run, grid, |run, v| {
+            Ok(if run.eq_member(v, b) {
+                a
+            } else if run.eq_member(v, a) {
+                b
+            } else {
+                v
+            })
+        })
+    }
+}
+
+/// A plain integer 0 to 255: what a compact grid can hold.
+#[inline(always)]
+pub(super) fn byte(v: Value<'_>) -> Option<u8> {
+    match v {
+        Value::Int(n) => u8::try_from(n).ok(),
+        _ => None,
+    }
+}
+
+/// The grid with every cell mapped.
+#[inline(always)]
+fn recolored<'r>(
+    run: &mut Run<'r>,
+    grid: &'r Grid<'r>,
+    map: impl Fn(u8) -> u8,
+) -> Outcome<Value<'r>> {
+    let cells = run.slice_filled(grid.cells.len(), 0u8)?;
+    for (place, &c) in cells.iter_mut().zip(grid.cells) {
+        *place = map(c);
+    }
+    run.grid(grid.height, grid.width, cells)
+}
+
+/// The tuple of tuples of the mapped elements of the elements.
+fn map_cells<'r>(
+    run: &mut Run<'r>,
+    grid: Value<'r>,
+    map: impl Fn(&mut Run<'r>, Value<'r>) -> Outcome<Value<'r>>,
+) -> Outcome<Value<'r>> {
+    let mut rows = Vec::new();
+    let mut values = Vec::new();
+    for &row in run.items(grid)? {
+        let row = run.items(row)?;
+        run.spend(row.len() + 1)?;
+        values.clear();
+        for &v in row {
+            values.push(map(run, v)?);
+        }
+        rows.push(run.tuple(&values)?);
+    }
+    run.tuple(&rows)
+}
+
+op! {
+    /// A grid of given dimensions, filled with one value.
+    ///
+    /// The value may be anything. No rows give the empty tuple, and then the width is not looked at;
+    /// no columns give empty rows. Fails when the dimensions are not a pair of integers.
+    pub canvas(value: Integer, dimensions: Pair) -> Grid;
+    example "canvas(THREE, (2, 3))" => "((3, 3, 3), (3, 3, 3))";
+    fails "canvas(ZERO, THREE)";
+    |run| {
+        let extent = |v: Value<'r>| v.as_int().map(|n| n.max(0) as usize).ok_or(Fault::Type);
+        let height = run.at(dimensions, 0)?;
+        let height = extent(height)?;
+        if height == 0 {
+            return Ok(Value::EMPTY_TUPLE);
+        }
+        let width = run.at(dimensions, 1)?;
+        let width = extent(width)?;
+        let len = height.checked_mul(width.max(1)).ok_or(Fault::Size)?;
+        run.check_len(len)?;
+        run.spend(len / 8)?;
+        if let Some(color) = byte(value) {
+            let cells = run.slice_filled(height * width, color)?;
+            return run.grid(height, width, cells);
+        }
+        let row = run.slice_filled(width, value)?;
+        let row = run.tuple_of(row)?;
+        let rows = run.slice_filled(height, row)?;
+        run.tuple_of(rows)
+    }
+}
+
+op! {
+    /// The grid with the locations of a patch set to one value.
+    ///
+    /// Locations outside the grid are left out; negative ones do not wrap. Fails for an empty grid,
+    /// and for a location beyond the end of a short row.
+    pub fill(grid: Grid, value: Integer, patch: Patch) -> Grid;
+    example "fill(((1, 2), (3, 4)), ZERO, connect(ORIGIN, UNITY))" => "((0, 2), (3, 0))";
+    fails "fill((), ZERO, initset(ORIGIN))";
+    |run| {
+        if let Some(color) = byte(value)
+            && let Some(set) = compact_patch(run, patch)?
+            && let Some(grid) = run.as_grid(grid)
+        {
+            let cells = copy_cells(run, grid, set.len())?;
+            // One value everywhere: the order of the patch cannot matter.
+            visit_locations(set, |at| {
+                if let Some(at) = grid.offset(at) {
+                    cells[at] = color;
+                }
+            });
+            return run.grid(grid.height, grid.width, cells);
+        }
+        fill_general(run, grid, value, patch, None, toindices)
+    }
+}
+
+op! {
+    /// The grid with the locations of a patch set to one value where the background shows.
+    ///
+    /// The background is the most common colour of the grid; see `mostcolor` for ties. Locations
+    /// outside the grid are left out. Fails for an empty grid, and for a location beyond the end of a
+    /// short row.
+    pub underfill(grid: Grid, value: Integer, patch: Patch) -> Grid;
+    ordered "several colours of the grid are equally common";
+    example "underfill(((0, 0), (3, 4)), FIVE, connect(ORIGIN, UNITY))" => "((5, 0), (3, 4))";
+    fails "underfill((), ZERO, initset(ORIGIN))";
+    |run| {
+        if run.as_grid(grid).is_none() {
+            dimensions(run, grid)?;
+        }
+        let background = mostcolor(run, grid)?;
+        underfilled(run, grid, value, patch, background, toindices)
+    }
+}
+
+/// [`underfill`] where the background shows, with `toindices` of the dialect.
+#[inline(always)]
+pub(in crate::ops) fn underfilled<'r>(
+    run: &mut Run<'r>,
+    grid: Value<'r>,
+    value: Value<'r>,
+    patch: Value<'r>,
+    background: Value<'r>,
+    toindices: impl Fn(&mut Run<'r>, Value<'r>) -> Outcome<Value<'r>>,
+) -> Outcome<Value<'r>> {
+    if let Some(color) = byte(value)
+        && let Some(under) = byte(background)
+        && let Some(set) = compact_patch(run, patch)?
+        && let Some(grid) = run.as_grid(grid)
+    {
+        let cells = copy_cells(run, grid, set.len())?;
+        // A cell is changed at most once and always to the same value, in whatever order.
+        visit_locations(set, |at| {
+            if let Some(at) = grid.offset(at)
+                && cells[at] == under
+            {
+                cells[at] = color;
+            }
+        });
+        return run.grid(grid.height, grid.width, cells);
+    }
+    fill_general(run, grid, value, patch, Some(background), toindices)
+}
+
+op! {
+    /// The grid with the cells of an object drawn on it.
+    ///
+    /// Cells outside the grid are left out; negative locations do not wrap. Of several cells at one
+    /// location the last in iteration order stays. Fails for an empty grid, for a patch without
+    /// colours, and for a location beyond the end of a short row.
+    pub paint(grid: Grid, obj: Object) -> Grid;
+    ordered "the object has several colours at one location";
+    example "paint(((1, 2), (3, 4)), recolor(ZERO, initset(UNITY)))" => "((1, 2), (3, 0))";
+    fails "paint(((1, 2), (3, 4)), initset(ORIGIN))";
+    |run| {
+        if let Some(set) = paintable(run, obj)?
+            && let Some(grid) = run.as_grid(grid)
+            && let Some(painted) = paint_compact(run, grid, set, None)?
+        {
+            return Ok(painted);
+        }
+        paint_general(run, grid, obj, None)
+    }
+}
+
+op! {
+    /// The grid with the cells of an object drawn on it where the background shows.
+    ///
+    /// The background is the most common colour of the grid; see `mostcolor` for ties. Cells outside
+    /// the grid are left out. Of several cells at one location the first in iteration order that is
+    /// not of the background colour stays. Fails for an empty grid, for a patch without colours, and
+    /// for a location beyond the end of a short row.
+    pub underpaint(grid: Grid, obj: Object) -> Grid;
+    ordered "several colours of the grid are equally common, or the object has several colours at one location";
+    example "underpaint(((0, 0), (3, 4)), recolor(FIVE, connect(ORIGIN, UNITY)))" => "((5, 0), (3, 4))";
+    fails "underpaint(((0, 0), (3, 4)), initset(ORIGIN))";
+    |run| {
+        if run.as_grid(grid).is_none() {
+            dimensions(run, grid)?;
+        }
+        let background = mostcolor(run, grid)?;
+        underpainted(run, grid, obj, background)
+    }
+}
+
+/// [`underpaint`] where the background shows.
+#[inline(always)]
+pub(in crate::ops) fn underpainted<'r>(
+    run: &mut Run<'r>,
+    grid: Value<'r>,
+    obj: Value<'r>,
+    background: Value<'r>,
+) -> Outcome<Value<'r>> {
+    if let Some(under) = byte(background)
+        && let Some(set) = paintable(run, obj)?
+        && let Some(grid) = run.as_grid(grid)
+        && let Some(painted) = paint_compact(run, grid, set, Some(under))?
+    {
+        return Ok(painted);
+    }
+    paint_general(run, grid, obj, Some(background))
+}
+
+/// The cells to paint as a set; of a tuple only if their sequence cannot matter.
+fn paintable<'r>(run: &mut Run<'r>, obj: Value<'r>) -> Outcome<Option<&'r Set<'r>>> {
+    let Some(set) = compact_patch(run, obj)? else {
+        return Ok(None);
+    };
+    let moot = matches!(obj, Value::Set(_)) || set.one_color_each(run);
+    Ok(moot.then_some(set))
+}
+
+/// The elements of a patch in compact form; those of a tuple as the set *built* of them.
+#[inline(always)]
+pub(in crate::ops) fn compact_patch<'r>(
+    run: &mut Run<'r>,
+    patch: Value<'r>,
+) -> Outcome<Option<&'r Set<'r>>> {
+    Ok(match patch {
+        Value::Set(set) if !matches!(set.elems, Elems::Values(_)) => Some(set),
+        tuple => run.built(tuple)?,
+    })
+}
+
+/// Calls `visit` with every location of a patch in compact form, in no particular order.
+#[inline(always)]
+fn visit_locations(set: &Set<'_>, mut visit: impl FnMut(Pair)) {
+    match set.elems {
+        Elems::Pairs(pairs) => pairs.iter().for_each(|&at| visit(at)),
+        Elems::Cells(cells) => cells.iter().for_each(|c| visit(c.at)),
+        Elems::Values(_) => {}
+    }
+}
+
+/// A copy of the grid's cells to write `writes` times on.
+#[inline(always)]
+fn copy_cells<'r>(run: &mut Run<'r>, grid: &Grid<'r>, writes: usize) -> Outcome<&'r mut [u8]> {
+    run.spend(grid.cells.len() / 8 + writes)?;
+    let cells = run.slice_filled(grid.cells.len(), 0u8)?;
+    cells.copy_from_slice(grid.cells);
+    Ok(cells)
+}
+
+/// The cells of an object if all of its colours fit a compact grid.
+fn compact_cells<'r>(set: &'r Set<'r>) -> Option<&'r [Cell]> {
+    let cells = match set.elems {
+        Elems::Cells(cells) => cells,
+        Elems::Pairs([]) => return Some(&[]),
+        _ => return None,
+    };
+    cells
+        .iter()
+        .all(|c| u8::try_from(c.color).is_ok())
+        .then_some(cells)
+}
+
+/// Are there cells of different colours at one location of a grid? What lies outside is not drawn.
+fn colors_meet<'r>(run: &mut Run<'r>, grid: &Grid<'_>, set: &Set<'r>, cells: &[Cell]) -> bool {
+    let bounds = Bounds {
+        top: 0,
+        left: 0,
+        bottom: (grid.height - 1).min(i16::MAX as usize) as i16,
+        right: (grid.width - 1).min(i16::MAX as usize) as i16,
+    };
+    let Some(mut plane) = run.scratch.plane.lay_out(bounds) else {
+        return !set.one_color_each(run);
+    };
+    let mut inside = cells.iter().filter(|c| grid.offset(c.at).is_some());
+    inside.any(|c| plane.find_or_insert(c.at, c.color as u32) != c.color as u32)
+}
+
+/// `paint`, or `underpaint` where `under` shows. `None` when the object is not in compact form.
+fn paint_compact<'r>(
+    run: &mut Run<'r>,
+    grid: &'r Grid<'r>,
+    set: &'r Set<'r>,
+    under: Option<u8>,
+) -> Outcome<Option<Value<'r>>> {
+    let Some(drawn) = compact_cells(set) else {
+        return Ok(None);
+    };
+    let cells = copy_cells(run, grid, drawn.len())?;
+    let mut draw = |c: &Cell| {
+        if let Some(at) = grid.offset(c.at)
+            && under.is_none_or(|under| cells[at] == under)
+        {
+            cells[at] = c.color as u8;
+        }
+    };
+    // An order that is known already is cheaper to follow than to prove irrelevant.
+    let any_order = set.known_one_color_each() == Some(true)
+        || (!set.is_ordered() && !colors_meet(run, grid, set, drawn));
+    if any_order {
+        drawn.iter().for_each(draw);
+    } else {
+        set.order(run)?
+            .iter()
+            .for_each(|&k| draw(&drawn[k as usize]));
+    }
+    run.grid(grid.height, grid.width, cells).map(Some)
+}
+
+/// `fill` of any grid with any value, or `underfill` where a value equal to `under` shows.
+/// `toindices` is that of the dialect.
+pub(in crate::ops) fn fill_general<'r>(
+    run: &mut Run<'r>,
+    grid: Value<'r>,
+    value: Value<'r>,
+    patch: Value<'r>,
+    under: Option<Value<'r>>,
+    toindices: impl Fn(&mut Run<'r>, Value<'r>) -> Outcome<Value<'r>>,
+) -> Outcome<Value<'r>> {
+    let mut sheet = Sheet::of(run, grid)?;
+    let locations = toindices(run, patch)?;
+    let locations = run.items(locations)?;
+    run.spend(locations.len())?;
+    for &at in locations {
+        let (i, j) = run.unpack2(at)?;
+        sheet.put(run, i, j, value, under)?;
+    }
+    sheet.finish(run)
+}
+
+/// `paint` of anything on any grid, or `underpaint` where a value equal to `under` shows.
+fn paint_general<'r>(
+    run: &mut Run<'r>,
+    grid: Value<'r>,
+    obj: Value<'r>,
+    under: Option<Value<'r>>,
+) -> Outcome<Value<'r>> {
+    let mut sheet = Sheet::of(run, grid)?;
+    let cells = run.items(obj)?;
+    run.spend(cells.len())?;
+    for &cell in cells {
+        let (v, i, j) = run.uncell(cell)?;
+        sheet.put(run, i, j, v, under)?;
+    }
+    sheet.finish(run)
+}
+
+/// A grid of any values, opened for writing.
+struct Sheet<'r> {
+    height: i64,
+    width: i64,
+    rows: Vec<Vec<Value<'r>>>,
+}
+
+impl<'r> Sheet<'r> {
+    fn of(run: &mut Run<'r>, grid: Value<'r>) -> Outcome<Sheet<'r>> {
+        let (height, width) = dimensions(run, grid)?;
+        let mut rows = Vec::new();
+        // Rows may share their memory in the grid; here each has its own.
+        let mut total = 0;
+        for &row in run.items(grid)? {
+            let row = run.items(row)?;
+            total += row.len();
+            run.check_len(total)?;
+            run.spend(row.len() + 1)?;
+            rows.push(row.to_vec());
+        }
+        Ok(Sheet {
+            height,
+            width,
+            rows,
+        })
+    }
+
+    /// Writes `v` at `(i, j)` if that lies inside, and if a value equal to `under` is there now.
+    fn put(
+        &mut self,
+        run: &mut Run<'r>,
+        i: Value<'r>,
+        j: Value<'r>,
+        v: Value<'r>,
+        under: Option<Value<'r>>,
+    ) -> Outcome<()> {
+        let Some((i, j)) = inside(i, j, self.height, self.width)? else {
+            return Ok(());
+        };
+        let row = self.rows.get_mut(i as usize).ok_or(Fault::Index)?;
+        // The width is that of the first row; others may be shorter.
+        let place = row.get_mut(j as usize).ok_or(Fault::Index)?;
+        if under.is_none_or(|under| run.eq(*place, under)) {
+            *place = v;
+        }
+        Ok(())
+    }
+
+    fn finish(self, run: &mut Run<'r>) -> Outcome<Value<'r>> {
+        let mut rows = Vec::with_capacity(self.rows.len());
+        for row in &self.rows {
+            rows.push(run.tuple(row)?);
+        }
+        run.tuple(&rows)
+    }
+}
+
+op! {
+    /// The grid with the locations of a patch erased: set to the background.
+    ///
+    /// The background is the most common colour of the grid; see `mostcolor` for ties. Locations
+    /// outside the grid are left out. Fails for an empty grid, and for a location beyond the end of a
+    /// short row.
+    pub cover(grid: Grid, patch: Patch) -> Grid;
+    ordered "several colours of the grid are equally common";
+    example "cover(((0, 0), (3, 4)), initset(UNITY))" => "((0, 0), (3, 0))";
+    fails "cover((), initset(ORIGIN))";
+    |run| {
+        let background = mostcolor(run, grid)?;
+        // `fill` takes the locations of cells itself; only the general path can tell that apart
+        // from taking them twice.
+        let patch = match compact_patch(run, patch)? {
+            Some(_) => patch,
+            None => toindices(run, patch)?,
+        };
+        fill(run, grid, background, patch)
+    }
+}
+
+op! {
+    /// The grid with an object moved by a vector: erased where it was, drawn where it goes.
+    ///
+    /// What the object leaves behind is the background, the most common colour of the grid; see
+    /// `mostcolor` for ties. Cells outside the grid are left out. Of several cells at one location
+    /// the last in iteration order of the moved object stays. Fails for an empty grid, for a patch
+    /// without colours, and for a vector that is not a pair of integers.
+    pub r#move(grid: Grid, obj: Object, offset: Pair) -> Grid;
+    ordered "several colours of the grid are equally common, or the object has several colours at one location";
+    example "move(((0, 0), (3, 4)), recolor(FOUR, initset(UNITY)), UP)" => "((0, 4), (3, 0))";
+    fails "move(((0, 0), (3, 4)), initset(ORIGIN), DOWN)";
+    |run| {
+        if let Some(by) = offset.as_pair()
+            && let Value::Set(set) = obj
+            && let Some(drawn) = compact_cells(set)
+            && let Some(compact) = run.as_grid(grid)
+            && set.one_color_each(run)
+            && let Some(background) = byte(mostcolor(run, grid)?)
+        {
+            let cells = copy_cells(run, compact, 2 * drawn.len())?;
+            for c in drawn {
+                if let Some(at) = compact.offset(c.at) {
+                    cells[at] = background;
+                }
+            }
+            for c in drawn {
+                // Beyond the range of a pair there can still be grid, so the sums are wider.
+                let i = isize::from(c.at.i) + isize::from(by.i);
+                let j = isize::from(c.at.j) + isize::from(by.j);
+                // Negative sums become huge: they lie outside like large ones.
+                let (i, j) = (i as usize, j as usize);
+                if i < compact.height && j < compact.width {
+                    cells[i * compact.width + j] = c.color as u8;
+                }
+            }
+            return run.grid(compact.height, compact.width, cells);
+        }
+        let covered = cover(run, grid, obj)?;
+        let moved = shift(run, obj, offset)?;
+        paint(run, covered, moved)
+    }
+}

@@ -1,0 +1,422 @@
+//! A run: one program on one input, with its memory and its limits.
+
+mod grids;
+mod make;
+
+use std::time::{Duration, Instant};
+
+use crate::arena::Arena;
+use crate::calls::SOLVER_FRAME;
+use crate::dialect::Dialect;
+use crate::fault::{Fault, Outcome};
+use crate::memory::{Allowance, Cost, Memory};
+use crate::profile::Profile;
+use crate::set::{Chains, KeyIndex, NeighborOrders, Plane, Table};
+use crate::value::{Cell, Grid, Pair, Value};
+
+/// What one run may use. Exceeding a limit ends the run with a fault of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Units of work: a call, or about one element touched.
+    pub steps: u64,
+    /// Elements in one container, cells in one grid.
+    pub size: usize,
+    /// Bytes of values alive together. Values live until the run ends, but for what calls in loops leave behind.
+    pub memory: usize,
+    /// The clock, as a last resort; `None` for none. Steps are the better limit: with them a run fails
+    /// or not whatever the machine is doing.
+    pub time: Option<Duration>,
+}
+
+impl Default for Limits {
+    /// Generous for solvers: on its own task the heaviest of arc-dsl needs 0.3 million steps, the one that needs most
+    /// memory 0.4 MiB. Tight for runaways: with 100 million steps, one run in a thousand takes more time than
+    /// all others together. What a device may do by default follows from it.
+    fn default() -> Limits {
+        Limits {
+            steps: 3_000_000,
+            size: 4_000_000,
+            memory: 16 << 20,
+            time: None,
+        }
+    }
+}
+
+/// Steps between two looks at the clock: a few milliseconds.
+const SLICE: u64 = 1 << 18;
+
+/// What all steps of a batt together may allocate.
+pub struct MemoryBudget {
+    left: usize,
+    /// What the step under way was given.
+    granted: usize,
+}
+
+impl MemoryBudget {
+    /// For a run with these limits: each step may allocate as much as they say, all together this many
+    /// times that.
+    pub fn new(limits: &Limits, steps: usize) -> MemoryBudget {
+        MemoryBudget {
+            left: limits.memory.saturating_mul(steps),
+            granted: limits.memory,
+        }
+    }
+
+    /// For a run with these limits whose steps may allocate any amount together: somebody else looks at the
+    /// [sum](MemoryBudget::left).
+    pub fn unlimited(limits: &Limits) -> MemoryBudget {
+        MemoryBudget {
+            left: usize::MAX,
+            granted: limits.memory,
+        }
+    }
+
+    /// What was left for all steps when the step under way began.
+    pub fn left(&self) -> usize {
+        self.left
+    }
+}
+
+/// How deeply containers may nest: functions walk them on the stack.
+pub(crate) const MAX_DEPTH: u32 = 990;
+
+/// Buffers that operations borrow from one another; empty between operations.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    pub pairs: Vec<Pair>,
+    pub cells: Vec<Cell>,
+    pub bytes: Vec<u8>,
+    pub numbers: Vec<u32>,
+    pub index: KeyIndex,
+    pub plane: Plane,
+    pub chains: Chains,
+    pub value_index: KeyIndex,
+    pub table: Table,
+    pub spare_table: Table,
+    pub components: Vec<crate::ops::Component>,
+    pub grid_orders: crate::ops::GridOrders,
+    pub neighbor_orders: NeighborOrders,
+    pub profile: Profile,
+    /// Bytes that runs have given back before their end.
+    pub released: u64,
+    /// The least that might still be allocated, as far as loops have seen it.
+    pub lowest: usize,
+    /// From how many elements on functions are called on all at once.
+    #[cfg(test)]
+    pub least_in_columns: Option<usize>,
+    /// How often they were, in all runs.
+    #[cfg(test)]
+    pub walks: u64,
+}
+
+/// Where runs happen, one after the other: memory and buffers that are reused.
+///
+/// One workspace per thread. A run's values borrow from it, so they cannot outlive the run.
+#[derive(Default)]
+pub struct Workspace {
+    memory: Memory,
+    scratch: Scratch,
+}
+
+impl Workspace {
+    /// A new workspace.
+    pub fn new() -> Workspace {
+        Workspace::default()
+    }
+
+    /// What profiled primitives have taken so far in this workspace.
+    pub fn profile(&self) -> &Profile {
+        &self.scratch.profile
+    }
+
+    /// From how many elements on functions are called on all at once, and how often they were.
+    #[cfg(test)]
+    pub(crate) fn columns(&mut self) -> (&mut Option<usize>, u64) {
+        let scratch = &mut self.scratch;
+        (&mut scratch.least_in_columns, scratch.walks)
+    }
+
+    /// What closures have given.
+    #[cfg(test)]
+    pub(crate) fn memo(&mut self) -> &mut crate::memo::Memo {
+        self.memory.memo.get_mut()
+    }
+
+    /// Runs `body` with fresh memory and limits. What it returns may not borrow from the run.
+    pub fn run<T>(
+        &mut self,
+        dialect: Dialect,
+        limits: &Limits,
+        body: impl for<'r> FnOnce(&mut Run<'r>) -> T,
+    ) -> T {
+        // A grid that nobody looks at.
+        let unused = Grid {
+            height: 1,
+            width: 1,
+            cells: &[0],
+        };
+        self.run_on(&unused, dialect, limits, |run, _| body(run))
+    }
+
+    /// As [`run`](Workspace::run), with a grid of the caller's as a value of the run: it is not copied.
+    #[inline]
+    pub fn run_on<T>(
+        &mut self,
+        input: &Grid<'_>,
+        dialect: Dialect,
+        limits: &Limits,
+        body: impl for<'r> FnOnce(&mut Run<'r>, Value<'r>) -> T,
+    ) -> T {
+        self.memory.reset();
+        let slice = limits.steps.min(SLICE);
+        let mut run = Run {
+            arena: self.memory.main(),
+            home: &self.memory,
+            scratch: &mut self.scratch,
+            limits,
+            fuel: slice,
+            rest: limits.steps - slice,
+            deadline: limits.time.map(|time| Instant::now() + time),
+            memory: limits.memory,
+            reached: None,
+            depth: SOLVER_FRAME,
+            closures: 0,
+            fallbacks: 0,
+            dialect,
+            calls_at_once: 0,
+        };
+        let input = if input.height == 0 || input.width == 0 {
+            // Without the hint both values are prepared and one is chosen.
+            std::hint::cold_path();
+            Value::EMPTY_TUPLE
+        } else {
+            Value::Grid(input)
+        };
+        body(&mut run, input)
+    }
+}
+
+/// One run in progress. Primitives take it first.
+pub struct Run<'r> {
+    /// Where values are made.
+    pub(crate) arena: &'r Arena,
+    pub(crate) home: &'r Memory,
+    pub(crate) scratch: &'r mut Scratch,
+    /// Looked up where they are: every field that is set up is time, and the shortest runs take a dozen
+    /// nanoseconds.
+    limits: &'r Limits,
+    /// Steps left in this slice.
+    fuel: u64,
+    /// Steps left after it.
+    rest: u64,
+    deadline: Option<Instant>,
+    /// Bytes that may still be allocated. Counted here and not by the arena, which keeps room from earlier
+    /// runs: what a run may use must not depend on them.
+    memory: usize,
+    reached: Option<Fault>,
+    /// The frames that CPython would have on its stack: see `calls.rs`.
+    pub(crate) depth: u32,
+    /// Closures (and nans) made so far: a stable stand-in for their addresses.
+    pub(crate) closures: u32,
+    /// How often a primitive has fallen back to its default.
+    pub(crate) fallbacks: u32,
+    pub(crate) dialect: Dialect,
+    pub(crate) calls_at_once: u64,
+}
+
+impl<'r> Run<'r> {
+    /// Takes `work` units from the step budget.
+    #[inline(always)]
+    pub(crate) fn spend(&mut self, work: usize) -> Outcome<()> {
+        match self.fuel.checked_sub(work as u64) {
+            Some(left) => {
+                self.fuel = left;
+                Ok(())
+            }
+            None => self.next_slice(work as u64),
+        }
+    }
+
+    /// Takes work from the next slices of the step budget, after a look at the clock.
+    #[cold]
+    fn next_slice(&mut self, work: u64) -> Outcome<()> {
+        if self.reached.is_none()
+            && self
+                .deadline
+                .is_some_and(|deadline| Instant::now() >= deadline)
+        {
+            return Err(self.reach(Fault::Time));
+        }
+        let Some(left) = (self.fuel + self.rest).checked_sub(work) else {
+            return Err(self.reach(Fault::Steps));
+        };
+        self.fuel = left.min(SLICE);
+        self.rest = left - self.fuel;
+        Ok(())
+    }
+
+    /// Gives one step of a batt a budget of its own, of steps and of memory, whatever became of the steps
+    /// before it. Time is for the whole run and is not renewed.
+    pub fn begin_step(&mut self, budget: &mut MemoryBudget) {
+        budget.left = budget.left.saturating_sub(budget.granted - self.memory);
+        budget.granted = self.limits.memory.min(budget.left);
+        self.memory = budget.granted;
+        self.home.memo.borrow_mut().clear();
+        self.home.columns.forget();
+        if self.reached != Some(Fault::Time) {
+            self.reached = None;
+            self.fuel = self.limits.steps.min(SLICE);
+            self.rest = self.limits.steps - self.fuel;
+        }
+    }
+
+    /// What is left of the limits.
+    pub fn allowance(&self) -> Allowance {
+        Allowance {
+            steps: self.fuel + self.rest,
+            memory: self.memory,
+        }
+    }
+
+    /// Sets what is left of the limits, whatever became of them so far. Time is for the whole run and is not renewed.
+    pub fn allow(&mut self, allowance: Allowance) {
+        self.memory = allowance.memory;
+        self.home.memo.borrow_mut().clear();
+        self.home.columns.forget();
+        if self.reached != Some(Fault::Time) {
+            self.reached = None;
+            self.fuel = allowance.steps.min(SLICE);
+            self.rest = allowance.steps - self.fuel;
+        }
+    }
+
+    /// Does something that takes nothing of what is left of the limits, but has limits of its own. Gives also how many bytes
+    /// it took. If a limit is reached in it, that is the end of the run as well.
+    pub(crate) fn for_free<T>(
+        &mut self,
+        limits: Allowance,
+        body: impl FnOnce(&mut Run<'r>) -> T,
+    ) -> (T, usize) {
+        let (fuel, rest, memory) = (self.fuel, self.rest, self.memory);
+        self.memory = limits.memory;
+        if self.reached.is_none() {
+            self.fuel = limits.steps.min(SLICE);
+            self.rest = limits.steps - self.fuel;
+        }
+        let done = body(self);
+        let bytes = limits.memory.saturating_sub(self.memory);
+        self.memory = memory;
+        if self.reached.is_none() {
+            (self.fuel, self.rest) = (fuel, rest);
+        }
+        (done, bytes)
+    }
+
+    /// Pays for something that was done with limits of its own, as if it had been done here.
+    pub fn charge(&mut self, cost: &Cost) -> Outcome<()> {
+        if cost.peak > self.memory {
+            return Err(self.reach(Fault::Memory));
+        }
+        self.memory -= cost.memory;
+        self.spend(usize::try_from(cost.steps).unwrap_or(usize::MAX))
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        self.limits
+    }
+
+    /// The limit that the run has reached, if any. Some operations cannot fail in Python and so go on
+    /// with a made-up value when they reach a limit; whoever finishes a run asks here.
+    pub fn check_limits(&self) -> Outcome<()> {
+        match self.reached {
+            Some(fault) => Err(fault),
+            None => Ok(()),
+        }
+    }
+
+    #[cold]
+    fn reach(&mut self, fault: Fault) -> Fault {
+        self.fuel = 0;
+        self.rest = 0;
+        // The first limit is the one to report.
+        *self.reached.get_or_insert(fault)
+    }
+
+    /// A count of bytes that grows with every allocation within a step.
+    pub(crate) fn allocated(&self) -> u64 {
+        self.scratch.released.wrapping_sub(self.memory as u64)
+    }
+
+    /// Bytes that may still be allocated.
+    #[inline(always)]
+    pub(crate) fn budget(&self) -> usize {
+        self.memory
+    }
+
+    /// Changes what may still be allocated, when memory has been given back.
+    #[inline(always)]
+    pub(crate) fn set_budget(&mut self, bytes: usize) {
+        self.memory = bytes;
+    }
+
+    /// Are cells `(i, j, colour)`?
+    #[inline(always)]
+    pub(crate) fn triples(&self) -> bool {
+        self.dialect.cells_are_triples()
+    }
+
+    /// How often a primitive that never fails has fallen back to its default so far.
+    pub fn fallbacks(&self) -> u32 {
+        self.fallbacks
+    }
+
+    /// Gives the closures (and nans) that a step of a batt makes numbers of its own, so that the order of a set of
+    /// closures does not follow from which other steps were executed. A step that makes more than a quarter of a million
+    /// of them goes on with the numbers of the next one: then hashes may be equal, which does no harm.
+    pub fn begin_closures(&mut self, step: u32) {
+        self.closures = step << 18;
+    }
+
+    /// Steps left in this slice: less with every step, but for the first one of the next slice.
+    #[inline(always)]
+    pub(crate) fn fuel(&self) -> u64 {
+        self.fuel
+    }
+
+    /// Calls of primitives that were made for all elements of a container at once: as if each had been made by itself.
+    pub fn calls_at_once(&self) -> u64 {
+        self.calls_at_once
+    }
+
+    /// Units of work spent so far.
+    pub fn spent(&self) -> u64 {
+        self.limits.steps - self.fuel - self.rest
+    }
+
+    /// Fails when a container would be too large. Call it before building.
+    #[inline(always)]
+    pub(crate) fn check_len(&self, len: usize) -> Outcome<()> {
+        if len > self.limits.size {
+            return Err(Fault::Size);
+        }
+        Ok(())
+    }
+
+    /// Fails when a tuple of so many values would be too large, or have no room. Call it while gathering them.
+    pub(crate) fn check_values(&mut self, len: usize) -> Outcome<()> {
+        self.check_len(len)?;
+        match len.saturating_mul(size_of::<Value<'r>>()) > self.memory {
+            true => Err(self.reach(Fault::Memory)),
+            false => Ok(()),
+        }
+    }
+
+    /// Fails when containers would nest too deeply to be walked on the stack.
+    #[inline(always)]
+    pub(crate) fn check_depth(&self, depth: u32) -> Outcome<()> {
+        if depth > MAX_DEPTH {
+            return Err(Fault::Recursion);
+        }
+        Ok(())
+    }
+}

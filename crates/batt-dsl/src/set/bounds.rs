@@ -1,0 +1,113 @@
+//! Bounding boxes, and locations as bits of one.
+
+use crate::value::Pair;
+
+/// The bounding box of a patch, all ends inclusive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Smallest row.
+    pub top: i16,
+    /// Smallest column.
+    pub left: i16,
+    /// Largest row.
+    pub bottom: i16,
+    /// Largest column.
+    pub right: i16,
+}
+
+impl Bounds {
+    pub(super) fn of(mut pairs: impl Iterator<Item = Pair>) -> Option<Bounds> {
+        let first = pairs.next()?;
+        // Four variables of their own stay in four registers.
+        let (mut top, mut left, mut bottom, mut right) = (first.i, first.j, first.i, first.j);
+        for p in pairs {
+            top = top.min(p.i);
+            left = left.min(p.j);
+            bottom = bottom.max(p.i);
+            right = right.max(p.j);
+        }
+        Some(Bounds {
+            top,
+            left,
+            bottom,
+            right,
+        })
+    }
+
+    /// The bounds of one location.
+    pub(crate) fn at(p: Pair) -> Bounds {
+        Bounds {
+            top: p.i,
+            left: p.j,
+            bottom: p.i,
+            right: p.j,
+        }
+    }
+
+    /// Grows the bounds to include a location.
+    #[inline(always)]
+    pub(crate) fn include(&mut self, p: Pair) {
+        self.top = self.top.min(p.i);
+        self.left = self.left.min(p.j);
+        self.bottom = self.bottom.max(p.i);
+        self.right = self.right.max(p.j);
+    }
+
+    /// The bounds moved by a vector, if they stay in range.
+    pub(crate) fn translated(self, by: Pair) -> Option<Bounds> {
+        Some(Bounds {
+            top: self.top.checked_add(by.i)?,
+            left: self.left.checked_add(by.j)?,
+            bottom: self.bottom.checked_add(by.i)?,
+            right: self.right.checked_add(by.j)?,
+        })
+    }
+
+    /// The bounds of two boxes together.
+    pub(crate) fn union(self, other: Bounds) -> Bounds {
+        Bounds {
+            top: self.top.min(other.top),
+            left: self.left.min(other.left),
+            bottom: self.bottom.max(other.bottom),
+            right: self.right.max(other.right),
+        }
+    }
+
+    /// The position of a location inside, counted row by row.
+    #[inline(always)]
+    pub(super) fn position(self, p: Pair) -> usize {
+        let row = (i32::from(p.i) - i32::from(self.top)) as usize;
+        row * self.width() as usize + (i32::from(p.j) - i32::from(self.left)) as usize
+    }
+
+    /// Number of rows.
+    pub fn height(self) -> i64 {
+        i64::from(self.bottom) - i64::from(self.top) + 1
+    }
+
+    /// Number of columns.
+    pub fn width(self) -> i64 {
+        i64::from(self.right) - i64::from(self.left) + 1
+    }
+}
+
+/// Locations, a bit for each of those in their bounding box.
+#[derive(Clone, Copy)]
+pub(crate) struct Locations<'r> {
+    pub(super) bounds: Bounds,
+    pub(super) bits: &'r [u64],
+}
+
+impl Locations<'_> {
+    /// Is a location among them?
+    #[inline(always)]
+    pub fn contain(&self, p: Pair) -> bool {
+        let b = self.bounds;
+        let inside = p.i >= b.top && p.i <= b.bottom && p.j >= b.left && p.j <= b.right;
+        // Whether it is there is as good as chance, so there is no jump for that.
+        inside && {
+            let at = b.position(p);
+            self.bits[at / 64] >> (at % 64) & 1 == 1
+        }
+    }
+}
