@@ -6,14 +6,14 @@ use std::thread;
 
 use anyhow::{Result, anyhow};
 use batt_cuda::source::{PROBE, Source, VM};
-use batt_cuda::{Arch, Compilation, Nvrtc, Options, Places};
+use batt_cuda::{Arch, Compilation, Nvrtc, NvrtcOptions, Places};
 
 /// Compiles for the given architectures, or for all.
 pub fn compile(words: &[&str]) -> Result<ExitCode> {
-    let options = Options {
+    let options = NvrtcOptions {
         verbose: words.contains(&"--ptxas"),
         intermediate: words.contains(&"--quick"),
-        ..Options::default()
+        ..NvrtcOptions::default()
     };
     let mut archs: Vec<Arch> = words
         .iter()
@@ -47,7 +47,7 @@ pub fn compile(words: &[&str]) -> Result<ExitCode> {
 }
 
 /// Compiles for one architecture and prints the result.
-fn one(nvrtc: &Nvrtc, files: &[Source], arch: Arch, options: Options) -> bool {
+fn one(nvrtc: &Nvrtc, files: &[Source], arch: Arch, options: NvrtcOptions) -> bool {
     let Some(main) = files.first() else {
         return true;
     };

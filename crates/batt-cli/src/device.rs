@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use batt::{DeviceBug, DeviceChoice};
-use batt_cuda::{Cuda, Driver, Origin, Settings};
+use batt_cuda::{Cuda, CudaSettings, Driver, Origin};
 use batt_dsl::Limits;
 use batt_engine::device::{Counts, Device, DeviceError, DeviceOptions, DeviceReport, Mismatch};
 use clap::Args;
@@ -250,7 +250,7 @@ fn open_cuda(numbers: &[usize], per_device: usize, ui: &Ui) -> Result<Vec<Cuda>,
     if numbers.is_empty() {
         return Err(DeviceError::Missing("the driver sees none".into()));
     }
-    let opened = Cuda::open_all(numbers, &Settings::from_env())?;
+    let opened = Cuda::open_all(numbers, &CudaSettings::from_env())?;
     for note in &opened.notes {
         ui.note(note);
     }

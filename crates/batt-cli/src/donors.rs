@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use batt_arc::Task;
 use batt_evolve::Mutant;
 use batt_lang::Program;
-use batt_lang::card::Donor;
+use batt_lang::card::CardDonor;
 
 use crate::ui::counted;
 
@@ -61,7 +61,7 @@ pub fn cells(task: &Task) -> usize {
 }
 
 /// Mutants of donors of one dialect, made by chance.
-pub fn mutants(donors: &[Donor<'_>], count: usize, seed: u64) -> Vec<Mutant> {
+pub fn mutants(donors: &[CardDonor<'_>], count: usize, seed: u64) -> Vec<Mutant> {
     let programs: Vec<&Program> = donors.iter().map(|donor| donor.program).collect();
     batt_evolve::mutants(&programs, count, seed)
 }
@@ -76,13 +76,13 @@ pub fn in_words(solvers: usize, mutants: usize) -> String {
 }
 
 /// Adds the mutants of donors to them. Those of `x` are called `x.m1`, `x.m2`, and so on.
-pub fn add_mutants<'p>(donors: &mut Vec<Donor<'p>>, mutants: &'p [Mutant]) {
+pub fn add_mutants<'p>(donors: &mut Vec<CardDonor<'p>>, mutants: &'p [Mutant]) {
     let mut counts = vec![0; donors.len()];
     for mutant in mutants {
         let count = &mut counts[mutant.parent];
         *count += 1;
         let parent = &donors[mutant.parent];
-        donors.push(Donor {
+        donors.push(CardDonor {
             id: format!("{}.m{count}", parent.id),
             program: &mutant.program,
             size: parent.size,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Error;
 use batt_archive::ArchiveError;
-use batt_lang::LoadError;
+use batt_lang::SourceError;
 
 /// An error with advice.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub fn advised(message: impl fmt::Display, hint: impl Into<String>) -> Error {
 }
 
 /// A dataset that cannot be loaded.
-pub fn bad_tasks(error: batt_arc::LoadError) -> Error {
+pub fn bad_tasks(error: batt_arc::DatasetError) -> Error {
     advised(&error, error.hint())
 }
 
@@ -46,10 +46,10 @@ pub fn bad_archive(error: ArchiveError) -> Error {
 }
 
 /// A solver or batt file that cannot be loaded.
-pub fn bad_source(error: &LoadError) -> Error {
+pub fn bad_source(error: &SourceError) -> Error {
     match error {
-        LoadError::Read { path, source } => bad_file("read", path, source),
-        LoadError::NotUtf8 { .. } => advised(error, "save the file as UTF-8"),
+        SourceError::Read { path, source } => bad_file("read", path, source),
+        SourceError::NotUtf8 { .. } => advised(error, "save the file as UTF-8"),
     }
 }
 

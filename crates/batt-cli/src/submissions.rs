@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::{Error, Result};
-use batt_arc::LoadError;
+use batt_arc::DatasetError;
 use batt_arc::submission::{Draft, Finding};
 use serde_json::{Value as Json, json};
 
@@ -19,10 +19,10 @@ pub fn load(path: &Path) -> Result<Draft> {
     Draft::load(path).map_err(|error| unreadable(path, &error))
 }
 
-fn unreadable(path: &Path, error: &LoadError) -> Error {
+fn unreadable(path: &Path, error: &DatasetError) -> Error {
     match error {
-        LoadError::Io { source, .. } => bad_file("read", path, source),
-        LoadError::FileTooLarge { .. } => {
+        DatasetError::Io { source, .. } => bad_file("read", path, source),
+        DatasetError::FileTooLarge { .. } => {
             advised(error, "a submission has a few megabytes at most")
         }
         other => advised(other, other.hint()),

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use siphasher::sip128::{Hasher128, SipHasher13};
 
 use crate::arch::{Arch, Version};
-use crate::nvrtc::{Image, Options};
+use crate::nvrtc::{Image, NvrtcOptions};
 use crate::source::Source;
 
 /// The first word of an entry. The number changes when the layout does.
@@ -42,7 +42,7 @@ pub struct Key {
 
 impl Key {
     /// Makes the key of a kernel.
-    pub fn new(files: &[Source], options: Options, arch: Arch) -> Key {
+    pub fn new(files: &[Source], options: NvrtcOptions, arch: Arch) -> Key {
         let mut hasher = SipHasher13::new();
         let mut part = |text: &str| {
             // Lengths separate the parts: "ab", "c" is not "a", "bc".
@@ -287,7 +287,7 @@ mod tests {
     };
 
     fn key() -> Key {
-        Key::new(FILES, Options::default(), Arch(90))
+        Key::new(FILES, NvrtcOptions::default(), Arch(90))
     }
 
     fn image(byte: u8) -> Image {
@@ -319,18 +319,18 @@ mod tests {
 
     #[test]
     fn source_options_and_architecture_change_the_key() {
-        let line_info = Options {
+        let line_info = NvrtcOptions {
             line_info: true,
-            ..Options::default()
+            ..NvrtcOptions::default()
         };
         let other: &[Source] = &[Source {
             name: "vm.cut",
             text: "ext",
         }];
         assert_ne!(key(), Key::new(FILES, line_info, Arch(90)));
-        assert_ne!(key(), Key::new(FILES, Options::default(), Arch(80)));
-        assert_ne!(key(), Key::new(other, Options::default(), Arch(90)));
-        assert_eq!(key(), Key::new(FILES, Options::default(), Arch(90)));
+        assert_ne!(key(), Key::new(FILES, NvrtcOptions::default(), Arch(80)));
+        assert_ne!(key(), Key::new(other, NvrtcOptions::default(), Arch(90)));
+        assert_eq!(key(), Key::new(FILES, NvrtcOptions::default(), Arch(90)));
     }
 
     #[test]

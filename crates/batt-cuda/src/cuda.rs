@@ -36,7 +36,7 @@ const NOT_REACHED: u32 = 9;
 
 /// The options for opening devices.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct CudaSettings {
     /// The source of the kernel.
     pub maker: Maker,
     /// The longest time for a launch. A kernel cannot be ended, so the device is lost after that.
@@ -45,15 +45,15 @@ pub struct Settings {
     pub stack: usize,
 }
 
-impl Settings {
+impl CudaSettings {
     /// Options for the VM, configured from the environment.
-    pub fn from_env() -> Settings {
-        Settings::with_source(VM)
+    pub fn from_env() -> CudaSettings {
+        CudaSettings::with_source(VM)
     }
 
     /// Options for another kernel than the VM.
-    pub fn with_source(files: &'static [Source]) -> Settings {
-        Settings {
+    pub fn with_source(files: &'static [Source]) -> CudaSettings {
+        CudaSettings {
             maker: Maker {
                 link: Some(link),
                 ..Maker::from_env(files)
@@ -111,7 +111,7 @@ pub struct Cuda {
 unsafe impl Send for Cuda {}
 
 /// Logical devices that were opened together.
-pub struct Opened {
+pub struct OpenedDevices {
     /// One for each requested number, in that order.
     pub devices: Vec<Cuda>,
     /// Messages for the user.
@@ -206,7 +206,10 @@ fn free_here() -> Result<u64, DeviceError> {
 
 impl Cuda {
     /// Opens one logical device on a GPU.
-    pub fn open(ordinal: usize, settings: &Settings) -> Result<(Cuda, Vec<String>), DeviceError> {
+    pub fn open(
+        ordinal: usize,
+        settings: &CudaSettings,
+    ) -> Result<(Cuda, Vec<String>), DeviceError> {
         let mut opened = Cuda::open_all(&[ordinal], settings)?;
         let device = opened
             .devices
@@ -216,7 +219,10 @@ impl Cuda {
     }
 
     /// Opens logical devices, one for each number. A GPU that is named twice is shared by two.
-    pub fn open_all(ordinals: &[usize], settings: &Settings) -> Result<Opened, DeviceError> {
+    pub fn open_all(
+        ordinals: &[usize],
+        settings: &CudaSettings,
+    ) -> Result<OpenedDevices, DeviceError> {
         let driver = Driver::get()?;
         let mut notes = Vec::new();
         // One kernel for each architecture, for any number of devices.
@@ -250,7 +256,7 @@ impl Cuda {
                 &driver, context, facts, kernel, sharing, settings, started, &mut notes,
             )?);
         }
-        Ok(Opened { devices, notes })
+        Ok(OpenedDevices { devices, notes })
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -260,7 +266,7 @@ impl Cuda {
         facts: DeviceFacts,
         kernel: &mut Kernel,
         sharing: u64,
-        settings: &Settings,
+        settings: &CudaSettings,
         started: Instant,
         notes: &mut Vec<String>,
     ) -> Result<Cuda, DeviceError> {
@@ -736,7 +742,7 @@ fn load(
     kernel: &mut Kernel,
     facts: &DeviceFacts,
     driver: Version,
-    settings: &Settings,
+    settings: &CudaSettings,
     notes: &mut Vec<String>,
 ) -> Result<CUmodule, DeviceError> {
     let refused = |error| {

@@ -8,7 +8,7 @@ use batt_engine::device::DeviceError;
 
 use crate::arch::{Arch, Version};
 use crate::cache::{Cache, Key};
-use crate::nvrtc::{Compilation, Image, Nvrtc, Options, Places};
+use crate::nvrtc::{Compilation, Image, Nvrtc, NvrtcOptions, Places};
 use crate::source::{Source, VM};
 
 /// Gets kernels: from the cache, otherwise from the compiler.
@@ -17,7 +17,7 @@ pub struct Maker {
     /// The source, the main file first.
     pub files: &'static [Source],
     /// The options of the compiler.
-    pub options: Options,
+    pub options: NvrtcOptions,
     /// The cache of kernels.
     pub cache: Cache,
     /// The places to look for the compiler.
@@ -52,9 +52,9 @@ impl Maker {
     pub fn from_env(files: &'static [Source]) -> Maker {
         Maker {
             files,
-            options: Options {
+            options: NvrtcOptions {
                 line_info: env::var_os("BATT_DEVICE_LINEINFO").is_some_and(|set| !set.is_empty()),
-                ..Options::default()
+                ..NvrtcOptions::default()
             },
             cache: Cache::from_env(),
             places: Places::from_env(),
@@ -85,7 +85,7 @@ impl Maker {
         driver: Option<Version>,
         notes: &mut Vec<String>,
     ) -> Result<Kernel, DeviceError> {
-        let options = Options {
+        let options = NvrtcOptions {
             whole: self.options.whole || self.link.is_none(),
             ..self.options
         };
@@ -118,7 +118,7 @@ impl Maker {
         &self,
         nvrtc: &Nvrtc,
         arch: Arch,
-        options: Options,
+        options: NvrtcOptions,
         notes: &mut Vec<String>,
     ) -> Result<Compilation, DeviceError> {
         let start = Instant::now();
@@ -134,7 +134,7 @@ impl Maker {
                 notes.push(format!(
                     "{error}; compiling all at once, which takes longer"
                 ));
-                let options = Options {
+                let options = NvrtcOptions {
                     whole: true,
                     ..options
                 };
@@ -148,7 +148,7 @@ impl Maker {
 
 /// Compiles the VM for an architecture, without a device and without the cache.
 pub fn compile_for(arch: Arch) -> Result<Compilation, DeviceError> {
-    Nvrtc::find(&Places::from_env(), None)?.compile(VM, arch, Options::default())
+    Nvrtc::find(&Places::from_env(), None)?.compile(VM, arch, NvrtcOptions::default())
 }
 
 #[cfg(test)]
@@ -166,7 +166,7 @@ mod tests {
     fn maker(cache: Cache) -> Maker {
         Maker {
             files: PROBE,
-            options: Options::default(),
+            options: NvrtcOptions::default(),
             cache,
             places: Places::default(),
             link: None,
@@ -181,9 +181,9 @@ mod tests {
         let missing = maker.kernel(Arch(90), None, &mut notes).unwrap_err();
         assert!(matches!(missing, DeviceError::Compile(_)), "{missing}");
 
-        let options = Options {
+        let options = NvrtcOptions {
             whole: true,
-            ..Options::default()
+            ..NvrtcOptions::default()
         };
         let key = Key::new(PROBE, options, Arch(90));
         let image = Image::Cubin(vec![1, 2, 3]);
@@ -259,10 +259,12 @@ mod tests {
     #[test]
     fn a_device_newer_than_the_compiler_gets_the_intermediate_form() {
         let Some(nvrtc) = nvrtc() else { return };
-        let made = nvrtc.compile(PROBE, Arch(999), Options::default()).unwrap();
+        let made = nvrtc
+            .compile(PROBE, Arch(999), NvrtcOptions::default())
+            .unwrap();
         assert!(matches!(made.image, Image::Ptx(_)));
         let error = nvrtc
-            .compile(PROBE, Arch(10), Options::default())
+            .compile(PROBE, Arch(10), NvrtcOptions::default())
             .unwrap_err();
         assert!(error.to_string().contains("as old as sm_10"), "{error}");
     }
@@ -270,7 +272,7 @@ mod tests {
     #[test]
     fn the_compiler_knows_every_option() {
         let Some(nvrtc) = nvrtc() else { return };
-        let options = Options {
+        let options = NvrtcOptions {
             line_info: true,
             verbose: true,
             intermediate: false,
@@ -279,9 +281,9 @@ mod tests {
         let made = nvrtc.compile(PROBE, Arch(90), options).unwrap();
         assert!(matches!(made.image, Image::Cubin(_)));
         assert!(made.log.contains("registers"), "{}", made.log);
-        let options = Options {
+        let options = NvrtcOptions {
             intermediate: true,
-            ..Options::default()
+            ..NvrtcOptions::default()
         };
         let made = nvrtc.compile(PROBE, Arch(90), options).unwrap();
         assert!(matches!(made.image, Image::Ptx(_)));
@@ -301,12 +303,12 @@ mod tests {
             },
         ];
         let error = nvrtc
-            .compile(WRONG, Arch(90), Options::default())
+            .compile(WRONG, Arch(90), NvrtcOptions::default())
             .unwrap_err()
             .to_string();
         assert!(error.contains("part.cuh(1)"), "{error}");
         assert!(error.contains("nonsense"), "{error}");
-        let none = nvrtc.compile(&[], Arch(90), Options::default());
+        let none = nvrtc.compile(&[], Arch(90), NvrtcOptions::default());
         assert!(matches!(none, Err(DeviceError::Compile(_))));
     }
 }

@@ -9,7 +9,7 @@
 //! The types to know:
 //!
 //! - [`Cuda`]: a logical device; it implements [`batt_engine::device::Device`]
-//! - [`Settings`]: the options for opening one
+//! - [`CudaSettings`]: the options for opening one
 //! - [`Survey`]: what this machine has for devices, and what is missing
 //! - [`Nvrtc`], [`Cache`], [`Maker`]: the sources of the kernel
 //!
@@ -29,8 +29,8 @@ mod survey;
 
 pub use arch::{Arch, Version};
 pub use cache::{Cache, Contents, Key};
-pub use cuda::{Cuda, KernelFacts, Opened, Settings, free_memory};
+pub use cuda::{Cuda, CudaSettings, KernelFacts, OpenedDevices, free_memory};
 pub use driver::{DeviceFacts, Driver};
 pub use kernel::{Kernel, Maker, Origin, compile_for};
-pub use nvrtc::{Compilation, Image, Nvrtc, Options, Place, Places};
+pub use nvrtc::{Compilation, Image, Nvrtc, NvrtcOptions, Place, Places};
 pub use survey::{Compiler, Survey};

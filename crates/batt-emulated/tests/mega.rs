@@ -9,7 +9,7 @@ use batt_engine::Cancel;
 use batt_engine::device::{Batch, Device, DeviceError, DeviceOptions, Launched, Reason, Settings};
 use batt_engine::{BattEntry, CompiledBatt, MegaOptions, MegaReport, Sample, Verdict, mega_on};
 use batt_lang::batt::BattFile;
-use batt_lang::card::{self, CardOptions, Donor};
+use batt_lang::card::{self, CardDonor, CardOptions};
 use batt_lang::{Batt, OnError, SolverFile};
 
 /// Solvers that ask for much of a device.
@@ -40,10 +40,10 @@ def solve_4(I):
 fn batt() -> Batt {
     let file = SolverFile::parse_in(SOLVERS, "solvers.py", Some(Dialect::ArcDsl));
     assert!(file.is_clean(), "{:?}", file.diagnostics);
-    let donors: Vec<Donor<'_>> = file
+    let donors: Vec<CardDonor<'_>> = file
         .programs
         .iter()
-        .map(|program| Donor {
+        .map(|program| CardDonor {
             id: program.name().to_owned(),
             program,
             size: None,

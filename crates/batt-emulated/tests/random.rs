@@ -3,13 +3,13 @@
 use std::num::NonZeroUsize;
 
 use batt_arc::{Grid, Pair};
-use batt_cuda::{Cuda, Settings};
+use batt_cuda::{Cuda, CudaSettings};
 use batt_dsl::{Dialect, Limits, OwnedValue};
 use batt_emulated::{Emulated, LaneOrder};
 use batt_engine::Cancel;
 use batt_engine::device::Device;
 use batt_engine::{CompiledBatt, MegaOptions, RunError, Sample, Verdict, mega_on};
-use batt_lang::card::{self, CardOptions, Donor};
+use batt_lang::card::{self, CardDonor, CardOptions};
 use batt_lang::{Batt, OnError, Operand, Program, ProgramBuilder, SplitMix64, StepId, StepKind};
 use batt_testing::generate::{self, Choices};
 
@@ -41,7 +41,7 @@ fn two_devices() -> Vec<Box<dyn Device>> {
             (1..3).map(|seed| boxed(warp(seed))).collect()
         }
         Some("cuda") => {
-            let opened = Cuda::open_all(&[0, 0], &Settings::from_env()).expect("a device");
+            let opened = Cuda::open_all(&[0, 0], &CudaSettings::from_env()).expect("a device");
             opened.devices.into_iter().map(boxed).collect()
         }
         Some(other) => panic!("BATT_DEVICE is warp or cuda, not {other}"),
@@ -111,9 +111,9 @@ fn batt(random: &mut SplitMix64, dialect: Dialect) -> (Batt, OnError) {
         Dialect::Tokpidjin => programs(5),
         _ => card::differs(dialect),
     };
-    let donors: Vec<Donor<'_>> = (0..)
+    let donors: Vec<CardDonor<'_>> = (0..)
         .zip(&solvers)
-        .map(|(k, program)| Donor {
+        .map(|(k, program)| CardDonor {
             id: format!("s{k}"),
             program,
             size: None,

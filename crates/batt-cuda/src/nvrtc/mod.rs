@@ -25,7 +25,7 @@ const LOG_LINES: usize = 20;
 
 /// The options of the compiler besides the architecture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct NvrtcOptions {
     /// Whether the code has line numbers for profilers.
     pub line_info: bool,
     /// Whether the log has the use of registers and memory.
@@ -36,7 +36,7 @@ pub struct Options {
     pub whole: bool,
 }
 
-impl Options {
+impl NvrtcOptions {
     /// Returns the options as words for the compiler.
     pub fn words(self, arch: Arch) -> Vec<String> {
         // The source includes no CUDA headers, which wheels do not have, and does not mark
@@ -193,7 +193,7 @@ impl Nvrtc {
         &self,
         files: &[Source],
         arch: Arch,
-        options: Options,
+        options: NvrtcOptions,
     ) -> Result<Compilation, DeviceError> {
         let Some((main, headers)) = files.split_first() else {
             return Err(DeviceError::Compile(
