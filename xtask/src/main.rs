@@ -5,8 +5,9 @@
 //! cargo xtask gen               write the generated files
 //! cargo xtask gen dispatch      write the device's tables of primitives alone, which is quick
 //! cargo xtask gen --check       list stale files; exit code 1 if there are any
-//! cargo xtask device-compile    compile the device source for every supported GPU architecture; needs
-//!                               NVRTC, but no GPU. With --quick, stop at PTX, in a tenth of the time
+//! cargo xtask device-compile    compile the device source for every supported GPU architecture;
+//!                               needs NVRTC, but no GPU. With --quick, stop at PTX, which is ten
+//!                               times as fast
 //! cargo xtask check-style       check names and lengths; exit code 1 if a rule is broken
 //! ```
 
@@ -126,8 +127,8 @@ impl Generated {
     }
 }
 
-/// Runs a `batt` command and returns its output. `BATT_COMMAND` names the binary; without it, one is
-/// built.
+/// Runs a `batt` command and returns its output. `BATT_COMMAND` names the binary; without it, one
+/// is built.
 fn printed(arguments: &[&str]) -> Result<String> {
     let mut batt = match env::var_os("BATT_COMMAND") {
         Some(built) => Command::new(built),

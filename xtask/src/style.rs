@@ -1,6 +1,7 @@
 //! The rules of style that a program can check.
 //!
-//! - A public type name is reachable from one crate only. Re-exports of another crate's type are fine.
+//! - A public type name is reachable from one crate only. Re-exports of another crate's type are
+//!   fine.
 //! - No Rust file has more than 1,000 lines of code, without blank lines and comments.
 //! - No line of Markdown is wider than 100 columns.
 //! - The source of the command has fewer than 9,000 lines without tests.

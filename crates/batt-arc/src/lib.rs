@@ -48,7 +48,7 @@
 //!     error.to_string(),
 //!     "bad.json: task bad, train[0].input: row 1 has 1 cell, row 0 has 2"
 //! );
-//! # Ok::<(), batt_arc::LoadError>(())
+//! # Ok::<(), batt_arc::DatasetError>(())
 //! ```
 
 pub mod corpus;

@@ -1,4 +1,4 @@
-//! Solvers with the help of devices give what they give without: values, verdicts and hashes.
+//! Devices do not change the results of solvers: values, verdicts and hashes.
 
 use std::num::NonZeroUsize;
 
@@ -13,7 +13,7 @@ use batt_engine::device::{
 use batt_engine::{Compiled, Job, Options, Role, Sample, Values, Verdict, evaluate_on};
 use batt_lang::SolverFile;
 
-/// Besides those of the corpus: parameters in any order, and one that nobody can give.
+/// Solvers besides those of the corpus: parameters in any order, and one that does not exist.
 const MORE: &str = "
 def odd_one(C, I):
     x1 = equality(C, I)
@@ -66,7 +66,7 @@ fn run(
     verify: f64,
 ) -> (Vec<Told>, Option<DeviceReport>) {
     with_corpus(|programs, samples| {
-        // Not in the order in which devices are given programs.
+        // An order other than that in which devices get programs.
         let jobs: Vec<Job<'_>> = samples
             .iter()
             .flat_map(|sample| {
@@ -147,8 +147,8 @@ fn scores_are_the_same() {
     }
 }
 
-/// Some runs out of all, in any order, with the same samples from call to call; what no device finishes is done here or
-/// handed back.
+/// Some runs out of all, in any order, with the same samples from call to call; what no device
+/// finishes is done here or handed back.
 #[test]
 fn scores_of_some_runs() {
     let (expected, _) = scores(0, 0, 0.0);
@@ -159,7 +159,7 @@ fn scores_of_some_runs() {
             .map(|run| ((run / samples.len()) as u32, (run % samples.len()) as u32))
             .collect();
         let wanted: Vec<&Score> = (0..1000).map(|at| &expected[place(at)]).collect();
-        // One of the programs takes parameters that nobody has prepared.
+        // One of the programs takes unknown parameters.
         let prepared = Prepared::new(samples, [[Role::Input].as_slice()]);
         for left in [Left::Done, Left::HandedBack] {
             for (count, chunk) in [(0, 0), (1, 0), (2, 90)] {
@@ -189,7 +189,8 @@ fn scores_of_some_runs() {
     });
 }
 
-/// With fewer steps for the CPU there is less fuel for devices, and the same comes of it; with hardly any they are not used.
+/// With fewer steps for the CPU there is less fuel for devices, and the results are the same. With
+/// very few, devices are not used.
 #[test]
 fn scores_within_fewer_steps() {
     with_corpus(|programs, samples| {

@@ -1,4 +1,4 @@
-//! Whatever goes wrong on a device, all runs are done and give what they give without one; and the report says so.
+//! Failures of devices do not change the results of runs, and the report counts them.
 
 use std::num::NonZeroUsize;
 
@@ -26,7 +26,7 @@ fn options(chunk: usize, verify: f64) -> ScoreOptions {
     }
 }
 
-/// The scores of the corpus on some inputs, in chunks of a size, and what the device did.
+/// The scores of the corpus on some inputs, in chunks of a given size, and the use of the device.
 fn scores(faults: Option<&str>, chunk: usize, verify: f64) -> (Vec<Score>, Option<DeviceUsage>) {
     let file = SolverFile::parse_in(corpus::SOLVERS, "solvers.py", Some(Dialect::ArcDsl));
     let programs: Vec<Compiled> = file.programs.iter().map(Compiled::new).collect();
@@ -76,7 +76,7 @@ fn faults_change_nothing() {
     }
 }
 
-/// Nobody stands in for a device that fails where the caller does: its runs are handed back, and counted.
+/// If the caller runs the rest itself, runs of a failing device are handed back and counted.
 #[test]
 fn what_a_failing_device_leaves_is_handed_back() {
     let file = SolverFile::parse_in(corpus::SOLVERS, "solvers.py", Some(Dialect::ArcDsl));
@@ -106,7 +106,7 @@ fn what_a_failing_device_leaves_is_handed_back() {
     }
 }
 
-/// What looks like an answer is believed unless it is verified.
+/// Well-formed wrong answers are found only by verification.
 #[test]
 fn nonsense_does_no_harm_if_verified() {
     let (expected, _) = scores(None, 100, 0.0);
@@ -128,7 +128,7 @@ fn one_giant_batch() {
     }
 }
 
-/// No jobs, one, and more than there is room for the output of.
+/// Batches without jobs, with one, and with more output than there is room for.
 #[test]
 fn batches_of_any_size() {
     let text = "def same(I):\n    return I\n";
@@ -163,7 +163,7 @@ fn batches_of_any_size() {
             assert_eq!(done.len(), count);
             assert!(done.error.is_none());
             assert!((0..count).all(|k| done.job(k).is_ok()));
-            // The first launch has room for those that write about as much as is usual.
+            // The first launch has room for outputs of usual size.
             let launches = done.times().launches;
             assert_eq!(launches, if count == most { 2 } else { 1 });
         }
