@@ -1,4 +1,5 @@
-//! Compiles the device's own source for the host: with one lane, and where we can switch fibres with 32.
+//! Compiles the device's own source for the host: with one lane, and with 32 where fibres are
+//! implemented.
 
 use std::{env, thread};
 
@@ -12,7 +13,7 @@ fn main() {
             .opt_level(2)
             .warnings(false)
             .flag("-Wall")
-            // What one unit of the device does not call is still there for the others.
+            // One unit does not call functions that exist for the others.
             .flag("-Wno-unused-function")
             .file(format!("{folder}/{file}"))
             .compile(library);

@@ -20,7 +20,7 @@ fn main() -> Result<()> {
     for (id, text) in corpus::FILES {
         fs::write(loader.join(format!("task-{id}")), text)?;
     }
-    // Every format the loader recognises, in small.
+    // A small file of every format that the loader recognises.
     let pair = r#"{"input": [[1, 0]], "output": [[0, 1]]}"#;
     let formats = [
         (

@@ -1,4 +1,4 @@
-//! Any text as a batt file: read, or refused with diagnostics; what is read is written and read again.
+//! Any text as a batt file: no panic, and a batt that loads can be written and read again.
 #![no_main]
 
 use batt_lang::batt::{BattFile, Form, from_json_text, to_json_text, write_batt};

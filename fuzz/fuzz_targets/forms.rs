@@ -1,4 +1,4 @@
-//! A random primitive on random values, each made in two ways: which way never shows.
+//! A random primitive on random values, each made in two ways: the outcome is the same.
 #![no_main]
 
 use batt_testing::forms;

@@ -1,4 +1,4 @@
-//! Any bytes as a solver file: no panic, and what was read can be written and read again.
+//! Any bytes as a solver file: no panic, and a program that loads can be printed and read again.
 #![no_main]
 
 use batt_lang::{SolverFile, check};

@@ -1,5 +1,4 @@
-//! A random program on a random grid, within tight limits: a value or a fault, soon, and always the
-//! same one.
+//! A random program on a random grid with tight limits: it ends soon, always with the same outcome.
 #![no_main]
 
 use batt_testing::generate::{self, Choices};

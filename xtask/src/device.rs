@@ -1,4 +1,4 @@
-//! Compiles the device source for every device we name. That takes a compiler, but no device.
+//! Compiles the device source for every supported GPU architecture. That needs NVRTC, but no GPU.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -6,14 +6,14 @@ use std::thread;
 
 use anyhow::{Result, anyhow};
 use batt_cuda::source::{PROBE, Source, VM};
-use batt_cuda::{Arch, Compilation, Nvrtc, Options, Places};
+use batt_cuda::{Arch, Compilation, Nvrtc, NvrtcOptions, Places};
 
-/// Compiles for the architectures named, or for all.
+/// Compiles for the given architectures, or for all.
 pub fn compile(words: &[&str]) -> Result<ExitCode> {
-    let options = Options {
+    let options = NvrtcOptions {
         verbose: words.contains(&"--ptxas"),
         intermediate: words.contains(&"--quick"),
-        ..Options::default()
+        ..NvrtcOptions::default()
     };
     let mut archs: Vec<Arch> = words
         .iter()
@@ -46,13 +46,13 @@ pub fn compile(words: &[&str]) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(failed.into_inner())))
 }
 
-/// Compiles for one architecture and says how that went.
-fn one(nvrtc: &Nvrtc, files: &[Source], arch: Arch, options: Options) -> bool {
+/// Compiles for one architecture and prints the result.
+fn one(nvrtc: &Nvrtc, files: &[Source], arch: Arch, options: NvrtcOptions) -> bool {
     let Some(main) = files.first() else {
         return true;
     };
     let what = format!("{:9} {:7}", main.name, arch.to_string());
-    // Compilers drop old devices and do not know new ones; what is left is their business.
+    // Compilers drop old architectures and do not know new ones, so an unknown one is not an error.
     if !nvrtc.archs().contains(&arch) {
         println!("{what} not known to this compiler");
         return true;
@@ -64,7 +64,7 @@ fn one(nvrtc: &Nvrtc, files: &[Source], arch: Arch, options: Options) -> bool {
             let kind = image.kind();
             let log = log.trim_end_matches('\0').trim_end();
             let log = log.lines().map(|line| format!("\n    {line}"));
-            // In one go: others write as well.
+            // One call, because other threads print as well.
             println!(
                 "{what} {seconds:7.2} s {bytes:9} bytes of {kind}{}",
                 log.collect::<String>()

@@ -1,15 +1,19 @@
-//! Generates the files of the project that are generated, or checks that they are fresh; compiles the device source.
+//! Generates files of the project or checks that they are fresh, compiles the device source, and
+//! checks rules of style.
 //!
 //! ```text
-//! cargo xtask gen               write them
-//! cargo xtask gen dispatch      write the device's table of primitives alone, which is quick
-//! cargo xtask gen --check       say which are stale; exit code 1 if any is
-//! cargo xtask device-compile    compile the device source for every device we name; needs NVRTC, but no device. With --quick
-//!                               to the intermediate form only, in a tenth of the time
+//! cargo xtask gen               write the generated files
+//! cargo xtask gen dispatch      write the device's tables of primitives alone, which is quick
+//! cargo xtask gen --check       list stale files; exit code 1 if there are any
+//! cargo xtask device-compile    compile the device source for every supported GPU architecture;
+//!                               needs NVRTC, but no GPU. With --quick, stop at PTX, which is ten
+//!                               times as fast
+//! cargo xtask check-style       check names and lengths; exit code 1 if a rule is broken
 //! ```
 
 mod device;
 mod dispatch;
+mod style;
 
 use std::env;
 use std::fs;
@@ -19,24 +23,27 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail};
 
-const USAGE: &str = "usage: cargo xtask gen [dispatch | --check]\n       cargo xtask device-compile [--quick] [--ptxas] [ARCH]...";
+const USAGE: &str = "\
+usage: cargo xtask gen [dispatch | --check]
+       cargo xtask device-compile [--quick] [--ptxas] [ARCH]...
+       cargo xtask check-style";
 
-/// A generated file: where it is, and what writes it.
+/// A generated file: its path, and its generator.
 struct Generated {
     path: &'static str,
     writer: Writer,
 }
 
 enum Writer {
-    /// A `batt` command that prints it, so that a user gets the same text.
+    /// A `batt` command that prints it.
     Command(&'static [&'static str]),
     /// The device's table of primitives.
     Dispatch,
-    /// The declarations of the bodies in it.
+    /// The declarations of the bodies in that table.
     Declarations,
 }
 
-/// Everything that is generated.
+/// All generated files.
 const GENERATED: [Generated; 4] = [
     Generated {
         path: "crates/batt-cuda/device/dispatch.cuh",
@@ -63,6 +70,7 @@ fn main() -> Result<ExitCode> {
         ["gen", "dispatch"] => write_all(&GENERATED[..2]),
         ["gen", "--check"] => check_all(),
         ["device-compile", ref words @ ..] => device::compile(words),
+        ["check-style"] => style::check(),
         _ => {
             eprintln!("{USAGE}");
             Ok(ExitCode::from(2))
@@ -103,13 +111,13 @@ fn check_all() -> Result<ExitCode> {
         }
     }
     if stale {
-        eprintln!("run `cargo xtask gen` and commit what it writes");
+        eprintln!("run `cargo xtask gen` and commit the result");
     }
     Ok(ExitCode::from(u8::from(stale)))
 }
 
 impl Generated {
-    /// What the file should hold.
+    /// Generates the text of the file.
     fn text(&self) -> Result<String> {
         match self.writer {
             Writer::Command(arguments) => printed(arguments),
@@ -119,7 +127,8 @@ impl Generated {
     }
 }
 
-/// What a `batt` command prints: the one that `BATT_COMMAND` names, or else one that is built for it.
+/// Runs a `batt` command and returns its output. `BATT_COMMAND` names the binary; without it, one
+/// is built.
 fn printed(arguments: &[&str]) -> Result<String> {
     let mut batt = match env::var_os("BATT_COMMAND") {
         Some(built) => Command::new(built),
@@ -127,7 +136,7 @@ fn printed(arguments: &[&str]) -> Result<String> {
             let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
             cargo
                 .current_dir(root())
-                .args(["run", "--quiet", "--package", "batt", "--"]);
+                .args(["run", "--quiet", "--package", "batt-cli", "--"]);
             cargo
         }
     };
@@ -143,17 +152,17 @@ fn printed(arguments: &[&str]) -> Result<String> {
     String::from_utf8(output.stdout).context("the generated text is not UTF-8")
 }
 
-/// The text of a file; none if there is no such file.
+/// Reads a file; `None` if it does not exist.
 fn on_disk(path: &Path) -> Result<Option<String>> {
     match fs::read_to_string(path) {
-        // A checkout may have been given other line ends.
+        // A checkout may have other line endings.
         Ok(text) => Ok(Some(text.replace("\r\n", "\n"))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
     }
 }
 
-/// The first line, from 1, in which two different texts differ.
+/// The first line, counted from 1, in which two different texts differ.
 fn first_difference(a: &str, b: &str) -> usize {
     a.lines().zip(b.lines()).take_while(|(a, b)| a == b).count() + 1
 }

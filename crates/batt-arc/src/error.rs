@@ -8,9 +8,9 @@ use crate::GridError;
 /// The reason why a dataset could not be loaded.
 ///
 /// The message names the file and, where there is one, the task, the pair and the row;
-/// [`hint`](LoadError::hint) says how to fix it.
+/// [`hint`](DatasetError::hint) says how to fix it.
 #[derive(Debug, thiserror::Error)]
-pub enum LoadError {
+pub enum DatasetError {
     /// The operating system reported an error.
     #[error("{}: {source}", .path.display())]
     Io {
@@ -130,41 +130,41 @@ fn inside(place: &str) -> String {
     }
 }
 
-impl LoadError {
+impl DatasetError {
     /// Returns advice on how to fix it.
     pub fn hint(&self) -> String {
         match self {
-            LoadError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+            DatasetError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 "check the path: it may be a task file, a Kaggle challenges file or a folder of either".into()
             }
-            LoadError::Io { .. } => "check that the file exists and may be read".into(),
-            LoadError::Json { message, .. } if message.starts_with(crate::load::TOO_MANY) => {
+            DatasetError::Io { .. } => "check that the file exists and may be read".into(),
+            DatasetError::Json { message, .. } if message.starts_with(crate::load::TOO_MANY) => {
                 "split the file: one task per file, or one folder per set".into()
             }
-            LoadError::FileTooLarge { .. } => {
+            DatasetError::FileTooLarge { .. } => {
                 "split the file: one task per file, or one folder per set".into()
             }
-            LoadError::Json { message, .. } if message.starts_with("EOF") => {
+            DatasetError::Json { message, .. } if message.starts_with("EOF") => {
                 "the file ends too early: download or write it again".into()
             }
-            LoadError::Json { .. } => "the file is not valid JSON: correct it at that place".into(),
-            LoadError::NoTaskFile { holds, .. } if holds == crate::load::SOLUTIONS => {
+            DatasetError::Json { .. } => "the file is not valid JSON: correct it at that place".into(),
+            DatasetError::NoTaskFile { holds, .. } if holds == crate::load::SOLUTIONS => {
                 "load the challenges file instead: it finds the solutions beside it"
                     .into()
             }
-            LoadError::NoTaskFile { .. } => {
+            DatasetError::NoTaskFile { .. } => {
                 "a task file is {\"train\": [...], \"test\": [...]}, a list of pairs, \
                  or an object of tasks by id"
                     .into()
             }
-            LoadError::Task { problem, .. } => problem.hint().into(),
-            LoadError::Duplicate { .. } => {
+            DatasetError::Task { problem, .. } => problem.hint().into(),
+            DatasetError::Duplicate { .. } => {
                 "these are two versions of one set: load the folders one at a time".into()
             }
-            LoadError::EmptyFolder { others: 0, .. } => {
+            DatasetError::EmptyFolder { others: 0, .. } => {
                 "name a folder that holds .json task files, directly or in its sub-folders".into()
             }
-            LoadError::EmptyFolder { others, .. } => {
+            DatasetError::EmptyFolder { others, .. } => {
                 format!("{} here, none with tasks", crate::grid::counted(*others, "JSON file"))
             }
         }

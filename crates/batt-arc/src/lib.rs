@@ -21,7 +21,7 @@
 //! - [`Task`]: one puzzle, and [`Pair`]: one input with its output, named by a [`PairRef`].
 //! - [`Grid`]: a checked rectangle of colours; nothing here holds an invalid one.
 //! - [`submission`]: answers to tests, written, checked and scored.
-//! - [`LoadError`]: what is wrong with a file, where, and how to fix it.
+//! - [`DatasetError`]: what is wrong with a file, where, and how to fix it.
 //!
 //! This crate does not depend on programs or the engine; cells are plain bytes.
 //!
@@ -48,7 +48,7 @@
 //!     error.to_string(),
 //!     "bad.json: task bad, train[0].input: row 1 has 1 cell, row 0 has 2"
 //! );
-//! # Ok::<(), batt_arc::LoadError>(())
+//! # Ok::<(), batt_arc::DatasetError>(())
 //! ```
 
 pub mod corpus;
@@ -62,7 +62,7 @@ pub mod submission;
 mod task;
 
 pub use dataset::{Dataset, DuplicateTask, Skipped};
-pub use error::{LoadError, Problem};
+pub use error::{DatasetError, Problem};
 pub use grid::{COLOURS, Grid, GridError, MAX_SIDE};
 pub use score::Score;
 pub use task::{Pair, PairRef, PairRefError, Split, Task};

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Result;
-use batt_cuda::{Cuda, Settings, source};
+use batt_cuda::{Cuda, CudaSettings, source};
 use batt_testing::plumbing::{self, Check};
 use clap::Args;
 use serde_json::{Value as Json, json};
@@ -56,7 +56,7 @@ pub fn main(args: &HostArgs) -> Result<bool> {
 }
 
 fn checks(gpu: usize) -> Result<Vec<(&'static str, Check)>> {
-    let probe = Settings::with_source(source::PROBE);
+    let probe = CudaSettings::with_source(source::PROBE);
     let (mut cuda, notes) = Cuda::open(gpu, &probe)?;
     notes.iter().for_each(note);
     let mut all: Vec<_> = plumbing::check(&mut cuda)
@@ -73,7 +73,7 @@ fn checks(gpu: usize) -> Result<Vec<(&'static str, Check)>> {
         all.extend(results.flatten().map(|check| ("two at a time", check)));
     });
     // The last one: it loses the device.
-    let impatient = Settings {
+    let impatient = CudaSettings {
         timeout: LATE,
         ..probe
     };

@@ -9,7 +9,7 @@ use batt_arc::{Dataset, Pair};
 use batt_dsl::Dialect;
 use batt_engine::{Compiled, Sample};
 use batt_evolve::Mutant;
-use batt_lang::card::{CardOptions, Donor, Merged, differs, merge, select};
+use batt_lang::card::{CardDonor, CardMerged, CardOptions, differs, merge, select};
 use batt_lang::{Batt, OnError, Program};
 
 use crate::options::advised;
@@ -60,7 +60,7 @@ impl Material {
     }
 
     /// The solvers as donors of a batt.
-    pub fn donors(&self) -> Vec<Donor<'_>> {
+    pub fn donors(&self) -> Vec<CardDonor<'_>> {
         donors(self.programs(), &self.data)
     }
 
@@ -100,14 +100,17 @@ impl Material {
 
 /// Turns programs into donors of a batt. An id is the id of the task, or the name of the program, with
 /// a number if it was taken.
-pub fn donors<'p>(programs: impl Iterator<Item = &'p Program>, data: &Dataset) -> Vec<Donor<'p>> {
+pub fn donors<'p>(
+    programs: impl Iterator<Item = &'p Program>,
+    data: &Dataset,
+) -> Vec<CardDonor<'p>> {
     let mut counts: HashMap<String, usize> = HashMap::new();
     let donor = |program: &'p Program| {
         let task = data.task_of(program.name());
         let id = task.map_or(program.name(), |task| &task.id);
         let count = counts.entry(id.to_owned()).or_default();
         *count += 1;
-        Donor {
+        CardDonor {
             id: match *count {
                 1 => id.to_owned(),
                 n => format!("{id}.{n}"),
@@ -121,15 +124,15 @@ pub fn donors<'p>(programs: impl Iterator<Item = &'p Program>, data: &Dataset) -
 }
 
 /// Makes mutants of donors of one dialect.
-pub fn mutants(donors: &[Donor<'_>], count: usize, seed: u64) -> Vec<Mutant> {
+pub fn mutants(donors: &[CardDonor<'_>], count: usize, seed: u64) -> Vec<Mutant> {
     let programs: Vec<&Program> = donors.iter().map(|donor| donor.program).collect();
     batt_evolve::mutants(&programs, count, seed)
 }
 
 /// Adds mutants to their donors.
-pub fn add_mutants<'p>(donors: &mut Vec<Donor<'p>>, mutants: &'p [Mutant]) {
+pub fn add_mutants<'p>(donors: &mut Vec<CardDonor<'p>>, mutants: &'p [Mutant]) {
     for (number, mutant) in mutants.iter().enumerate() {
-        donors.push(Donor {
+        donors.push(CardDonor {
             id: format!("{}.m{}", donors[mutant.parent].id, number + 1),
             program: &mutant.program,
             size: None,
@@ -139,10 +142,14 @@ pub fn add_mutants<'p>(donors: &mut Vec<Donor<'p>>, mutants: &'p [Mutant]) {
 }
 
 /// Draws a number of solvers at random, or takes all. They are all of one dialect.
-pub fn drawn<'p>(donors: &[Donor<'p>], count: Option<usize>, seed: u64) -> Result<Vec<Donor<'p>>> {
+pub fn drawn<'p>(
+    donors: &[CardDonor<'p>],
+    count: Option<usize>,
+    seed: u64,
+) -> Result<Vec<CardDonor<'p>>> {
     let drawn = select(donors, count, None, seed);
     let drawn = drawn.map_err(|error| advised(error, "ask for fewer with --count"))?;
-    let dialect = |donor: &Donor<'_>| donor.program.dialect();
+    let dialect = |donor: &CardDonor<'_>| donor.program.dialect();
     match drawn
         .iter()
         .find(|donor| dialect(donor) != dialect(&drawn[0]))
@@ -156,11 +163,15 @@ pub fn drawn<'p>(donors: &[Donor<'p>], count: Option<usize>, seed: u64) -> Resul
 }
 
 /// Merges solvers into one batt, with the built-in differs or without.
-pub fn merged(donors: &[Donor<'_>], with_differs: bool) -> Result<Merged> {
+pub fn merged(donors: &[CardDonor<'_>], with_differs: bool) -> Result<CardMerged> {
     merged_for(donors, with_differs, OnError::default())
 }
 
-fn merged_for(donors: &[Donor<'_>], with_differs: bool, on_error: OnError) -> Result<Merged> {
+fn merged_for(
+    donors: &[CardDonor<'_>],
+    with_differs: bool,
+    on_error: OnError,
+) -> Result<CardMerged> {
     let dialect = donors.first().map(|donor| donor.program.dialect());
     let differs = match with_differs {
         true => differs(dialect.unwrap_or_default()),
@@ -175,7 +186,7 @@ fn merged_for(donors: &[Donor<'_>], with_differs: bool, on_error: OnError) -> Re
 }
 
 /// Merges as many of the first solvers, with the built-in differs, as give about a number of steps.
-pub fn near(donors: &[Donor<'_>], steps: usize, on_error: OnError) -> Result<Batt> {
+pub fn near(donors: &[CardDonor<'_>], steps: usize, on_error: OnError) -> Result<Batt> {
     let batt =
         |count: usize| Ok::<_, anyhow::Error>(merged_for(&donors[..count], true, on_error)?.batt);
     let (mut low, mut high) = (1, donors.len());

@@ -11,7 +11,7 @@ pub(crate) const SCRATCH: u32 = 2048;
 pub struct Arch(pub u32);
 
 impl Arch {
-    /// The devices we say that we run on; each has to be able to run what we compile.
+    /// The supported architectures; the kernel must compile for each of them.
     pub const NAMED: [Arch; 7] = [
         Arch(60),
         Arch(75),
@@ -22,9 +22,9 @@ impl Arch {
         Arch(120),
     ];
 
-    /// Warps of the largest block. The larger the better, since the warps of a block share what they fetch of the code; 28 is
-    /// what the registers of a multiprocessor allow, and each takes 2 KiB of shared memory, which the oldest devices
-    /// have less of.
+    /// The number of warps of the largest block. Larger blocks are faster, because the warps of a
+    /// block share instruction fetches. The registers of a multiprocessor allow 28 warps. Each warp
+    /// takes 2 KiB of shared memory, of which older devices have less.
     pub fn warps_per_block(self) -> u32 {
         let shared_kib = match self.0 {
             80 | 87 | 90..120 => 160,
@@ -33,11 +33,11 @@ impl Arch {
             75 => 64,
             _ => 48,
         };
-        // One KiB of a block is the driver's, and some is the kernel's own.
+        // The driver takes one KiB of a block, and the kernel itself takes some.
         ((shared_kib - 2) * 1024 / SCRATCH).min(28)
     }
 
-    /// Registers that a thread may have if the largest block is to fit a multiprocessor.
+    /// The registers per thread with which the largest block still fits a multiprocessor.
     pub fn registers(self) -> u32 {
         let of_a_thread = (64 << 10) / (32 * self.warps_per_block());
         (of_a_thread / 8 * 8).min(255)
@@ -64,21 +64,21 @@ impl FromStr for Arch {
             .unwrap_or(text)
             .parse()
             .map(Arch)
-            .map_err(|_| format!("{text:?} is no architecture; write it as sm_90"))
+            .map_err(|_| format!("{text:?} is not an architecture; write it as sm_90"))
     }
 }
 
 /// A version of CUDA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version {
-    /// What has to be the same for a driver to take a program, or less.
+    /// The major version. A driver accepts programs up to its own major version.
     pub major: u32,
-    /// The rest.
+    /// The minor version.
     pub minor: u32,
 }
 
 impl Version {
-    /// From the number that the driver gives: 12090 is 12.9.
+    /// Converts the number that the driver reports: 12090 is 12.9.
     pub fn from_number(number: u32) -> Version {
         Version {
             major: number / 1000,

@@ -1,9 +1,9 @@
-//! How much of a device's memory this process may take, over all logical devices on the device.
+//! The memory budget of a GPU: how much this process may take, over all its logical devices.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-/// What logical devices on one device have in common.
+/// The state shared by all logical devices of one GPU.
 #[derive(Debug)]
 pub(crate) struct Budget {
     limit: u64,
@@ -11,11 +11,12 @@ pub(crate) struct Budget {
     lost: OnceLock<String>,
 }
 
-/// The part of the free memory that we take, in percent. The driver needs some for stacks, others for screens.
+/// The percentage of free memory to take. The driver needs some for stacks, and other processes
+/// need some, too.
 const PERCENT: u64 = 80;
 
 impl Budget {
-    /// The budget for so much free memory.
+    /// Makes the budget for this much free memory.
     pub fn new(free: u64) -> Budget {
         Budget {
             limit: free / 100 * PERCENT,
@@ -24,7 +25,8 @@ impl Budget {
         }
     }
 
-    /// The budget of a device, made by the first who asks. It is measured only then: what we took ourselves is not free.
+    /// Returns the budget of a GPU. The first call makes it and measures the free memory; later,
+    /// this process's own memory would count as taken.
     pub fn of<E>(ordinal: usize, free: impl FnOnce() -> Result<u64, E>) -> Result<Arc<Budget>, E> {
         static DEVICES: Mutex<Option<HashMap<usize, Weak<Budget>>>> = Mutex::new(None);
         let mut devices = lock(&DEVICES);
@@ -37,17 +39,17 @@ impl Budget {
         Ok(budget)
     }
 
-    /// All that may be taken.
+    /// The most that may be taken.
     pub fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// What is left.
+    /// The memory that may still be taken.
     pub fn left(&self) -> u64 {
         self.limit.saturating_sub(*lock(&self.used))
     }
 
-    /// Takes some, unless that is too much.
+    /// Takes memory; false if that exceeds the limit.
     pub fn take(&self, bytes: u64) -> bool {
         let mut used = lock(&self.used);
         let fits = used
@@ -59,24 +61,24 @@ impl Budget {
         fits
     }
 
-    /// Gives back what was taken.
+    /// Gives memory back.
     pub fn give_back(&self, bytes: u64) {
         let mut used = lock(&self.used);
         *used = used.saturating_sub(bytes);
     }
 
-    /// Why nothing more can be done on the device.
+    /// The reason why the GPU is lost, if it is.
     pub fn lost(&self) -> Option<&str> {
         self.lost.get().map(String::as_str)
     }
 
-    /// Nothing more can be done on the device. The first reason stays.
+    /// Marks the GPU as lost. The first reason is kept.
     pub fn lose(&self, why: String) {
         let _ = self.lost.set(why);
     }
 }
 
-/// Numbers are whole whatever happened to the thread that held them.
+/// Locks a mutex, also one poisoned by a panic: its numbers are always consistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -86,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_more_than_four_fifths() {
+    fn a_budget_is_four_fifths_of_free_memory() {
         let budget = Budget::new(1000);
         assert_eq!(budget.limit(), 800);
         assert!(budget.take(500));
@@ -99,11 +101,11 @@ mod tests {
     }
 
     #[test]
-    fn one_for_each_device() {
+    fn logical_devices_of_one_gpu_share_a_budget() {
         let free = |bytes| move || Ok::<u64, ()>(bytes);
         let first = Budget::of(1_000_000, free(1000)).unwrap();
         assert!(first.take(100));
-        // Not measured again while it is in use.
+        // Free memory is not measured again while the budget is in use.
         let second = Budget::of(1_000_000, || Err(())).unwrap();
         assert_eq!(second.left(), 700);
         second.lose("a reason".to_owned());

@@ -1,8 +1,9 @@
-//! Compiled kernels on disk, so that only the first start on a machine waits for the compiler.
+//! The cache of compiled kernels on disk. Only the first start on a machine waits for the compiler.
 //!
-//! An entry is one file, `vm-sm_90-<fingerprint>-12.9.kernel`: for which device, made of which source with which options, by
-//! which compiler. A line of text says what follows and what its checksum is. Entries are written under another name and
-//! renamed, so that a reader sees a whole one or none, whoever else is writing.
+//! An entry is one file, `vm-sm_90-<fingerprint>-12.9.kernel`. The name has the architecture, a
+//! fingerprint of source and options, and the version of the compiler. A line of text gives the
+//! kind and the checksum of the code that follows. Entries are written under a temporary name and
+//! renamed, so a reader sees a whole entry or none, even with concurrent writers.
 
 use std::env;
 use std::ffi::OsString;
@@ -16,23 +17,23 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use siphasher::sip128::{Hasher128, SipHasher13};
 
 use crate::arch::{Arch, Version};
-use crate::nvrtc::{Image, Options};
+use crate::nvrtc::{Image, NvrtcOptions};
 use crate::source::Source;
 
 /// The first word of an entry. The number changes when the layout does.
 const MAGIC: &str = "batt-kernel-1";
-/// How the names of entries end.
+/// The ending of entries' names.
 const ENTRY: &str = ".kernel";
-/// How the names of files that are being written end.
+/// The ending of unfinished files' names.
 const UNFINISHED: &str = ".unfinished";
 
-/// A folder of compiled kernels; there may be none.
+/// A folder of compiled kernels, or none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cache {
     folder: Option<PathBuf>,
 }
 
-/// What a kernel is for and made of, all but the compiler.
+/// The identity of a kernel: its architecture, source and options, but not the compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
     arch: Arch,
@@ -40,11 +41,11 @@ pub struct Key {
 }
 
 impl Key {
-    /// The key of a kernel.
-    pub fn new(files: &[Source], options: Options, arch: Arch) -> Key {
+    /// Makes the key of a kernel.
+    pub fn new(files: &[Source], options: NvrtcOptions, arch: Arch) -> Key {
         let mut hasher = SipHasher13::new();
         let mut part = |text: &str| {
-            // Lengths keep the parts apart: "ab", "c" is not "a", "bc".
+            // Lengths separate the parts: "ab", "c" is not "a", "bc".
             hasher.write_u64(text.len() as u64);
             hasher.write(text.as_bytes());
         };
@@ -62,7 +63,7 @@ impl Key {
         }
     }
 
-    /// What the names of the entries for this key begin with.
+    /// The beginning of the names of this key's entries.
     fn prefix(self) -> String {
         format!("vm-{}-{:032x}-", self.arch, self.fingerprint)
     }
@@ -72,26 +73,26 @@ impl Key {
     }
 }
 
-/// An entry that is of no use.
+/// A damaged entry.
 #[derive(Debug, PartialEq, Eq)]
 struct Corrupt;
 
-/// What is in the folder.
+/// The content of the folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
-    /// Number of entries.
+    /// The number of entries.
     pub entries: usize,
-    /// Their size together.
+    /// Their total size.
     pub bytes: u64,
 }
 
 impl Cache {
-    /// `BATT_CACHE_DIR`, or `batt` in `XDG_CACHE_HOME`, or in `~/.cache`.
+    /// The folder `BATT_CACHE_DIR`, otherwise `batt` in `XDG_CACHE_HOME` or in `~/.cache`.
     pub fn from_env() -> Cache {
         Cache::from_variables(|name| env::var_os(name))
     }
 
-    /// The same, by any variables.
+    /// As [`from_env`](Cache::from_env), with the given variables.
     pub fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Cache {
         let set = |name| {
             variable(name)
@@ -104,24 +105,24 @@ impl Cache {
         Cache { folder }
     }
 
-    /// A folder of one's own choice.
+    /// A cache in the given folder.
     pub fn at(folder: impl Into<PathBuf>) -> Cache {
         Cache {
             folder: Some(folder.into()),
         }
     }
 
-    /// Nothing is kept.
+    /// A cache that keeps nothing.
     pub fn none() -> Cache {
         Cache::default()
     }
 
-    /// The folder, whether it is there or not.
+    /// The folder, which need not exist.
     pub fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }
 
-    /// The kernel for a key: by this compiler, or by any where none is named. Entries that are not what was written are
+    /// Finds the kernel for a key, made by the given compiler or by any. Damaged entries are
     /// deleted, with a note.
     pub fn find(
         &self,
@@ -134,7 +135,7 @@ impl Cache {
             Some(compiler) => vec![key.name(compiler)],
             None => self.names(|name| name.starts_with(&key.prefix()) && name.ends_with(ENTRY)),
         };
-        // Any compiler will do: the one whose name sorts last, so that it is always the same.
+        // Without a given compiler, the last name in sorted order makes the choice deterministic.
         names.sort();
         for name in names.into_iter().rev() {
             let path = folder.join(&name);
@@ -145,7 +146,7 @@ impl Cache {
                 Ok(image) => return Some((image, path)),
                 Err(Corrupt) => {
                     notes.push(format!(
-                        "the compiled kernel {} was damaged; it is made anew",
+                        "the compiled kernel {} was damaged; it is compiled again",
                         path.display()
                     ));
                     self.discard(&path);
@@ -155,7 +156,7 @@ impl Cache {
         None
     }
 
-    /// Keeps a kernel. Where that fails, everything works as before, only slower.
+    /// Stores a kernel. A failure is only a note: the next start compiles again.
     pub fn store(&self, key: Key, compiler: Version, image: &Image, notes: &mut Vec<String>) {
         let Some(folder) = self.folder() else {
             notes.push(
@@ -173,13 +174,14 @@ impl Cache {
         }
     }
 
-    /// Deletes an entry that turned out to be of no use.
+    /// Deletes an unusable entry.
     pub fn discard(&self, entry: &Path) {
-        // Somebody else may have done it already, or the folder may be read-only: it is not used either way.
+        // Another process may have deleted it, or the folder may be read-only. It is unused either
+        // way.
         let _ = fs::remove_file(entry);
     }
 
-    /// What is in the folder.
+    /// Returns the number and size of the entries.
     pub fn contents(&self) -> Contents {
         let mut contents = Contents::default();
         for name in self.names(|name| name.ends_with(ENTRY)) {
@@ -193,7 +195,7 @@ impl Cache {
         contents
     }
 
-    /// Deletes all entries, and what interrupted writers left behind. Gives what was deleted.
+    /// Deletes all entries and unfinished files. Returns the deleted entries.
     pub fn clear(&self) -> io::Result<Contents> {
         let contents = self.contents();
         if let Some(folder) = self.folder() {
@@ -207,7 +209,7 @@ impl Cache {
         Ok(contents)
     }
 
-    /// The names of our files in the folder.
+    /// The names of this cache's files in the folder.
     fn names(&self, wanted: impl Fn(&str) -> bool) -> Vec<String> {
         self.folder()
             .and_then(|folder| fs::read_dir(folder).ok())
@@ -232,7 +234,7 @@ fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     result
 }
 
-/// The name is part of the checksum, so that an entry does not pass for another.
+/// The checksum of an entry. It includes the name, so a renamed entry is damaged.
 fn checksum(name: &str, kind: &str, bytes: &[u8]) -> String {
     let mut hasher = SipHasher13::new();
     for part in [name.as_bytes(), kind.as_bytes(), bytes] {
@@ -285,7 +287,7 @@ mod tests {
     };
 
     fn key() -> Key {
-        Key::new(FILES, Options::default(), Arch(90))
+        Key::new(FILES, NvrtcOptions::default(), Arch(90))
     }
 
     fn image(byte: u8) -> Image {
@@ -316,19 +318,19 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_matters_is_in_the_key() {
-        let line_info = Options {
+    fn source_options_and_architecture_change_the_key() {
+        let line_info = NvrtcOptions {
             line_info: true,
-            ..Options::default()
+            ..NvrtcOptions::default()
         };
         let other: &[Source] = &[Source {
             name: "vm.cut",
             text: "ext",
         }];
         assert_ne!(key(), Key::new(FILES, line_info, Arch(90)));
-        assert_ne!(key(), Key::new(FILES, Options::default(), Arch(80)));
-        assert_ne!(key(), Key::new(other, Options::default(), Arch(90)));
-        assert_eq!(key(), Key::new(FILES, Options::default(), Arch(90)));
+        assert_ne!(key(), Key::new(FILES, NvrtcOptions::default(), Arch(80)));
+        assert_ne!(key(), Key::new(other, NvrtcOptions::default(), Arch(90)));
+        assert_eq!(key(), Key::new(FILES, NvrtcOptions::default(), Arch(90)));
     }
 
     #[test]
@@ -344,7 +346,7 @@ mod tests {
                 .map(|(image, _)| image)
         };
         assert_eq!(found(Some(COMPILER)), Some(image(1)));
-        // Another compiler makes its own, but where there is none, any will do.
+        // Each compiler has its own entry. Without a compiler, any entry will do.
         let other = Version {
             major: 13,
             minor: 0,
@@ -398,7 +400,7 @@ mod tests {
                     let mut notes = Vec::new();
                     for _ in 0..50 {
                         cache.store(key(), COMPILER, &image(byte), &mut notes);
-                        // Whosever it is, it is whole.
+                        // The entry is complete, whichever thread wrote it.
                         let found = cache.find(key(), Some(COMPILER), &mut notes);
                         assert!(found.is_some());
                     }
@@ -427,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn clearing_takes_what_was_left_unfinished() {
+    fn clearing_deletes_unfinished_files() {
         let folder = TempDir::new().unwrap();
         let cache = Cache::at(folder.path());
         fs::write(

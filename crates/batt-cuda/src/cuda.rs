@@ -1,4 +1,4 @@
-//! A device of CUDA's, as the engine sees it.
+//! A CUDA GPU as a device of the engine.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -29,31 +29,31 @@ use crate::source::{Source, VM};
 
 /// The name of the kernel.
 const KERNEL: &str = "batt_vm";
-/// Arenas are laid out in multiples of this.
+/// The size of an arena is a multiple of this.
 const ARENA_UNIT: usize = 256;
-/// The status of a job that no warp has come to.
+/// The status of a job that no warp has reached.
 const NOT_REACHED: u32 = 9;
 
-/// How devices are opened.
+/// The options for opening devices.
 #[derive(Clone, Debug)]
-pub struct Settings {
-    /// How to get the kernel.
+pub struct CudaSettings {
+    /// The source of the kernel.
     pub maker: Maker,
-    /// How long a launch may take. A kernel cannot be ended: the device is lost then.
+    /// The longest time for a launch. A kernel cannot be ended, so the device is lost after that.
     pub timeout: Duration,
-    /// Stack of one thread, in bytes. The VM calls itself, so the compiler cannot know.
+    /// The stack of one thread in bytes. The VM is recursive, so the compiler cannot compute it.
     pub stack: usize,
 }
 
-impl Settings {
-    /// The VM, and everything else as the environment has it.
-    pub fn from_env() -> Settings {
-        Settings::with_source(VM)
+impl CudaSettings {
+    /// Options for the VM, configured from the environment.
+    pub fn from_env() -> CudaSettings {
+        CudaSettings::with_source(VM)
     }
 
-    /// Another kernel than the VM.
-    pub fn with_source(files: &'static [Source]) -> Settings {
-        Settings {
+    /// Options for another kernel than the VM.
+    pub fn with_source(files: &'static [Source]) -> CudaSettings {
+        CudaSettings {
             maker: Maker {
                 link: Some(link),
                 ..Maker::from_env(files)
@@ -64,28 +64,28 @@ impl Settings {
     }
 }
 
-/// What the compiler and the device made of the kernel.
+/// The properties of a loaded kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelFacts {
-    /// Where it is from.
+    /// Its origin.
     pub origin: Origin,
-    /// How long it took to find or make it and to load it, once the device was open.
+    /// The time to find or compile it and to load it, after the device was open.
     pub ready: Duration,
     /// Its size in bytes.
     pub bytes: usize,
-    /// Registers of a thread.
+    /// The registers of a thread.
     pub registers: u32,
-    /// Local memory of a thread in bytes, without what calls need.
+    /// The local memory of a thread in bytes, without the stack of calls.
     pub local: u32,
-    /// Shared memory of the largest block in bytes.
+    /// The shared memory of the largest block in bytes.
     pub shared: u32,
-    /// Warps of the largest block, of which a multiprocessor runs one at a time.
+    /// The warps of the largest block. A multiprocessor runs one such block at a time.
     pub warps_per_block: u32,
-    /// Warps that the device runs at a time.
+    /// The warps that the device runs at a time.
     pub warps: u64,
 }
 
-/// A logical device: a stream and buffers of its own on a device that others may use too.
+/// A logical device: a stream and buffers of its own on a GPU that it may share with others.
 pub struct Cuda {
     facts: DeviceFacts,
     kernel: KernelFacts,
@@ -100,21 +100,21 @@ pub struct Cuda {
     buffers: Buffers,
     up: Pinned,
     down: Pinned,
-    /// Which programs are on the device, and how many words they are.
+    /// The id of the programs on the device, and their number of words.
     programs: Option<(u64, usize)>,
-    /// Which inputs are.
+    /// The same of the inputs.
     inputs: Option<(u64, usize)>,
 }
 
-// SAFETY: the driver's handles may be used by any thread that has made the context current, which every use does first; the
-// pinned memory belongs to this value alone.
+// SAFETY: the driver's handles may be used by any thread that has made the context current. `run`
+// and `drop` do so before they use a handle. The pinned memory belongs to this value alone.
 unsafe impl Send for Cuda {}
 
 /// Logical devices that were opened together.
-pub struct Opened {
-    /// One for each number asked for, in that order.
+pub struct OpenedDevices {
+    /// One for each requested number, in that order.
     pub devices: Vec<Cuda>,
-    /// What the user may want to know.
+    /// Messages for the user.
     pub notes: Vec<String>,
 }
 
@@ -151,7 +151,7 @@ struct Events {
     ended: CUevent,
 }
 
-/// A device's primary context, which everybody in the process shares.
+/// The primary context of a GPU, which the whole process shares.
 struct Primary {
     device: CUdevice,
     context: CUcontext,
@@ -159,7 +159,7 @@ struct Primary {
 
 impl Primary {
     fn retain(device: CUdevice) -> Result<Primary, DeviceError> {
-        // SAFETY: the device was given by the driver.
+        // SAFETY: the handle came from `cuDeviceGet`, and such handles stay valid.
         let context = unsafe { result::primary_ctx::retain(device) }
             .map_err(|error| failed("opening the device", error))?;
         let primary = Primary { device, context };
@@ -168,20 +168,20 @@ impl Primary {
     }
 
     fn make_current(&self) -> Result<(), DeviceError> {
-        // SAFETY: the context is retained as long as this value lives.
+        // SAFETY: this value retains the context until it is dropped.
         unsafe { result::ctx::set_current(self.context) }
-            .map_err(|error| failed("turning to the device", error))
+            .map_err(|error| failed("selecting the device", error))
     }
 }
 
 impl Drop for Primary {
     fn drop(&mut self) {
-        // SAFETY: retained once, released once.
+        // SAFETY: `retain` retained it once, and only this releases it.
         let _ = unsafe { result::primary_ctx::release(self.device) };
     }
 }
 
-/// What an error of the driver is to the engine.
+/// Converts an error of the driver.
 pub(crate) fn failed(doing: &str, error: DriverError) -> DeviceError {
     let words = describe(doing, error);
     if is_sticky(error) {
@@ -205,8 +205,11 @@ fn free_here() -> Result<u64, DeviceError> {
 }
 
 impl Cuda {
-    /// Opens one logical device on a device.
-    pub fn open(ordinal: usize, settings: &Settings) -> Result<(Cuda, Vec<String>), DeviceError> {
+    /// Opens one logical device on a GPU.
+    pub fn open(
+        ordinal: usize,
+        settings: &CudaSettings,
+    ) -> Result<(Cuda, Vec<String>), DeviceError> {
         let mut opened = Cuda::open_all(&[ordinal], settings)?;
         let device = opened
             .devices
@@ -215,14 +218,18 @@ impl Cuda {
         Ok((device, opened.notes))
     }
 
-    /// Opens logical devices, one for each number; a device that is named twice is shared by two.
-    pub fn open_all(ordinals: &[usize], settings: &Settings) -> Result<Opened, DeviceError> {
+    /// Opens logical devices, one for each number. A GPU that is named twice is shared by two.
+    pub fn open_all(
+        ordinals: &[usize],
+        settings: &CudaSettings,
+    ) -> Result<OpenedDevices, DeviceError> {
         let driver = Driver::get()?;
         let mut notes = Vec::new();
-        // One for each architecture, however many devices there are of it.
+        // One kernel for each architecture, for any number of devices.
         let mut kernels: BTreeMap<Arch, Kernel> = BTreeMap::new();
         let mut devices = Vec::with_capacity(ordinals.len());
-        // Loading the compiler, of which we have to know the version, takes about as long as opening a device.
+        // The version of the compiler is needed, and loading it takes about as long as opening a
+        // GPU, so both happen at the same time.
         let (contexts, nvrtc) = thread::scope(|scope| {
             let nvrtc = scope.spawn(|| settings.maker.compiler(Some(driver.version)));
             let open = |&ordinal| Primary::retain(device(&driver, ordinal)?);
@@ -233,7 +240,7 @@ impl Cuda {
         for (&ordinal, context) in ordinals.iter().zip(contexts?) {
             let started = Instant::now();
             let facts = DeviceFacts::of(&driver, ordinal)?;
-            // The linker wants a context.
+            // The linker needs a current context.
             context.make_current()?;
             let sharing = ordinals.iter().filter(|&&other| other == ordinal).count() as u64;
             let kernel = match kernels.entry(facts.arch) {
@@ -249,7 +256,7 @@ impl Cuda {
                 &driver, context, facts, kernel, sharing, settings, started, &mut notes,
             )?);
         }
-        Ok(Opened { devices, notes })
+        Ok(OpenedDevices { devices, notes })
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -259,7 +266,7 @@ impl Cuda {
         facts: DeviceFacts,
         kernel: &mut Kernel,
         sharing: u64,
-        settings: &Settings,
+        settings: &CudaSettings,
         started: Instant,
         notes: &mut Vec<String>,
     ) -> Result<Cuda, DeviceError> {
@@ -270,7 +277,7 @@ impl Cuda {
         }
         let module = load(kernel, &facts, driver.version, settings, notes)?;
         let opening = |error| failed("opening the device", error);
-        // SAFETY: the module was just loaded.
+        // SAFETY: the module was just loaded in the current context.
         let function = unsafe { result::module::get_function(module, name()) }.map_err(opening)?;
         let kernel = kernel_facts(kernel, function, &facts, started.elapsed()).map_err(opening)?;
         let event = || result::event::create(CUevent_flags::CU_EVENT_DEFAULT).map_err(opening);
@@ -297,7 +304,7 @@ impl Cuda {
         })
     }
 
-    /// The device it is on.
+    /// The properties of its GPU.
     pub fn facts(&self) -> &DeviceFacts {
         &self.facts
     }
@@ -307,19 +314,20 @@ impl Cuda {
         &self.kernel
     }
 
-    /// What this logical device may still take.
+    /// The memory that this logical device may still take.
     fn room(&mut self) -> u64 {
         let own: u64 = self.buffers.all().iter().map(|buffer| buffer.bytes()).sum();
         self.quota.saturating_sub(own).min(self.budget.left())
     }
 
-    /// Sees to it that everything has its place, and says how the warps are laid out.
+    /// Makes room for a batch, and returns the layout of the warps.
     fn make_room(&mut self, batch: &Batch<'_>, arena: u64) -> Result<Layout, DeviceError> {
         match self.place(batch, arena, roomy) {
             Err(DeviceError::Memory { .. }) => {}
             other => return other,
         }
-        // Buffers are larger than they have to be, and there may be holes between them: once more, from nothing.
+        // Buffers are larger than needed, and memory may be fragmented: release all and try once
+        // more.
         for buffer in self.buffers.all() {
             buffer.release(&self.budget);
         }
@@ -328,7 +336,7 @@ impl Cuda {
         self.place(batch, arena, |bytes| bytes)
     }
 
-    /// Gives every buffer its memory, by a rule for how much more than it needs. Arenas get what the rest leaves.
+    /// Gives every buffer its memory; `size` is the rule for spare room. Arenas get the rest.
     fn place(
         &mut self,
         batch: &Batch<'_>,
@@ -363,7 +371,7 @@ impl Cuda {
             let buffer = &mut *self.buffers.all()[number];
             let before = buffer.address();
             let fits = buffer.fit(wanted, size, room, &self.budget);
-            // What was on the device is gone with the buffer it was in.
+            // A buffer that moved has lost its content.
             if buffer.address() != before || fits.is_err() {
                 match number {
                     0 => self.programs = None,
@@ -391,14 +399,14 @@ impl Cuda {
             if bytes <= self.buffers.arenas.bytes() {
                 return Ok(layout);
             }
-            // Twice as many as before, so that growing batches do not grow them each time.
+            // Double the size, so that growing batches do not reallocate each time.
             let ahead = bytes.max(have.saturating_mul(2)).min(room);
             for size in [ahead, bytes] {
                 if self.buffers.arenas.allocate(size, &self.budget)? {
                     return Ok(layout);
                 }
             }
-            // Within the budget, but somebody else has taken it meanwhile.
+            // It is within the budget, but another process has taken the memory meanwhile.
             room = bytes / 2;
         }
     }
@@ -414,7 +422,7 @@ impl Cuda {
         times.bytes_up = self.upload(batch)?;
         self.record(self.events.uploaded)?;
         self.start(batch, arena as u64, layout)?;
-        // From here on an error is one of the kernel.
+        // From here on, an error is a fault of the kernel.
         let lost = |error| match error {
             DeviceError::Launch(why) => DeviceError::Lost(why),
             other => other,
@@ -425,7 +433,7 @@ impl Cuda {
         launched.map_err(|error| lost(failed("copying from the device", error)))
     }
 
-    /// Copies to the device what is not there; gives the bytes.
+    /// Copies the missing parts of a batch to the device; returns the number of bytes.
     fn upload(&mut self, batch: &Batch<'_>) -> Result<u64, DeviceError> {
         let programs = (batch.programs_id, batch.programs.len());
         let inputs = (batch.inputs_id, batch.inputs.len());
@@ -453,7 +461,7 @@ impl Cuda {
         Ok(bytes as u64)
     }
 
-    /// Copies through the pinned memory, from its beginning whenever its end is reached.
+    /// Copies through the pinned memory. At its end it waits for the copies and begins again.
     fn copy_up(&mut self, parts: &[(CUdeviceptr, &[u32])]) -> Result<(), DriverError> {
         let room = self.up.bytes() / 4;
         let mut at = 0;
@@ -461,13 +469,14 @@ impl Cuda {
             let mut done = 0;
             while done < words.len() {
                 if at == room {
-                    // SAFETY: the stream is alive.
+                    // SAFETY: this value owns the stream and destroys it only on drop.
                     unsafe { result::stream::synchronize(self.stream) }?;
                     at = 0;
                 }
                 let count = (words.len() - done).min(room - at);
-                // SAFETY: `at + count` is at most the number of words there are, and no copy from this part of the
-                // memory is in flight: the stream was idle when it was first used and each time it began anew.
+                // SAFETY: `at + count` is at most `room`, the words of the pinned memory. No copy
+                // from this part is in flight: the stream was idle at the start, and is waited for
+                // above before a part is used again. The device buffer has room for all words.
                 unsafe {
                     let pinned = self.up.pointer().cast::<u32>().add(at);
                     pinned.copy_from_nonoverlapping(words[done..].as_ptr(), count);
@@ -509,8 +518,10 @@ impl Cuda {
             warps: u32::try_from(layout.warps()).unwrap_or(u32::MAX),
         };
         let mut parameters = [(&raw mut launch).cast::<c_void>()];
-        // SAFETY: the kernel has one parameter of this layout, and all its addresses are of buffers that hold what the
-        // contract says; they live until the kernel has ended, or for ever if it does not.
+        // SAFETY: the kernel has one parameter with the layout of `Launch`. All its addresses are
+        // of buffers with the sizes that docs/device.md requires. The buffers are released only
+        // after the kernel has ended; if it does not end, the device is lost and they are never
+        // released.
         unsafe {
             result::launch_kernel(
                 self.function,
@@ -528,23 +539,23 @@ impl Cuda {
         if words == 0 {
             return Ok(());
         }
-        // SAFETY: the buffer has at least so many words.
+        // SAFETY: `address` is of a buffer that `place` made large enough for these words.
         unsafe { sys::cuMemsetD32Async(address, word, words, self.stream) }
             .result()
             .map_err(|error| failed("clearing memory of the device", error))
     }
 
     fn record(&self, event: CUevent) -> Result<(), DeviceError> {
-        // SAFETY: event and stream are alive and of the same context.
+        // SAFETY: this value owns event and stream, both of its context, until it is dropped.
         unsafe { result::event::record(event, self.stream) }
             .map_err(|error| failed("following the kernel", error))
     }
 
-    /// Waits for the kernel, but not for ever.
+    /// Waits for the kernel until the timeout.
     fn wait(&self) -> Result<(), DeviceError> {
         let start = Instant::now();
         loop {
-            // SAFETY: the event is alive.
+            // SAFETY: this value owns the event until it is dropped.
             match unsafe { result::event::query(self.events.ended) } {
                 Ok(()) => return Ok(()),
                 Err(DriverError(CUresult::CUDA_ERROR_NOT_READY)) => {}
@@ -558,7 +569,7 @@ impl Cuda {
         }
     }
 
-    /// Copies back what the kernel made.
+    /// Copies the results of the kernel back.
     fn collect(&mut self, batch: &Batch<'_>, mut times: Times) -> Result<Launched, DriverError> {
         let start = Instant::now();
         let cursor: Vec<u64> = self.download(self.buffers.cursor.address(), 2)?;
@@ -569,7 +580,7 @@ impl Cuda {
         let output: Vec<u32> = self.download(self.buffers.output.address(), used)?;
         times.bytes_down =
             16 + (results.len() + output.len()) as u64 * 4 + counters.len() as u64 * 8;
-        // SAFETY: all three events were recorded on this stream, and the last has happened.
+        // SAFETY: all three events were recorded on this stream, and `wait` saw the last one.
         unsafe {
             times.upload = millis(result::event::elapsed(
                 self.events.begun,
@@ -601,8 +612,9 @@ impl Cuda {
         while all.len() < count {
             let part = (count - all.len()).min(room);
             let address = from + (all.len() * size) as CUdeviceptr;
-            // SAFETY: so many numbers fit the pinned memory, which is aligned to pages and was written when it was
-            // allocated; nothing else uses it, and the copy has ended before it is read.
+            // SAFETY: `part` numbers fit the pinned memory, which is aligned to pages and was
+            // zeroed when it was allocated. Nothing else uses it, and the copy has ended before it
+            // is read.
             let part = unsafe {
                 let part = slice::from_raw_parts_mut(self.down.pointer().cast::<T>(), part);
                 result::memcpy_dtoh_async(part, address, self.stream)?;
@@ -630,7 +642,7 @@ impl Device for Cuda {
         }
         if !batch.jobs.len().is_multiple_of(4) {
             return Err(DeviceError::Launch(
-                "a job is four words, and these do not come out even".to_owned(),
+                "a job has four words, and the length is not a multiple of four".to_owned(),
             ));
         }
         if batch.jobs.is_empty() {
@@ -647,8 +659,8 @@ impl Device for Cuda {
             Ok(_) => {}
             Err(DeviceError::Lost(why)) => self.budget.lose(why.clone()),
             Err(error @ DeviceError::Timeout(_)) => self.budget.lose(error.to_string()),
-            // A copy may still be reading the pinned memory.
-            // SAFETY: the stream is alive, and no kernel was started: only copies are waited for.
+            // A copy may still be reading the pinned memory. No kernel was started, so this waits
+            // only for copies. SAFETY: this value owns the stream until it is dropped.
             Err(_) => drop(unsafe { result::stream::synchronize(self.stream) }),
         }
         ran
@@ -657,8 +669,9 @@ impl Device for Cuda {
 
 impl Drop for Cuda {
     fn drop(&mut self) {
-        // On a device that is lost a kernel may be running for ever, and to free memory would be to wait for it. Whoever opens
-        // the device again is told: what is forgotten here keeps the budget, and with it the reason.
+        // On a lost device a kernel may run for ever, and freeing memory would wait for it. So
+        // nothing is freed. Forgetting the budget keeps it alive, with the reason for the next
+        // opening.
         if self.budget.lost().is_some() || self.context.make_current().is_err() {
             mem::forget(Arc::clone(&self.budget));
             return;
@@ -668,7 +681,8 @@ impl Drop for Cuda {
         }
         self.up.release();
         self.down.release();
-        // SAFETY: made by this value and destroyed once; nothing is in flight. Errors would change nothing.
+        // SAFETY: this value made the handles, and only this destroys them. Every `run` waits for
+        // its kernel and copies, so nothing is in flight. Errors do not matter any more.
         unsafe {
             let events = &self.events;
             for event in [events.begun, events.uploaded, events.ended] {
@@ -681,15 +695,15 @@ impl Drop for Cuda {
     }
 }
 
-/// Numbers that any bytes are.
+/// Types for which any bytes are a valid value.
 ///
 /// # Safety
 ///
-/// Every pattern of bits has to be a value.
+/// Every pattern of bits must be a value.
 unsafe trait Plain: Copy {}
-// SAFETY: integers.
+// SAFETY: every pattern of 32 bits is an integer.
 unsafe impl Plain for u32 {}
-// SAFETY: integers.
+// SAFETY: every pattern of 64 bits is an integer.
 unsafe impl Plain for u64 {}
 
 fn name() -> CString {
@@ -701,7 +715,8 @@ fn millis(millis: f32) -> Duration {
     Duration::try_from_secs_f64(f64::from(millis) / 1000.0).unwrap_or_default()
 }
 
-/// Lets a moment pass: none at first, since many launches are short, then longer, so that waiting costs no core.
+/// Waits a moment. It spins at first, since many launches are short, and then sleeps, so that
+/// waiting does not occupy a core.
 fn pause(waited: Duration) {
     if waited < Duration::from_micros(200) {
         std::hint::spin_loop();
@@ -710,7 +725,7 @@ fn pause(waited: Duration) {
     }
 }
 
-/// Sees to the stack of threads. The context is shared, so it is never made smaller.
+/// Grows the stack of threads. It is never made smaller, because the context is shared.
 fn grow_stack(bytes: usize) -> Result<(), DeviceError> {
     let limit = CUlimit::CU_LIMIT_STACK_SIZE;
     let grow = || {
@@ -722,18 +737,18 @@ fn grow_stack(bytes: usize) -> Result<(), DeviceError> {
     grow().map_err(|error| failed("making room for stacks", error))
 }
 
-/// Loads the kernel. One from the cache that the driver does not take is made anew.
+/// Loads the kernel. If the driver rejects one from the cache, it is compiled again.
 fn load(
     kernel: &mut Kernel,
     facts: &DeviceFacts,
     driver: Version,
-    settings: &Settings,
+    settings: &CudaSettings,
     notes: &mut Vec<String>,
 ) -> Result<CUmodule, DeviceError> {
     let refused = |error| {
         DeviceError::Compile(format!(
             "{}; the driver is for CUDA {driver}",
-            describe("the driver does not take the kernel", error)
+            describe("the driver rejects the kernel", error)
         ))
     };
     match (load_image(&kernel.image), &kernel.origin) {
@@ -741,7 +756,7 @@ fn load(
         (Err(error), Origin::Compiler(..)) => Err(refused(error)),
         (Err(_), Origin::Cache(path)) => {
             notes.push(format!(
-                "the driver did not take the compiled kernel {}; it is made anew",
+                "the driver rejected the compiled kernel {}; it is compiled again",
                 path.display()
             ));
             settings.maker.cache.discard(path);
@@ -753,15 +768,15 @@ fn load(
 
 /// Links relocatable machine code for the device whose context is current.
 fn link(parts: &[u8]) -> Result<Vec<u8>, DeviceError> {
-    let why = |error| DeviceError::Compile(describe("the driver does not link the kernel", error));
+    let why = |error| DeviceError::Compile(describe("the driver cannot link the kernel", error));
     let mut state = ptr::null_mut();
-    // SAFETY: without options there are no lists of them; the state is valid from here on, and is destroyed once.
+    // SAFETY: the number of options is zero, so their lists may be null. `state` is a live pointer.
     unsafe { sys::cuLinkCreate_v2(0, ptr::null_mut(), ptr::null_mut(), &raw mut state) }
         .result()
         .map_err(why)?;
     let (mut linked, mut bytes) = (ptr::null_mut(), 0);
-    // SAFETY: the driver only reads the parts, and only during this call. What it makes of them belongs to the state,
-    // and is copied before that is destroyed.
+    // SAFETY: the state is valid until it is destroyed below. The driver reads the parts during the
+    // call only. The linked code belongs to the state, and is copied before that is destroyed.
     let made = unsafe {
         let input = sys::CUjitInputType::CU_JIT_INPUT_CUBIN;
         let (data, none) = (parts.as_ptr().cast_mut().cast(), ptr::null_mut());
@@ -780,16 +795,17 @@ fn link(parts: &[u8]) -> Result<Vec<u8>, DeviceError> {
         .and_then(|()| sys::cuLinkComplete(state, &raw mut linked, &raw mut bytes).result())
         .map(|()| slice::from_raw_parts(linked.cast::<u8>(), bytes).to_vec())
     };
-    // SAFETY: created above, destroyed once. An error changes nothing any more.
+    // SAFETY: created above and destroyed only here. An error does not matter any more.
     let _ = unsafe { sys::cuLinkDestroy(state) };
     made.map_err(why)
 }
 
 fn load_image(image: &Image) -> Result<CUmodule, DriverError> {
     let mut bytes = image.bytes().to_vec();
-    // The intermediate form is text, which ends in a zero byte; machine code says its own length.
+    // PTX is text that must end in a zero byte; machine code contains its own length.
     bytes.push(0);
-    // SAFETY: the driver reads the image and checks it, and keeps nothing of it.
+    // SAFETY: the image is complete, PTX with its zero byte. The driver reads it only during the
+    // call.
     unsafe { result::module::load_data(bytes.as_ptr().cast()) }
 }
 
@@ -800,18 +816,18 @@ fn kernel_facts(
     ready: Duration,
 ) -> Result<KernelFacts, DriverError> {
     let attribute = |which| -> Result<u32, DriverError> {
-        // SAFETY: the function is of a module that is loaded.
+        // SAFETY: the function belongs to a loaded module.
         let value = unsafe { result::function::get_function_attribute(function, which) }?;
         Ok(u32::try_from(value).unwrap_or(0))
     };
     let most = facts.arch.warps_per_block();
-    // For trying out what is best on a device that nobody has measured.
+    // For measuring the best number on a new kind of GPU.
     let wanted = env::var("BATT_DEVICE_WARPS").ok();
     let wanted = wanted.and_then(|wanted| wanted.parse().ok());
     let warps_per_block = wanted.unwrap_or(most).clamp(1, most);
     let scratch = warps_per_block * SCRATCH;
     let granted = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-    // SAFETY: the function is of a module that is loaded.
+    // SAFETY: the function belongs to a loaded module.
     unsafe { result::function::set_function_attribute(function, granted, scratch as i32) }?;
     Ok(KernelFacts {
         origin: kernel.origin.clone(),

@@ -1,7 +1,7 @@
-//! The driver and the devices it sees.
+//! The driver and its devices.
 //!
-//! cudarc looks the driver up when it is first called and panics where there is none, or where it lacks a function. So
-//! everything here begins with [`Driver::get`], which finds out without panicking.
+//! cudarc loads the driver on its first call, and panics if the driver or one of its functions is
+//! missing. So everything here begins with [`Driver::get`], which checks without a panic.
 
 use std::ffi::CStr;
 use std::sync::OnceLock;
@@ -61,30 +61,30 @@ const FUNCTIONS: &[&str] = &[
 pub struct Driver {
     /// The newest CUDA that it runs.
     pub version: Version,
-    /// How many devices it sees.
+    /// The number of its devices.
     pub devices: usize,
 }
 
 impl Driver {
-    /// The driver of this machine. It is looked for once.
+    /// Returns the driver of this machine, which is loaded once.
     pub fn get() -> Result<Driver, DeviceError> {
         static DRIVER: OnceLock<Result<Driver, DeviceError>> = OnceLock::new();
         DRIVER.get_or_init(start).clone()
     }
 }
 
-/// What there is to know about a device.
+/// The properties of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceFacts {
     /// Its number.
     pub ordinal: usize,
-    /// What its maker calls it.
+    /// Its name, as given by the vendor.
     pub name: String,
     /// Its architecture.
     pub arch: Arch,
-    /// How many multiprocessors it has.
+    /// The number of its multiprocessors.
     pub multiprocessors: u32,
-    /// All its memory, in bytes.
+    /// Its total memory in bytes.
     pub memory: u64,
 }
 
@@ -114,12 +114,12 @@ pub(crate) fn device(driver: &Driver, ordinal: usize) -> Result<CUdevice, Device
 }
 
 fn facts(device: CUdevice, ordinal: usize) -> Result<DeviceFacts, DriverError> {
-    // SAFETY: the device was given by the driver.
+    // SAFETY: the handle came from `cuDeviceGet`, and such handles stay valid.
     let attribute = |which| unsafe { result::device::get_attribute(device, which) };
     let major = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
     let minor = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
     let processors = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
-    // SAFETY: the device was given by the driver.
+    // SAFETY: the handle came from `cuDeviceGet`, and such handles stay valid.
     let memory = unsafe { result::device::total_mem(device) }?;
     Ok(DeviceFacts {
         ordinal,
@@ -131,16 +131,16 @@ fn facts(device: CUdevice, ordinal: usize) -> Result<DeviceFacts, DriverError> {
 }
 
 fn start() -> Result<Driver, DeviceError> {
-    // SAFETY: loads the driver, whose initialisers have no conditions.
+    // SAFETY: loading runs the initialisers of libcuda, which may run at any time on any thread.
     if !unsafe { sys::is_culib_present() } {
         return Err(DeviceError::Missing(
             "the NVIDIA driver (libcuda) is not installed".to_owned(),
         ));
     }
-    // SAFETY: as above; it was there a moment ago.
+    // SAFETY: as above. `culib` panics if the library is missing, which was just ruled out.
     let library = unsafe { sys::culib() };
     for name in FUNCTIONS {
-        // SAFETY: the symbol is not used, only looked for.
+        // SAFETY: the symbol is looked up, but never called, so its type does not matter.
         if unsafe { library.get::<unsafe extern "C" fn()>(*name) }.is_err() {
             return Err(DeviceError::Missing(format!(
                 "the NVIDIA driver is too old: it has no {name}; a driver for CUDA 11 or later is needed"
@@ -150,7 +150,7 @@ fn start() -> Result<Driver, DeviceError> {
     let asked = || -> Result<Driver, DriverError> {
         result::init()?;
         let mut number = 0;
-        // SAFETY: writes the number and nothing else.
+        // SAFETY: the pointer is to a live integer, the only thing that the function writes.
         unsafe { sys::cuDriverGetVersion(&mut number) }.result()?;
         Ok(Driver {
             version: Version::from_number(u32::try_from(number).unwrap_or(0)),
@@ -169,10 +169,10 @@ fn start() -> Result<Driver, DeviceError> {
 }
 
 fn none_seen() -> DeviceError {
-    DeviceError::Missing("the NVIDIA driver is there but sees no device".to_owned())
+    DeviceError::Missing("the NVIDIA driver is installed but finds no GPU".to_owned())
 }
 
-/// What went wrong, in the driver's words.
+/// Describes an error in the driver's words.
 pub(crate) fn describe(doing: &str, error: DriverError) -> String {
     let text = |found: Result<&CStr, DriverError>| {
         found.map_or_else(
@@ -187,7 +187,8 @@ pub(crate) fn describe(doing: &str, error: DriverError) -> String {
     )
 }
 
-/// Does nothing work any more on the device after such an error? Faults in a kernel end its context for good.
+/// Returns whether the device is unusable after such an error. A fault in a kernel destroys its
+/// context.
 pub(crate) fn is_sticky(error: DriverError) -> bool {
     use CUresult::*;
     matches!(
@@ -218,12 +219,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_machine_without_a_driver_is_no_panic() {
+    fn a_missing_driver_is_an_error_value() {
         match Driver::get() {
             Ok(driver) => assert!(driver.devices > 0),
             Err(error) => assert!(matches!(error, DeviceError::Missing(_)), "{error}"),
         }
-        // A second time gives the same.
+        // A second call returns the same.
         assert_eq!(Driver::get().is_ok(), Driver::get().is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! The kernel for a device: from the cache, or from the compiler.
+//! The kernel of a device, from the cache or from the compiler.
 
 use std::env;
 use std::path::PathBuf;
@@ -8,25 +8,25 @@ use batt_engine::device::DeviceError;
 
 use crate::arch::{Arch, Version};
 use crate::cache::{Cache, Key};
-use crate::nvrtc::{Compilation, Image, Nvrtc, Options, Places};
+use crate::nvrtc::{Compilation, Image, Nvrtc, NvrtcOptions, Places};
 use crate::source::{Source, VM};
 
-/// What it takes to get a kernel.
+/// Gets kernels: from the cache, otherwise from the compiler.
 #[derive(Clone, Debug)]
 pub struct Maker {
     /// The source, the main file first.
     pub files: &'static [Source],
-    /// What the compiler is told.
-    pub options: Options,
-    /// Where kernels are kept.
+    /// The options of the compiler.
+    pub options: NvrtcOptions,
+    /// The cache of kernels.
     pub cache: Cache,
-    /// Where the compiler may be.
+    /// The places to look for the compiler.
     pub places: Places,
-    /// What links machine code that was compiled function by function; none if there is no driver to do it.
+    /// The linker for code that was compiled function by function; `None` without a driver.
     pub link: Option<Link>,
 }
 
-/// Makes a whole of relocatable machine code.
+/// Links relocatable machine code.
 pub type Link = fn(&[u8]) -> Result<Vec<u8>, DeviceError>;
 
 /// A kernel, ready for the driver.
@@ -34,27 +34,27 @@ pub type Link = fn(&[u8]) -> Result<Vec<u8>, DeviceError>;
 pub struct Kernel {
     /// The code.
     pub image: Image,
-    /// Where it is from.
+    /// Its origin.
     pub origin: Origin,
 }
 
-/// Where a kernel is from.
+/// The origin of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// This entry of the cache.
     Cache(PathBuf),
-    /// The compiler, just now.
+    /// The compiler, with its version and the time it took.
     Compiler(Version, Duration),
 }
 
 impl Maker {
-    /// Everything as the environment has it.
+    /// Configures everything from the environment.
     pub fn from_env(files: &'static [Source]) -> Maker {
         Maker {
             files,
-            options: Options {
+            options: NvrtcOptions {
                 line_info: env::var_os("BATT_DEVICE_LINEINFO").is_some_and(|set| !set.is_empty()),
-                ..Options::default()
+                ..NvrtcOptions::default()
             },
             cache: Cache::from_env(),
             places: Places::from_env(),
@@ -67,7 +67,7 @@ impl Maker {
         Nvrtc::find(&self.places, driver)
     }
 
-    /// The kernel for a device. What the user may want to know goes to the notes.
+    /// Returns the kernel for an architecture. Messages for the user go to `notes`.
     pub fn kernel(
         &self,
         arch: Arch,
@@ -77,7 +77,7 @@ impl Maker {
         self.kernel_by(&self.compiler(driver), arch, driver, notes)
     }
 
-    /// The same with a compiler that somebody has looked for. A kept kernel needs none.
+    /// As [`kernel`](Maker::kernel), with a loaded compiler. A cached kernel does not need it.
     pub(crate) fn kernel_by(
         &self,
         nvrtc: &Result<Nvrtc, DeviceError>,
@@ -85,7 +85,7 @@ impl Maker {
         driver: Option<Version>,
         notes: &mut Vec<String>,
     ) -> Result<Kernel, DeviceError> {
-        let options = Options {
+        let options = NvrtcOptions {
             whole: self.options.whole || self.link.is_none(),
             ..self.options
         };
@@ -101,7 +101,7 @@ impl Maker {
         let made = self.compile(nvrtc, arch, options, notes)?;
         if let Some(driver) = driver.filter(|driver| driver.major < nvrtc.version().major) {
             notes.push(format!(
-                "the driver is for CUDA {driver} and may refuse what NVRTC {} makes; better: {}",
+                "the driver is for CUDA {driver} and may reject code of NVRTC {}; better: {}",
                 nvrtc.version(),
                 crate::nvrtc::advice(Some(driver))
             ));
@@ -113,17 +113,17 @@ impl Maker {
         })
     }
 
-    /// Compiles function by function and links, or all at once where that does not work.
+    /// Compiles function by function and links, or compiles all at once if linking fails.
     fn compile(
         &self,
         nvrtc: &Nvrtc,
         arch: Arch,
-        options: Options,
+        options: NvrtcOptions,
         notes: &mut Vec<String>,
     ) -> Result<Compilation, DeviceError> {
         let start = Instant::now();
         let mut made = nvrtc.compile(self.files, arch, options)?;
-        // The intermediate form is linked by whoever translates it.
+        // PTX is not linked here: the driver translates and links it.
         let (Some(link), Image::Cubin(parts), false) = (self.link, &made.image, options.whole)
         else {
             return Ok(made);
@@ -134,7 +134,7 @@ impl Maker {
                 notes.push(format!(
                     "{error}; compiling all at once, which takes longer"
                 ));
-                let options = Options {
+                let options = NvrtcOptions {
                     whole: true,
                     ..options
                 };
@@ -146,9 +146,9 @@ impl Maker {
     }
 }
 
-/// Compiles the VM for an architecture, device or no device, without the cache.
+/// Compiles the VM for an architecture, without a device and without the cache.
 pub fn compile_for(arch: Arch) -> Result<Compilation, DeviceError> {
-    Nvrtc::find(&Places::from_env(), None)?.compile(VM, arch, Options::default())
+    Nvrtc::find(&Places::from_env(), None)?.compile(VM, arch, NvrtcOptions::default())
 }
 
 #[cfg(test)]
@@ -166,7 +166,7 @@ mod tests {
     fn maker(cache: Cache) -> Maker {
         Maker {
             files: PROBE,
-            options: Options::default(),
+            options: NvrtcOptions::default(),
             cache,
             places: Places::default(),
             link: None,
@@ -174,16 +174,16 @@ mod tests {
     }
 
     #[test]
-    fn a_kept_kernel_needs_no_compiler() {
+    fn a_cached_kernel_needs_no_compiler() {
         let folder = TempDir::new().unwrap();
         let maker = maker(Cache::at(folder.path()));
         let mut notes = Vec::new();
         let missing = maker.kernel(Arch(90), None, &mut notes).unwrap_err();
         assert!(matches!(missing, DeviceError::Compile(_)), "{missing}");
 
-        let options = Options {
+        let options = NvrtcOptions {
             whole: true,
-            ..Options::default()
+            ..NvrtcOptions::default()
         };
         let key = Key::new(PROBE, options, Arch(90));
         let image = Image::Cubin(vec![1, 2, 3]);
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(notes, Vec::<String>::new());
     }
 
-    /// The real compiler, where there is one.
+    /// The real compiler, if it is installed.
     fn nvrtc() -> Option<Nvrtc> {
         let found = Nvrtc::find(&Places::from_env(), None).ok();
         if found.is_none() {
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn compiled_once_then_kept() {
+    fn a_kernel_is_compiled_once_then_cached() {
         if nvrtc().is_none() {
             return;
         }
@@ -223,7 +223,7 @@ mod tests {
         assert!(first.image.bytes().starts_with(b"\x7fELF"));
         assert_eq!(notes, Vec::<String>::new());
 
-        // Without a cache it compiles each time.
+        // Without a cache it is compiled each time.
         let uncached = Maker {
             cache: Cache::none(),
             ..maker
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_linked_and_all_is_compiled_at_once_where_they_cannot_be() {
+    fn a_kernel_is_compiled_all_at_once_if_linking_fails() {
         if nvrtc().is_none() {
             return;
         }
@@ -259,18 +259,20 @@ mod tests {
     #[test]
     fn a_device_newer_than_the_compiler_gets_the_intermediate_form() {
         let Some(nvrtc) = nvrtc() else { return };
-        let made = nvrtc.compile(PROBE, Arch(999), Options::default()).unwrap();
+        let made = nvrtc
+            .compile(PROBE, Arch(999), NvrtcOptions::default())
+            .unwrap();
         assert!(matches!(made.image, Image::Ptx(_)));
         let error = nvrtc
-            .compile(PROBE, Arch(10), Options::default())
+            .compile(PROBE, Arch(10), NvrtcOptions::default())
             .unwrap_err();
         assert!(error.to_string().contains("as old as sm_10"), "{error}");
     }
 
     #[test]
-    fn every_option_is_one_of_the_compiler() {
+    fn the_compiler_knows_every_option() {
         let Some(nvrtc) = nvrtc() else { return };
-        let options = Options {
+        let options = NvrtcOptions {
             line_info: true,
             verbose: true,
             intermediate: false,
@@ -279,9 +281,9 @@ mod tests {
         let made = nvrtc.compile(PROBE, Arch(90), options).unwrap();
         assert!(matches!(made.image, Image::Cubin(_)));
         assert!(made.log.contains("registers"), "{}", made.log);
-        let options = Options {
+        let options = NvrtcOptions {
             intermediate: true,
-            ..Options::default()
+            ..NvrtcOptions::default()
         };
         let made = nvrtc.compile(PROBE, Arch(90), options).unwrap();
         assert!(matches!(made.image, Image::Ptx(_)));
@@ -301,12 +303,12 @@ mod tests {
             },
         ];
         let error = nvrtc
-            .compile(WRONG, Arch(90), Options::default())
+            .compile(WRONG, Arch(90), NvrtcOptions::default())
             .unwrap_err()
             .to_string();
         assert!(error.contains("part.cuh(1)"), "{error}");
         assert!(error.contains("nonsense"), "{error}");
-        let none = nvrtc.compile(&[], Arch(90), Options::default());
+        let none = nvrtc.compile(&[], Arch(90), NvrtcOptions::default());
         assert!(matches!(none, Err(DeviceError::Compile(_))));
     }
 }

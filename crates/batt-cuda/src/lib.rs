@@ -1,4 +1,4 @@
-//! CUDA devices: found, given the device VM and kept busy.
+//! CUDA GPUs as devices of the engine, and the source of the device VM.
 //!
 //! ```text
 //!   source ── Nvrtc ──> Image ──┬── Cache (disk)
@@ -9,12 +9,12 @@
 //! The types to know:
 //!
 //! - [`Cuda`]: a logical device; it implements [`batt_engine::device::Device`]
-//! - [`Settings`]: how it is opened
-//! - [`Survey`]: what there is on this machine, and what is missing
-//! - [`Nvrtc`], [`Cache`], [`Maker`]: where the kernel comes from
+//! - [`CudaSettings`]: the options for opening one
+//! - [`Survey`]: what this machine has for devices, and what is missing
+//! - [`Nvrtc`], [`Cache`], [`Maker`]: the sources of the kernel
 //!
-//! The driver and the compiler are loaded when they are first needed. Where they are missing, that is an error value, and
-//! nothing else changes: the same command starts on every machine.
+//! The driver and the compiler are loaded on first use. If one is missing, that is an error value,
+//! so the same command starts on every machine.
 
 mod arch;
 mod budget;
@@ -29,8 +29,8 @@ mod survey;
 
 pub use arch::{Arch, Version};
 pub use cache::{Cache, Contents, Key};
-pub use cuda::{Cuda, KernelFacts, Opened, Settings, free_memory};
+pub use cuda::{Cuda, CudaSettings, KernelFacts, OpenedDevices, free_memory};
 pub use driver::{DeviceFacts, Driver};
 pub use kernel::{Kernel, Maker, Origin, compile_for};
-pub use nvrtc::{Compilation, Image, Nvrtc, Options, Place, Places};
+pub use nvrtc::{Compilation, Image, Nvrtc, NvrtcOptions, Place, Places};
 pub use survey::{Compiler, Survey};

@@ -1,4 +1,4 @@
-//! Memory on the device and for transfers: it grows, and is used again.
+//! Memory on the device and for transfers. Buffers grow and are reused.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -9,17 +9,18 @@ use cudarc::driver::sys::{CUdeviceptr, CUresult};
 
 use crate::budget::Budget;
 
-/// Pinned memory in one piece, at most: what is larger goes in several. Locked memory is taken from everybody.
+/// The largest buffer of pinned memory; larger transfers take several parts. Pinned memory is not
+/// available to other processes, so it is kept small.
 const PINNED_MOST: usize = 64 << 20;
 const PINNED_LEAST: usize = 64 << 10;
 
-/// What a buffer is given that has to hold so much, where there is room: some more, so that the next batch, a little
-/// larger, fits as well.
+/// The size of a buffer for this many bytes, if there is room: a quarter more, so that a slightly
+/// larger batch still fits.
 pub(crate) fn roomy(bytes: u64) -> u64 {
     (bytes + bytes / 4).next_multiple_of(64 << 10)
 }
 
-/// How the warps of a launch are laid out.
+/// The layout of the warps of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub blocks: u32,
@@ -27,8 +28,9 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// As many warps as there are jobs, as the device runs at a time, and as have room for their arenas. Few jobs are spread
-    /// over all multiprocessors. None if not even one warp has room.
+    /// Chooses as many warps as there are jobs, as the device runs at a time, and as have memory
+    /// for their arenas. Few jobs are spread over all multiprocessors. `None` if not even one warp
+    /// fits.
     pub fn of(jobs: u64, processors: u32, most_per_block: u32, fitting: u64) -> Option<Layout> {
         let processors = u64::from(processors.max(1));
         let warps = jobs.min(fitting);
@@ -42,7 +44,7 @@ impl Layout {
         let per_block = spread.clamp(1, u64::from(most_per_block.max(1)));
         let blocks = (jobs.div_ceil(per_block)).min(fitting / per_block);
         Some(Layout {
-            // Both are small: there are some hundred processors.
+            // Both are small: a device has a few hundred multiprocessors.
             blocks: blocks.min(processors) as u32,
             warps_per_block: per_block as u32,
         })
@@ -53,8 +55,8 @@ impl Layout {
     }
 }
 
-/// A piece of the device's memory. It is given back by [`Buffer::release`], not when it is dropped: that could wait for a
-/// kernel that never ends.
+/// A buffer on the device. [`Buffer::release`] frees it; dropping does not, because freeing waits
+/// for running kernels, and one may never end.
 #[derive(Debug, Default)]
 pub(crate) struct Buffer {
     address: CUdeviceptr,
@@ -70,8 +72,8 @@ impl Buffer {
         self.bytes
     }
 
-    /// Makes it hold so many bytes at least, better the `size` of them; what was in it is lost if it grows. `room` is what
-    /// its owner may still take.
+    /// Grows to `size(bytes)` if possible, otherwise to at least `bytes`. Growing loses the
+    /// content. `room` is how much memory its owner may still take.
     pub fn fit(
         &mut self,
         bytes: u64,
@@ -79,7 +81,7 @@ impl Buffer {
         room: u64,
         budget: &Budget,
     ) -> Result<(), DeviceError> {
-        // Addresses are handed to the kernel, used or not.
+        // The kernel gets the address even of an empty buffer, so it must be valid.
         let bytes = bytes.max(256);
         if bytes <= self.bytes {
             return Ok(());
@@ -97,7 +99,7 @@ impl Buffer {
         })
     }
 
-    /// Takes exactly so many bytes; false if there is no room.
+    /// Allocates exactly this many bytes; false if there is no room.
     pub fn allocate(&mut self, bytes: u64, budget: &Budget) -> Result<bool, DeviceError> {
         self.release(budget);
         let Ok(size) = usize::try_from(bytes) else {
@@ -106,7 +108,8 @@ impl Buffer {
         if !budget.take(bytes) {
             return Ok(false);
         }
-        // SAFETY: nobody reads the memory before the kernel or a copy has written it.
+        // SAFETY: the memory is uninitialised. Host code reads device memory only by copies of
+        // ranges that the kernel, a fill or an earlier copy has written.
         match unsafe { result::malloc_sync(size) } {
             Ok(address) => {
                 *self = Buffer { address, bytes };
@@ -123,11 +126,12 @@ impl Buffer {
         }
     }
 
-    /// Gives the memory back. Only when nothing on the device uses it.
+    /// Frees the memory. Call it only when no kernel and no copy uses the memory.
     pub fn release(&mut self, budget: &Budget) {
         if self.bytes > 0 {
-            // SAFETY: allocated above, freed once, and nothing is in flight. An error here is one that the next call
-            // gives as well.
+            // SAFETY: `bytes > 0` means that `allocate` set the address and nothing has freed it
+            // since: the buffer is reset below. The caller ensures that no kernel or copy uses it.
+            // The next call reports an error of the device again, so this one may be ignored.
             let _ = unsafe { result::free_sync(self.address) };
             budget.give_back(self.bytes);
         }
@@ -135,7 +139,7 @@ impl Buffer {
     }
 }
 
-/// Memory of the host that the device copies from and to by itself.
+/// Pinned memory of the host, which the device can access without the CPU.
 #[derive(Debug)]
 pub(crate) struct Pinned {
     pointer: *mut c_void,
@@ -160,7 +164,7 @@ impl Pinned {
         self.bytes
     }
 
-    /// Grows to so many bytes, or to as many as it may have, or as there are.
+    /// Grows to this many bytes, or as close to it as limit and free memory allow.
     pub fn fit(&mut self, bytes: usize) -> Result<(), DeviceError> {
         let wanted = bytes
             .clamp(PINNED_LEAST, PINNED_MOST)
@@ -172,10 +176,10 @@ impl Pinned {
         self.release();
         let mut size = wanted;
         loop {
-            // SAFETY: it is written below before anybody reads it.
+            // SAFETY: the memory is uninitialised, and zeroed below before the first read.
             match unsafe { result::malloc_host(size, 0) } {
                 Ok(pointer) => {
-                    // SAFETY: so many bytes were just allocated there.
+                    // SAFETY: `malloc_host` returned `size` writable bytes at this pointer.
                     unsafe { ptr::write_bytes(pointer.cast::<u8>(), 0, size) };
                     *self = Pinned {
                         pointer,
@@ -183,7 +187,7 @@ impl Pinned {
                     };
                     return Ok(());
                 }
-                // Less does as well, in more pieces.
+                // A smaller buffer works as well, with more parts per transfer.
                 Err(DriverError(CUresult::CUDA_ERROR_OUT_OF_MEMORY)) if size > PINNED_LEAST => {
                     size /= 2;
                 }
@@ -192,10 +196,11 @@ impl Pinned {
         }
     }
 
-    /// Gives the memory back. Only when no copy is in flight.
+    /// Frees the memory. Call it only when no copy is in flight.
     pub fn release(&mut self) {
         if self.bytes > 0 {
-            // SAFETY: allocated above, freed once, and no copy is in flight.
+            // SAFETY: `bytes > 0` means that `fit` allocated the pointer and nothing has freed it
+            // since: the value is reset below. The caller ensures that no copy is in flight.
             let _ = unsafe { result::free_host(self.pointer) };
         }
         *self = Pinned::default();
@@ -207,23 +212,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buffers_grow_ahead() {
+    fn buffers_are_larger_than_needed() {
         assert_eq!(roomy(1), 64 << 10);
         assert!(roomy(1 << 20) > 1 << 20);
         assert!(roomy(1 << 20) < 2 << 20);
     }
 
     #[test]
-    fn warps_by_what_is_scarce() {
+    fn the_scarcest_resource_limits_the_warps() {
         let layout = |jobs, fitting| {
             let layout = Layout::of(jobs, 10, 28, fitting)?;
             Some((layout.blocks, layout.warps_per_block))
         };
-        // Jobs, spread out.
+        // Jobs, spread over all multiprocessors.
         assert_eq!(layout(1, 1000), Some((1, 1)));
         assert_eq!(layout(10, 1000), Some((10, 1)));
         assert_eq!(layout(11, 1000), Some((6, 2)));
-        // What the device runs at a time.
+        // The warps that the device runs at a time.
         assert_eq!(layout(1 << 40, 1000), Some((10, 28)));
         // Memory.
         assert_eq!(layout(1000, 64), Some((10, 6)));

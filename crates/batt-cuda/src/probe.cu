@@ -1,6 +1,6 @@
-// Not the VM: a kernel with the VM's parameters and simple arithmetic in place of programs. It tries out what the host
-// does around a launch: transfers, blobs that stay, arenas, counters, the stack, the clock. crates/batt-testing/src/plumbing.rs
-// says what comes out.
+// Not the VM, but a kernel with the VM's parameters and simple arithmetic in place of programs. It tests
+// the host side of a launch: transfers, cached blobs, arenas, counters, the stack, the timeout.
+// crates/batt-testing/src/plumbing.rs has the expected results.
 
 typedef unsigned int u32;
 typedef unsigned long long u64;
@@ -26,7 +26,7 @@ struct Launch {
 
 static_assert(sizeof(Launch) == 112, "the host passes 112 bytes");
 
-// Needs stack, as the VM does: a frame of its own for each call.
+// Needs stack, as the VM does: one frame for each call.
 __noinline__ __device__ u32 deep(u32 n, u32 salt) {
     volatile u32 frame[8];
     frame[n & 7] = salt + n;
@@ -38,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(1024) batt_vm(const Launch launch) 
     const u32 lane = threadIdx.x % 32;
     if (warp >= launch.warps) return;
 
-    // Flag 31: be busy for that many ticks of the clock.
+    // Flag 31: keep busy for this many ticks of the clock.
     if (launch.flags >> 31) {
         const long long start = clock64();
         while ((u64)(clock64() - start) < launch.fuel) {
@@ -60,7 +60,7 @@ extern "C" __global__ void __launch_bounds__(1024) batt_vm(const Launch launch) 
         const u32 *words = (const u32 *)launch.jobs + job * 4;
         u32 *result = (u32 *)launch.results + job * 4;
 
-        // Through both ends of the arena: an arena that overlaps another's gives wrong answers.
+        // Writes both ends of the arena, so that overlapping arenas give wrong answers.
         arena[lane] = words[2];
         last[lane] = (u32)job;
         __syncwarp();

@@ -1,11 +1,11 @@
-//! The device source, which travels inside the command.
+//! The device source, embedded in the binary.
 
 /// A file of device source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {
     /// The name by which other files include it.
     pub name: &'static str,
-    /// What is in it.
+    /// Its text.
     pub text: &'static str,
 }
 
@@ -117,20 +117,20 @@ mod tests {
         }
     }
 
-    /// A function of the device source, as far as its calls go.
+    /// The calls of a function of the device source.
     struct Function {
-        /// May the compiler put it into those that call it?
+        /// Whether the compiler may inline it.
         inlined: bool,
         calls: BTreeSet<String>,
     }
 
-    /// The words before each `(`: names of functions that are called, and others.
+    /// The words before each `(`: names of called functions, among others.
     fn called(text: &str) -> BTreeSet<String> {
         let mut names = BTreeSet::new();
         for (at, _) in text.match_indices('(') {
             let before = text[..at].trim_end();
             let rest = before.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
-            // Those of the machine for a lane alone are others.
+            // Functions of the machine for a single lane are different functions.
             if !rest.ends_with("::") {
                 names.insert(before[rest.len()..].to_owned());
             }
@@ -138,7 +138,7 @@ mod tests {
         names
     }
 
-    /// What begins with `{`, up to its `}`.
+    /// The block that begins with `{`, up to its `}`.
     fn block(text: &str) -> &str {
         let mut depth = 0;
         for (at, c) in text.char_indices() {
@@ -154,8 +154,8 @@ mod tests {
         text
     }
 
-    /// The functions that a file defines, by name. They begin at the beginning of a line, with how they are compiled or with
-    /// one of the macros of `op.cuh`.
+    /// The functions that a file defines, by name. A definition begins at the start of a line, with
+    /// a marker such as `INLINE` or one of the macros of `op.cuh`.
     fn functions(text: &str, found: &mut BTreeMap<String, Vec<Function>>) {
         let lines = text.lines().map(|line| line.split("//").next());
         let text: String = lines.flatten().flat_map(|line| [line, "\n"]).collect();
@@ -194,7 +194,7 @@ mod tests {
                 }
                 _ => continue,
             };
-            // Without a body it is a declaration.
+            // A function without a body is a declaration.
             let Some(at) = rest
                 .find(['{', ';'])
                 .filter(|at| rest[*at..].starts_with('{'))
@@ -210,7 +210,7 @@ mod tests {
         }
     }
 
-    /// How a function calls itself with no other one in between that is a function in machine code, too.
+    /// How a function calls itself, directly or through inlined functions alone.
     fn way_back(found: &BTreeMap<String, Vec<Function>>, name: &str) -> Option<Vec<String>> {
         let mut seen = BTreeSet::new();
         let mut ways = vec![vec![name.to_owned()]];
@@ -232,8 +232,8 @@ mod tests {
         None
     }
 
-    /// Lanes that go different ways through a function that calls itself compute wrong values: see `base.cuh`. What is not in
-    /// the machine is only called by all lanes together.
+    /// Lanes that diverge in a function that calls itself compute wrong values: see `base.cuh`.
+    /// Only the machine is checked: all lanes together call everything else.
     #[test]
     fn no_function_of_the_machine_calls_itself() {
         let machine = VM.iter().find(|file| file.name == "machine.cuh");
@@ -243,7 +243,7 @@ mod tests {
             let file = VM.iter().find(|file| file.name == name.trim_matches('"'));
             functions(file.expect("a file").text, &mut found);
         }
-        // It has found them.
+        // The scan found the functions.
         assert!(found.len() > 900, "{}", found.len());
         assert!(found["copied"][0].calls.contains("copied_inside"));
         assert!(found["tok_rot90"][0].calls.contains("op_rot90"));

@@ -1,4 +1,4 @@
-//! What this machine has for running programs on devices, and what it lacks.
+//! The survey of a machine: what it has for running programs on GPUs, and what is missing.
 
 use std::path::PathBuf;
 
@@ -8,40 +8,40 @@ use crate::cuda::free_memory;
 use crate::driver::{DeviceFacts, Driver};
 use crate::nvrtc::{Nvrtc, Places};
 
-/// What was found.
+/// Everything that this machine has for running programs on GPUs.
 #[derive(Clone, Debug)]
 pub struct Survey {
     /// The version of CUDA that the driver runs, or why there is none.
     pub driver: Result<Version, String>,
-    /// The devices, with their free memory or why it is not known.
+    /// The devices, with their free memory or why it is unknown.
     pub devices: Vec<(DeviceFacts, Result<u64, String>)>,
     /// The compiler, or why there is none.
     pub compiler: Result<Compiler, String>,
-    /// Where compiled kernels are kept.
+    /// The folder of compiled kernels.
     pub cache: Option<PathBuf>,
-    /// What is kept there.
+    /// The compiled kernels in it.
     pub kept: Contents,
 }
 
-/// The compiler that was found.
+/// The compiler of this machine.
 #[derive(Clone, Debug)]
 pub struct Compiler {
     /// Its version.
     pub version: Version,
-    /// Where it is.
+    /// Its library.
     pub path: PathBuf,
-    /// What it makes machine code for.
+    /// The architectures that it makes machine code for.
     pub archs: Vec<Arch>,
 }
 
 impl Survey {
-    /// Looks at everything. That something is missing is a finding, never an error.
+    /// Examines the machine. A missing part is a finding, never an error.
     pub fn new(places: &Places, cache: &Cache) -> Survey {
         let driver = Driver::get();
         let mut devices = Vec::new();
         if let Ok(driver) = &driver {
             for ordinal in 0..driver.devices {
-                // A device that does not answer is no device.
+                // A device that does not answer does not count.
                 if let Ok(facts) = DeviceFacts::of(driver, ordinal) {
                     let free = free_memory(driver, ordinal).map_err(|error| error.to_string());
                     devices.push((facts, free));
@@ -67,12 +67,12 @@ impl Survey {
         }
     }
 
-    /// What to do about what is missing.
+    /// Returns advice about missing parts.
     pub fn advice(&self) -> Vec<String> {
         let mut advice = Vec::new();
         if let Err(why) = &self.driver {
             advice.push(format!(
-                "{why}: programs run on the CPU; a device needs the NVIDIA driver, and in a container to be passed in \
+                "{why}: programs run on the CPU; a GPU needs the NVIDIA driver, and a container needs access to it \
                  (`docker run --gpus all`)"
             ));
         }
@@ -95,7 +95,7 @@ impl Survey {
     }
 }
 
-/// The reason, without what the error puts before it.
+/// The reason of an error, without its prefix.
 fn words(error: &batt_engine::device::DeviceError) -> String {
     use batt_engine::device::DeviceError::{Compile, Missing};
     match error {
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_survey_always_comes_about() {
+    fn a_survey_never_fails() {
         let survey = Survey::new(&Places::default(), &Cache::none());
         assert!(survey.compiler.is_err());
         assert_eq!(survey.driver.is_err(), survey.devices.is_empty());

@@ -13,7 +13,8 @@ use std::time::Duration;
 
 use batt_cuda::source::PROBE;
 use batt_cuda::{
-    Arch, Cache, Cuda, Driver, Image, Key, Maker, Options, Origin, Places, Settings, Version,
+    Arch, Cache, Cuda, CudaSettings, Driver, Image, Key, Maker, NvrtcOptions, Origin, Places,
+    Version,
 };
 use batt_engine::device::{Device, DeviceError};
 use batt_testing::plumbing::{self, Check};
@@ -81,24 +82,24 @@ fn one_case() {
 }
 
 /// The settings, with a kernel in the cache: the driver does not look at it.
-fn settings(folder: &TempDir) -> Settings {
+fn settings(folder: &TempDir) -> CudaSettings {
     let cache = Cache::at(folder.path());
     let compiler = Version {
         major: 12,
         minor: 9,
     };
-    let options = Options {
+    let options = NvrtcOptions {
         whole: true,
-        ..Options::default()
+        ..NvrtcOptions::default()
     };
     let key = Key::new(PROBE, options, Arch(90));
     let mut notes = Vec::new();
     cache.store(key, compiler, &Image::Cubin(vec![1]), &mut notes);
     assert_eq!(notes, Vec::<String>::new());
-    Settings {
+    CudaSettings {
         maker: Maker {
             files: PROBE,
-            options: Options::default(),
+            options: NvrtcOptions::default(),
             cache,
             places: Places::default(),
             link: None,
@@ -233,7 +234,7 @@ fn refused() {
 
 fn late() {
     let folder = TempDir::new().unwrap();
-    let settings = Settings {
+    let settings = CudaSettings {
         timeout: Duration::from_millis(50),
         ..settings(&folder)
     };

@@ -1,14 +1,15 @@
-//! The device VM on the processor: the device's own source, compiled for the host with one lane.
+//! The device VM on the CPU, for tests: the device's own source, compiled for the host.
 //!
-//! It is no faster than the engine itself. It is there so that everything around a device can be tested where there
-//! is none, and so that the device's code can be looked at with ordinary tools.
+//! It makes it possible to test devices on a machine without a GPU, and to debug the device's code
+//! with ordinary tools. It is no faster than the engine itself.
 //!
 //! ```text
 //!   Batch ── Launch (addresses) ── batt_vm_host on each thread, jobs from one cursor ──> Launched
 //! ```
 //!
-//! [`Emulated::warp`] has the 32 lanes of a warp instead, as fibres, and checks that they keep to the rules of the
-//! device's code: `device/warp.cpp` says how. It is slower still.
+//! There are two kinds. [`Emulated::new`] runs one lane on each thread. [`Emulated::warp`] runs the
+//! 32 lanes of a warp as fibres, and checks that they keep the rules of the device's code; it is
+//! slower. `device/warp.cpp` describes the rules.
 
 use std::num::NonZeroUsize;
 use std::thread;
@@ -19,13 +20,13 @@ use std::{ffi::CStr, ptr};
 use batt_engine::device::{Batch, Device, DeviceError, Launch, Launched, Times};
 
 unsafe extern "C" {
-    /// Runs jobs until there are none left, on the calling thread.
+    /// Runs jobs on the calling thread until no job is left.
     fn batt_vm_host(launch: *const Launch);
 }
 
 #[cfg(fibres)]
 unsafe extern "C" {
-    /// The same with 32 lanes. False if they broke a rule: the message says which.
+    /// The same with 32 lanes. False if they broke a rule, which the message names.
     fn batt_vm_warp(
         launch: *const Launch,
         order: u32,
@@ -35,7 +36,7 @@ unsafe extern "C" {
     ) -> bool;
 }
 
-/// A [`Planted`], as `device/warp.cpp` has it.
+/// The form of [`Planted`] in `device/warp.cpp`.
 #[cfg(fibres)]
 #[repr(C)]
 struct PlantedWords {
@@ -44,23 +45,24 @@ struct PlantedWords {
     what: u32,
 }
 
-/// In which order the lanes of a warp run from one collective to the next.
+/// The order in which the lanes of a warp run between two collectives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaneOrder {
     /// From the first to the last.
     Up,
     /// From the last to the first.
     Down,
-    /// Another order each time; the same ones for the same seed.
+    /// A different order each time, determined by the seed.
     Shuffled(u16),
 }
 
-/// A fault that a test plants, to see that it is found: what lanes do at the syncs of a function of the device.
+/// A fault planted by a test, to check that it is found: what lanes do at the syncs of a function
+/// of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Planted {
-    /// Name of the function.
+    /// The name of the function.
     pub function: &'static std::ffi::CStr,
-    /// The lanes that do something else, one bit for each.
+    /// The lanes that misbehave, one bit for each.
     pub lanes: u32,
     /// What they do.
     pub what: Misdeed,
@@ -75,7 +77,7 @@ pub enum Misdeed {
     Spend,
 }
 
-/// How lanes run.
+/// The way in which lanes run.
 #[cfg_attr(not(fibres), allow(dead_code))]
 #[derive(Clone, Copy)]
 struct Lanes {
@@ -83,25 +85,25 @@ struct Lanes {
     planted: Option<Planted>,
 }
 
-/// Arenas are aligned to this: a unit of memory that is.
+/// The unit of arenas, which gives them their alignment.
 type Unit = u128;
 
-/// The status of a job that no thread came to.
+/// The status of a job that no thread reached.
 const NOT_REACHED: u32 = 9;
 
-/// Native stack of a thread: calls and values nest on it.
+/// The native stack of a thread, on which calls and values nest.
 const STACK: usize = 16 << 20;
 
 /// The emulated device.
 pub struct Emulated {
     /// One for each thread, kept from launch to launch.
     arenas: Vec<Vec<Unit>>,
-    /// Of a warp with all its lanes.
+    /// The lanes of a warp; `None` for one lane on each thread.
     lanes: Option<Lanes>,
 }
 
 impl Emulated {
-    /// A device of as many warps as there are threads.
+    /// A device of one warp per thread, each with one lane.
     pub fn new(threads: NonZeroUsize) -> Emulated {
         Emulated {
             arenas: vec![Vec::new(); threads.get()],
@@ -109,8 +111,8 @@ impl Emulated {
         }
     }
 
-    /// A device of one warp with all its lanes. A launch fails if lanes break a rule of the device's code. There is
-    /// one on Linux on x86-64 alone.
+    /// A device of one warp with all its lanes. A launch fails if lanes break a rule of the
+    /// device's code. `None` except on Linux on x86-64, where fibres are implemented.
     pub fn warp(order: LaneOrder) -> Option<Emulated> {
         let lanes = Lanes {
             order,
@@ -122,7 +124,7 @@ impl Emulated {
         })
     }
 
-    /// The same warp with a fault in it.
+    /// The same warp with a planted fault.
     pub fn with(mut self, fault: Planted) -> Emulated {
         if let Some(lanes) = &mut self.lanes {
             lanes.planted = Some(fault);
@@ -131,11 +133,12 @@ impl Emulated {
     }
 }
 
-/// Runs jobs until there are none left.
+/// Runs jobs until no job is left.
 ///
 /// # Safety
 ///
-/// As for any launch: its addresses are those of memory of the sizes that it says, its words the engine's.
+/// The addresses of the launch must be of live memory with the sizes that docs/device.md requires,
+/// and the words of programs, inputs and jobs must come from the engine.
 unsafe fn run_vm(launch: &Launch, lanes: Option<Lanes>) -> Result<(), String> {
     match lanes {
         #[cfg(fibres)]
@@ -152,7 +155,8 @@ unsafe fn run_vm(launch: &Launch, lanes: Option<Lanes>) -> Result<(), String> {
             };
             let mut message = [0u8; 512];
             let (at, room) = (message.as_mut_ptr(), message.len() as u64);
-            // SAFETY: the launch is the caller's; the message has that room and ends with a zero.
+            // SAFETY: the caller guarantees the launch. `words` is live, and `message` has `room`
+            // bytes.
             if unsafe { batt_vm_warp(launch, order, &words, at, room) } {
                 return Ok(());
             }
@@ -160,7 +164,7 @@ unsafe fn run_vm(launch: &Launch, lanes: Option<Lanes>) -> Result<(), String> {
             Err(message.to_string_lossy().into_owned())
         }
         _ => {
-            // SAFETY: the launch is the caller's.
+            // SAFETY: the caller guarantees the launch.
             unsafe { batt_vm_host(launch) };
             Ok(())
         }
@@ -183,7 +187,7 @@ impl Device for Emulated {
     }
 
     fn memory(&self) -> u64 {
-        // Of what the host has this much is ours to use; nobody needs more for testing.
+        // The share of the host's memory that tests may use.
         4 << 30
     }
 
@@ -229,21 +233,21 @@ impl Device for Emulated {
                     arenas: arena.as_mut_ptr() as u64,
                     ..launch
                 };
-                // SAFETY: the addresses are those of live memory of the sizes that the launch says, which nobody
-                // else touches before the threads are joined; each thread has an arena of its own, and jobs, room in
-                // the output and counts are taken atomically. The words of programs, inputs and jobs are the
-                // engine's, which the VM trusts.
+                // SAFETY: the addresses are of live buffers with the sizes that the launch states.
+                // Only these threads use them until they are joined. Each thread has an arena of
+                // its own; jobs, room in the output and counts are taken atomically. The words of
+                // programs, inputs and jobs come from the engine, which the VM trusts.
                 let work = move || unsafe { run_vm(&launch, lanes) };
                 let thread = thread::Builder::new().stack_size(STACK);
                 threads.push(thread.spawn_scoped(scope, work));
             }
             let ends = threads.into_iter().flatten().map(|thread| thread.join());
-            // What happens on a thread panics nowhere.
+            // No thread panics: the VM returns its errors.
             ends.flatten().collect::<Vec<Result<(), String>>>()
         });
         // One thread is enough to do all jobs.
         if ends.is_empty() {
-            return Err(DeviceError::Launch("the system gives us no thread".into()));
+            return Err(DeviceError::Launch("cannot start a thread".into()));
         }
         if let Some(broken) = ends.into_iter().find_map(Result::err) {
             return Err(DeviceError::Launch(broken));

@@ -1,8 +1,9 @@
-//! Lanes that go their own ways (`device/alone.cuh`): functions without lane bodies on many elements give what they give on
-//! the CPU, in whatever order lanes run.
+//! Diverging lanes (`device/alone.cuh`): functions without lane bodies on many elements give the
+//! same values as on the CPU, in any order of lanes.
 //!
-//! That a call was made by lanes alone is seen in two ways. A fault that is planted in `call_alone` is found. And the calls of
-//! a primitive are counted: what lanes have given up is done again in turn, so there are more calls than with one lane.
+//! Two things show that single lanes made a call. A fault planted in `call_alone` is found. And
+//! calls of a primitive are counted: calls that lanes gave up are repeated in turn, so there are
+//! more calls than with one lane.
 
 use std::num::NonZeroUsize;
 
@@ -16,23 +17,23 @@ use batt_engine::device::{
 use batt_engine::{Compiled, RunError, Sample};
 use batt_lang::SolverFile;
 
-/// What becomes of the calls that lanes make.
+/// What happens to the calls that lanes make.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Expect {
     /// They are made once.
     Kept,
-    /// Those of some lanes are given up and made again in turn.
+    /// Some lanes give up their calls, which are repeated in turn.
     Again,
-    /// Lanes look at elements that nobody would look at in turn.
+    /// Lanes call for elements that a loop in turn would not reach.
     Ahead,
 }
 use Expect::*;
 
-/// A program: what becomes of its calls, the primitive that is counted, and its lines.
+/// A program: what happens to its calls, the counted primitive, and its lines.
 type Case = (Expect, &'static str, &'static str);
 
-/// What lanes make is kept: sets with their slots and without, tuples, grids, rows from the middle of grids, values that are
-/// partly older than the call.
+/// Values made by lanes are kept: sets with and without slots, tuples, grids, rows from the middle
+/// of grids, values that are partly older than the call.
 const VALUES: &[Case] = &[
     (Kept, "toindices", "apply(toindices, OBJECTS)"),
     (Kept, "toindices", "apply(toindices, TUPLE)"),
@@ -48,7 +49,7 @@ const VALUES: &[Case] = &[
         "normalize",
         "combine(first(apply(normalize, TUPLE)), last(apply(normalize, TUPLE)))",
     ),
-    // A first launch stops at an object without order: alone all lanes come to one.
+    // A first launch stops at an object without order; diverging lanes all reach one.
     (Ahead, "totuple", "apply(totuple, TUPLE)"),
     (Kept, "subgrid", "apply(rbind(subgrid, I), TUPLE)"),
     (Kept, "subgrid", "apply(rbind(subgrid, I), OBJECTS)"),
@@ -88,7 +89,7 @@ const VALUES: &[Case] = &[
         "divide",
         "apply(rbind(divide, THREE), interval(ZERO, 60, ONE))",
     ),
-    // Elements in numbers about those of lanes.
+    // Numbers of elements close to the number of lanes.
     (
         Kept,
         "divide",
@@ -195,7 +196,7 @@ const TWO_ARGUMENTS: &[Case] = &[
     (Ahead, "pair", "papply(pair, TUPLE, TUPLE)"),
 ];
 
-/// Faults in the middle, and as they leave a generator.
+/// Faults in the middle of a function, and in its last call.
 const FAULTS: &[Case] = &[
     (
         Ahead,
@@ -232,14 +233,14 @@ const FAULTS: &[Case] = &[
         "divide",
         "prapply(divide, interval(ZERO, 10, ONE), interval(-4, 20, ONE))",
     ),
-    // All elements of a set fail in the same way, or some do.
+    // All elements of a set fail in the same way, or some of them do.
     (Kept, "repeat", "apply(rbind(repeat, I), asindices(I))"),
     (
         Kept,
         "divide",
         "apply(fork(divide, first, last), asindices(I))",
     ),
-    // After a fault nobody would have made more functions.
+    // After a fault, no further functions are made.
     (
         Ahead,
         "lbind",
@@ -247,7 +248,7 @@ const FAULTS: &[Case] = &[
     ),
 ];
 
-/// What has a number, or no room, is left to be done in turn.
+/// Calls that make numbered functions, or run out of room, are made in turn.
 const IN_TURN: &[Case] = &[
     (
         Again,
@@ -264,7 +265,7 @@ const IN_TURN: &[Case] = &[
         "lbind",
         "size(apply(rbind(repeat, TWO), apply(lbind(lbind, add), interval(ZERO, 20, ONE))))",
     ),
-    // Functions that nobody keeps do no harm.
+    // Functions that are not kept do not matter.
     (
         Kept,
         "lbind",
@@ -282,7 +283,7 @@ const IN_TURN: &[Case] = &[
     ),
 ];
 
-/// Many elements inside of one that a lane has are left to all lanes; up to 31 are not.
+/// A lane leaves many elements inside one of its own to all lanes, but not up to 31.
 const NESTED: &[Case] = &[
     (
         Again,
@@ -336,7 +337,7 @@ const NESTED: &[Case] = &[
     ),
 ];
 
-/// In tokpidjin there are nans, each an object of its own.
+/// Tokpidjin has nans, each of which is a distinct object.
 const NANS: &[Case] = &[
     (
         Again,
@@ -350,7 +351,7 @@ const NANS: &[Case] = &[
     ),
 ];
 
-/// Names for what many cases use. None of it needs the order of a set that a first launch does not know.
+/// Names for values of many cases. None of them needs an order of a set that a first launch lacks.
 const NAMES: [(&str, &str); 5] = [
     ("OBJECTS", "objects(I, T, F, F)"),
     ("TUPLE", "order(objects(I, T, F, F), ulcorner)"),
@@ -371,7 +372,7 @@ fn program_of(call: &str) -> String {
     format!("def f(I):\n{made}    O = {call}\n    return O\n")
 }
 
-/// Has many small objects.
+/// A grid with many small objects.
 fn grid() -> Grid {
     let row = |i: u8| {
         (0..10)
@@ -391,7 +392,7 @@ fn on_cpu(program: &Compiled, grid: &Grid) -> Result<OwnedValue, RunError> {
     })
 }
 
-/// What came of a program, and how often a primitive was called in how many launches.
+/// The outcome of a program, and how often a primitive was called in how many launches.
 type Told = (Result<OwnedValue, RunError>, u64, usize);
 
 fn on_device(device: &mut dyn Device, program: &Compiled, op: &str) -> Result<Told, DeviceError> {
@@ -436,7 +437,7 @@ fn on_device(device: &mut dyn Device, program: &Compiled, op: &str) -> Result<To
     Ok((value, calls, done.times().launches as usize))
 }
 
-/// Does a case in all orders.
+/// Checks a case in all orders of lanes.
 fn check(dialect: Dialect, case: &Case) {
     let (expect, op, call) = *case;
     let file = SolverFile::parse_in(&program_of(call), "test.py", Some(dialect));
@@ -460,7 +461,7 @@ fn check(dialect: Dialect, case: &Case) {
             Ahead => assert!(calls >= in_turn, "{call}, {order:?}: {calls}"),
         }
     }
-    // Nothing is called without elements.
+    // Without elements there are no calls.
     if in_turn == 0 {
         return;
     }
@@ -497,12 +498,12 @@ fn functions_of_two_arguments() {
 }
 
 #[test]
-fn faults_are_those_of_the_first_element_that_has_one() {
+fn the_fault_is_that_of_the_first_failing_element() {
     check_all(FAULTS);
 }
 
 #[test]
-fn what_cannot_be_done_alone_is_done_in_turn() {
+fn calls_that_single_lanes_cannot_make_are_made_in_turn() {
     check_all(IN_TURN);
 }
 
@@ -512,7 +513,7 @@ fn maps_inside_of_maps() {
 }
 
 #[test]
-fn nans_are_objects_of_their_own() {
+fn nans_are_distinct_objects() {
     for case in NANS {
         check(Dialect::Tokpidjin, case);
     }

@@ -1,6 +1,7 @@
-//! What a device finishes with some fuel the CPU finishes within so many steps: `STEPS_PER_FUEL` for each unit.
+//! A run that a device finishes takes the CPU at most `STEPS_PER_FUEL` steps for each unit of its
+//! fuel.
 //!
-//! The lanes of a warp share work out, and fuel with it, so this is measured with all of them.
+//! The lanes of a warp share work, and so share fuel. The tests use all lanes for this reason.
 
 use std::path::Path;
 
@@ -13,24 +14,24 @@ use batt_engine::device::{
 use batt_engine::{Compiled, Sample, judge};
 use batt_lang::SolverFile;
 
-/// What a run took.
+/// The cost of a run.
 struct Cost {
     steps: u64,
     fuel: u64,
-    /// Did it fail on the CPU?
+    /// Whether it failed on the CPU.
     failed: bool,
 }
 
-/// Fuel that every run is taken to need: a first call may take the CPU some steps to find out that it fails.
+/// Fuel added to every run, since the CPU may take some steps to detect that a first call fails.
 const START: u64 = 8;
 
 impl Cost {
-    /// Steps for a unit of fuel.
+    /// Steps per unit of fuel.
     fn ratio(&self) -> u64 {
         self.steps.div_ceil(START + self.fuel)
     }
 
-    /// The same of what another run took beyond this one.
+    /// Steps per unit of fuel of what another run takes beyond this one.
     fn ratio_of_more(&self, more: &Cost) -> u64 {
         let fuel = more.fuel.saturating_sub(self.fuel);
         (more.steps.saturating_sub(self.steps)).div_ceil(fuel.max(1))
@@ -45,7 +46,7 @@ struct Runs<'a> {
 }
 
 impl<'a> Runs<'a> {
-    /// All programs of a text on all samples; nothing where there are no warps.
+    /// All programs of a text on all samples; `None` where there are no warps.
     fn new(dialect: Dialect, text: &str, samples: &'a [Sample<'a>]) -> Option<Runs<'a>> {
         let Some(mut device) = Emulated::warp(LaneOrder::Up) else {
             println!("skipped: lanes are switched on Linux on x86-64 alone");
@@ -83,7 +84,7 @@ impl<'a> Runs<'a> {
         })
     }
 
-    /// What a program took on a sample, if the device has finished it.
+    /// The cost of a program on a sample, if the device finished it.
     fn cost(&self, program: usize, sample: usize) -> Option<Cost> {
         let at = program * self.samples.len() + sample;
         self.done.job(at).ok()?;
@@ -112,8 +113,8 @@ fn is_heavy() -> bool {
     std::env::var_os("BATT_HEAVY").is_some_and(|value| value != "0")
 }
 
-/// Solvers on inputs of any task: those of the corpus; or, to measure, the file `BATT_SOLVERS` on one of `BATT_EVERY`
-/// inputs of the tasks in `BATT_TASKS`.
+/// The solvers of the corpus on inputs of any task. For measurements, the file `BATT_SOLVERS` on
+/// one of `BATT_EVERY` inputs of the tasks in `BATT_TASKS`.
 #[test]
 fn solvers_stay_within_the_steps_for_their_fuel() {
     let text = match std::env::var("BATT_SOLVERS") {
@@ -164,7 +165,7 @@ fn solvers_stay_within_the_steps_for_their_fuel() {
     assert!(most.0 <= STEPS_PER_FUEL);
 }
 
-/// Arguments far larger than those of solvers, and some that are small.
+/// Arguments, most of them far larger than those of solvers.
 const ARGUMENTS: [&str; 29] = [
     "I",
     "upscale(I, FOUR)",
@@ -191,14 +192,14 @@ const ARGUMENTS: [&str; 29] = [
     "repeat(upscale(I, FOUR), TEN)",
     "repeat(asindices(I), TEN)",
     "totuple(asobject(I))",
-    // Functions with bodies for lanes, which go through what they are given.
+    // Functions with bodies for lanes that iterate over their argument.
     "numcolors",
     "uppermost",
     "matcher(identity, asindices(I))",
     "rbind(contained, totuple(asobject(I)))",
 ];
 
-/// The same in the words of tokpidjin.
+/// The same argument in tokpidjin.
 fn in_tokpidjin(argument: &str) -> String {
     match argument {
         "objects(I, T, F, F)" => "o_g(I, R4)".to_owned(),
@@ -208,7 +209,7 @@ fn in_tokpidjin(argument: &str) -> String {
     }
 }
 
-/// Those that primitives with many parameters are tried with.
+/// The arguments for primitives with many parameters.
 const FEWER: [usize; 12] = [0, 1, 3, 4, 5, 10, 12, 13, 15, 17, 18, 23];
 
 /// Two programs for each choice of arguments: a primitive called once, and twice.
@@ -239,8 +240,9 @@ fn calls(op: &Op, every: usize) -> (String, Vec<String>) {
     (text, calls)
 }
 
-/// Every primitive on large arguments, all choices of them (`BATT_HEAVY`) or a few: no call takes the CPU more than its fuel
-/// says, nor does one that is made again, when what can be kept is there. `BATT_OPS` names those to measure alone.
+/// Calls every primitive with large arguments, in all combinations (`BATT_HEAVY`) or a few. No call
+/// may take the CPU more steps than its fuel allows, nor may a second call, which finds caches
+/// filled. `BATT_OPS` limits the primitives for measurements.
 fn calls_stay_within_the_steps_for_their_fuel(dialect: Dialect) {
     let cells = |cell: fn(usize, usize) -> usize| {
         let row = |i| (0..30).map(|j| cell(i, j) as u8).collect();
@@ -314,9 +316,10 @@ fn calls_in_tokpidjin_stay_within_the_steps_for_their_fuel() {
     calls_stay_within_the_steps_for_their_fuel(Dialect::Tokpidjin);
 }
 
-/// The CPU looks for each value from the beginning of a tuple: a device pays for that, or leaves the run, however it finds them.
+/// The CPU searches a tuple from its beginning for each value. A device must pay fuel for that, or
+/// leave the run, whichever way it searches.
 #[test]
-fn looking_through_a_tuple_is_paid_for() {
+fn a_search_through_a_tuple_costs_fuel() {
     let rows: Vec<Vec<u8>> = (0..30).map(|i| vec![i % 10; 30]).collect();
     let input = Grid::from_rows(&rows).expect("a grid");
     let samples = [Sample {

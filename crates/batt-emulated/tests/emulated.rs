@@ -1,4 +1,4 @@
-//! Programs on the emulated device give what they give on the CPU.
+//! Programs have the same outcome on the emulated device as on the CPU.
 
 use std::num::NonZeroUsize;
 
@@ -49,7 +49,7 @@ fn on_cpu(program: &Compiled, grid: &Grid) -> Result<OwnedValue, RunError> {
 }
 
 #[test]
-fn programs_give_what_they_give_on_the_cpu() {
+fn programs_have_the_same_outcome_as_on_the_cpu() {
     let file = SolverFile::parse_in(PROGRAMS, "test.py", Some(Dialect::ArcDsl));
     assert!(file.is_clean(), "{:?}", file.diagnostics);
     let compiled: Vec<Compiled> = file.programs.iter().map(Compiled::new).collect();

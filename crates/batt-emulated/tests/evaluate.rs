@@ -1,4 +1,4 @@
-//! Solvers with the help of devices give what they give without: values, verdicts and hashes.
+//! Devices do not change the results of solvers: values, verdicts and hashes.
 
 use std::num::NonZeroUsize;
 
@@ -10,7 +10,7 @@ use batt_engine::device::{Device, DeviceOptions, DeviceReport, ScoreOptions, sco
 use batt_engine::{Compiled, EvalOptions, Job, Judged, Sample, Values, Verdict, evaluate_on};
 use batt_lang::SolverFile;
 
-/// Besides those of the corpus: parameters in any order, and one that nobody can give.
+/// Solvers besides those of the corpus: parameters in any order, and one that does not exist.
 const MORE: &str = "
 def odd_one(C, I):
     x1 = equality(C, I)
@@ -63,7 +63,7 @@ fn run(
     verify: f64,
 ) -> (Vec<Told>, Option<DeviceReport>) {
     with_corpus(|programs, samples| {
-        // Not in the order in which devices are given programs.
+        // An order other than that in which devices get programs.
         let jobs: Vec<Job<'_>> = samples
             .iter()
             .flat_map(|sample| {
@@ -143,7 +143,8 @@ fn scores_are_the_same() {
     }
 }
 
-/// With fewer steps for the CPU there is less fuel for devices, and the same comes of it; with hardly any they are not used.
+/// With fewer steps for the CPU there is less fuel for devices, and the results are the same. With
+/// very few, devices are not used.
 #[test]
 fn scores_within_fewer_steps() {
     with_corpus(|programs, samples| {

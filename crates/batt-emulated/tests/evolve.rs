@@ -1,4 +1,4 @@
-//! Evolution with the help of a device is the same as without.
+//! A device does not change the results of evolution.
 
 use std::num::NonZeroUsize;
 
@@ -12,7 +12,7 @@ use batt_lang::SolverFile;
 use batt_lang::card::structural_hash;
 
 #[test]
-fn a_device_changes_nothing_but_who_does_the_work() {
+fn evolution_has_the_same_results_with_a_device() {
     let ids = ["1b91133d", "33b64ef9", "8d3e25e2", "d66c1b89", "e73fc175"];
     let all = corpus::tasks();
     let tasks: Vec<Task> = ids.iter().filter_map(|id| all.get(id).cloned()).collect();

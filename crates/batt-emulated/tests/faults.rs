@@ -1,4 +1,4 @@
-//! Whatever goes wrong on a device, all runs are done and give what they give without one; and the report says so.
+//! Failures of devices do not change the results of runs, and the report counts them.
 
 use std::num::NonZeroUsize;
 
@@ -99,7 +99,7 @@ fn what_a_failing_device_leaves_is_counted() {
     }
 }
 
-/// What looks like an answer is believed unless it is verified.
+/// Well-formed wrong answers are found only by verification.
 #[test]
 fn nonsense_does_no_harm_if_verified() {
     let (expected, _) = scores(None, 100, 0.0);
@@ -121,7 +121,7 @@ fn one_giant_batch() {
     }
 }
 
-/// No jobs, one, and more than there is room for the output of.
+/// Batches without jobs, with one, and with more output than there is room for.
 #[test]
 fn batches_of_any_size() {
     let text = "def same(I):\n    return I\n";
@@ -156,7 +156,7 @@ fn batches_of_any_size() {
             assert_eq!(done.len(), count);
             assert!(done.error.is_none());
             assert!((0..count).all(|k| done.job(k).is_ok()));
-            // The first launch has room for those that write about as much as is usual.
+            // The first launch has room for outputs of usual size.
             let launches = done.times().launches;
             assert_eq!(launches, if count == most { 2 } else { 1 });
         }

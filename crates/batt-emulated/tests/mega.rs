@@ -1,4 +1,4 @@
-//! Mega-batches with the help of devices give what they give without.
+//! Devices do not change the results of mega-batches.
 
 use std::num::NonZeroUsize;
 
@@ -11,10 +11,10 @@ use batt_engine::device::{
 };
 use batt_engine::{BattEntry, CompiledBatt, MegaOptions, MegaReport, Sample, Verdict, mega_on};
 use batt_lang::batt::BattFile;
-use batt_lang::card::{self, CardOptions, Donor};
+use batt_lang::card::{self, CardDonor, CardOptions};
 use batt_lang::{Batt, OnError, SolverFile};
 
-/// Solvers that ask for much of a device.
+/// Solvers that are hard for a device.
 const SOLVERS: &str = "
 def solve_0(I):
     return I
@@ -42,10 +42,10 @@ def solve_4(I):
 fn batt() -> Batt {
     let file = SolverFile::parse_in(SOLVERS, "solvers.py", Some(Dialect::ArcDsl));
     assert!(file.is_clean(), "{:?}", file.diagnostics);
-    let donors: Vec<Donor<'_>> = file
+    let donors: Vec<CardDonor<'_>> = file
         .programs
         .iter()
-        .map(|program| Donor {
+        .map(|program| CardDonor {
             id: program.name().to_owned(),
             program,
             size: None,
@@ -58,7 +58,7 @@ fn batt() -> Batt {
         .batt
 }
 
-/// A batt that asks for little, in which some solvers fail.
+/// A small batt in which some solvers fail.
 const SIMPLE: &str = "
 def batt(task_id, S, I, C, log_path):
     s = []
@@ -83,7 +83,7 @@ def batt(task_id, S, I, C, log_path):
     return o, s
 ";
 
-/// A batt that looks at all it is given.
+/// A batt that uses all its parameters.
 const TOKPIDJIN: &str = "
 def batt(task_id, S, I, C, log_path):
     s = []
@@ -98,8 +98,8 @@ def batt(task_id, S, I, C, log_path):
     return o, s
 ";
 
-/// A batt of which a device leaves parts: too much memory, too large, locations it does not treat. What they share with
-/// others is done for those.
+/// A batt of which a device leaves parts to the CPU: too much memory, values that are too large,
+/// unsupported locations. Steps shared with other solvers still run on the device for those.
 const LARGE: &str = "
 def batt(task_id, S, I, C, log_path):
     s = []
@@ -128,7 +128,7 @@ def batt(task_id, S, I, C, log_path):
     return o, s
 ";
 
-/// The same with a set of closures, whose order follows from their numbers.
+/// The same with a set of closures, whose order depends on their numbers.
 const CLOSURES: &str = "
 def batt(task_id, S, I, C, log_path):
     s = []
@@ -153,8 +153,9 @@ def batt(task_id, S, I, C, log_path):
     return o, s
 ";
 
-/// A candidate that takes all steps there are, and leaves none for the comparison, which fails before it comes to that.
-const DEAR: &str = "
+/// A candidate that uses up the limit of steps while solving. In the comparison it would fail
+/// earlier, but the comparison has no steps left.
+const EXPENSIVE: &str = "
 def batt(task_id, S, I, C, log_path):
     s = []
     o = []
@@ -166,14 +167,14 @@ def batt(task_id, S, I, C, log_path):
     t5 = get_nth_t(t4, ZERO)
     t6 = rbind(contained, t5)
     t7 = apply(t6, t5)
-    o.append((7, False, 'dear', t7))
+    o.append((7, False, 'long', t7))
     t8 = equality(t7, C)
-    s.append((8, 'dear', 'd', t8))
+    s.append((8, 'long', 'd', t8))
     return o, s
 ";
 
-/// Python compares a key before it asks for the next one, and so meets the second, which is no number, before the third, which there
-/// is not.
+/// Python compares each key before it computes the next one. So it fails at the second key, which
+/// is not a number, before the third, which does not exist.
 const FAULTS: &str = "
 def batt(task_id, S, I, C, log_path):
     s = []
@@ -207,7 +208,7 @@ fn with_work<T>(body: impl FnOnce(&[CompiledBatt], &[Sample<'_>]) -> T) -> T {
     let mut samples: Vec<Sample<'_>> = pairs
         .map(|(task, _, pair)| Sample::new(task, pair))
         .collect();
-    // Some whose input is the answer, and some without an answer.
+    // Some samples have their input as the answer, and some have no answer.
     for sample in samples.iter_mut().step_by(3) {
         sample.expected = Some(sample.input);
     }
@@ -268,7 +269,7 @@ fn options(threads: usize, chunk: usize) -> MegaOptions {
         threads: NonZeroUsize::new(threads),
         device: DeviceOptions {
             chunk: NonZeroUsize::new(chunk),
-            // So much that large values are not left for want of it.
+            // Enough fuel for large values.
             settings: LaunchSettings {
                 fuel: 300_000,
                 ..LaunchSettings::default()
@@ -295,7 +296,7 @@ fn devices_chunks_and_batches_change_nothing() {
     assert!(expected.device.is_none());
     assert!(
         lines.iter().any(|line| line.3.is_some()),
-        "somebody compares"
+        "no batt compares"
     );
     for (devices, threads, chunk, batch_size) in [
         (1, 1, 1, 1),
@@ -323,8 +324,9 @@ fn devices_chunks_and_batches_change_nothing() {
 }
 
 #[test]
-fn a_comparison_has_what_its_candidate_leaves_of_the_limits() {
-    let batts = [CompiledBatt::new(&batt_of(DEAR, Dialect::Tokpidjin)).on_error(OnError::Poison)];
+fn a_comparison_has_the_rest_of_its_candidates_limits() {
+    let batts =
+        [CompiledBatt::new(&batt_of(EXPENSIVE, Dialect::Tokpidjin)).on_error(OnError::Poison)];
     let tasks = corpus::tasks();
     let (task, _, pair) = tasks.pairs().next().expect("a task");
     let mut sample = Sample::new(task, pair);
@@ -343,7 +345,7 @@ fn a_comparison_has_what_its_candidate_leaves_of_the_limits() {
 }
 
 #[test]
-fn of_several_faults_lanes_find_the_first() {
+fn lanes_report_the_first_of_several_faults() {
     let batts = [CompiledBatt::new(&batt_of(FAULTS, Dialect::ArcDsl))];
     let tasks = corpus::tasks();
     let (task, _, pair) = tasks.pairs().next().expect("a task");
@@ -361,20 +363,20 @@ fn of_several_faults_lanes_find_the_first() {
 }
 
 #[test]
-fn what_a_device_leaves_of_a_batt_is_no_loss_to_the_rest() {
+fn a_device_leaves_only_the_unsupported_parts_of_a_batt() {
     let (report, _) = run(&mut emulated(1), &options(2, 0), 0);
     let device = report.device.expect("devices were used");
     assert_eq!(device.runs.total(), device.runs.finished());
     let left = |reason: Reason| device.entries.left[reason.index()];
-    // Of each of the two batts on 60 samples: what is large, in one way or another, and its score; ...
+    // For each of the two batts on 60 samples: values that are too large, and their scores; ...
     let large = [Reason::Arena, Reason::Fuel, Reason::Size].map(left);
     let large = large.iter().sum::<u64>();
     assert!(large >= 3 * 2 * 60, "{:?}", device.entries);
-    // ... and what has locations that are not treated; and a set of closures.
+    // ... and unsupported locations, and a set of closures.
     assert_eq!(left(Reason::Odd), (2 * 2 + 1) * 60);
 }
 
-/// Lanes agree on what is left.
+/// All lanes agree on the parts that they leave.
 #[test]
 fn a_warp_changes_nothing() {
     let Some(device) = Emulated::warp(LaneOrder::Shuffled(7)) else {
@@ -410,7 +412,7 @@ fn verdicts_alone_are_the_same() {
 }
 
 #[test]
-fn what_is_done_again_is_the_same() {
+fn repeated_runs_have_the_same_results() {
     for values in [true, false] {
         let mut options = options(2, 40);
         options.values = values;
@@ -425,7 +427,7 @@ fn what_is_done_again_is_the_same() {
     }
 }
 
-/// A device on which every so many launches fail, and that may be lost after some.
+/// A device on which launches fail at regular intervals, and that may be lost after some launches.
 struct Faulty {
     device: Emulated,
     launches: usize,
@@ -479,7 +481,7 @@ fn a_device_that_fails_changes_nothing() {
     }
 }
 
-/// A device that gives wrong answers, as one with a bug would.
+/// A device with wrong answers, as if it had a bug.
 struct Wrong(Emulated);
 
 impl Device for Wrong {
@@ -517,13 +519,13 @@ fn wrong_answers_are_found() {
     let device = report.device.expect("devices were used");
     assert!(device.differing > 0);
     assert!(!device.mismatches.is_empty() && device.mismatches.len() <= 10);
-    // What was done again is what counts.
+    // The repeated run counts.
     let (_, lines) = run(&mut [], &options, 0);
     assert!(found == lines);
 }
 
 #[test]
-fn words_that_make_no_sense_are_done_by_the_cpu() {
+fn runs_with_malformed_results_fall_back_to_the_cpu() {
     struct Garbled(Emulated);
     impl Device for Garbled {
         fn name(&self) -> String {
@@ -547,7 +549,7 @@ fn words_that_make_no_sense_are_done_by_the_cpu() {
     assert!(device.runs.left[Reason::Broken.index()] > 0);
 }
 
-/// Devices with one lane and, where there are such, with all.
+/// Devices with one lane and, if supported, with all lanes.
 fn devices_of_all_kinds() -> Vec<Box<dyn Device>> {
     let mut devices = emulated(1);
     match Emulated::warp(LaneOrder::Up) {
@@ -577,15 +579,15 @@ fn low_limits_are_kept() {
 }
 
 #[test]
-fn limits_that_nothing_stays_within_keep_devices_out() {
+fn impossible_limits_keep_devices_unused() {
     let mut options = options(2, 40);
     options.limits.steps = 1000;
     let (report, _) = run(&mut emulated(1), &options, 0);
     assert!(report.device.is_none());
 }
 
-/// A batt of a solver with many steps, each of which takes little, and of solvers that do nothing, with which the run as a whole
-/// may take much.
+/// A batt of one solver with many cheap steps, and of solvers that do nothing, whose limits add to
+/// those of the run.
 fn frugal(steps: usize) -> Batt {
     let mut text =
         "def batt(task_id, S, I, C, log_path):\n    s = []\n    o = []\n    t1 = asindices(I)\n"
@@ -603,10 +605,10 @@ fn frugal(steps: usize) -> Batt {
     batt_of(&(text + "    return o, s\n"), Dialect::ArcDsl)
 }
 
-/// The CPU has limits for each solver. A run on a device has as much as all its solvers together, but none of them
-/// may use more than its own.
+/// The CPU has limits for each solver. A run on a device has the sum of its solvers' limits, but no
+/// solver may use more than its own.
 #[test]
-fn no_solver_spends_what_is_for_others() {
+fn no_solver_uses_the_limits_of_others() {
     let grids = [3, 6, 9, 11].map(|side| {
         let rows = vec![vec![1; side]; side];
         Grid::from_rows(&rows).expect("a grid")
@@ -619,7 +621,7 @@ fn no_solver_spends_what_is_for_others() {
     let batts = [CompiledBatt::new(&frugal(8000))];
     let options = options(2, 40);
     let (expected, lines) = run_batts(&batts, &samples, &mut [], &options, 0);
-    // That of the larger two.
+    // The candidates of the two larger solvers.
     assert_eq!(expected.faults, [(Fault::Steps, 2)]);
     for device in devices_of_all_kinds() {
         let name = device.name();

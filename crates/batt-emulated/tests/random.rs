@@ -1,19 +1,20 @@
-//! Random batts, of random solvers and differs: devices give what cores give, whatever the number of threads.
+//! Random batts of random solvers and differs have the same results on devices and on CPU cores,
+//! for any number of threads.
 
 use std::num::NonZeroUsize;
 
 use batt_arc::{Grid, Pair};
-use batt_cuda::{Cuda, Settings};
+use batt_cuda::{Cuda, CudaSettings};
 use batt_dsl::{Dialect, Limits, OwnedValue};
 use batt_emulated::{Emulated, LaneOrder};
 use batt_engine::Cancel;
 use batt_engine::device::Device;
 use batt_engine::{CompiledBatt, MegaOptions, RunError, Sample, Verdict, mega_on};
-use batt_lang::card::{self, CardOptions, Donor};
+use batt_lang::card::{self, CardDonor, CardOptions};
 use batt_lang::{Batt, OnError, Operand, Program, ProgramBuilder, SplitMix64, StepId, StepKind};
 use batt_testing::generate::{self, Choices};
 
-/// Batts that are tried, each on a few samples.
+/// The number of batts, each run on a few samples.
 fn count() -> u64 {
     match std::env::var_os("BATT_HEAVY") {
         Some(_) => 20_000,
@@ -21,14 +22,14 @@ fn count() -> u64 {
     }
 }
 
-/// The number of the first one: `BATT_SEED` chooses others than the last time.
+/// The number of the first batt. `BATT_SEED` selects other batts.
 fn first() -> u64 {
     let seed = std::env::var("BATT_SEED").ok();
     seed.map_or(0, |seed| seed.parse().expect("BATT_SEED is a number"))
 }
 
-/// Two devices: emulated ones of one lane; with `BATT_DEVICE=warp` all lanes of a warp in a random order, with `BATT_DEVICE=cuda` two logical devices on
-/// a real one.
+/// Two devices: emulated ones with one lane; with `BATT_DEVICE=warp` all lanes of a warp in a
+/// random order; with `BATT_DEVICE=cuda` two logical devices on a GPU.
 fn two_devices() -> Vec<Box<dyn Device>> {
     fn boxed(device: impl Device + 'static) -> Box<dyn Device> {
         Box::new(device)
@@ -41,7 +42,7 @@ fn two_devices() -> Vec<Box<dyn Device>> {
             (1..3).map(|seed| boxed(warp(seed))).collect()
         }
         Some("cuda") => {
-            let opened = Cuda::open_all(&[0, 0], &Settings::from_env()).expect("a device");
+            let opened = Cuda::open_all(&[0, 0], &CudaSettings::from_env()).expect("a device");
             opened.devices.into_iter().map(boxed).collect()
         }
         Some(other) => panic!("BATT_DEVICE is warp or cuda, not {other}"),
@@ -53,14 +54,15 @@ fn bytes(random: &mut SplitMix64, most: u64) -> Vec<u8> {
     (0..len).map(|_| random.number() as u8).collect()
 }
 
-/// For each step of a program the program that gives its value, with the steps that it needs: what one of them does wrong shows.
+/// For each step of a program, the program with that step's value as its result, which shows a
+/// wrong value at its step.
 fn values_of_steps(program: &Program) -> Vec<Program> {
     let number = |operand: &Operand| match operand {
         Operand::Step(id) => Some(id.index()),
         _ => None,
     };
     let slices = (0..program.steps().len()).map(|last| {
-        // What a step needs comes before it, so one pass from the end finds everything.
+        // The operands of a step come before it, so one pass from the end finds all steps.
         let mut needed = vec![false; last + 1];
         needed[last] = true;
         for step in (0..=last).rev() {
@@ -90,8 +92,8 @@ fn values_of_steps(program: &Program) -> Vec<Program> {
     slices.collect()
 }
 
-/// A batt of random solvers, and one that gives the input. The differs are random, too, where the language has random programs
-/// that look at `C`.
+/// A batt of random solvers, and one that returns the input. The differs are random, too, where the
+/// dialect has random programs that use `C`.
 fn batt(random: &mut SplitMix64, dialect: Dialect) -> (Batt, OnError) {
     let mut programs = |count: u64| -> Vec<Program> {
         let programs = 0..random.below(count);
@@ -111,9 +113,9 @@ fn batt(random: &mut SplitMix64, dialect: Dialect) -> (Batt, OnError) {
         Dialect::Tokpidjin => programs(5),
         _ => card::differs(dialect),
     };
-    let donors: Vec<Donor<'_>> = (0..)
+    let donors: Vec<CardDonor<'_>> = (0..)
         .zip(&solvers)
-        .map(|(k, program)| Donor {
+        .map(|(k, program)| CardDonor {
             id: format!("s{k}"),
             program,
             size: None,
@@ -125,7 +127,7 @@ fn batt(random: &mut SplitMix64, dialect: Dialect) -> (Batt, OnError) {
     (merged.expect("one dialect").batt, on_error)
 }
 
-/// The steps of an entry, for whoever has to find out what is wrong.
+/// The steps of an entry as text, for the message of a failure.
 fn steps_of(batt: &Batt, entry: usize) -> String {
     let outputs = batt.outputs.iter().map(|o| (&o.steps, &o.value));
     let scores = batt.scores.iter().map(|s| (&s.steps, &s.value));
@@ -158,7 +160,7 @@ fn random_batts_are_the_same_everywhere() {
             input: grids[0].clone(),
             output: Some(grids[1].clone()),
         }];
-        // In one the input is the answer, in one it is not, and in one nobody knows.
+        // In one sample the input is the answer, in one it is not, and one has no answer.
         let expected = [Some(&grids[1]), Some(&grids[0]), None];
         let samples: Vec<Sample<'_>> = grids[1..]
             .iter()

@@ -1,5 +1,5 @@
-//! With all the lanes of a warp the device gives what it gives with one, in whatever order they run; lanes that do
-//! not wait for one another are found.
+//! A warp with all its lanes has the same results as one lane, in any order of lanes, and lanes
+//! that do not wait for each other are found.
 
 use std::fs;
 use std::num::NonZeroUsize;
@@ -15,7 +15,7 @@ use batt_engine::{Compiled, Judged, Sample, Verdict};
 use batt_lang::SolverFile;
 use tempfile::TempDir;
 
-/// A warp, or words about there being none.
+/// A warp; `None`, with a message, if warps are not supported.
 fn warp(order: LaneOrder) -> Option<Emulated> {
     let warp = Emulated::warp(order);
     if warp.is_none() {
@@ -54,7 +54,7 @@ fn corpus_in(order: LaneOrder) {
     assert_eq!(report.devices[0].errors, [""; 0]);
     let differing = found.iter().zip(&expected).position(|(a, b)| a != b);
     assert_eq!(differing, None, "{order:?}");
-    // The processor does not do it all.
+    // The CPU does not run everything.
     assert!(report.runs.finished() > report.runs.total() / 2);
     assert_eq!(report.runs.left[Reason::Broken.index()], 0);
 }
@@ -74,15 +74,15 @@ fn the_corpus_with_lanes_in_any_order() {
     corpus_in(LaneOrder::Shuffled(1));
 }
 
-/// A sync that is passed by is noticed: as wrong values if all lanes do, as lanes in different places if some do, and a
-/// context that is not everybody's as well.
+/// A skipped sync is found: by wrong values if all lanes skip it, by lanes in different places if
+/// some do. A context that differs between lanes is found as well.
 #[test]
 fn planted_faults_are_found() {
     let (expected, _) = corpus_scores(None, 9);
     for order in [LaneOrder::Up, LaneOrder::Down, LaneOrder::Shuffled(5)] {
         let planted = |lanes, what| {
             let fault = Planted {
-                // Mirrors and the like end with it, when all lanes have written their cells.
+                // Mirrors and others end with a sync, after all lanes have written their cells.
                 function: c"grid_done",
                 lanes,
                 what,
@@ -102,14 +102,14 @@ fn planted_faults_are_found() {
             (1 << 7, Misdeed::Spend, "different contexts"),
         ] {
             let (wrong, errors) = planted(lanes, what).expect("there are warps");
-            // The processor has done those runs.
+            // The CPU has run those.
             assert!(!wrong);
             assert!(
                 errors.iter().any(|error| error.contains(words)),
                 "{order:?} {words}: {errors:?}"
             );
         }
-        // Nobody is at fault in a function that there is not.
+        // A fault in a function that does not exist has no effect.
         let fault = Planted {
             function: c"no_such_function",
             lanes: 1,
@@ -125,7 +125,7 @@ fn planted_faults_are_found() {
     }
 }
 
-/// About as many lines are taken from each file of vectors.
+/// The approximate number of lines to take from each file of vectors.
 const SAMPLE: usize = 40;
 
 /// Some lines of each file of calls, spread over it.
@@ -141,7 +141,8 @@ fn sample(from: &Path, to: &Path) {
     }
 }
 
-/// Runs vectors without the processor's help: what the device leaves is of no interest here. Gives how many passed.
+/// Runs vectors without the fallback to the CPU: runs that the device leaves do not count. Returns
+/// the number of passed cases.
 fn conform(dir: &Path, order: LaneOrder) -> Option<usize> {
     let mut device = warp(order)?;
     let found = check_on_device(dir, &[], &mut device, false, |_, _| {}).expect("vectors");
@@ -157,7 +158,7 @@ fn conform(dir: &Path, order: LaneOrder) -> Option<usize> {
 }
 
 #[test]
-fn primitives_give_what_they_give_in_python() {
+fn primitives_have_the_same_outcome_as_in_python() {
     let Some(shared) = batt_testing::shared("vectors") else {
         println!("skipped: no vectors directory (set BATT_SHARED)");
         return;
@@ -171,9 +172,9 @@ fn primitives_give_what_they_give_in_python() {
     }
 }
 
-/// All vectors in three orders: minutes.
+/// All vectors in three orders, which takes minutes.
 #[test]
-fn everything_gives_what_it_gives_in_python() {
+fn everything_has_the_same_outcome_as_in_python() {
     let Some(shared) = batt_testing::shared("vectors").filter(|_| batt_testing::heavy()) else {
         println!("skipped: no vectors directory (set BATT_SHARED), or BATT_HEAVY is not set");
         return;

@@ -10,7 +10,7 @@ use batt_engine::{
     BattEntry, BattWorker, Compiled, CompiledBatt, EvalOptions, Goal, Job, MegaOptions, MegaReport,
     Sample, StepCount, Values, Verdict, mega, run_job,
 };
-use batt_lang::card::{self, CardOptions, Donor};
+use batt_lang::card::{self, CardDonor, CardOptions};
 use batt_lang::{Batt, OnError, Program};
 use batt_testing::generate::{self, Choices};
 use batt_testing::{heavy, programs};
@@ -51,10 +51,10 @@ fn merged(programs: &[Program], options: &CardOptions) -> Batt {
 }
 
 fn merged_with(programs: &[Program], differs: &[Program], options: &CardOptions) -> Batt {
-    let donors: Vec<Donor<'_>> = programs
+    let donors: Vec<CardDonor<'_>> = programs
         .iter()
         .enumerate()
-        .map(|(k, program)| Donor {
+        .map(|(k, program)| CardDonor {
             id: k.to_string(),
             program,
             size: None,
@@ -277,9 +277,9 @@ proptest! {
 fn with_corpus<T>(body: impl FnOnce(&Batt, &[Sample<'_>], &[&str]) -> T) -> T {
     let tasks = corpus::tasks();
     let solvers = programs(corpus::SOLVERS);
-    let donors: Vec<Donor<'_>> = solvers
+    let donors: Vec<CardDonor<'_>> = solvers
         .iter()
-        .map(|program| Donor {
+        .map(|program| CardDonor {
             id: program.name().trim_start_matches("solve_").to_owned(),
             program,
             size: None,

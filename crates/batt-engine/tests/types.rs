@@ -3,7 +3,7 @@
 use batt_arc::corpus;
 use batt_dsl::{Dialect, Limits, Outcome, OwnedValue, Workspace};
 use batt_engine::Compiled;
-use batt_lang::types::{Kind, Ty, TypeId, Types};
+use batt_lang::types::{ContainerKind, Ty, TypeId, Types};
 use batt_testing::programs;
 
 #[test]
@@ -64,8 +64,8 @@ fn is_of(types: &Types, value: &OwnedValue, ty: TypeId) -> bool {
         }
         (Ty::Of(kind, item), value) => {
             let items = match (kind, value) {
-                (Kind::Tuple | Kind::Either, OwnedValue::Tuple(items)) => items,
-                (Kind::Set | Kind::Either, OwnedValue::Set(items)) => items,
+                (ContainerKind::Tuple | ContainerKind::Either, OwnedValue::Tuple(items)) => items,
+                (ContainerKind::Set | ContainerKind::Either, OwnedValue::Set(items)) => items,
                 _ => return false,
             };
             items.iter().all(|value| is_of(types, value, item))

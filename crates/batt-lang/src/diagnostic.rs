@@ -29,18 +29,18 @@ macro_rules! codes {
     ($($(#[$doc:meta])* $variant:ident = $text:literal,)*) => {
         /// The kind of a [`Diagnostic`]. The text form is stable, for filters and tests.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum Code {
+        pub enum DiagnosticCode {
             $($(#[$doc])* #[doc = concat!("(`", $text, "`)")] $variant,)*
         }
 
-        impl Code {
+        impl DiagnosticCode {
             /// All codes.
-            pub const ALL: &[Code] = &[$(Code::$variant,)*];
+            pub const ALL: &[DiagnosticCode] = &[$(DiagnosticCode::$variant,)*];
 
             /// The stable short text, such as `unknown-name`.
             pub fn as_str(self) -> &'static str {
                 match self {
-                    $(Code::$variant => $text,)*
+                    $(DiagnosticCode::$variant => $text,)*
                 }
             }
         }
@@ -108,7 +108,7 @@ codes! {
     OrderDependent = "order-dependent",
 }
 
-impl fmt::Display for Code {
+impl fmt::Display for DiagnosticCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -120,7 +120,7 @@ pub struct Diagnostic {
     /// How serious it is.
     pub severity: Severity,
     /// The kind of finding.
-    pub code: Code,
+    pub code: DiagnosticCode,
     /// The finding in one line.
     pub message: String,
     /// The file it is in; empty for a program that came from no file.
@@ -144,7 +144,7 @@ impl Diagnostic {
     /// Makes a finding at a place in a file, or without one for a program that came from no file.
     pub fn new(
         severity: Severity,
-        code: Code,
+        code: DiagnosticCode,
         message: impl Into<String>,
         source: Option<&SourceFile>,
         span: Span,
@@ -161,13 +161,6 @@ impl Diagnostic {
             hint: None,
             function: None,
         }
-    }
-
-    /// Adds advice on how to fix it.
-    #[must_use]
-    pub fn with_hint(mut self, hint: impl Into<String>) -> Diagnostic {
-        self.hint = Some(hint.into());
-        self
     }
 
     /// Adds the function it is in.
@@ -273,14 +266,14 @@ mod tests {
     #[test]
     fn rendering_points_at_the_place() {
         let source = SourceFile::new("a.py", "def f(I):\n\tx1 = objcts(I)\n".into());
-        let found = Diagnostic::new(
+        let mut found = Diagnostic::new(
             Severity::Error,
-            Code::UnknownName,
+            DiagnosticCode::UnknownName,
             "unknown name 'objcts'",
             Some(&source),
             at(2, 7, 6),
-        )
-        .with_hint("did you mean 'objects'?");
+        );
+        found.hint = Some("did you mean 'objects'?".to_owned());
         assert_eq!(
             found.render(),
             "a.py:2:7: error[unknown-name]: unknown name 'objcts'\n  \
@@ -292,7 +285,7 @@ mod tests {
     fn a_place_without_a_file_is_just_the_message() {
         let found = Diagnostic::new(
             Severity::Info,
-            Code::UnusedStep,
+            DiagnosticCode::UnusedStep,
             "x1 is never used",
             None,
             Span::default(),
@@ -306,7 +299,7 @@ mod tests {
         let source = SourceFile::new("a.py", text.into());
         let found = Diagnostic::new(
             Severity::Error,
-            Code::Syntax,
+            DiagnosticCode::Syntax,
             "",
             Some(&source),
             at(1, 5001, 3),
@@ -323,9 +316,9 @@ mod tests {
 
     #[test]
     fn codes_are_unique() {
-        let mut texts: Vec<_> = Code::ALL.iter().map(|c| c.as_str()).collect();
+        let mut texts: Vec<_> = DiagnosticCode::ALL.iter().map(|c| c.as_str()).collect();
         texts.sort_unstable();
         texts.dedup();
-        assert_eq!(texts.len(), Code::ALL.len());
+        assert_eq!(texts.len(), DiagnosticCode::ALL.len());
     }
 }

@@ -73,9 +73,9 @@ mod random;
 mod source;
 pub mod types;
 
-pub use batt::{Batt, BattFile, OnError, Output, ScoreOutput};
-pub use diagnostic::{Code, Diagnostic, Severity};
-pub use parse::{LoadError, SolverFile, nearest};
+pub use batt::{Batt, BattFile, DifferScore, OnError, Output};
+pub use diagnostic::{Diagnostic, DiagnosticCode, Severity};
+pub use parse::{SolverFile, SourceError, nearest};
 pub use print::print_file;
 pub use program::{Operand, ParamId, Program, ProgramBuilder, Step, StepId, StepKind, Uses};
 pub use random::SplitMix64;

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use batt_dsl::{Dialect, OpId};
 use batt_lang::batt::{Form, PARAMS, from_json, from_json_text, to_json, to_json_text, write_batt};
 use batt_lang::{
-    Batt, BattFile, Code, OnError, Operand, Output, ProgramBuilder, ScoreOutput, Severity, StepId,
+    Batt, BattFile, DiagnosticCode, DifferScore, OnError, Operand, Output, ProgramBuilder,
+    Severity, StepId,
 };
 
 const TOKPIDJIN: Option<Dialect> = Some(Dialect::Tokpidjin);
@@ -40,7 +41,7 @@ fn generated(random: &mut Random, dialect: Dialect) -> Batt {
     let mut numbers = Vec::new();
     let mut number = 0;
     let mut outputs: Vec<Output> = Vec::new();
-    let mut scores: Vec<ScoreOutput> = Vec::new();
+    let mut scores: Vec<DifferScore> = Vec::new();
     let donors = ["00d62c1b", "it's", "a\\b", "é\n\t\0\"", ""];
     for _ in 0..random.below(30) {
         let operand = |random: &mut Random| match random.below(10) {
@@ -94,7 +95,7 @@ fn generated(random: &mut Random, dialect: Dialect) -> Batt {
             } else {
                 let donor = Some(donor).filter(|donor| !donor.is_empty());
                 let differ = "differ_1".to_owned();
-                scores.push(ScoreOutput {
+                scores.push(DifferScore {
                     number,
                     donor,
                     differ,
@@ -222,7 +223,7 @@ fn read_json(text: &str) {
     for found in &file.diagnostics {
         assert!(found.render().ends_with('\n'));
         assert!(
-            found.code == Code::BadJson && found.message.len() > 5,
+            found.code == DiagnosticCode::BadJson && found.message.len() > 5,
             "{found}"
         );
     }
@@ -449,7 +450,7 @@ fn provenance_lies_beside_the_text() {
         };
         assert_eq!(
             (found.severity, found.code),
-            (Severity::Warning, Code::Provenance)
+            (Severity::Warning, DiagnosticCode::Provenance)
         );
         assert!(found.message.contains(why), "{found}");
         assert!(found.file.ends_with("x.json"));
@@ -641,7 +642,7 @@ fn the_dialects_of_the_vectors() {
             assert_eq!(file.dialect, dialect, "{:?} {:?}", path, file.detected);
             assert!(file.is_clean(), "{}", file.diagnostics[0]);
             for found in file.check() {
-                let ok = dialect == Dialect::ArcDsl || found.code != Code::AlwaysFails;
+                let ok = dialect == Dialect::ArcDsl || found.code != DiagnosticCode::AlwaysFails;
                 assert!(ok || found.message.contains("not a function"), "{found}");
             }
         }

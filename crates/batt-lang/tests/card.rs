@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use batt_dsl::{ConstId, Dialect, Limits, Literal, OpId, OwnedValue, Run, Value, Workspace};
-use batt_lang::card::{self, CardOptions, Donor};
+use batt_lang::card::{self, CardDonor, CardOptions};
 use batt_lang::{
     Batt, OnError, Operand, Program, ProgramBuilder, SolverFile, Step, StepId, StepKind, print_file,
 };
@@ -227,8 +227,8 @@ fn differs() -> impl Strategy<Value = Vec<Program>> {
     })
 }
 
-fn donors(programs: &[Program]) -> Vec<Donor<'_>> {
-    let donor = |program| Donor {
+fn donors(programs: &[Program]) -> Vec<CardDonor<'_>> {
+    let donor = |program| CardDonor {
         id: Program::name(program).to_owned(),
         program,
         size: Some(Program::name(program).len()),

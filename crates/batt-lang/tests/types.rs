@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use batt_dsl::Dialect;
-use batt_lang::types::{Role, Types};
+use batt_lang::types::{ConstantRole, Types};
 use batt_lang::{Operand, Program, SolverFile};
 
 /// The solvers of the embedded corpus. This crate must not depend on `batt-arc`, which embeds them.
@@ -73,7 +73,7 @@ fn constants_of_solvers_have_roles_and_are_among_their_choices() {
                     continue;
                 };
                 all += 1;
-                if let Some(role) = Role::of(&program, k, j) {
+                if let Some(role) = ConstantRole::of(&program, k, j) {
                     with_role += 1;
                     if role.choices(Dialect::ArcDsl).contains(constant) {
                         among += 1;

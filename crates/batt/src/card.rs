@@ -23,14 +23,14 @@ use batt_arc::Task;
 use batt_dsl::Dialect;
 use batt_lang::batt::{is_json_form, to_json_text, write_batt};
 use batt_lang::card::{
-    self, CardOptions, Donor, DonorIds, ExtractError, Merged, donor_id, mutant_id,
+    self, CardDonor, CardMerged, CardOptions, DonorIds, ExtractError, donor_id, mutant_id,
 };
 use batt_lang::{
     Batt, BattFile, OnError, Operand, Output, Program, SolverFile, nearest, print_file,
 };
 
 pub use batt_lang::batt::Form;
-pub use batt_lang::card::{CardError, DifferSet, OpCount, Stats, StepUse, structural_hash};
+pub use batt_lang::card::{CardError, DifferSet, MergeStats, OpUse, StepUse, structural_hash};
 
 use crate::error::{Error, Result, counted};
 use crate::solvers::Solvers;
@@ -222,12 +222,13 @@ impl DonorPool {
             },
             ..CardOptions::default()
         };
-        let Merged { batt, stats } = card::merge(&self.as_donors(), &differs.programs, &options)?;
+        let CardMerged { batt, stats } =
+            card::merge(&self.as_donors(), &differs.programs, &options)?;
         Ok(MergedBatt { batt, stats, form })
     }
 
-    fn as_donors(&self) -> Vec<Donor<'_>> {
-        let donors = self.donors.iter().map(|donor| Donor {
+    fn as_donors(&self) -> Vec<CardDonor<'_>> {
+        let donors = self.donors.iter().map(|donor| CardDonor {
             id: donor.id.clone(),
             program: &donor.program,
             size: donor.cells,
@@ -249,7 +250,7 @@ pub struct MergedBatt {
     /// The batt.
     pub batt: Batt,
     /// What merging came to.
-    pub stats: Stats,
+    pub stats: MergeStats,
     /// How its steps are written.
     pub form: Form,
 }

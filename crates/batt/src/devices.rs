@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use batt_cuda::{Cache, Contents, Cuda, Driver, KernelFacts, Places, Settings, Survey};
+use batt_cuda::{Cache, Contents, Cuda, CudaSettings, Driver, KernelFacts, Places, Survey};
 use batt_dsl::Limits;
 use batt_engine::device::{Device, DeviceError, DeviceOptions};
 
@@ -192,7 +192,7 @@ impl Devices {
         if numbers.is_empty() {
             return Err(DeviceError::Missing("the driver sees none".into()));
         }
-        let opened = Cuda::open_all(numbers, &Settings::from_env())?;
+        let opened = Cuda::open_all(numbers, &CudaSettings::from_env())?;
         let kernels = opened.devices.iter().map(|device| device.kernel().clone());
         let kernels: Vec<KernelFacts> = kernels.collect();
         let boxed = |device: Cuda| -> Box<dyn Device> { Box::new(device) };

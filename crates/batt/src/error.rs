@@ -20,10 +20,10 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum Error {
     /// A dataset cannot be loaded.
     #[error(transparent)]
-    Tasks(#[from] batt_arc::LoadError),
+    Tasks(#[from] batt_arc::DatasetError),
     /// A solver or batt file cannot be loaded.
     #[error(transparent)]
-    Source(#[from] batt_lang::LoadError),
+    Source(#[from] batt_lang::SourceError),
     /// The archive cannot do what it was asked to do.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
@@ -84,8 +84,10 @@ impl Error {
     pub fn hint(&self) -> String {
         match self {
             Error::Tasks(error) => error.hint().to_string(),
-            Error::Source(batt_lang::LoadError::Read { source, .. }) => io_hint(source).to_owned(),
-            Error::Source(batt_lang::LoadError::NotUtf8 { .. }) => {
+            Error::Source(batt_lang::SourceError::Read { source, .. }) => {
+                io_hint(source).to_owned()
+            }
+            Error::Source(batt_lang::SourceError::NotUtf8 { .. }) => {
                 "save the file as UTF-8".to_owned()
             }
             Error::Archive(ArchiveError::Io { source, .. }) | Error::File { source, .. } => {

@@ -21,7 +21,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use batt_arc::submission::{Guess, choose, score_now};
-use batt_arc::{Grid, LoadError, Score, Task};
+use batt_arc::{Grid, DatasetError, Score, Task};
 use batt_archive::Archive;
 use batt_dsl::OwnedValue;
 use batt_engine::{Compiled, EvalOptions, Job, JobResult, Sample, Values, evaluate};
@@ -39,8 +39,8 @@ use crate::tasks::Tasks;
 pub fn load(path: impl AsRef<Path>) -> Result<Draft> {
     let path = path.as_ref();
     Draft::load(path).map_err(|error| match error {
-        LoadError::Io { source, .. } => Error::file("read", path, source),
-        LoadError::FileTooLarge { .. } => {
+        DatasetError::Io { source, .. } => Error::file("read", path, source),
+        DatasetError::FileTooLarge { .. } => {
             Error::request(error, "a submission has a few megabytes at most")
         }
         other => other.into(),

@@ -16,7 +16,7 @@ pub(crate) use json::{Node, TOO_MANY};
 pub(crate) use shape::{SOLUTIONS, Shape, grid};
 
 use crate::dataset::{Dataset, Skipped, merge};
-use crate::error::LoadError;
+use crate::error::DatasetError;
 use crate::task::Task;
 
 /// The largest file that is read, far larger than any published dataset. Without a limit, a file
@@ -42,7 +42,7 @@ impl Dataset {
     /// statistics) are skipped and listed in [`Dataset::skipped`]; a malformed file or task is an
     /// error. A task found twice is kept once, with the answers of both; if the two differ, that is
     /// an error.
-    pub fn load(path: impl AsRef<Path>) -> Result<Dataset, LoadError> {
+    pub fn load(path: impl AsRef<Path>) -> Result<Dataset, DatasetError> {
         let path = path.as_ref();
         let meta = fs::metadata(path).map_err(|source| io_error(path, source))?;
         if meta.is_dir() {
@@ -54,7 +54,7 @@ impl Dataset {
 
     /// Loads tasks from the text of one file; `name` stands for the path in messages, and its
     /// stem for the id of a single task.
-    pub fn from_json(name: impl AsRef<Path>, text: &[u8]) -> Result<Dataset, LoadError> {
+    pub fn from_json(name: impl AsRef<Path>, text: &[u8]) -> Result<Dataset, DatasetError> {
         let path = name.as_ref();
         let mut found = Found::default();
         found.add_file(path, &parse(path, text)?)?;
@@ -62,7 +62,7 @@ impl Dataset {
     }
 }
 
-fn load_file(path: &Path) -> Result<Dataset, LoadError> {
+fn load_file(path: &Path) -> Result<Dataset, DatasetError> {
     let mut found = Found::default();
     let node = read(path)?;
     match solutions_name(path).filter(|_| Shape::of(&node) == Shape::Challenges) {
@@ -75,7 +75,7 @@ fn load_file(path: &Path) -> Result<Dataset, LoadError> {
     Ok(found.finish())
 }
 
-fn load_folder(root: &Path) -> Result<Dataset, LoadError> {
+fn load_folder(root: &Path) -> Result<Dataset, DatasetError> {
     let mut files = Vec::new();
     collect(root, 0, &mut HashSet::new(), &mut files)?;
     // Messages and merging must not depend on the order in which a file system lists files.
@@ -94,7 +94,7 @@ fn load_folder(root: &Path) -> Result<Dataset, LoadError> {
                 solutions.insert(path, node);
             }
             _ => match found.add_file(&path, &node) {
-                Err(LoadError::NoTaskFile { path, holds }) => found.skip(path, holds),
+                Err(DatasetError::NoTaskFile { path, holds }) => found.skip(path, holds),
                 result => result?,
             },
         }
@@ -114,7 +114,7 @@ fn load_folder(root: &Path) -> Result<Dataset, LoadError> {
         found.skip(path.clone(), SOLUTIONS.to_owned());
     }
     if found.tasks.is_empty() {
-        return Err(LoadError::EmptyFolder {
+        return Err(DatasetError::EmptyFolder {
             path: root.to_owned(),
             others,
         });
@@ -128,7 +128,7 @@ fn collect(
     depth: usize,
     seen: &mut HashSet<PathBuf>,
     files: &mut Vec<PathBuf>,
-) -> Result<(), LoadError> {
+) -> Result<(), DatasetError> {
     let real = folder
         .canonicalize()
         .map_err(|source| io_error(folder, source))?;
@@ -195,7 +195,7 @@ fn entries(node: &Node) -> &[(String, Node)] {
 }
 
 /// The JSON of a file.
-pub(crate) fn read(path: &Path) -> Result<Node, LoadError> {
+pub(crate) fn read(path: &Path) -> Result<Node, DatasetError> {
     let mut text = Vec::new();
     let file = fs::File::open(path).map_err(|source| io_error(path, source))?;
     // The size that the system reports is 0 for pipes and devices, so the read itself is limited.
@@ -203,7 +203,7 @@ pub(crate) fn read(path: &Path) -> Result<Node, LoadError> {
         .read_to_end(&mut text)
         .map_err(|source| io_error(path, source))?;
     if text.len() as u64 > MAX_FILE {
-        return Err(LoadError::FileTooLarge {
+        return Err(DatasetError::FileTooLarge {
             path: path.to_owned(),
             limit: MAX_FILE,
         });
@@ -212,7 +212,7 @@ pub(crate) fn read(path: &Path) -> Result<Node, LoadError> {
 }
 
 /// The JSON of a text; the path is for messages.
-pub(crate) fn parse(path: &Path, text: &[u8]) -> Result<Node, LoadError> {
+pub(crate) fn parse(path: &Path, text: &[u8]) -> Result<Node, DatasetError> {
     // Editors on Windows write a byte order mark, which JSON does not allow.
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     json::parse(text).map_err(|error| {
@@ -221,7 +221,7 @@ pub(crate) fn parse(path: &Path, text: &[u8]) -> Result<Node, LoadError> {
         // serde_json appends the position, which the message already begins with.
         let suffix = format!(" at line {line} column {column}");
         let message = full.strip_suffix(&suffix).unwrap_or(&full).to_owned();
-        LoadError::Json {
+        DatasetError::Json {
             path: path.to_owned(),
             line,
             // An empty file ends in column 0.
@@ -231,8 +231,8 @@ pub(crate) fn parse(path: &Path, text: &[u8]) -> Result<Node, LoadError> {
     })
 }
 
-fn io_error(path: &Path, source: io::Error) -> LoadError {
-    LoadError::Io {
+fn io_error(path: &Path, source: io::Error) -> DatasetError {
+    DatasetError::Io {
         path: path.to_owned(),
         source,
     }
@@ -250,13 +250,13 @@ struct Found {
 
 impl Found {
     /// Adds the tasks of one file.
-    fn add_file(&mut self, path: &Path, node: &Node) -> Result<(), LoadError> {
+    fn add_file(&mut self, path: &Path, node: &Node) -> Result<(), DatasetError> {
         let stem = path
             .file_stem()
             .unwrap_or(path.as_os_str())
             .to_string_lossy();
         let not_tasks = |holds: String| {
-            Err(LoadError::NoTaskFile {
+            Err(DatasetError::NoTaskFile {
                 path: path.to_owned(),
                 holds,
             })
@@ -280,7 +280,7 @@ impl Found {
         path: &Path,
         node: &Node,
         answers: Option<(&Path, &Node)>,
-    ) -> Result<(), LoadError> {
+    ) -> Result<(), DatasetError> {
         let by_id: HashMap<&str, &Node> = answers
             .map(|(_, node)| {
                 entries(node)
@@ -301,13 +301,18 @@ impl Found {
         Ok(())
     }
 
-    fn add(&mut self, path: &Path, id: &str, task: Result<Task, Fault>) -> Result<(), LoadError> {
+    fn add(
+        &mut self,
+        path: &Path,
+        id: &str,
+        task: Result<Task, Fault>,
+    ) -> Result<(), DatasetError> {
         let task = task.map_err(|fault| task_error(path, id, fault))?;
         if let Some(&at) = self.by_id.get(id) {
             if merge(&mut self.tasks[at], task) {
                 return Ok(());
             }
-            return Err(LoadError::Duplicate {
+            return Err(DatasetError::Duplicate {
                 task: id.to_owned(),
                 first: self.sources[at].clone(),
                 second: path.to_owned(),
@@ -328,9 +333,9 @@ impl Found {
     }
 }
 
-fn task_error(path: &Path, id: &str, fault: Fault) -> LoadError {
+fn task_error(path: &Path, id: &str, fault: Fault) -> DatasetError {
     let Fault { place, problem } = fault;
-    LoadError::Task {
+    DatasetError::Task {
         path: path.to_owned(),
         task: id.to_owned(),
         place,

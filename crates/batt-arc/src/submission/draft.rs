@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::{ATTEMPT_KEYS, ATTEMPTS, Attempts, Finding, Flaw, Submission};
-use crate::error::{LoadError, Problem};
+use crate::error::{DatasetError, Problem};
 use crate::load::{self, Node, Shape};
 use crate::{Dataset, Grid};
 
@@ -23,13 +23,13 @@ pub struct Draft {
 
 impl Draft {
     /// Reads a file. Fails only if it cannot be read or is not JSON.
-    pub fn load(path: impl AsRef<Path>) -> Result<Draft, LoadError> {
+    pub fn load(path: impl AsRef<Path>) -> Result<Draft, DatasetError> {
         let path = path.as_ref();
         Ok(Draft::new(path, &load::read(path)?))
     }
 
     /// Reads a text; messages call it `name`.
-    pub fn from_json(name: impl AsRef<Path>, text: &[u8]) -> Result<Draft, LoadError> {
+    pub fn from_json(name: impl AsRef<Path>, text: &[u8]) -> Result<Draft, DatasetError> {
         let path = name.as_ref();
         Ok(Draft::new(path, &load::parse(path, text)?))
     }

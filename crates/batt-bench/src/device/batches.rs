@@ -7,7 +7,7 @@ use batt_dsl::Limits;
 use batt_engine::device::{Device, DeviceOptions, LaunchSettings};
 use batt_engine::{CompiledBatt, MegaOptions, Sample, mega_on};
 use batt_lang::Program;
-use batt_lang::card::Donor;
+use batt_lang::card::CardDonor;
 
 use crate::interrupt;
 use crate::material::merged;
@@ -36,11 +36,11 @@ pub fn measure(
     limits: &Limits,
 ) -> Result<Vec<Batches>> {
     let stride = (programs.len() / SOLVERS).max(1);
-    let donors: Vec<Donor<'_>> = programs
+    let donors: Vec<CardDonor<'_>> = programs
         .iter()
         .step_by(stride)
         .take(SOLVERS)
-        .map(|program| Donor {
+        .map(|program| CardDonor {
             id: program.name().into(),
             program,
             size: None,

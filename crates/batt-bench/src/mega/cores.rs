@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use batt_dsl::Limits;
 use batt_engine::{CompiledBatt, MegaOptions, Sample, mega};
-use batt_lang::card::Donor;
+use batt_lang::card::CardDonor;
 
 use super::{Agreement, Baseline, Workload};
 use crate::interrupt;
@@ -23,7 +23,7 @@ const BASELINE: &str = "mega, one thread";
 
 /// Measures the scaling of [`mega`].
 pub fn measure(
-    donors: &[Donor<'_>],
+    donors: &[CardDonor<'_>],
     samples: &[Sample<'_>],
     limits: &Limits,
     time: Duration,

@@ -13,7 +13,7 @@ use batt_engine::{
     Verdict, judge, run_job,
 };
 use batt_lang::Batt;
-use batt_lang::card::Donor;
+use batt_lang::card::CardDonor;
 
 use super::{Agreement, Baseline, Workload};
 use crate::material::merged;
@@ -67,7 +67,7 @@ impl Runner {
 
 /// Solvers as programs of their own, against all in one batt.
 pub fn plain(
-    donors: &[Donor<'_>],
+    donors: &[CardDonor<'_>],
     samples: &[Sample<'_>],
     options: &EvalOptions,
     time: Duration,
@@ -114,7 +114,7 @@ pub fn plain(
 
 /// The same with the differs: batts of one solver each, against one batt of all.
 pub fn with_differs(
-    donors: &[Donor<'_>],
+    donors: &[CardDonor<'_>],
     samples: &[Sample<'_>],
     limits: &Limits,
     time: Duration,
@@ -203,7 +203,7 @@ pub fn verdict_of<'r>(
 }
 
 /// Which donor each candidate of the batt is from.
-fn places(donors: &[Donor<'_>], batt: &Batt) -> Vec<usize> {
+fn places(donors: &[CardDonor<'_>], batt: &Batt) -> Vec<usize> {
     let places = donors.iter().enumerate().map(|(k, d)| (d.id.as_str(), k));
     let places: HashMap<&str, usize> = places.collect();
     let outputs = batt.outputs.iter();

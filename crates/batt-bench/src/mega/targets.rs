@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use batt_dsl::{Dialect, Limits};
 use batt_engine::Cancel;
 use batt_engine::{CompiledBatt, MegaOptions, Sample, mega};
-use batt_lang::card::Donor;
+use batt_lang::card::CardDonor;
 use batt_lang::{BattFile, OnError};
 
 use super::sharing::Runner;
@@ -55,7 +55,7 @@ const STRETCH: Duration = Duration::from_micros(500);
 /// Measures them all.
 pub fn measure(
     material: &Material,
-    donors: &[Donor<'_>],
+    donors: &[CardDonor<'_>],
     samples: &[Sample<'_>],
     limits: &Limits,
     time: Duration,

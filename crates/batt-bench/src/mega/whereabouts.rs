@@ -6,7 +6,7 @@ use anyhow::Result;
 use batt_dsl::Limits;
 use batt_engine::Cancel;
 use batt_engine::{Sample, profile};
-use batt_lang::card::Donor;
+use batt_lang::card::CardDonor;
 use batt_lang::{Batt, Operand, StepId};
 
 use crate::interrupt;
@@ -49,7 +49,7 @@ pub struct Costly {
 
 /// Profiles the batt of all solvers on as many samples as there is time for.
 pub fn find(
-    donors: &[Donor<'_>],
+    donors: &[CardDonor<'_>],
     samples: &[Sample<'_>],
     limits: &Limits,
     time: Duration,

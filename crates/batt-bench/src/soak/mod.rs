@@ -13,7 +13,7 @@ use batt_engine::device::{
 };
 use batt_engine::{Compiled, CompiledBatt, MegaOptions, Sample, mega_on};
 use batt_lang::SplitMix64;
-use batt_lang::card::Donor;
+use batt_lang::card::CardDonor;
 use clap::Args;
 use serde_json::json;
 
@@ -165,9 +165,9 @@ fn run(args: &SoakArgs) -> Result<Soak> {
 }
 
 /// Batts of solvers in other and other company.
-fn batts(donors: &[Donor<'_>], seed: u64) -> Result<Vec<CompiledBatt>> {
+fn batts(donors: &[CardDonor<'_>], seed: u64) -> Result<Vec<CompiledBatt>> {
     let mut random = SplitMix64::new(seed);
-    let mut order: Vec<Donor<'_>> = donors.to_vec();
+    let mut order: Vec<CardDonor<'_>> = donors.to_vec();
     let mut found = Vec::new();
     while found.len() < DIFFERENT {
         for some in order.chunks(SOLVERS) {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use batt::DeviceChoice;
-use batt_cuda::{Cuda, Settings};
+use batt_cuda::{Cuda, CudaSettings};
 use batt_reference::Original;
 use clap::Args;
 use serde_json::json;
@@ -174,7 +174,7 @@ fn open_twice(device: &DeviceChoice) -> Result<Opened> {
     let started = Instant::now();
     let warps = match number {
         Some(number) => {
-            let (device, _) = Cuda::open(number, &Settings::from_env())?;
+            let (device, _) = Cuda::open(number, &CudaSettings::from_env())?;
             Some(device.kernel().warps)
         }
         None => {

@@ -10,7 +10,7 @@ use batt_arc::Pair;
 use batt_dsl::OpId;
 use batt_engine::device::Counts;
 use batt_engine::{Compiled, Sample, profile};
-use batt_lang::card::Donor;
+use batt_lang::card::CardDonor;
 use batt_lang::{Batt, OnError, StepId};
 
 use super::catalogue::What;
@@ -52,7 +52,7 @@ const FILLED: usize = 1000;
 /// What measurements have in common.
 pub struct Stages<'m, 'h> {
     material: &'m Material,
-    donors: Vec<Donor<'m>>,
+    donors: Vec<CardDonor<'m>>,
     samples: Vec<Sample<'m>>,
     harness: Harness<'h>,
     /// The batt of about 650 steps.
@@ -351,7 +351,7 @@ impl<'m, 'h> Stages<'m, 'h> {
     /// A batt of 32 solvers on few and many samples.
     fn sizes(&mut self, time: Duration) -> Result<Option<Finding>> {
         let stride = (self.donors.len() / SOLVERS).max(1);
-        let some: Vec<Donor<'_>> = self
+        let some: Vec<CardDonor<'_>> = self
             .donors
             .iter()
             .step_by(stride)

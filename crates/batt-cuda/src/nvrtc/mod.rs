@@ -1,7 +1,7 @@
-//! NVRTC, the compiler for device source, as a library that is there or not.
+//! NVRTC, the compiler for device source, as an optional library.
 //!
-//! cudarc has bindings too. They look under the loader's names only, panic where there is nothing, and hand over no
-//! headers; ten functions are less than the work around that.
+//! cudarc has bindings, too. They search only the loader's names, panic if there is no library, and
+//! cannot pass headers. Binding ten functions here is less work than working around that.
 
 mod search;
 
@@ -20,27 +20,27 @@ pub use search::{Place, Places};
 use crate::arch::{Arch, Version};
 use crate::source::Source;
 
-/// How much of the compiler's own words an error repeats.
+/// The most lines of the compiler's log in an error.
 const LOG_LINES: usize = 20;
 
-/// What the compiler is told besides the architecture.
+/// The options of the compiler besides the architecture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
-    /// Line numbers for profilers, in the code.
+pub struct NvrtcOptions {
+    /// Whether the code has line numbers for profilers.
     pub line_info: bool,
-    /// Numbers of registers and the like, in the log.
+    /// Whether the log has the use of registers and memory.
     pub verbose: bool,
-    /// Only the intermediate form: nine tenths of the time go into machine code.
+    /// Whether to stop at PTX, the intermediate form. Machine code takes nine tenths of the time.
     pub intermediate: bool,
-    /// All functions as one piece, which nobody has to link. It takes five times as long.
+    /// Whether to compile all functions at once, which needs no linking but five times as long.
     pub whole: bool,
 }
 
-impl Options {
-    /// As the compiler has them, for a device.
+impl NvrtcOptions {
+    /// Returns the options as words for the compiler.
     pub fn words(self, arch: Arch) -> Vec<String> {
-        // The source has no CUDA headers, which the wheels come without, and marks nothing as device code.
-        // The name is for the cache: see `rolled`.
+        // The source includes no CUDA headers, which wheels do not have, and does not mark
+        // functions as device code. `BATT_ROLLED` only changes the key in the cache: see `rolled`.
         let mut words = vec!["-std=c++17", "-default-device", "-DBATT_ROLLED"];
         if self.line_info {
             words.push("-lineinfo");
@@ -58,19 +58,18 @@ impl Options {
     }
 }
 
-/// The source with every loop left as it is written. The compiler likes to write out several turns of each one after the
-/// other; here that is a fifth more code for the instruction cache, which is what the VM waits for, and a fifth
-/// more time to compile.
+/// The source with loop unrolling turned off. Unrolling makes the code a fifth larger, and the
+/// instruction cache limits the speed of the VM. It also makes compiling a fifth slower.
 fn rolled(text: &str) -> String {
     text.replace("for (", "_Pragma(\"unroll 1\") for (")
 }
 
-/// What came of the compiler.
+/// The output of the compiler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Image {
     /// Machine code for one architecture.
     Cubin(Vec<u8>),
-    /// An intermediate form that the driver makes machine code of.
+    /// An intermediate form, which the driver translates to machine code.
     Ptx(Vec<u8>),
 }
 
@@ -91,21 +90,21 @@ impl Image {
     }
 }
 
-/// A compilation that went well.
+/// The result of a compilation.
 #[derive(Clone, Debug)]
 pub struct Compilation {
-    /// What came of it.
+    /// The code.
     pub image: Image,
-    /// What the compiler said: warnings, and numbers if it was asked.
+    /// The log of the compiler: warnings, and resource use if requested.
     pub log: String,
-    /// How long it took.
+    /// The time it took.
     pub time: Duration,
 }
 
 type Program = *mut c_void;
 type Status = c_int;
 
-/// The functions of the library that we call.
+/// The functions of the library that this crate calls.
 struct Api {
     create: unsafe extern "C" fn(
         *mut Program,
@@ -135,12 +134,13 @@ pub struct Nvrtc {
     version: Version,
     archs: Vec<Arch>,
     path: PathBuf,
-    // It starts threads and keeps what they need: never unloaded.
+    // Never unloaded: the library starts threads that keep using it.
     _library: ManuallyDrop<Library>,
 }
 
 impl Nvrtc {
-    /// Looks at every place. A driver takes what compilers up to its own major version made, so such a one is preferred.
+    /// Searches every place. A driver accepts code of compilers up to its own major version, so
+    /// such a compiler is preferred.
     pub fn find(places: &Places, driver: Option<Version>) -> Result<Nvrtc, DeviceError> {
         let mut failed = Vec::new();
         let mut too_new = None;
@@ -158,10 +158,10 @@ impl Nvrtc {
 
     /// Loads one library.
     pub fn load(path: &Path) -> Result<Nvrtc, String> {
-        // SAFETY: NVRTC's initialisers have no conditions. That the file is NVRTC and not something else is what its name
-        // says; the same trust as the loader's own.
+        // SAFETY: NVRTC's initialisers may run at any time on any thread. The name of the file is
+        // trusted to mean NVRTC, as the system's loader trusts it.
         let library = unsafe { Library::new(path) }.map_err(|error| reason(&error))?;
-        // SAFETY: the types are those of nvrtc.h, unchanged since the functions exist.
+        // SAFETY: the library is NVRTC, by its name.
         let (api, version, archs) = unsafe { symbols(&library) }
             .map_err(|error| format!("not NVRTC 11.2 or later: {error}"))?;
         Ok(Nvrtc {
@@ -178,22 +178,22 @@ impl Nvrtc {
         self.version
     }
 
-    /// Where it was found; a bare name where the loader found it.
+    /// The file of the library; a bare name if the system's loader found it.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What it makes machine code for.
+    /// The architectures that it makes machine code for.
     pub fn archs(&self) -> &[Arch] {
         &self.archs
     }
 
-    /// Compiles the first of the files, with the others to include, for a device.
+    /// Compiles the first of the files for an architecture. It can include the others.
     pub fn compile(
         &self,
         files: &[Source],
         arch: Arch,
-        options: Options,
+        options: NvrtcOptions,
     ) -> Result<Compilation, DeviceError> {
         let Some((main, headers)) = files.split_first() else {
             return Err(DeviceError::Compile(
@@ -212,7 +212,7 @@ impl Nvrtc {
             .map(c_string)
             .collect::<Result<_, _>>()?;
         let pointers: Vec<*const c_char> = words.iter().map(|word| word.as_ptr()).collect();
-        // SAFETY: the program is alive, and the pointers are to strings that outlive the call.
+        // SAFETY: the program is alive, and the pointers are to `words`, which outlive the call.
         let status =
             unsafe { (self.api.compile)(program.0, pointers.len() as c_int, pointers.as_ptr()) };
         let log = self
@@ -239,8 +239,8 @@ impl Nvrtc {
         })
     }
 
-    /// Options that use all cores: as a whole, machine code takes over a minute on one. They do not change what comes out, so the
-    /// cache does not ask for them. Older compilers do not know them.
+    /// Options to use all cores: compiling all at once takes over a minute on one core. They do not
+    /// change the result, so they are not part of the cache key. Older compilers do not know them.
     fn parallel(&self) -> &'static [&'static str] {
         let known = Version {
             major: 12,
@@ -252,7 +252,7 @@ impl Nvrtc {
         }
     }
 
-    /// The option that names the target, and whether that is an intermediate form.
+    /// The option for the target, and whether that is PTX.
     fn target(&self, arch: Arch, intermediate: bool) -> Result<(String, bool), DeviceError> {
         if self.archs.contains(&arch) {
             return Ok(match intermediate {
@@ -260,11 +260,11 @@ impl Nvrtc {
                 false => (format!("--gpu-architecture={arch}"), false),
             });
         }
-        // A device newer than the compiler: the driver, which knows it, translates what was made for an older one.
+        // The device is newer than the compiler. The driver translates PTX for an older device.
         match self.archs.iter().filter(|&&known| known < arch).max() {
             Some(older) => Ok((format!("--gpu-architecture=compute_{}", older.0), true)),
             None => Err(DeviceError::Compile(format!(
-                "NVRTC {} makes nothing for devices as old as {arch}; {}",
+                "NVRTC {} cannot compile for devices as old as {arch}; {}",
                 self.version,
                 advice(Some(Version {
                     major: 12,
@@ -288,7 +288,8 @@ impl Nvrtc {
         let text_pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
         let name_pointers: Vec<*const c_char> = names.iter().map(|name| name.as_ptr()).collect();
         let mut program: Program = ptr::null_mut();
-        // SAFETY: all strings outlive the call, which copies them; there are as many names as texts.
+        // SAFETY: all strings outlive the call, which copies them, and both lists have
+        // `headers.len()` entries.
         let status = unsafe {
             (self.api.create)(
                 &mut program,
@@ -303,13 +304,13 @@ impl Nvrtc {
         Ok(Made(program, &self.api))
     }
 
-    /// Something of a program that comes as a size and that many bytes.
+    /// Gets a part of a program, first its size and then its bytes.
     fn text(&self, program: &Made<'_>, size_of: SizeOf, get: Get) -> Result<Vec<u8>, DeviceError> {
         let mut size = 0;
-        // SAFETY: the program is alive.
+        // SAFETY: the program is alive, and `size` is a live integer.
         self.good(unsafe { size_of(program.0, &mut size) })?;
         let mut bytes = vec![0_u8; size];
-        // SAFETY: the program is alive, and there is room for the size it said.
+        // SAFETY: the program is alive, and `bytes` has the size that it reported.
         self.good(unsafe { get(program.0, bytes.as_mut_ptr().cast()) })?;
         Ok(bytes)
     }
@@ -326,44 +327,46 @@ impl Nvrtc {
     }
 
     fn words_for(&self, status: Status) -> String {
-        // SAFETY: gives a constant string for every number.
+        // SAFETY: the function accepts every number.
         let words = unsafe { (self.api.error_string)(status) };
         if words.is_null() {
             return format!("error {status}");
         }
-        // SAFETY: a string that ends in zero and is never freed.
+        // SAFETY: `nvrtcGetErrorString` returns a static string that ends in zero.
         unsafe { CStr::from_ptr(words) }
             .to_string_lossy()
             .into_owned()
     }
 }
 
-/// A program that is being compiled.
+/// A program of the compiler, destroyed on drop.
 struct Made<'a>(Program, &'a Api);
 
 impl Drop for Made<'_> {
     fn drop(&mut self) {
-        // SAFETY: made by the same library and destroyed once. Its answer would change nothing.
+        // SAFETY: `create` of the same library made it, and only this destroys it. The status does
+        // not matter any more.
         unsafe { (self.1.destroy)(&mut self.0) };
     }
 }
 
-/// Looks up all functions, asks for the version and for the architectures.
+/// Looks up all functions, and gets the version and the architectures.
 ///
 /// # Safety
 ///
-/// The library has to be NVRTC.
+/// The library must be NVRTC.
 unsafe fn symbols(library: &Library) -> Result<(Api, Version, Vec<Arch>), String> {
     /// # Safety
     ///
-    /// `T` has to be the type of that function.
+    /// `T` must be the type of the function.
     unsafe fn get<T: Copy>(library: &Library, name: &str) -> Result<T, String> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the type.
         unsafe { library.get::<T>(name) }
             .map(|symbol| *symbol)
             .map_err(|error| reason(&error))
     }
-    // SAFETY: each name goes with the type that nvrtc.h gives it.
+    // SAFETY: each function gets its type from nvrtc.h, which has not changed since CUDA 11.2, and
+    // the pointers passed are to live integers or to a list of `count` of them.
     unsafe {
         let version: unsafe extern "C" fn(*mut c_int, *mut c_int) -> Status =
             get(library, "nvrtcVersion")?;
@@ -385,11 +388,11 @@ unsafe fn symbols(library: &Library) -> Result<(Api, Version, Vec<Arch>), String
         };
         let (mut major, mut minor, mut count) = (0, 0, 0);
         if version(&mut major, &mut minor) != 0 || arch_count(&mut count) != 0 {
-            return Err("it does not tell its version".to_owned());
+            return Err("it does not report its version".to_owned());
         }
         let mut archs: Vec<c_int> = vec![0; usize::try_from(count).unwrap_or(0)];
         if !archs.is_empty() && arch_list(archs.as_mut_ptr()) != 0 {
-            return Err("it does not tell its architectures".to_owned());
+            return Err("it does not report its architectures".to_owned());
         }
         let number = |value: c_int| u32::try_from(value).unwrap_or(0);
         let version = Version {
@@ -404,7 +407,7 @@ unsafe fn symbols(library: &Library) -> Result<(Api, Version, Vec<Arch>), String
     }
 }
 
-/// What to do where there is no NVRTC that fits.
+/// Returns advice for a missing or unsuitable NVRTC.
 pub fn advice(driver: Option<Version>) -> &'static str {
     match driver {
         Some(driver) if driver.major >= 13 => {
@@ -425,20 +428,20 @@ fn missing(places: &Places, driver: Option<Version>, failed: &[(PathBuf, String)
             file.display()
         );
     }
-    // That a name is unknown to the loader is no news; that a file is there and does not load is.
+    // Names unknown to the loader are not worth a message, but files that do not load are.
     let broken: Vec<String> = failed
         .iter()
         .filter(|(path, _)| path.is_absolute())
         .map(|(path, error)| format!("{} cannot be loaded: {error}; ", path.display()))
         .collect();
     format!(
-        "NVRTC, the compiler for devices, was not found; {}{}",
+        "NVRTC, the compiler for GPUs, was not found; {}{}",
         broken.concat(),
         advice(driver)
     )
 }
 
-/// The loader's own words, which come as the source of the error.
+/// The loader's own message, which is the source of the error.
 fn reason(error: &libloading::Error) -> String {
     error
         .source()
@@ -449,7 +452,7 @@ fn c_string(text: &str) -> Result<CString, DeviceError> {
     CString::new(text).map_err(|_| DeviceError::Compile("a zero byte in the source".to_owned()))
 }
 
-/// The first lines of a log: what follows the first error is seldom worth reading.
+/// The first lines of a log; later errors mostly follow from the first.
 fn first_lines(log: &str) -> String {
     let mut lines: Vec<&str> = log
         .trim_end_matches('\0')
@@ -467,7 +470,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_there_says_what_to_do() {
+    fn a_missing_compiler_comes_with_advice() {
         let error = |driver| {
             Nvrtc::find(&Places::default(), driver)
                 .err()
@@ -484,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_library_is_named() {
+    fn a_file_that_is_not_a_library_is_named() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let places = Places {
             explicit: Some(file.path().to_owned()),

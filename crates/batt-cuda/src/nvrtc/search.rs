@@ -1,6 +1,7 @@
-//! Where NVRTC may be.
+//! The search for NVRTC.
 //!
-//! The toolkit puts it where the loader finds it, or not; Python wheels put it in folders of their own.
+//! The system's loader may know the library of a toolkit, or not. Python wheels have folders of
+//! their own.
 
 use std::collections::HashSet;
 use std::env;
@@ -8,7 +9,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Names for the loader, the newest first. The names without a number come with the development files.
+/// Names for the loader, the newest first. A name without a number comes with development files.
 const NAMES: &[&str] = if cfg!(windows) {
     &[
         "nvrtc64_130_0.dll",
@@ -24,19 +25,19 @@ const NAMES: &[&str] = if cfg!(windows) {
     ]
 };
 
-/// Folders of a toolkit that hold libraries.
+/// The folders of a toolkit that contain libraries.
 const TOOLKIT: [&str; 4] = ["lib64", "lib", "targets/x86_64-linux/lib", "bin"];
 
-/// The places to look at.
+/// The places to search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {
     /// `BATT_NVRTC`: this file and no other.
     pub explicit: Option<PathBuf>,
-    /// Where to look otherwise, in this order.
+    /// The places to search otherwise, in this order.
     pub list: Vec<Place>,
 }
 
-/// One place to look at.
+/// One place to search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The loader's own folders.
@@ -48,10 +49,10 @@ pub enum Place {
 }
 
 impl Places {
-    /// The places on this machine, by its environment.
+    /// The places on this machine, from its environment.
     pub fn from_env() -> Places {
         let mut places = Places::from_variables(|name| env::var_os(name));
-        // A command that was installed with pip stands in its environment, activated or not.
+        // A command installed with pip is in its Python environment, activated or not.
         let exe = env::current_exe().ok();
         places
             .list
@@ -64,7 +65,7 @@ impl Places {
         places
     }
 
-    /// The places that variables of the environment name: what the user chose comes before what the system has.
+    /// The places named by environment variables. The user's choice comes before the system's.
     pub fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Places {
         let folder = |name| {
             variable(name)
@@ -86,7 +87,7 @@ impl Places {
         }
     }
 
-    /// What to hand to the loader, one after the other: names, and files that are there.
+    /// The candidates for the loader in order: names, and existing files.
     pub fn candidates(&self) -> Vec<PathBuf> {
         if let Some(file) = &self.explicit {
             return vec![file.clone()];
@@ -117,7 +118,8 @@ fn prefix_of(exe: &Path) -> Option<PathBuf> {
     (folder.file_name()? == "bin").then(|| folder.parent().map(Path::to_owned))?
 }
 
-/// NVRTC in the wheels of a Python installation: `nvidia/cuda_nvrtc/lib`, since CUDA 13 `nvidia/cu13/lib`.
+/// NVRTC in the wheels of a Python installation: `nvidia/cuda_nvrtc/lib`, since CUDA 13
+/// `nvidia/cu13/lib`.
 fn wheels(prefix: &Path) -> Vec<PathBuf> {
     let mut pythons = numbered(&prefix.join("lib"), "python3");
     pythons.push(prefix.join("Lib"));
@@ -134,7 +136,7 @@ fn wheels(prefix: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The libraries in a folder that are NVRTC.
+/// The NVRTC libraries in a folder.
 fn libraries(folder: &Path) -> Vec<PathBuf> {
     let mut found = listed(folder);
     found.retain(|path| {
@@ -145,7 +147,8 @@ fn libraries(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// `libnvrtc.so.12`, `nvrtc64_120_0.dll`; not the tables beside it, nor the variants for debugging.
+/// Accepts `libnvrtc.so.12` and `nvrtc64_120_0.dll`, but not the builtins library or debug
+/// variants.
 fn is_nvrtc(name: &str) -> bool {
     let unix = name
         .strip_prefix("libnvrtc.so")
@@ -157,7 +160,7 @@ fn is_nvrtc(name: &str) -> bool {
     unix || windows
 }
 
-/// What is in a folder and begins with a name: `cuda`, `cuda-12.8`, `python3.12`; the newest first.
+/// The entries of a folder that begin with a name, the newest first: `cuda`, `cuda-12.8`.
 fn numbered(folder: &Path, name: &str) -> Vec<PathBuf> {
     let mut found = listed(folder);
     found.retain(|path| {
@@ -173,7 +176,7 @@ fn numbered(folder: &Path, name: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The numbers in a name, so that 3.12 comes after 3.9.
+/// The numbers in a name, by which 3.12 comes after 3.9.
 fn numbers(path: &Path) -> Vec<u32> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.split(|c: char| !c.is_ascii_digit())
@@ -181,7 +184,7 @@ fn numbers(path: &Path) -> Vec<u32> {
         .collect()
 }
 
-/// What is in a folder, sorted, nothing if it cannot be read.
+/// The entries of a folder, sorted; empty if it cannot be read.
 fn listed(folder: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = fs::read_dir(folder)
         .into_iter()
@@ -214,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_chosen_comes_before_what_is_there() {
+    fn the_users_choice_comes_before_the_systems() {
         let folder = TempDir::new().unwrap();
         let root = folder.path();
         let wheel = "nvidia/cuda_nvrtc/lib/libnvrtc.so.12";
@@ -252,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn toolkits_the_newest_first() {
+    fn the_newest_toolkit_comes_first() {
         let folder = TempDir::new().unwrap();
         for name in [
             "cuda",
@@ -272,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn places_that_are_not_there() {
+    fn missing_places_have_no_candidates() {
         let places = Places {
             explicit: None,
             list: vec![

@@ -2,7 +2,7 @@ use batt_arc::corpus;
 use batt_dsl::{Dialect, Limits};
 use batt_lang::SolverFile;
 use batt_lang::batt::BattFile;
-use batt_lang::card::{CardOptions, Donor, differs, merge};
+use batt_lang::card::{CardDonor, CardOptions, differs, merge};
 
 use super::*;
 
@@ -64,13 +64,13 @@ fn limited_alike(batt: &CompiledBatt, sample: &Sample<'_>, steps: u64) -> usize 
 /// The built-in solvers and their differs as one batt.
 fn with_differs() -> CompiledBatt {
     let file = SolverFile::parse_in(corpus::SOLVERS, "solvers.py", Some(Dialect::ArcDsl));
-    let donor = |program| Donor {
+    let donor = |program| CardDonor {
         id: batt_lang::Program::name(program).to_owned(),
         program,
         size: None,
         mutated: false,
     };
-    let donors: Vec<Donor<'_>> = file.programs.iter().map(donor).collect();
+    let donors: Vec<CardDonor<'_>> = file.programs.iter().map(donor).collect();
     let differs = differs(Dialect::ArcDsl);
     let batt = merge(&donors, &differs, &CardOptions::sharing_only());
     CompiledBatt::new(&batt.expect("one dialect").batt)

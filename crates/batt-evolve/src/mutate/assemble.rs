@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 
 use batt_dsl::OpId;
 use batt_lang::graph::Ref;
-use batt_lang::types::{Role, TypeId};
+use batt_lang::types::{ConstantRole, TypeId};
 
 use super::Breeder;
 use crate::donors::Donors;
@@ -186,16 +186,16 @@ fn choices(
         return b.functions_for(wanted).to_vec();
     }
     let mut list: Vec<Ref> = Vec::new();
-    if let Some(role) = Role::of_param(op, position) {
+    if let Some(role) = ConstantRole::of_param(op, position) {
         let dialect = b.typed.graph.dialect();
         let constants = role.choices(dialect).iter().enumerate();
         for (at, &constant) in constants {
             // Colours that no demonstration has do not help.
-            if role != Role::Colour || b.colours.contains(&(at as u8)) {
+            if role != ConstantRole::Colour || b.colours.contains(&(at as u8)) {
                 list.push(Ref::constant(constant));
             }
         }
-        if role == Role::Flag {
+        if role == ConstantRole::Flag {
             return list;
         }
     }

@@ -12,7 +12,7 @@ mod transplant;
 
 use batt_dsl::OpId;
 use batt_lang::graph::{Node, Ref};
-use batt_lang::types::{Role, TypeId};
+use batt_lang::types::{ConstantRole, TypeId};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -234,27 +234,31 @@ impl Breeder<'_> {
     }
 
     /// Returns the role of an operand of a call, if it is known. A value that is bound to a primitive has a role as well.
-    fn role(&self, node: u32, position: usize) -> Option<Role> {
+    fn role(&self, node: u32, position: usize) -> Option<ConstantRole> {
         let Node::Call { callee, args } = self.typed.graph.node(node) else {
             return None;
         };
         let op = callee.as_op()?;
         let position = position.checked_sub(1)?;
         match (op.op().name, args) {
-            ("lbind", [function, _]) if position == 1 => Role::of_param(function.as_op()?, 0),
+            ("lbind", [function, _]) if position == 1 => {
+                ConstantRole::of_param(function.as_op()?, 0)
+            }
             ("rbind", [function, _]) if position == 1 => {
                 let function = function.as_op()?;
-                Role::of_param(function, function.op().arity().checked_sub(1)?)
+                ConstantRole::of_param(function, function.op().arity().checked_sub(1)?)
             }
-            ("matcher", [function, _]) if position == 1 => Role::of_result(function.as_op()?),
-            _ => Role::of_param(op, position),
+            ("matcher", [function, _]) if position == 1 => {
+                ConstantRole::of_result(function.as_op()?)
+            }
+            _ => ConstantRole::of_param(op, position),
         }
     }
 
     /// Chooses a constant for a role. Colours are mostly those of the task.
-    fn constant_for(&mut self, role: Role) -> Option<Ref> {
+    fn constant_for(&mut self, role: ConstantRole) -> Option<Ref> {
         let choices = role.choices(self.typed.graph.dialect());
-        if role == Role::Colour && self.chance.is(0.9) {
+        if role == ConstantRole::Colour && self.chance.is(0.9) {
             let colour = *self.chance.one(self.colours)?;
             return choices.get(usize::from(colour)).map(|&c| Ref::constant(c));
         }
@@ -304,11 +308,11 @@ impl Breeder<'_> {
         if self.typed.types.is_function(wanted) {
             return self.function(wanted);
         }
-        if let Some(role) = Role::of_param(op, position) {
+        if let Some(role) = ConstantRole::of_param(op, position) {
             let constant = match role {
-                Role::Colour => 0.75,
-                Role::Flag => 0.95,
-                Role::Number | Role::Location => 0.4,
+                ConstantRole::Colour => 0.75,
+                ConstantRole::Flag => 0.95,
+                ConstantRole::Number | ConstantRole::Location => 0.4,
                 _ => 0.6,
             };
             if self.chance.is(constant)

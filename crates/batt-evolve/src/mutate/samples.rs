@@ -2,13 +2,13 @@
 
 use batt_dsl::Dialect;
 use batt_lang::graph::{Node, Ref};
-use batt_lang::types::Role;
+use batt_lang::types::ConstantRole;
 
 use super::{Breeder, constant};
 
 /// A literal colour becomes a colour that is in the inputs but in no output, or the other way round.
 pub(super) fn colour(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
-    let (node, position) = literal(b, parent, |role| role == Role::Colour)?;
+    let (node, position) = literal(b, parent, |role| role == ConstantRole::Colour)?;
     let inputs_less_outputs = b.chance.is(0.5);
     let rank = b.chance.low(3);
     let colour = match b.typed.graph.dialect() {
@@ -22,7 +22,7 @@ pub(super) fn colour(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
 fn literal(
     b: &mut Breeder<'_>,
     program: Ref,
-    wanted: impl Fn(Role) -> bool,
+    wanted: impl Fn(ConstantRole) -> bool,
 ) -> Option<(u32, usize)> {
     let mut places = constant::places(&b.typed.graph, program);
     places.retain(|&(node, position)| b.role(node, position).is_some_and(&wanted));
@@ -88,7 +88,7 @@ pub(super) fn mirror(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
 
 /// `R0` to `R7` becomes `a_mr(S)`.
 fn coded_mirror(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
-    let is_mirror = |role| matches!(role, Role::Mirror8 | Role::Mirror4);
+    let is_mirror = |role| matches!(role, ConstantRole::Mirror8 | ConstantRole::Mirror4);
     let (node, position) = literal(b, parent, is_mirror)?;
     let inferred = b.typed.call(op(b, "a_mr")?, &[Ref::SAMPLES])?;
     b.typed.replace_operand(parent, node, position, inferred)

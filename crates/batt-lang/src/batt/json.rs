@@ -6,8 +6,8 @@
 use batt_dsl::Dialect;
 use serde::{Deserialize, Serialize};
 
-use super::{Batt, COMPARISON, INPUT, OnError, Output, PARAMS, SAMPLES, ScoreOutput};
-use crate::diagnostic::{Code, Diagnostic, Severity};
+use super::{Batt, COMPARISON, DifferScore, INPUT, OnError, Output, PARAMS, SAMPLES};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Severity};
 use crate::parse;
 use crate::program::{Operand, ProgramBuilder, StepId, StepKind};
 use crate::source::{SourceFile, Span};
@@ -114,7 +114,7 @@ impl JsonError {
             column: column.max(1),
             length: 1,
         };
-        let (severity, code) = (Severity::Error, Code::BadJson);
+        let (severity, code) = (Severity::Error, DiagnosticCode::BadJson);
         Diagnostic::new(severity, code, self.to_string(), Some(source), span)
     }
 }
@@ -281,7 +281,7 @@ pub fn from_json(json: &BattJson) -> Result<Batt, JsonError> {
             let message = "'None' is not an id; without a solver it must be null";
             return Err(JsonError::at(format!("{place}.donor"), message));
         }
-        batt.scores.push(ScoreOutput {
+        batt.scores.push(DifferScore {
             number: score.number,
             donor: score.donor.clone(),
             differ: score.differ.clone(),

@@ -6,9 +6,9 @@ use std::path::Path;
 use batt_dsl::Dialect;
 
 use super::json::{self, JsonError};
-use super::{Batt, Output, ScoreOutput};
-use crate::diagnostic::{Code, Diagnostic, Severity};
-use crate::parse::{self, Batts, LoadError};
+use super::{Batt, DifferScore, Output};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Severity};
+use crate::parse::{self, Batts, SourceError};
 use crate::source::{SourceFile, Span};
 
 /// A parsed batt file: its batts, and what the parser reports about it.
@@ -64,7 +64,7 @@ impl BattFile {
     ///
     /// Python text may have its JSON form beside it, under the same name. If that describes the
     /// same batt, it tells which steps belong to each entry. Otherwise a warning is reported.
-    pub fn load(path: impl AsRef<Path>, dialect: Option<Dialect>) -> Result<BattFile, LoadError> {
+    pub fn load(path: impl AsRef<Path>, dialect: Option<Dialect>) -> Result<BattFile, SourceError> {
         let path = path.as_ref();
         let name = path.to_string_lossy();
         let bytes = parse::read_bytes(path)?;
@@ -165,7 +165,7 @@ impl BattFile {
 
     fn no_provenance(&mut self, path: &Path, why: &str) {
         let message = format!("the JSON file beside the batt is ignored: {why}");
-        let (severity, code) = (Severity::Warning, Code::Provenance);
+        let (severity, code) = (Severity::Warning, DiagnosticCode::Provenance);
         let mut found = Diagnostic::new(severity, code, message, None, Span::default());
         found.file = path.to_string_lossy().into_owned();
         found.hint = Some("write it again, or remove it".to_owned());
@@ -197,7 +197,7 @@ fn adopt(here: &mut Batt, known: Batt) -> Result<(), String> {
         steps: Vec::new(),
         ..output.clone()
     };
-    let plain_score = |score: &ScoreOutput| ScoreOutput {
+    let plain_score = |score: &DifferScore| DifferScore {
         steps: Vec::new(),
         ..score.clone()
     };

@@ -4,23 +4,23 @@ use std::collections::HashSet;
 
 use batt_dsl::Dialect;
 
-use crate::batt::{Batt, INPUT, Output, PARAMS, ScoreOutput};
+use crate::batt::{Batt, DifferScore, INPUT, Output, PARAMS};
 use crate::program::{Operand, Program, ProgramBuilder, StepId, StepKind};
 use crate::source::Span;
 
 use super::script::{Script, follow};
 use super::share::{MAX_STEPS, Occurrences, Steps};
 use super::simplify::Simplifier;
-use super::{CardError, CardOptions, Donor, Order, Stats};
+use super::{CardDonor, CardError, CardOptions, MergeStats, Order};
 
 /// A merged batt, with statistics.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Merged {
+pub struct CardMerged {
     /// The batt. Its steps are numbered from 1 without gaps. A candidate or score that is not a
     /// step (a solver that returns its input) has the number 0.
     pub batt: Batt,
     /// Statistics of the merge.
-    pub stats: Stats,
+    pub stats: MergeStats,
 }
 
 /// Merges solvers into one batt, with differs on the input and on each candidate.
@@ -32,10 +32,10 @@ pub struct Merged {
 /// Time and memory grow with the number of steps, not with the size of the expressions they stand
 /// for.
 pub fn merge(
-    solvers: &[Donor<'_>],
+    solvers: &[CardDonor<'_>],
     differs: &[Program],
     options: &CardOptions,
-) -> Result<Merged, CardError> {
+) -> Result<CardMerged, CardError> {
     let dialect = common_dialect(solvers, differs)?;
     let mut ids = HashSet::with_capacity(solvers.len());
     if let Some(twice) = solvers.iter().find(|donor| !ids.insert(&donor.id)) {
@@ -43,7 +43,7 @@ pub fn merge(
             id: twice.id.clone(),
         });
     }
-    let mut solvers: Vec<&Donor> = solvers.iter().collect();
+    let mut solvers: Vec<&CardDonor> = solvers.iter().collect();
     if options.order == Order::LargestFirst {
         solvers.sort_by_key(|donor| std::cmp::Reverse(donor.size));
     }
@@ -74,8 +74,8 @@ pub fn merge(
         Weaver::new(dialect).weave(&solvers, &scripts, &differs)
     };
     let batt = woven.finish(dialect, options);
-    let stats = Stats::of(&batt, solver_steps, before, shared);
-    Ok(Merged { batt, stats })
+    let stats = MergeStats::of(&batt, solver_steps, before, shared);
+    Ok(CardMerged { batt, stats })
 }
 
 /// The number of steps of all solvers, and of all differs each time they are used: the most that
@@ -94,7 +94,7 @@ fn total(solvers: &[Script], differs: &[Script]) -> Result<usize, CardError> {
 }
 
 /// The dialect of all programs.
-fn common_dialect(solvers: &[Donor<'_>], differs: &[Program]) -> Result<Dialect, CardError> {
+fn common_dialect(solvers: &[CardDonor<'_>], differs: &[Program]) -> Result<Dialect, CardError> {
     let programs = || {
         let solvers = solvers.iter().map(|donor| donor.program);
         solvers.chain(differs)
@@ -120,7 +120,7 @@ fn common_dialect(solvers: &[Donor<'_>], differs: &[Program]) -> Result<Dialect,
 
 /// A solver that is taking its turns.
 struct Turn<'s> {
-    donor: &'s Donor<'s>,
+    donor: &'s CardDonor<'s>,
     script: &'s Script,
     /// The values in the batt of the steps it has added so far.
     values: Vec<Operand>,
@@ -131,7 +131,7 @@ struct Turn<'s> {
 struct Weaver {
     steps: Steps,
     outputs: Vec<Output>,
-    scores: Vec<ScoreOutput>,
+    scores: Vec<DifferScore>,
 }
 
 impl Weaver {
@@ -143,7 +143,12 @@ impl Weaver {
         }
     }
 
-    fn weave(mut self, solvers: &[&Donor<'_>], scripts: &[Script], differs: &[Script]) -> Weaver {
+    fn weave(
+        mut self,
+        solvers: &[&CardDonor<'_>],
+        scripts: &[Script],
+        differs: &[Script],
+    ) -> Weaver {
         self.compare(differs, &INPUT, None, &Occurrences::new());
         let turns = solvers.iter().zip(scripts).map(|(donor, script)| Turn {
             donor,
@@ -219,7 +224,7 @@ impl Weaver {
             place(&mut value, &values, grid);
             let solver = donor.and_then(|_| self.outputs.last());
             let solver = solver.map_or(&[][..], |output| &output.steps);
-            self.scores.push(ScoreOutput {
+            self.scores.push(DifferScore {
                 number: number(&value),
                 donor: donor.map(str::to_owned),
                 differ: differ.name.clone(),

@@ -15,7 +15,7 @@
 //!
 //! ```
 //! use batt_lang::SolverFile;
-//! use batt_lang::card::{self, CardOptions, Donor};
+//! use batt_lang::card::{self, CardOptions, CardDonor};
 //!
 //! let file = SolverFile::parse("
 //! def solve_a(I):
@@ -28,10 +28,10 @@
 //!     O = hconcat(x1, I)
 //!     return O
 //! ", "two.py");
-//! let donors: Vec<Donor> = file
+//! let donors: Vec<CardDonor> = file
 //!     .programs
 //!     .iter()
-//!     .map(|program| Donor { id: program.name().into(), program, size: None, mutated: false })
+//!     .map(|program| CardDonor { id: program.name().into(), program, size: None, mutated: false })
 //!     .collect();
 //! let merged = card::merge(&donors, &[], &CardOptions::default())?;
 //! let steps = merged.batt.program.iter();
@@ -70,10 +70,10 @@ pub use differs::differs;
 pub use donors::{DonorIds, donor_id, mutant_id};
 pub use extract::{ExtractError, canonical, extract, extract_value};
 pub use hash::structural_hash;
-pub use merge::{Merged, merge};
+pub use merge::{CardMerged, merge};
 pub(crate) use script::roles;
 pub use select::{SelectError, select};
-pub use stats::{OpCount, Stats, StepUse};
+pub use stats::{MergeStats, OpUse, StepUse};
 
 use batt_dsl::Dialect;
 
@@ -82,7 +82,7 @@ use crate::program::Program;
 
 /// A solver to merge.
 #[derive(Clone, Debug)]
-pub struct Donor<'p> {
+pub struct CardDonor<'p> {
     /// Its name in the batt, usually the id of its task; unique within a batt.
     pub id: String,
     /// The solver. It takes `I`, or any of `S`, `I` and `C`.

@@ -1,6 +1,6 @@
 //! Selection: picks some of many solvers at random, repeatably.
 
-use super::Donor;
+use super::CardDonor;
 use crate::random::SplitMix64;
 
 /// The reason why solvers cannot be picked.
@@ -38,11 +38,11 @@ fn there_are(found: usize) -> String {
 /// is the high word of the 128-bit product of one output and *n*; biased outputs are skipped
 /// (Lemire).
 pub fn select<'p>(
-    donors: &[Donor<'p>],
+    donors: &[CardDonor<'p>],
     count: Option<usize>,
     task: Option<&str>,
     seed: u64,
-) -> Result<Vec<Donor<'p>>, SelectError> {
+) -> Result<Vec<CardDonor<'p>>, SelectError> {
     let mut picked: Vec<usize> = (0..donors.len()).collect();
     if let Some(task) = task {
         picked.retain(|&k| donors[k].id == task);
@@ -73,12 +73,12 @@ mod tests {
 
     use super::*;
 
-    fn with_donors<T>(count: usize, test: impl FnOnce(&[Donor]) -> T) -> T {
+    fn with_donors<T>(count: usize, test: impl FnOnce(&[CardDonor]) -> T) -> T {
         let builder = ProgramBuilder::new("f", ["I"]);
         let input = builder.param(0);
         let program = builder.finish(input);
-        let donors: Vec<Donor> = (0..count)
-            .map(|k| Donor {
+        let donors: Vec<CardDonor> = (0..count)
+            .map(|k| CardDonor {
                 id: format!("d{k}"),
                 program: &program,
                 size: None,
@@ -88,7 +88,7 @@ mod tests {
         test(&donors)
     }
 
-    fn ids(donors: &[Donor]) -> Vec<String> {
+    fn ids(donors: &[CardDonor]) -> Vec<String> {
         donors.iter().map(|d| d.id.clone()).collect()
     }
 
@@ -130,7 +130,8 @@ mod tests {
             assert_eq!(ids(&all), ["d0", "d1", "d2"]);
             let one = select(donors, None, Some("d1"), 0).expect("one");
             assert_eq!(ids(&one), ["d1"]);
-            let text = |r: Result<Vec<Donor>, SelectError>| r.expect_err("an error").to_string();
+            let text =
+                |r: Result<Vec<CardDonor>, SelectError>| r.expect_err("an error").to_string();
             assert_eq!(
                 text(select(donors, Some(4), None, 0)),
                 "4 solvers requested, but there are only 3"

@@ -9,7 +9,7 @@ use crate::program::{Operand, StepKind};
 
 /// Statistics of a merge.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stats {
+pub struct MergeStats {
     /// The number of merged solvers.
     pub solvers: usize,
     /// The number of differs; each is used on the input and on every candidate.
@@ -25,7 +25,7 @@ pub struct Stats {
     /// How many solvers use each step, the most used first. Steps of differs alone are not listed.
     pub uses: Vec<StepUse>,
     /// How often each primitive occurs in the batt, the most frequent first.
-    pub ops: Vec<OpCount>,
+    pub ops: Vec<OpUse>,
 }
 
 /// How many solvers use a step. [`Batt::call_text`] gives its text.
@@ -39,7 +39,7 @@ pub struct StepUse {
 
 /// How often a primitive occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OpCount {
+pub struct OpUse {
     /// The primitive.
     pub op: OpId,
     /// The number of steps that call it.
@@ -48,11 +48,11 @@ pub struct OpCount {
     pub passed: usize,
 }
 
-impl Stats {
-    pub(super) fn of(batt: &Batt, solver_steps: usize, before: usize, shared: usize) -> Stats {
+impl MergeStats {
+    pub(super) fn of(batt: &Batt, solver_steps: usize, before: usize, shared: usize) -> MergeStats {
         let steps = batt.program.steps();
         let initial = batt.scores.iter().filter(|score| score.donor.is_none());
-        Stats {
+        MergeStats {
             solvers: batt.outputs.len(),
             differs: initial.count(),
             solver_steps,
@@ -79,8 +79,8 @@ fn uses(batt: &Batt) -> Vec<StepUse> {
     uses
 }
 
-fn frequencies(batt: &Batt) -> Vec<OpCount> {
-    let mut counts: HashMap<OpId, OpCount> = HashMap::new();
+fn frequencies(batt: &Batt) -> Vec<OpUse> {
+    let mut counts: HashMap<OpId, OpUse> = HashMap::new();
     for step in batt.program.steps() {
         let callee = match &step.kind {
             StepKind::Call { callee, .. } => Some(callee),
@@ -88,7 +88,7 @@ fn frequencies(batt: &Batt) -> Vec<OpCount> {
         };
         for operand in step.kind.operands() {
             let Operand::Op(op) = operand else { continue };
-            let count = counts.entry(*op).or_insert(OpCount {
+            let count = counts.entry(*op).or_insert(OpUse {
                 op: *op,
                 called: 0,
                 passed: 0,
@@ -99,7 +99,7 @@ fn frequencies(batt: &Batt) -> Vec<OpCount> {
             }
         }
     }
-    let mut counts: Vec<OpCount> = counts.into_values().collect();
+    let mut counts: Vec<OpUse> = counts.into_values().collect();
     counts.sort_by_key(|c| {
         let total = c.called + c.passed;
         (std::cmp::Reverse((total, c.called)), c.op.op().name)

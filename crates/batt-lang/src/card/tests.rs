@@ -11,8 +11,8 @@ fn programs(text: &str) -> Vec<Program> {
     file.programs
 }
 
-fn donors(programs: &[Program]) -> Vec<Donor<'_>> {
-    let donor = |program| Donor {
+fn donors(programs: &[Program]) -> Vec<CardDonor<'_>> {
+    let donor = |program| CardDonor {
         id: Program::name(program).to_owned(),
         program,
         size: None,
@@ -21,7 +21,7 @@ fn donors(programs: &[Program]) -> Vec<Donor<'_>> {
     programs.iter().map(donor).collect()
 }
 
-fn merge_all(programs: &[Program], differs: &[Program], options: &CardOptions) -> Merged {
+fn merge_all(programs: &[Program], differs: &[Program], options: &CardOptions) -> CardMerged {
     merge(&donors(programs), differs, options).expect("mergeable")
 }
 
@@ -65,7 +65,7 @@ fn show(batt: &Batt) -> Vec<String> {
 }
 
 #[track_caller]
-fn check(text: &str, options: &CardOptions, expected: &[&str]) -> Merged {
+fn check(text: &str, options: &CardOptions, expected: &[&str]) -> CardMerged {
     let merged = merge_all(&programs(text), &[], options);
     assert_eq!(show(&merged.batt), expected);
     merged

@@ -10,7 +10,7 @@ mod order;
 
 use std::collections::HashMap;
 
-use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Severity};
 use crate::parse::SolverFile;
 use crate::program::{Operand, Program, Step, StepId, StepKind};
 use crate::source::SourceFile;
@@ -65,7 +65,7 @@ struct Checker<'p> {
 }
 
 impl Checker<'_> {
-    fn report(&mut self, severity: Severity, code: Code, step: &Step, message: String) {
+    fn report(&mut self, severity: Severity, code: DiagnosticCode, step: &Step, message: String) {
         let found = Diagnostic::new(severity, code, message, self.source, step.span);
         self.found.push(found.in_function(self.program.name()));
     }
@@ -75,7 +75,7 @@ impl Checker<'_> {
         for (id, step) in self.program.iter() {
             if uses.step(id) == 0 {
                 let message = format!("the value of {} is never used", step.name);
-                self.report(Severity::Warning, Code::UnusedStep, step, message);
+                self.report(Severity::Warning, DiagnosticCode::UnusedStep, step, message);
             }
         }
     }
@@ -99,7 +99,7 @@ impl Checker<'_> {
             if first != id {
                 let earlier = &self.program.step(first).name;
                 let message = format!("{} computes the same as {earlier}", step.name);
-                self.report(Severity::Info, Code::RepeatedStep, step, message);
+                self.report(Severity::Info, DiagnosticCode::RepeatedStep, step, message);
             }
         }
     }
@@ -110,7 +110,12 @@ impl Checker<'_> {
         };
         if let Some(why) = self.why_call_fails(callee, args) {
             let message = format!("this call always fails: {why}");
-            self.report(Severity::Warning, Code::AlwaysFails, step, message);
+            self.report(
+                Severity::Warning,
+                DiagnosticCode::AlwaysFails,
+                step,
+                message,
+            );
         }
     }
 
@@ -155,7 +160,12 @@ impl Checker<'_> {
 
     fn order_dependent(&mut self, step: &Step) {
         for message in order::dependences(&step.kind, &self.facts) {
-            self.report(Severity::Info, Code::OrderDependent, step, message);
+            self.report(
+                Severity::Info,
+                DiagnosticCode::OrderDependent,
+                step,
+                message,
+            );
         }
     }
 
@@ -283,7 +293,7 @@ mod tests {
             let file = SolverFile::parse_in(&text, "f.py", Some(Dialect::Tokpidjin));
             assert!(file.is_clean(), "{:?}", file.diagnostics);
             let all = file.check().into_iter();
-            let fails = { all }.filter(|d| d.code == Code::AlwaysFails);
+            let fails = { all }.filter(|d| d.code == DiagnosticCode::AlwaysFails);
             fails.map(|d| d.message).collect::<Vec<_>>()
         };
         for call in [

@@ -79,14 +79,16 @@ fn may_matter(op: OpId, args: &[Operand], facts: &Facts) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Code, SolverFile};
+    use crate::{DiagnosticCode, SolverFile};
 
     /// The primitives reported for `return ...`.
     fn reported(expr: &str) -> Vec<String> {
         let file = SolverFile::parse(&format!("def f(I):\n  return {expr}\n"), "f.py");
         assert!(file.is_clean(), "{:?}", file.diagnostics);
         let all = file.check();
-        let order = all.iter().filter(|d| d.code == Code::OrderDependent);
+        let order = all
+            .iter()
+            .filter(|d| d.code == DiagnosticCode::OrderDependent);
         let name = |m: &str| m.split(' ').next().unwrap_or_default().to_owned();
         order.map(|d| name(&d.message)).collect()
     }

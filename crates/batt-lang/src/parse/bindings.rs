@@ -10,7 +10,7 @@ use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{Alias, Comprehension, ExceptHandler, Expr, ExprContext, Pattern, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 
-use crate::diagnostic::Code;
+use crate::diagnostic::DiagnosticCode;
 
 /// The names that statements bind in the scope of their function.
 pub(super) fn names(body: &[Stmt]) -> HashSet<&str> {
@@ -27,7 +27,7 @@ pub(super) fn split_at_return(body: &[Stmt]) -> (&[Stmt], &[Stmt]) {
 
 /// A reason why statements that never run cannot be ignored.
 pub(super) struct Conflict {
-    pub code: Code,
+    pub code: DiagnosticCode,
     pub message: &'static str,
     pub range: TextRange,
 }
@@ -48,7 +48,7 @@ struct Bindings<'a> {
 }
 
 impl<'a> Bindings<'a> {
-    fn conflict(&mut self, code: Code, message: &'static str, range: TextRange) {
+    fn conflict(&mut self, code: DiagnosticCode, message: &'static str, range: TextRange) {
         self.conflict.get_or_insert(Conflict {
             code,
             message,
@@ -60,7 +60,7 @@ impl<'a> Bindings<'a> {
         let name = alias.asname.as_ref().unwrap_or(&alias.name).as_str();
         if name == "*" {
             let message = "'import *' is only allowed at the top of a file";
-            self.conflict(Code::Syntax, message, range);
+            self.conflict(DiagnosticCode::Syntax, message, range);
         }
         self.names.insert(name.split('.').next().unwrap_or(name));
     }
@@ -106,7 +106,7 @@ impl<'a> Visitor<'a> for Bindings<'a> {
             }
             Stmt::For(each) => {
                 if each.is_async {
-                    self.conflict(Code::Syntax, OUTSIDE_ASYNC, each.range());
+                    self.conflict(DiagnosticCode::Syntax, OUTSIDE_ASYNC, each.range());
                 }
                 self.visit_expr(&each.iter);
                 self.visit_expr(&each.target);
@@ -118,15 +118,15 @@ impl<'a> Visitor<'a> for Bindings<'a> {
             }
             Stmt::Break(_) | Stmt::Continue(_) if self.loops == 0 => {
                 let message = "'break' and 'continue' are only allowed in a loop";
-                self.conflict(Code::Syntax, message, stmt.range());
+                self.conflict(DiagnosticCode::Syntax, message, stmt.range());
             }
             Stmt::With(with) if with.is_async => {
-                self.conflict(Code::Syntax, OUTSIDE_ASYNC, with.range());
+                self.conflict(DiagnosticCode::Syntax, OUTSIDE_ASYNC, with.range());
                 visitor::walk_stmt(self, stmt);
             }
             Stmt::Global(_) | Stmt::Nonlocal(_) => {
                 let message = "'global' and 'nonlocal' are not supported";
-                self.conflict(Code::UnsupportedStatement, message, stmt.range());
+                self.conflict(DiagnosticCode::UnsupportedStatement, message, stmt.range());
             }
             _ => visitor::walk_stmt(self, stmt),
         }
@@ -147,11 +147,11 @@ impl<'a> Visitor<'a> for Bindings<'a> {
             }
             Expr::Yield(_) | Expr::YieldFrom(_) => {
                 let message = "'yield' makes the function a generator, even after 'return'";
-                self.conflict(Code::AfterReturn, message, expr.range());
+                self.conflict(DiagnosticCode::AfterReturn, message, expr.range());
                 visitor::walk_expr(self, expr);
             }
             Expr::Await(_) => {
-                self.conflict(Code::Syntax, OUTSIDE_ASYNC, expr.range());
+                self.conflict(DiagnosticCode::Syntax, OUTSIDE_ASYNC, expr.range());
                 visitor::walk_expr(self, expr);
             }
             _ => visitor::walk_expr(self, expr),
@@ -161,7 +161,7 @@ impl<'a> Visitor<'a> for Bindings<'a> {
     /// A comprehension keeps its loop variables to itself.
     fn visit_comprehension(&mut self, comprehension: &'a Comprehension) {
         if comprehension.is_async {
-            self.conflict(Code::Syntax, OUTSIDE_ASYNC, comprehension.range());
+            self.conflict(DiagnosticCode::Syntax, OUTSIDE_ASYNC, comprehension.range());
         }
         self.visit_expr(&comprehension.iter);
         for condition in &comprehension.ifs {

@@ -5,7 +5,7 @@ use ruff_python_ast as ast;
 use ruff_text_size::Ranged;
 
 use super::lower::Lowering;
-use crate::diagnostic::Code;
+use crate::diagnostic::DiagnosticCode;
 use crate::program::{Operand, StepKind};
 
 impl<'f> Lowering<'f> {
@@ -28,7 +28,12 @@ impl<'f> Lowering<'f> {
                 if let Some((keyword, _)) = keywords.first() {
                     let message = "keyword arguments need a primitive to be called by its name";
                     let hint = "pass the argument by position".to_owned();
-                    self.error(Code::BadKeyword, message, keyword.range(), Some(hint));
+                    self.error(
+                        DiagnosticCode::BadKeyword,
+                        message,
+                        keyword.range(),
+                        Some(hint),
+                    );
                     return None;
                 }
             }
@@ -52,7 +57,7 @@ impl<'f> Lowering<'f> {
             // A primitive with a fallback also returns it for a wrong number of arguments.
             if arity != given && op.fallback.is_none() {
                 let message = format!("{} takes {}, not {given}", op.name, arguments(arity));
-                self.error(Code::WrongArity, message, call.range(), form());
+                self.error(DiagnosticCode::WrongArity, message, call.range(), form());
                 return None;
             }
             return Some(args);
@@ -61,14 +66,19 @@ impl<'f> Lowering<'f> {
         let mut bound: Vec<Option<Option<Operand>>> = args.drain(..).map(Some).collect();
         if positional > arity {
             let message = format!("{} takes {}, not {given}", op.name, arguments(arity));
-            self.error(Code::WrongArity, message, call.range(), form());
+            self.error(DiagnosticCode::WrongArity, message, call.range(), form());
             return None;
         }
         bound.resize(arity, None);
         for (keyword, value) in keywords {
             let Some(name) = keyword.arg.as_ref().map(|arg| arg.as_str()) else {
                 let message = "unpacking with ** is not supported";
-                self.error(Code::UnsupportedExpression, message, keyword.range(), None);
+                self.error(
+                    DiagnosticCode::UnsupportedExpression,
+                    message,
+                    keyword.range(),
+                    None,
+                );
                 return None;
             };
             let message = match op.params.iter().position(|p| p.name == name) {
@@ -81,7 +91,7 @@ impl<'f> Lowering<'f> {
                     continue;
                 }
             };
-            self.error(Code::BadKeyword, message, keyword.range(), form());
+            self.error(DiagnosticCode::BadKeyword, message, keyword.range(), form());
             return None;
         }
         if let Some(missing) = bound.iter().position(Option::is_none) {
@@ -89,7 +99,7 @@ impl<'f> Lowering<'f> {
                 "{} gets no value for '{}'",
                 op.name, op.params[missing].name
             );
-            self.error(Code::WrongArity, message, call.range(), form());
+            self.error(DiagnosticCode::WrongArity, message, call.range(), form());
             return None;
         }
         bound.into_iter().collect()

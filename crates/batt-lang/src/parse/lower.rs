@@ -11,7 +11,7 @@ use ruff_text_size::Ranged;
 use super::globals::{Global, Globals};
 use super::literal::{NotLiteral, literal};
 use super::{Lowered, bindings, names, unsupported};
-use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Severity};
 use crate::program::{Operand, Program, ProgramBuilder, StepKind};
 use crate::source::{LineRange, Locator};
 
@@ -43,7 +43,7 @@ pub(super) fn function(
         if lowering.variables.insert(name, Some(operand)).is_some() {
             let message = format!("parameter '{name}' appears twice");
             lowering.error(
-                Code::UnsupportedParameter,
+                DiagnosticCode::UnsupportedParameter,
                 message,
                 def.parameters.range(),
                 None,
@@ -126,7 +126,7 @@ impl<'f> Lowering<'f> {
             let hint = "a solver is a plain function; remove the decorator";
             let message = "decorated functions are not supported";
             self.error(
-                Code::Decorator,
+                DiagnosticCode::Decorator,
                 message,
                 decorator.range(),
                 Some(hint.into()),
@@ -134,23 +134,38 @@ impl<'f> Lowering<'f> {
         }
         if def.is_async {
             let message = "async functions are not supported";
-            self.error(Code::UnsupportedStatement, message, def.name.range(), None);
+            self.error(
+                DiagnosticCode::UnsupportedStatement,
+                message,
+                def.name.range(),
+                None,
+            );
         }
         if let Some(types) = &def.type_params {
             let message = "type parameters are not supported";
-            self.error(Code::UnsupportedParameter, message, types.range(), None);
+            self.error(
+                DiagnosticCode::UnsupportedParameter,
+                message,
+                types.range(),
+                None,
+            );
         }
         let params = &def.parameters;
         let variadic = params.vararg.iter().chain(&params.kwarg).map(|p| p.range());
         let keyword_only = params.kwonlyargs.iter().map(|p| p.range());
         if let Some(range) = variadic.chain(keyword_only).next() {
             let message = "only plain positional parameters are supported";
-            self.error(Code::UnsupportedParameter, message, range, None);
+            self.error(DiagnosticCode::UnsupportedParameter, message, range, None);
         }
         for param in plain_parameters(def) {
             if let Some(default) = param.default() {
                 let message = format!("parameter '{}' has a default value", param.name());
-                self.error(Code::UnsupportedParameter, message, default.range(), None);
+                self.error(
+                    DiagnosticCode::UnsupportedParameter,
+                    message,
+                    default.range(),
+                    None,
+                );
             }
         }
     }
@@ -171,7 +186,7 @@ impl<'f> Lowering<'f> {
                         Some(value) => result = self.value(value, "return"),
                         None => {
                             let message = "'return' without a value";
-                            self.error(Code::MissingReturn, message, stmt.range(), None);
+                            self.error(DiagnosticCode::MissingReturn, message, stmt.range(), None);
                         }
                     }
                 }
@@ -182,7 +197,7 @@ impl<'f> Lowering<'f> {
             let message = format!("'{}' does not return a value", self.function);
             let hint = "end the function with 'return O'";
             self.error(
-                Code::MissingReturn,
+                DiagnosticCode::MissingReturn,
                 message,
                 def.name.range(),
                 Some(hint.into()),
@@ -200,7 +215,7 @@ impl<'f> Lowering<'f> {
         match bindings::conflict(statements) {
             Some(conflict) => self.error(conflict.code, conflict.message, conflict.range, None),
             None => {
-                let (severity, code) = (Severity::Warning, Code::AfterReturn);
+                let (severity, code) = (Severity::Warning, DiagnosticCode::AfterReturn);
                 let message = "code after 'return' never runs and is ignored";
                 self.unreached = Some(self.finding(severity, code, message, first.range(), None));
             }
@@ -233,7 +248,12 @@ impl<'f> Lowering<'f> {
                 let (what, hint) = unsupported::statement(stmt);
                 let message = format!("{what} not supported");
                 let hint = hint.map(str::to_owned);
-                self.error(Code::UnsupportedStatement, message, stmt.range(), hint);
+                self.error(
+                    DiagnosticCode::UnsupportedStatement,
+                    message,
+                    stmt.range(),
+                    hint,
+                );
                 // The names have a value in Python: using them is not another mistake.
                 let names = bindings::names(std::slice::from_ref(stmt));
                 self.variables
@@ -252,7 +272,12 @@ impl<'f> Lowering<'f> {
                 let hint = target.is_tuple_expr().then(|| {
                     "assign the tuple to one name, then take its parts with first and last".into()
                 });
-                self.error(Code::UnsupportedStatement, message, target.range(), hint);
+                self.error(
+                    DiagnosticCode::UnsupportedStatement,
+                    message,
+                    target.range(),
+                    hint,
+                );
                 // The parts have a value in Python: using them is not another mistake.
                 if let Expr::Tuple(tuple) = target {
                     for name in tuple.elts.iter().filter_map(Expr::as_name_expr) {
@@ -291,14 +316,19 @@ impl<'f> Lowering<'f> {
                 Ok(literal) => Some(Operand::Literal(literal)),
                 Err(NotLiteral::TooLarge) => {
                     let message = "integer does not fit 64 bits";
-                    self.error(Code::IntegerRange, message, expr.range(), None);
+                    self.error(DiagnosticCode::IntegerRange, message, expr.range(), None);
                     None
                 }
                 Err(NotLiteral::Other) => {
                     let (what, hint) = unsupported::expression(expr);
                     let message = format!("{what} not supported");
                     let hint = hint.map(str::to_owned);
-                    self.error(Code::UnsupportedExpression, message, expr.range(), hint);
+                    self.error(
+                        DiagnosticCode::UnsupportedExpression,
+                        message,
+                        expr.range(),
+                        hint,
+                    );
                     None
                 }
             },
@@ -316,7 +346,7 @@ impl<'f> Lowering<'f> {
             let hint = (dialect.op(id).is_some() || dialect.constant(id).is_some()).then(|| {
                 format!("'{id}' is assigned in this function, which hides the '{id}' of the DSL")
             });
-            self.error(Code::UnboundVariable, message, name.range(), hint);
+            self.error(DiagnosticCode::UnboundVariable, message, name.range(), hint);
             return None;
         }
         match self.file.globals.get(id) {
@@ -324,13 +354,23 @@ impl<'f> Lowering<'f> {
             Some(Global::Function(line)) => {
                 let message = format!("'{id}' is the function of line {line}, not a primitive");
                 let hint = "functions of the file cannot be used; write the steps out".to_owned();
-                self.error(Code::UnsupportedGlobal, message, name.range(), Some(hint));
+                self.error(
+                    DiagnosticCode::UnsupportedGlobal,
+                    message,
+                    name.range(),
+                    Some(hint),
+                );
                 return None;
             }
             Some(Global::Opaque(line)) => {
                 let message = format!("'{id}' is set in line {line} to something unsupported");
                 let hint = "only literals can be used from outside the function".to_owned();
-                self.error(Code::UnsupportedGlobal, message, name.range(), Some(hint));
+                self.error(
+                    DiagnosticCode::UnsupportedGlobal,
+                    message,
+                    name.range(),
+                    Some(hint),
+                );
                 return None;
             }
             None => {}
@@ -343,7 +383,7 @@ impl<'f> Lowering<'f> {
         }
         let hint = self.suggestion(id);
         self.error(
-            Code::UnknownName,
+            DiagnosticCode::UnknownName,
             format!("unknown name '{id}'"),
             name.range(),
             hint,
@@ -397,7 +437,7 @@ impl<'f> Lowering<'f> {
 
     pub(super) fn error(
         &mut self,
-        code: Code,
+        code: DiagnosticCode,
         message: impl Into<String>,
         range: ruff_text_size::TextRange,
         hint: Option<String>,
@@ -413,7 +453,7 @@ impl<'f> Lowering<'f> {
     pub(super) fn finding(
         &self,
         severity: Severity,
-        code: Code,
+        code: DiagnosticCode,
         message: impl Into<String>,
         range: ruff_text_size::TextRange,
         hint: Option<String>,

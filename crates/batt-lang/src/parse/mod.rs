@@ -32,7 +32,7 @@ use self::globals::Globals;
 use self::lower::FileContext;
 pub use self::names::nearest;
 use self::scan::{Piece, Trouble};
-use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Severity};
 use crate::program::Program;
 use crate::source::{Locator, SourceFile, Span};
 
@@ -62,7 +62,7 @@ pub struct SolverFile {
 
 /// Why a file could not be read at all.
 #[derive(Debug, thiserror::Error)]
-pub enum LoadError {
+pub enum SourceError {
     /// The file system reported an error.
     #[error("cannot read {}: {source}", path.display())]
     Read {
@@ -89,7 +89,10 @@ pub enum LoadError {
 
 impl SolverFile {
     /// Reads a file from disk.
-    pub fn load(path: impl AsRef<Path>, dialect: Option<Dialect>) -> Result<SolverFile, LoadError> {
+    pub fn load(
+        path: impl AsRef<Path>,
+        dialect: Option<Dialect>,
+    ) -> Result<SolverFile, SourceError> {
         let path = path.as_ref();
         let bytes = read_bytes(path)?;
         SolverFile::parse_bytes(&bytes, &path.to_string_lossy(), dialect)
@@ -100,7 +103,7 @@ impl SolverFile {
         bytes: &[u8],
         file_name: &str,
         dialect: Option<Dialect>,
-    ) -> Result<SolverFile, LoadError> {
+    ) -> Result<SolverFile, SourceError> {
         let text = utf8(bytes, file_name)?;
         Ok(SolverFile::parse_in(text, file_name, dialect))
     }
@@ -138,20 +141,20 @@ impl SolverFile {
 }
 
 /// Reads the bytes of a file.
-pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, LoadError> {
-    std::fs::read(path).map_err(|source| LoadError::Read {
+pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, SourceError> {
+    std::fs::read(path).map_err(|source| SourceError::Read {
         path: path.to_owned(),
         source,
     })
 }
 
 /// Decodes the bytes of a file.
-pub(crate) fn utf8<'b>(bytes: &'b [u8], file_name: &str) -> Result<&'b str, LoadError> {
+pub(crate) fn utf8<'b>(bytes: &'b [u8], file_name: &str) -> Result<&'b str, SourceError> {
     std::str::from_utf8(bytes).map_err(|error| {
         let (good, bad) = bytes.split_at(error.valid_up_to());
         let line_start = good.iter().rposition(|&b| b == b'\n').map_or(0, |k| k + 1);
         let column = String::from_utf8_lossy(&good[line_start..]).chars().count() + 1;
-        LoadError::NotUtf8 {
+        SourceError::NotUtf8 {
             file: file_name.to_owned(),
             line: good.iter().filter(|&&b| b == b'\n').count() + 1,
             column,
@@ -221,7 +224,7 @@ pub(crate) fn read_text<K: FileKind>(
         let message = "the file is larger than 4 GiB";
         let found = Diagnostic::new(
             Severity::Error,
-            Code::TooLarge,
+            DiagnosticCode::TooLarge,
             message,
             Some(&source),
             Span::default(),
@@ -315,7 +318,7 @@ impl<'s, K: FileKind> Reader<'s, K> {
             let message = "null byte in the source";
             self.failed(
                 piece,
-                Code::NulByte,
+                DiagnosticCode::NulByte,
                 message,
                 offset + nul..offset + nul + 1,
             );
@@ -325,20 +328,20 @@ impl<'s, K: FileKind> Reader<'s, K> {
             // The parser skips one at the start of its text, which here is not that of the file.
             let message = "byte order mark after the start of the file";
             let mark = offset..offset + BYTE_ORDER_MARK.len_utf8();
-            self.failed(piece, Code::Syntax, message, mark);
+            self.failed(piece, DiagnosticCode::Syntax, message, mark);
             return;
         }
         match piece.trouble {
             Some(Trouble::TooDeep(at)) => {
                 let message = format!("nested more than {} deep", scan::DEPTH_LIMIT);
-                self.failed(piece, Code::TooDeep, message, at..at + 1);
+                self.failed(piece, DiagnosticCode::TooDeep, message, at..at + 1);
                 return;
             }
             Some(Trouble::FormattedString(at)) => {
                 let code = if piece.definition {
-                    Code::UnsupportedExpression
+                    DiagnosticCode::UnsupportedExpression
                 } else {
-                    Code::IgnoredStatement
+                    DiagnosticCode::IgnoredStatement
                 };
                 self.failed(piece, code, "strings are not supported", at..at + 1);
                 return;
@@ -360,7 +363,7 @@ impl<'s, K: FileKind> Reader<'s, K> {
             let start = offset + error.location.start().to_usize();
             let end = offset + error.location.end().to_usize();
             let message = sentence(&error.error.to_string());
-            self.failed(piece, Code::Syntax, message, start..end);
+            self.failed(piece, DiagnosticCode::Syntax, message, start..end);
             return;
         }
         for stmt in &parsed.syntax().body {
@@ -375,7 +378,12 @@ impl<'s, K: FileKind> Reader<'s, K> {
             let line = self.source.line_of(bytes.start);
             if !self.globals.statement(stmt, line) {
                 let message = "statement outside functions is ignored";
-                self.report(Severity::Warning, Code::IgnoredStatement, message, bytes);
+                self.report(
+                    Severity::Warning,
+                    DiagnosticCode::IgnoredStatement,
+                    message,
+                    bytes,
+                );
             }
             return;
         };
@@ -409,7 +417,7 @@ impl<'s, K: FileKind> Reader<'s, K> {
             let message =
                 format!("'{name}' is defined again in line {line}, which replaces this one");
             let source = Some(self.source);
-            let code = Code::DuplicateFunction;
+            let code = DiagnosticCode::DuplicateFunction;
             self.diagnostics.push(
                 Diagnostic::new(Severity::Warning, code, message, source, earlier.span)
                     .in_function(name),
@@ -418,9 +426,15 @@ impl<'s, K: FileKind> Reader<'s, K> {
     }
 
     /// Reports why a piece could not be parsed.
-    fn failed(&mut self, piece: &Piece, code: Code, message: impl Into<String>, at: Range<usize>) {
+    fn failed(
+        &mut self,
+        piece: &Piece,
+        code: DiagnosticCode,
+        message: impl Into<String>,
+        at: Range<usize>,
+    ) {
         let severity = match code {
-            Code::IgnoredStatement => Severity::Warning,
+            DiagnosticCode::IgnoredStatement => Severity::Warning,
             _ => Severity::Error,
         };
         self.report(severity, code, message, at);
@@ -438,7 +452,7 @@ impl<'s, K: FileKind> Reader<'s, K> {
     fn report(
         &mut self,
         severity: Severity,
-        code: Code,
+        code: DiagnosticCode,
         message: impl Into<String>,
         bytes: Range<usize>,
     ) {

@@ -228,7 +228,10 @@ fn imports_under_another_name() {
         call(op("astuple"), [step(0), constant("ONE")])
     );
     let text = "import numpy as first\ndef f(I):\n    return first(I)\n";
-    assert_eq!(parse(text).diagnostics[0].code, Code::UnsupportedGlobal);
+    assert_eq!(
+        parse(text).diagnostics[0].code,
+        DiagnosticCode::UnsupportedGlobal
+    );
 }
 
 #[test]
@@ -518,7 +521,7 @@ fn form_feeds_are_ignored_as_in_python() {
         assert!(file.program("f").is_some(), "{text:?}");
     }
     let decorated = parse("\x0c@d\n\x0cdef f(I): return I\n");
-    assert_eq!(decorated.diagnostics[0].code, Code::Decorator);
+    assert_eq!(decorated.diagnostics[0].code, DiagnosticCode::Decorator);
 }
 
 #[test]
@@ -530,7 +533,10 @@ fn a_function_after_a_form_feed_is_a_piece_of_its_own() {
     assert!(file.program("g").is_some() && file.program("f").is_none());
     // The first function knows that the file defines the second.
     let text = "def f(I):\n  return hmirror(I)\n\x0cdef hmirror(I):\n  return I\n";
-    assert_eq!(parse(text).diagnostics[0].code, Code::UnsupportedGlobal);
+    assert_eq!(
+        parse(text).diagnostics[0].code,
+        DiagnosticCode::UnsupportedGlobal
+    );
 }
 
 /// CPython 3.11 refuses each of these files.
@@ -590,7 +596,7 @@ fn deep_nesting_is_refused_before_parsing() {
             Some(f) => assert!(f.steps().len() == depth && depth <= 200),
             None => assert_eq!(
                 (file.diagnostics[0].code, depth > 200),
-                (Code::TooDeep, true)
+                (DiagnosticCode::TooDeep, true)
             ),
         }
     }
@@ -625,7 +631,7 @@ fn names_of_another_dialect_have_a_hint() {
     let hint = |text: &str, dialect: Dialect| {
         let file = SolverFile::parse_in(text, "f.py", Some(dialect));
         let found = &file.diagnostics[0];
-        assert_eq!(found.code, Code::UnknownName);
+        assert_eq!(found.code, DiagnosticCode::UnknownName);
         found.hint.clone().expect("a hint")
     };
     assert_eq!(

@@ -9,12 +9,12 @@
 //!   caches every answer.
 //! - The types of primitives come from the hints of the op table. Where those are too weak, as for
 //!   `apply`, they come from rows of text such as `apply: (a -> b), C<a> -> C<b>`.
-//! - [`Role`] is the purpose of a constant: a colour, a count, a direction.
+//! - [`ConstantRole`] is the purpose of a constant: a colour, a count, a direction.
 //!
 //! ```
 //! use batt_dsl::Dialect;
 //! use batt_lang::SolverFile;
-//! use batt_lang::types::{Role, Types};
+//! use batt_lang::types::{ConstantRole, Types};
 //!
 //! let file = SolverFile::parse("
 //! def solve(I):
@@ -33,7 +33,7 @@
 //! let wanted = types.wanted(program, &steps, 3, 2);
 //! assert_eq!(types.show(wanted).to_string(), "(Object -> Bool)");
 //! // The purpose of TWO.
-//! assert_eq!(Role::of(program, 5, 2), Some(Role::Colour));
+//! assert_eq!(ConstantRole::of(program, 5, 2), Some(ConstantRole::Colour));
 //! ```
 
 mod program;
@@ -47,8 +47,8 @@ use std::fmt;
 use batt_dsl::{ConstId, Dialect, Literal, Op, OpId};
 use rustc_hash::FxHashMap;
 
-pub use role::Role;
-pub use table::{Kind, List, Ty, TypeId};
+pub use role::ConstantRole;
+pub use table::{ContainerKind, List, Ty, TypeId};
 
 use solve::{Call, Solver};
 use table::{Shown, Table};
@@ -183,11 +183,11 @@ impl Types {
                 }
             }
         }
-        self.table.of(Kind::Tuple, all)
+        self.table.of(ContainerKind::Tuple, all)
     }
 
     /// The type of a container of these items.
-    pub fn container(&mut self, kind: Kind, item: TypeId) -> TypeId {
+    pub fn container(&mut self, kind: ContainerKind, item: TypeId) -> TypeId {
         self.table.of(kind, item)
     }
 

@@ -8,7 +8,7 @@ use crate::program::{Operand, Program, StepKind};
 
 /// The purpose of a constant in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Role {
+pub enum ConstantRole {
     /// A colour.
     Colour,
     /// A small number: a size, a factor, a count.
@@ -47,26 +47,26 @@ pub enum Role {
 
 const INTEGERS: &str = "ZERO ONE TWO THREE FOUR FIVE SIX SEVEN EIGHT NINE TEN";
 
-impl Role {
+impl ConstantRole {
     /// All roles.
-    pub const ALL: [Role; 17] = [
-        Role::Colour,
-        Role::Count,
-        Role::Number,
-        Role::Direction,
-        Role::Location,
-        Role::Dimensions,
-        Role::Flag,
-        Role::Rank,
-        Role::RankFromFirst,
-        Role::RankFromLast,
-        Role::Code10,
-        Role::Code4,
-        Role::Code8,
-        Role::Mirror4,
-        Role::Mirror8,
-        Role::Row,
-        Role::Column,
+    pub const ALL: [ConstantRole; 17] = [
+        ConstantRole::Colour,
+        ConstantRole::Count,
+        ConstantRole::Number,
+        ConstantRole::Direction,
+        ConstantRole::Location,
+        ConstantRole::Dimensions,
+        ConstantRole::Flag,
+        ConstantRole::Rank,
+        ConstantRole::RankFromFirst,
+        ConstantRole::RankFromLast,
+        ConstantRole::Code10,
+        ConstantRole::Code4,
+        ConstantRole::Code8,
+        ConstantRole::Mirror4,
+        ConstantRole::Mirror8,
+        ConstantRole::Row,
+        ConstantRole::Column,
     ];
 
     /// The constants that make sense in this role, in order of value where there is an order. Empty
@@ -76,43 +76,45 @@ impl Role {
         let all = CHOICES.get_or_init(|| {
             let dialects = Dialect::ALL.into_iter();
             dialects
-                .flat_map(|dialect| Role::ALL.map(|role| named(dialect, role.names(dialect))))
+                .flat_map(|dialect| {
+                    ConstantRole::ALL.map(|role| named(dialect, role.names(dialect)))
+                })
                 .collect()
         });
         let dialect = Dialect::ALL.iter().position(|&d| d == dialect);
-        let role = Role::ALL.iter().position(|&r| r == self);
+        let role = ConstantRole::ALL.iter().position(|&r| r == self);
         match (dialect, role) {
-            (Some(dialect), Some(role)) => &all[dialect * Role::ALL.len() + role],
+            (Some(dialect), Some(role)) => &all[dialect * ConstantRole::ALL.len() + role],
             _ => &[],
         }
     }
 
     fn names(self, dialect: Dialect) -> &'static str {
         match self {
-            Role::Colour if dialect == Dialect::Tokpidjin => {
+            ConstantRole::Colour if dialect == Dialect::Tokpidjin => {
                 "BLACK BLUE RED GREEN YELLOW GRAY MAGENTA ORANGE CYAN BURGUNDY"
             }
-            Role::Colour => "ZERO ONE TWO THREE FOUR FIVE SIX SEVEN EIGHT NINE",
-            Role::Count | Role::Row | Role::Column => INTEGERS,
-            Role::Number => {
+            ConstantRole::Colour => "ZERO ONE TWO THREE FOUR FIVE SIX SEVEN EIGHT NINE",
+            ConstantRole::Count | ConstantRole::Row | ConstantRole::Column => INTEGERS,
+            ConstantRole::Number => {
                 "NEG_TWO NEG_ONE ZERO ONE TWO THREE FOUR FIVE SIX SEVEN EIGHT NINE TEN \
                  DOWN RIGHT UP LEFT ORIGIN UNITY NEG_UNITY UP_RIGHT DOWN_LEFT \
                  ZERO_BY_TWO TWO_BY_ZERO TWO_BY_TWO THREE_BY_THREE"
             }
-            Role::Direction => "DOWN RIGHT UP LEFT UNITY NEG_UNITY UP_RIGHT DOWN_LEFT",
-            Role::Location => {
+            ConstantRole::Direction => "DOWN RIGHT UP LEFT UNITY NEG_UNITY UP_RIGHT DOWN_LEFT",
+            ConstantRole::Location => {
                 "ORIGIN DOWN RIGHT UNITY ZERO_BY_TWO TWO_BY_ZERO TWO_BY_TWO THREE_BY_THREE"
             }
-            Role::Dimensions => "UNITY TWO_BY_TWO THREE_BY_THREE",
-            Role::Flag => "F T",
-            Role::Rank => "F0 F1 F2 F3 F4 F5 F6 F7 F8 F9 L1 L2 L3 L4 L5 L6 L7 L8 L9 L10",
-            Role::RankFromFirst => "F0 F1 F2 F3 F4 F5 F6 F7 F8 F9",
-            Role::RankFromLast => "L1 L2 L3 L4 L5 L6 L7 L8 L9 L10",
-            Role::Code10 => "R0 R1 R2 R3 R4 R5 R6 R7 R8 R9",
-            Role::Code4 => "R0 R1 R2 R3",
+            ConstantRole::Dimensions => "UNITY TWO_BY_TWO THREE_BY_THREE",
+            ConstantRole::Flag => "F T",
+            ConstantRole::Rank => "F0 F1 F2 F3 F4 F5 F6 F7 F8 F9 L1 L2 L3 L4 L5 L6 L7 L8 L9 L10",
+            ConstantRole::RankFromFirst => "F0 F1 F2 F3 F4 F5 F6 F7 F8 F9",
+            ConstantRole::RankFromLast => "L1 L2 L3 L4 L5 L6 L7 L8 L9 L10",
+            ConstantRole::Code10 => "R0 R1 R2 R3 R4 R5 R6 R7 R8 R9",
+            ConstantRole::Code4 => "R0 R1 R2 R3",
             // Solvers of this dialect use these names for the codes of mirrors, too.
-            Role::Code8 | Role::Mirror8 => "R0 R1 R2 R3 R4 R5 R6 R7",
-            Role::Mirror4 => "A0 A1 A2 A3",
+            ConstantRole::Code8 | ConstantRole::Mirror8 => "R0 R1 R2 R3 R4 R5 R6 R7",
+            ConstantRole::Mirror4 => "A0 A1 A2 A3",
         }
     }
 
@@ -122,7 +124,7 @@ impl Role {
     /// A value bound to a function (`rbind(colorfilter, FOUR)`) has the role of that function's
     /// parameter. A value compared with a result (`matcher(color, FIVE)`) has the role of the
     /// result.
-    pub fn of(program: &Program, step: usize, operand: usize) -> Option<Role> {
+    pub fn of(program: &Program, step: usize, operand: usize) -> Option<ConstantRole> {
         let StepKind::Call { callee, args } = &program.steps().get(step)?.kind else {
             return None;
         };
@@ -134,7 +136,7 @@ impl Role {
         match direct.name {
             "lbind" if plain && position == 1 => {
                 let function = function()?;
-                Role::of_param(function.op, function.left)
+                ConstantRole::of_param(function.op, function.left)
             }
             "rbind" if plain && position == 1 => {
                 let function = function()?;
@@ -144,51 +146,53 @@ impl Role {
                     .params
                     .len()
                     .checked_sub(function.right + 1)?;
-                Role::of_param(function.op, last)
+                ConstantRole::of_param(function.op, last)
             }
-            "matcher" if plain && position == 1 => Role::of_value(program, &args[0]),
+            "matcher" if plain && position == 1 => ConstantRole::of_value(program, &args[0]),
             // Both alternatives have the same role.
-            "branch" if plain && position > 0 => Role::of_value(program, args.get(3 - position)?),
+            "branch" if plain && position > 0 => {
+                ConstantRole::of_value(program, args.get(3 - position)?)
+            }
             "equality" | "contained" | "insert" | "remove" | "other" if plain => {
                 let mut others = args.iter().enumerate().filter(|&(k, _)| k != position);
-                let role = others.find_map(|(_, other)| Role::of_value(program, other));
-                role.or_else(|| Role::of_param(callee.op, position))
+                let role = others.find_map(|(_, other)| ConstantRole::of_value(program, other));
+                role.or_else(|| ConstantRole::of_param(callee.op, position))
             }
-            _ => Role::of_param(callee.op, callee.left + position),
+            _ => ConstantRole::of_param(callee.op, callee.left + position),
         }
     }
 
     /// The role of a primitive's parameter.
-    pub fn of_param(op: OpId, position: usize) -> Option<Role> {
+    pub fn of_param(op: OpId, position: usize) -> Option<ConstantRole> {
         let op = op.op();
         let param = op.params.get(position)?;
         by_hint(param.ty).or_else(|| by_name(op, param.name, param.ty))
     }
 
     /// The role of a primitive's results.
-    pub fn of_result(op: OpId) -> Option<Role> {
+    pub fn of_result(op: OpId) -> Option<ConstantRole> {
         let op = op.op();
         if let Some(role) = by_hint(op.returns) {
             return Some(role);
         }
         match op.name {
-            "color" | "index" => Some(Role::Colour),
+            "color" | "index" => Some(ConstantRole::Colour),
             name if name.starts_with("mostcolor") || name.starts_with("leastcolor") => {
-                Some(Role::Colour)
+                Some(ConstantRole::Colour)
             }
             // A set of colours is mostly asked whether it has a colour.
-            name if name.starts_with("palette") => Some(Role::Colour),
-            "p_g" | "p_f" | "p_o" => Some(Role::Colour),
+            name if name.starts_with("palette") => Some(ConstantRole::Colour),
+            "p_g" | "p_f" | "p_o" => Some(ConstantRole::Colour),
             _ => match op.returns {
-                Type::Integer => Some(Role::Count),
-                Type::Boolean => Some(Role::Flag),
-                Type::Numerical => Some(Role::Number),
-                _ if op.name.starts_with("numcolors") => Some(Role::Count),
+                Type::Integer => Some(ConstantRole::Count),
+                Type::Boolean => Some(ConstantRole::Flag),
+                Type::Numerical => Some(ConstantRole::Number),
+                _ if op.name.starts_with("numcolors") => Some(ConstantRole::Count),
                 Type::Pair | Type::IJ => match op.name {
-                    name if name.starts_with("shape") => Some(Role::Dimensions),
-                    "position" | "gravitate" => Some(Role::Direction),
+                    name if name.starts_with("shape") => Some(ConstantRole::Dimensions),
+                    "position" | "gravitate" => Some(ConstantRole::Direction),
                     "astuple" => None,
-                    _ => Some(Role::Location),
+                    _ => Some(ConstantRole::Location),
                 },
                 _ => None,
             },
@@ -196,9 +200,9 @@ impl Role {
     }
 
     /// The role of a value, or of a function's result, by the primitive it comes from.
-    fn of_value(program: &Program, operand: &Operand) -> Option<Role> {
+    fn of_value(program: &Program, operand: &Operand) -> Option<ConstantRole> {
         match operand {
-            Operand::Op(op) => Role::of_result(*op),
+            Operand::Op(op) => ConstantRole::of_result(*op),
             Operand::Step(id) => {
                 let StepKind::Call { callee, args } = &program.steps().get(id.index())?.kind else {
                     return None;
@@ -209,9 +213,9 @@ impl Role {
                 match op.op().name {
                     // The outermost function makes the result.
                     "compose" | "chain" | "fork" | "lbind" | "rbind" | "power" => {
-                        Role::of_value(program, args.first()?)
+                        ConstantRole::of_value(program, args.first()?)
                     }
-                    _ => Role::of_result(*op),
+                    _ => ConstantRole::of_result(*op),
                 }
             }
             _ => None,
@@ -260,36 +264,38 @@ impl Bound {
 }
 
 /// The role by the type hint alone, where tokpidjin's hints are specific enough.
-fn by_hint(hint: Type) -> Option<Role> {
+fn by_hint(hint: Type) -> Option<ConstantRole> {
     match hint {
-        Type::C_ => Some(Role::Colour),
-        Type::FL => Some(Role::Rank),
-        Type::F_ => Some(Role::RankFromFirst),
-        Type::L_ => Some(Role::RankFromLast),
-        Type::R_ => Some(Role::Code10),
-        Type::R4 => Some(Role::Code4),
-        Type::R8 => Some(Role::Code8),
-        Type::A4 => Some(Role::Mirror4),
-        Type::A8 => Some(Role::Mirror8),
-        Type::I_ => Some(Role::Row),
-        Type::J_ => Some(Role::Column),
+        Type::C_ => Some(ConstantRole::Colour),
+        Type::FL => Some(ConstantRole::Rank),
+        Type::F_ => Some(ConstantRole::RankFromFirst),
+        Type::L_ => Some(ConstantRole::RankFromLast),
+        Type::R_ => Some(ConstantRole::Code10),
+        Type::R4 => Some(ConstantRole::Code4),
+        Type::R8 => Some(ConstantRole::Code8),
+        Type::A4 => Some(ConstantRole::Mirror4),
+        Type::A8 => Some(ConstantRole::Mirror8),
+        Type::I_ => Some(ConstantRole::Row),
+        Type::J_ => Some(ConstantRole::Column),
         _ => None,
     }
 }
 
-fn by_name(op: &Op, param: &str, hint: Type) -> Option<Role> {
+fn by_name(op: &Op, param: &str, hint: Type) -> Option<ConstantRole> {
     match (hint, param) {
-        (Type::Boolean, _) => Some(Role::Flag),
+        (Type::Boolean, _) => Some(ConstantRole::Flag),
         (Type::Integer, "value" | "color" | "replacee" | "replacer" | "fallback") => {
-            Some(Role::Colour)
+            Some(ConstantRole::Colour)
         }
-        (Type::Integer, "a" | "b") if op.name == "switch" => Some(Role::Colour),
-        (Type::Integer, "i" | "j") => Some(Role::Number),
-        (Type::Integer, _) => Some(Role::Count),
-        (Type::Numerical, _) => Some(Role::Number),
-        (Type::Pair | Type::IJ, "direction" | "directions" | "offset") => Some(Role::Direction),
-        (Type::Pair | Type::IJ, "dims" | "dimensions") => Some(Role::Dimensions),
-        (Type::Pair | Type::IJ, _) => Some(Role::Location),
+        (Type::Integer, "a" | "b") if op.name == "switch" => Some(ConstantRole::Colour),
+        (Type::Integer, "i" | "j") => Some(ConstantRole::Number),
+        (Type::Integer, _) => Some(ConstantRole::Count),
+        (Type::Numerical, _) => Some(ConstantRole::Number),
+        (Type::Pair | Type::IJ, "direction" | "directions" | "offset") => {
+            Some(ConstantRole::Direction)
+        }
+        (Type::Pair | Type::IJ, "dims" | "dimensions") => Some(ConstantRole::Dimensions),
+        (Type::Pair | Type::IJ, _) => Some(ConstantRole::Location),
         _ => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use batt_dsl::{Dialect, Op, Type};
 
-use super::table::{Kind, NAMES, Table, TypeId};
+use super::table::{ContainerKind, NAMES, Table, TypeId};
 
 /// One row per primitive: `name: parameters -> result`, with `|` between the types of a primitive
 /// that has several.
@@ -220,22 +220,22 @@ fn hinted(table: &mut Table, hint: Type) -> TypeId {
         Type::Element => TypeId::ELEMENT,
         Type::Piece => TypeId::PIECE,
         Type::Samples => TypeId::SAMPLES,
-        Type::IntegerSet => table.of(Kind::Set, TypeId::INT),
-        Type::IndicesSet => table.of(Kind::Set, TypeId::INDICES),
-        Type::Tuple => table.of(Kind::Tuple, TypeId::ANY),
-        Type::FrozenSet => table.of(Kind::Set, TypeId::ANY),
-        Type::Container => table.of(Kind::Either, TypeId::ANY),
+        Type::IntegerSet => table.of(ContainerKind::Set, TypeId::INT),
+        Type::IndicesSet => table.of(ContainerKind::Set, TypeId::INDICES),
+        Type::Tuple => table.of(ContainerKind::Tuple, TypeId::ANY),
+        Type::FrozenSet => table.of(ContainerKind::Set, TypeId::ANY),
+        Type::Container => table.of(ContainerKind::Either, TypeId::ANY),
         Type::TupleTuple => {
-            let inner = table.of(Kind::Tuple, TypeId::ANY);
-            table.of(Kind::Tuple, inner)
+            let inner = table.of(ContainerKind::Tuple, TypeId::ANY);
+            table.of(ContainerKind::Tuple, inner)
         }
         Type::TTT_iii => {
-            let object = table.of(Kind::Tuple, TypeId::CELL);
-            table.of(Kind::Tuple, object)
+            let object = table.of(ContainerKind::Tuple, TypeId::CELL);
+            table.of(ContainerKind::Tuple, object)
         }
         Type::ContainerContainer => {
-            let inner = table.of(Kind::Either, TypeId::ANY);
-            table.of(Kind::Either, inner)
+            let inner = table.of(ContainerKind::Either, TypeId::ANY);
+            table.of(ContainerKind::Either, inner)
         }
         Type::Any | Type::Callable => TypeId::ANY,
     }
@@ -296,10 +296,10 @@ impl Reader<'_> {
         self.rest = rest;
         if self.eat("<") {
             let kind = match name {
-                "Tuple" => Kind::Tuple,
-                "Set" => Kind::Set,
-                "Container" => Kind::Either,
-                _ => Kind::Var(self.var(name)?),
+                "Tuple" => ContainerKind::Tuple,
+                "Set" => ContainerKind::Set,
+                "Container" => ContainerKind::Either,
+                _ => ContainerKind::Var(self.var(name)?),
             };
             let item = self.ty()?;
             self.expect(">")?;

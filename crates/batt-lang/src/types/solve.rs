@@ -4,7 +4,7 @@
 //! Values of several types may flow into a variable, which widens it. A variable that flows into
 //! several places must fit all of them, which narrows it.
 
-use super::table::{Kind, Table, Ty, TypeId};
+use super::table::{ContainerKind, Table, Ty, TypeId};
 
 /// A type whose variables count from `base`, so that two uses of the same type have different
 /// variables.
@@ -20,7 +20,7 @@ enum Bound {
     Free,
     Type(Term),
     /// A kind other than a variable.
-    Kind(Kind),
+    ContainerKind(ContainerKind),
     /// The same kind as another variable.
     Same(u32),
 }
@@ -461,49 +461,54 @@ impl<'t> Solver<'t> {
             (Ty::Of(k, a), Ty::Of(l, b)) => {
                 let (a, b) = (part(from, a), part(to, b));
                 self.attempt(|s| s.flow_kind((k, from.base), (l, to.base)) && s.flow(a, b))
-                    || l == Kind::Set
+                    || l == ContainerKind::Set
                         && is_spread(b.id)
-                        && self.flow_kind((k, from.base), (Kind::Tuple, 0))
+                        && self.flow_kind((k, from.base), (ContainerKind::Tuple, 0))
                         && self.flow(a, b)
             }
             (Ty::Grid, Ty::Of(k, item)) => {
-                self.flow_kind((Kind::Tuple, 0), (k, to.base)) && self.flow(row, part(to, item))
+                self.flow_kind((ContainerKind::Tuple, 0), (k, to.base))
+                    && self.flow(row, part(to, item))
             }
             (Ty::Of(k, item), Ty::Grid) => {
-                self.flow_kind((k, from.base), (Kind::Tuple, 0)) && self.flow_row(part(from, item))
+                self.flow_kind((k, from.base), (ContainerKind::Tuple, 0))
+                    && self.flow_row(part(from, item))
             }
             (Ty::Pair, Ty::Of(k, item)) => {
-                self.flow_kind((Kind::Tuple, 0), (k, to.base)) && self.flow(int, part(to, item))
+                self.flow_kind((ContainerKind::Tuple, 0), (k, to.base))
+                    && self.flow(int, part(to, item))
             }
             (Ty::Of(k, item), Ty::Pair) => {
-                self.flow_kind((k, from.base), (Kind::Tuple, 0)) && self.flow(part(from, item), int)
+                self.flow_kind((k, from.base), (ContainerKind::Tuple, 0))
+                    && self.flow(part(from, item), int)
             }
             (Ty::Cell, Ty::Of(k, item)) => {
                 let items = match self.table.triples {
                     true => int,
                     false => plain(TypeId::NUMERICAL),
                 };
-                self.flow_kind((Kind::Tuple, 0), (k, to.base)) && self.flow(items, part(to, item))
+                self.flow_kind((ContainerKind::Tuple, 0), (k, to.base))
+                    && self.flow(items, part(to, item))
             }
             (Ty::Of(k, item), Ty::Cell) => {
                 let item = part(from, item);
-                self.flow_kind((k, from.base), (Kind::Tuple, 0))
+                self.flow_kind((k, from.base), (ContainerKind::Tuple, 0))
                     && self.flow(item, int)
                     && (self.table.triples || self.flow(item, plain(TypeId::PAIR)))
             }
-            (Ty::Two(a, b), Ty::Of(Kind::Set, item)) if is_spread(item) => {
+            (Ty::Two(a, b), Ty::Of(ContainerKind::Set, item)) if is_spread(item) => {
                 let item = part(to, item);
                 self.flow(part(from, a), item) && self.flow(part(from, b), item)
             }
             (Ty::Two(a, b), Ty::Of(k, item)) => {
                 let (a, b, item) = (part(from, a), part(from, b), part(to, item));
-                self.flow_kind((Kind::Tuple, 0), (k, to.base))
+                self.flow_kind((ContainerKind::Tuple, 0), (k, to.base))
                     && (self.attempt(|s| s.flow(a, item) && s.flow(b, item))
                         || self.flow(plain(TypeId::ANY), item))
             }
             (Ty::Of(k, item), Ty::Two(a, b)) => {
                 let item = part(from, item);
-                self.flow_kind((k, from.base), (Kind::Tuple, 0))
+                self.flow_kind((k, from.base), (ContainerKind::Tuple, 0))
                     && self.flow(item, part(to, a))
                     && self.flow(item, part(to, b))
             }
@@ -583,23 +588,23 @@ impl<'t> Solver<'t> {
     }
 
     /// The kind of a container, or the variable for it.
-    fn kind(&self, (kind, base): (Kind, u32)) -> Result<Kind, u32> {
-        let Kind::Var(n) = kind else {
+    fn kind(&self, (kind, base): (ContainerKind, u32)) -> Result<ContainerKind, u32> {
+        let ContainerKind::Var(n) = kind else {
             return Ok(kind);
         };
         let mut var = base + u32::from(n);
         loop {
             match self.bound[var as usize] {
                 Bound::Same(other) => var = other,
-                Bound::Kind(kind) => return Ok(kind),
+                Bound::ContainerKind(kind) => return Ok(kind),
                 _ => return Err(var),
             }
         }
     }
 
     /// The last variable in the chain of a kind.
-    fn kind_var(&self, (kind, base): (Kind, u32)) -> Option<u32> {
-        let Kind::Var(n) = kind else {
+    fn kind_var(&self, (kind, base): (ContainerKind, u32)) -> Option<u32> {
+        let ContainerKind::Var(n) = kind else {
             return None;
         };
         let mut var = base + u32::from(n);
@@ -609,7 +614,7 @@ impl<'t> Solver<'t> {
         Some(var)
     }
 
-    fn flow_kind(&mut self, from: (Kind, u32), to: (Kind, u32)) -> bool {
+    fn flow_kind(&mut self, from: (ContainerKind, u32), to: (ContainerKind, u32)) -> bool {
         match (self.kind(from), self.kind(to)) {
             (Err(a), Err(b)) => {
                 if a != b {
@@ -618,21 +623,21 @@ impl<'t> Solver<'t> {
                 true
             }
             (Err(var), Ok(kind)) | (Ok(kind), Err(var)) => {
-                self.set(var, Bound::Kind(kind));
+                self.set(var, Bound::ContainerKind(kind));
                 true
             }
             (Ok(a), Ok(b)) if a == b => true,
             // A container of either kind is now known to be of one.
-            (Ok(Kind::Either), Ok(kind)) => {
+            (Ok(ContainerKind::Either), Ok(kind)) => {
                 match self.kind_var(from) {
-                    Some(var) => self.set(var, Bound::Kind(kind)),
+                    Some(var) => self.set(var, Bound::ContainerKind(kind)),
                     None => self.loose += 1,
                 }
                 true
             }
-            (Ok(kind), Ok(Kind::Either)) => {
+            (Ok(kind), Ok(ContainerKind::Either)) => {
                 if let Some(var) = self.kind_var(to) {
-                    self.set(var, Bound::Kind(kind));
+                    self.set(var, Bound::ContainerKind(kind));
                 }
                 true
             }
@@ -663,8 +668,8 @@ impl<'t> Solver<'t> {
             Ty::Of(kind, item) => {
                 let kind = match self.kind((kind, term.base)) {
                     Ok(kind) => kind,
-                    Err(var) if inside => Kind::Var(number(names, var)),
-                    Err(_) => Kind::Either,
+                    Err(var) if inside => ContainerKind::Var(number(names, var)),
+                    Err(_) => ContainerKind::Either,
                 };
                 let item = self.resolve(part(item), inside, names);
                 self.table.of(kind, item)
@@ -725,7 +730,10 @@ impl<'t> Solver<'t> {
         match (self.table.get(a), self.table.get(b)) {
             (Ty::Of(k, x), Ty::Of(l, y)) => {
                 let item = self.join_alike(x, y)?;
-                Some(self.table.of(if k == l { k } else { Kind::Either }, item))
+                Some(
+                    self.table
+                        .of(if k == l { k } else { ContainerKind::Either }, item),
+                )
             }
             (Ty::Two(a, b), Ty::Two(c, d)) => {
                 let (first, second) = (self.join_alike(a, c)?, self.join_alike(b, d)?);

@@ -75,7 +75,7 @@ pub(super) const NAMES: [&str; 17] = [
 
 /// The kind of a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ContainerKind {
     /// A tuple.
     Tuple,
     /// A set.
@@ -109,7 +109,7 @@ pub enum Ty {
     /// A grid.
     Grid,
     /// A container of items of one type.
-    Of(Kind, TypeId),
+    Of(ContainerKind, TypeId),
     /// A tuple of two.
     Two(TypeId, TypeId),
     /// One of several.
@@ -160,12 +160,12 @@ impl Table {
         for ty in [Ty::Any, Ty::Bool, Ty::Int, Ty::Pair, Ty::Cell, Ty::Grid] {
             table.intern(ty);
         }
-        table.of(Kind::Tuple, TypeId::INT);
-        table.of(Kind::Set, TypeId::CELL);
-        table.of(Kind::Set, TypeId::PAIR);
-        table.of(Kind::Set, TypeId::OBJECT);
+        table.of(ContainerKind::Tuple, TypeId::INT);
+        table.of(ContainerKind::Set, TypeId::CELL);
+        table.of(ContainerKind::Set, TypeId::PAIR);
+        table.of(ContainerKind::Set, TypeId::OBJECT);
         table.two(TypeId::GRID, TypeId::GRID);
-        table.of(Kind::Tuple, TypeId::SAMPLE);
+        table.of(ContainerKind::Tuple, TypeId::SAMPLE);
         table.union(&[TypeId::OBJECT, TypeId::INDICES]);
         table.union(&[TypeId::INT, TypeId::PAIR]);
         table.union(&[TypeId::GRID, TypeId::OBJECT]);
@@ -205,9 +205,9 @@ impl Table {
         self.facts[id.index()].function
     }
 
-    pub fn of(&mut self, kind: Kind, item: TypeId) -> TypeId {
+    pub fn of(&mut self, kind: ContainerKind, item: TypeId) -> TypeId {
         // A tuple of rows is a grid.
-        if kind == Kind::Tuple && item == TypeId::ROW {
+        if kind == ContainerKind::Tuple && item == TypeId::ROW {
             return TypeId::GRID;
         }
         self.intern(Ty::Of(kind, item))
@@ -279,10 +279,10 @@ impl Table {
 
     pub fn intern(&mut self, ty: Ty) -> TypeId {
         let kind = |kind| match kind {
-            Kind::Tuple => 0,
-            Kind::Set => 1,
-            Kind::Either => 2,
-            Kind::Var(n) => 3 + u32::from(n),
+            ContainerKind::Tuple => 0,
+            ContainerKind::Set => 1,
+            ContainerKind::Either => 2,
+            ContainerKind::Var(n) => 3 + u32::from(n),
         };
         let key = match ty {
             Ty::Any => vec![0],
@@ -330,7 +330,7 @@ impl Table {
     fn facts_of(&self, ty: Ty) -> Facts {
         let own = Facts {
             vars: match ty {
-                Ty::Var(n) | Ty::Of(Kind::Var(n), _) => n + 1,
+                Ty::Var(n) | Ty::Of(ContainerKind::Var(n), _) => n + 1,
                 _ => 0,
             },
             depth: 1,
@@ -373,10 +373,10 @@ impl Table {
         match self.get(id) {
             Ty::Of(kind, item) => {
                 match kind {
-                    Kind::Tuple => f.write_str("Tuple")?,
-                    Kind::Set => f.write_str("Set")?,
-                    Kind::Either => f.write_str("Container")?,
-                    Kind::Var(n) => write!(f, "{}", letter(n).to_ascii_uppercase())?,
+                    ContainerKind::Tuple => f.write_str("Tuple")?,
+                    ContainerKind::Set => f.write_str("Set")?,
+                    ContainerKind::Either => f.write_str("Container")?,
+                    ContainerKind::Var(n) => write!(f, "{}", letter(n).to_ascii_uppercase())?,
                 }
                 f.write_str("<")?;
                 self.write(f, item)?;

@@ -207,7 +207,7 @@ fn the_expected_type_follows_from_the_other_arguments() {
     assert_eq!(wanted("fill", &[grid, TypeId::INT, grid], 2), "Patch");
     assert_eq!(wanted("add", &[grid, TypeId::INT], 0), "Numerical");
     let apply = types.op(op("apply"));
-    let ints = types.container(Kind::Set, TypeId::INT);
+    let ints = types.container(ContainerKind::Set, TypeId::INT);
     let ty = types.wanted_in(apply, &[grid, objects], 0, Some(ints));
     assert_eq!(types.show(ty).to_string(), "(Object -> Int)");
 }
@@ -234,30 +234,33 @@ def f(I):
     let role = |name: &str, operand| {
         let mut steps = program.steps().iter();
         let step = steps.position(|step| step.name == name).expect(name);
-        Role::of(program, step, operand)
+        ConstantRole::of(program, step, operand)
     };
     for (step, operand, expected) in [
-        ("x1", 2, Some(Role::Colour)),
+        ("x1", 2, Some(ConstantRole::Colour)),
         ("x2", 2, None),
-        ("x3", 2, Some(Role::Colour)),
-        ("x4", 1, Some(Role::Colour)),
+        ("x3", 2, Some(ConstantRole::Colour)),
+        ("x4", 1, Some(ConstantRole::Colour)),
         ("x4", 2, None),
-        ("x5", 2, Some(Role::Colour)),
-        ("x6", 2, Some(Role::Direction)),
-        ("x7", 2, Some(Role::Count)),
-        ("x8", 3, Some(Role::Flag)),
-        ("x9", 2, Some(Role::Location)),
-        ("x9", 3, Some(Role::Dimensions)),
-        ("x10", 2, Some(Role::Colour)),
-        ("x11", 2, Some(Role::Count)),
+        ("x5", 2, Some(ConstantRole::Colour)),
+        ("x6", 2, Some(ConstantRole::Direction)),
+        ("x7", 2, Some(ConstantRole::Count)),
+        ("x8", 3, Some(ConstantRole::Flag)),
+        ("x9", 2, Some(ConstantRole::Location)),
+        ("x9", 3, Some(ConstantRole::Dimensions)),
+        ("x10", 2, Some(ConstantRole::Colour)),
+        ("x11", 2, Some(ConstantRole::Count)),
         ("x1", 0, None),
         ("x1", 3, None),
     ] {
         assert_eq!(role(step, operand), expected, "{step}, {operand}");
     }
-    for role in Role::ALL {
+    for role in ConstantRole::ALL {
         assert!(role.choices(Dialect::Tokpidjin).len() > 1, "{role:?}");
     }
-    assert!(Role::Rank.choices(Dialect::ArcDsl).is_empty());
-    assert_eq!(Role::Colour.choices(Dialect::Tokpidjin)[2].name(), "RED");
+    assert!(ConstantRole::Rank.choices(Dialect::ArcDsl).is_empty());
+    assert_eq!(
+        ConstantRole::Colour.choices(Dialect::Tokpidjin)[2].name(),
+        "RED"
+    );
 }

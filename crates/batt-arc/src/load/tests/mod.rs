@@ -32,16 +32,16 @@ impl Folder {
         self
     }
 
-    fn load(&self) -> Result<Dataset, LoadError> {
+    fn load(&self) -> Result<Dataset, DatasetError> {
         Dataset::load(&self.0)
     }
 
-    fn load_file(&self, name: &str) -> Result<Dataset, LoadError> {
+    fn load_file(&self, name: &str) -> Result<Dataset, DatasetError> {
         Dataset::load(self.0.join(name))
     }
 
     /// The message, without the folder's random name, and the hint.
-    fn message(&self, result: Result<Dataset, LoadError>) -> (String, String) {
+    fn message(&self, result: Result<Dataset, DatasetError>) -> (String, String) {
         let error = result.expect_err("this must not load");
         let root = self.0.display().to_string();
         let text = error

@@ -5,8 +5,8 @@ use ruff_python_ast::{self as ast, Expr};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::{List, Reading};
-use crate::batt::{Output, ScoreOutput};
-use crate::diagnostic::Code;
+use crate::batt::{DifferScore, Output};
+use crate::diagnostic::DiagnosticCode;
 use crate::parse::literal::literal;
 use crate::program::Operand;
 
@@ -26,7 +26,12 @@ impl<'f> Reading<'f> {
             _ => None,
         };
         if parts.is_none() {
-            self.error(Code::BadAppend, "an entry has four parts", range, form);
+            self.error(
+                DiagnosticCode::BadAppend,
+                "an entry has four parts",
+                range,
+                form,
+            );
         }
         parts
     }
@@ -43,7 +48,12 @@ impl<'f> Reading<'f> {
             Expr::BooleanLiteral(mutated) => Some(mutated.value),
             _ => {
                 let message = "the second part says whether the solver was mutated";
-                self.error(Code::BadAppend, message, mutated.range(), OUTPUT_FORM);
+                self.error(
+                    DiagnosticCode::BadAppend,
+                    message,
+                    mutated.range(),
+                    OUTPUT_FORM,
+                );
                 None
             }
         };
@@ -83,7 +93,7 @@ impl<'f> Reading<'f> {
         if let (Some(number), Some(donor), Some(differ), Some(value)) =
             (number, donor, differ, value)
         {
-            self.scores.push(ScoreOutput {
+            self.scores.push(DifferScore {
                 number,
                 donor: Some(donor).filter(|donor| donor != "None"),
                 differ,
@@ -101,7 +111,7 @@ impl<'f> Reading<'f> {
         };
         if number.is_none() {
             let message = "the first part is the number of a step";
-            self.error(Code::BadAppend, message, expr.range(), form);
+            self.error(DiagnosticCode::BadAppend, message, expr.range(), form);
         }
         number
     }
@@ -110,7 +120,7 @@ impl<'f> Reading<'f> {
         match expr {
             Expr::StringLiteral(text) => Some(text.value.to_str().to_owned()),
             _ => {
-                self.error(Code::BadAppend, what, expr.range(), form);
+                self.error(DiagnosticCode::BadAppend, what, expr.range(), form);
                 None
             }
         }
@@ -122,7 +132,7 @@ impl<'f> Reading<'f> {
         let value = self.lowering.value(expr, "_");
         if self.lowering.builder.len() != before {
             let message = "the fourth part is the value of a step";
-            self.error(Code::BadAppend, message, expr.range(), form);
+            self.error(DiagnosticCode::BadAppend, message, expr.range(), form);
             return None;
         }
         value

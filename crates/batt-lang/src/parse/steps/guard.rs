@@ -4,7 +4,7 @@ use ruff_python_ast::{self as ast, ExceptHandler, Expr, Stmt};
 use ruff_text_size::Ranged;
 
 use super::Reading;
-use crate::diagnostic::Code;
+use crate::diagnostic::DiagnosticCode;
 
 /// The exceptions that a guard catches.
 const CAUGHT: [&str; 3] = ["TypeError", "AttributeError", "ValueError"];
@@ -24,13 +24,18 @@ impl<'f> Reading<'f> {
             }
             _ => {
                 let message = "this 'try' is not the guard of one step";
-                self.error(Code::BadGuard, message, guard.range(), GUARD_FORM);
+                self.error(DiagnosticCode::BadGuard, message, guard.range(), GUARD_FORM);
                 return;
             }
         };
         if !catches(handler) {
             let message = "a guard catches TypeError, AttributeError and ValueError";
-            self.error(Code::BadGuard, message, handler.range(), GUARD_FORM);
+            self.error(
+                DiagnosticCode::BadGuard,
+                message,
+                handler.range(),
+                GUARD_FORM,
+            );
         }
         if !self.step(step) {
             return;
@@ -38,7 +43,12 @@ impl<'f> Reading<'f> {
         self.guarded += 1;
         let [Stmt::Assign(default)] = handler.body.as_slice() else {
             let message = "a guard gives the step its default";
-            self.error(Code::BadGuard, message, handler.range(), GUARD_FORM);
+            self.error(
+                DiagnosticCode::BadGuard,
+                message,
+                handler.range(),
+                GUARD_FORM,
+            );
             return;
         };
         self.default_of(step, default);
@@ -52,7 +62,12 @@ impl<'f> Reading<'f> {
         };
         if name(step) != name(default) {
             let message = "a guard gives a value to the step that failed";
-            self.error(Code::BadGuard, message, default.range(), GUARD_FORM);
+            self.error(
+                DiagnosticCode::BadGuard,
+                message,
+                default.range(),
+                GUARD_FORM,
+            );
             return;
         }
         let call = default.value.as_call_expr().filter(|call| {
@@ -63,7 +78,12 @@ impl<'f> Reading<'f> {
         });
         let Some(call) = call else {
             let message = "a guard gives the step its default";
-            self.error(Code::BadGuard, message, default.value.range(), GUARD_FORM);
+            self.error(
+                DiagnosticCode::BadGuard,
+                message,
+                default.value.range(),
+                GUARD_FORM,
+            );
             return;
         };
         // A name in the guard has the same meaning as in the step: the failed step assigned
@@ -82,7 +102,12 @@ impl<'f> Reading<'f> {
         });
         if !same {
             let message = "the default must be that of what the step calls";
-            self.error(Code::BadGuard, message, default.value.range(), GUARD_FORM);
+            self.error(
+                DiagnosticCode::BadGuard,
+                message,
+                default.value.range(),
+                GUARD_FORM,
+            );
         }
     }
 }

@@ -17,9 +17,9 @@ use ruff_text_size::{Ranged, TextRange};
 use super::lower::{ERROR_LIMIT, FileContext, Lowering, plain_parameters};
 use super::{FileKind, Lowered, bindings};
 use crate::batt::{
-    Batt, COMPARISON, Closures, INPUT, OnError, Output, PARAMS, SAMPLES, ScoreOutput,
+    Batt, COMPARISON, Closures, DifferScore, INPUT, OnError, Output, PARAMS, SAMPLES,
 };
-use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Severity};
 use crate::program::Operand;
 
 /// Parameters of a batt that no step can use.
@@ -52,7 +52,7 @@ impl FileKind for Batts {
         };
         if !is_batt(def) {
             let message = format!("'{}' is not a batt and is ignored", def.name);
-            let code = Code::IgnoredStatement;
+            let code = DiagnosticCode::IgnoredStatement;
             let name = def.name.range();
             let lowering = &reading.lowering;
             let found = lowering.finding(Severity::Warning, code, message, name, None);
@@ -151,14 +151,20 @@ struct Reading<'f> {
     lowering: Lowering<'f>,
     numbers: Vec<u32>,
     outputs: Vec<Output>,
-    scores: Vec<ScoreOutput>,
+    scores: Vec<DifferScore>,
     lists: Lists,
     guarded: usize,
     unguarded: Unguarded,
 }
 
 impl<'f> Reading<'f> {
-    fn error(&mut self, code: Code, message: impl Into<String>, range: TextRange, hint: &str) {
+    fn error(
+        &mut self,
+        code: DiagnosticCode,
+        message: impl Into<String>,
+        range: TextRange,
+        hint: &str,
+    ) {
         let hint = (!hint.is_empty()).then(|| hint.to_owned());
         self.lowering.error(code, message, range, hint);
     }
@@ -176,21 +182,31 @@ impl<'f> Reading<'f> {
                 _ => {
                     let message = format!("a batt has no parameter '{name}'");
                     let hint = "the parameters are task_id, S, I, C, log_path, or some of these";
-                    self.error(Code::UnsupportedParameter, message, param.range(), hint);
+                    self.error(
+                        DiagnosticCode::UnsupportedParameter,
+                        message,
+                        param.range(),
+                        hint,
+                    );
                     self.lowering.variables.insert(name, None);
                     continue;
                 }
             };
             if !seen.insert(name) {
                 let message = format!("parameter '{name}' appears twice");
-                self.error(Code::UnsupportedParameter, message, param.range(), "");
+                self.error(
+                    DiagnosticCode::UnsupportedParameter,
+                    message,
+                    param.range(),
+                    "",
+                );
             }
             self.lowering.variables.insert(name, Some(value));
         }
         if !seen.contains("I") {
             let message = format!("batt '{}' has no parameter 'I'", def.name);
             let hint = "the parameters are task_id, S, I, C, log_path, or some of these";
-            let code = Code::UnsupportedParameter;
+            let code = DiagnosticCode::UnsupportedParameter;
             self.error(code, message, def.parameters.range(), hint);
         }
     }
@@ -213,7 +229,12 @@ impl<'f> Reading<'f> {
         if !returned {
             let message = format!("'{}' does not return its lists", def.name);
             let hint = "end the batt with 'return o, s'";
-            self.error(Code::MissingReturn, message, def.name.range(), hint);
+            self.error(
+                DiagnosticCode::MissingReturn,
+                message,
+                def.name.range(),
+                hint,
+            );
         }
         self.lowering.unreached(unreached);
     }
@@ -232,7 +253,7 @@ impl<'f> Reading<'f> {
         if lists.as_deref() != Some(&["o", "s"]) {
             let message = "a batt returns its two lists";
             let hint = "end the batt with 'return o, s'";
-            self.error(Code::MissingReturn, message, ret.range(), hint);
+            self.error(DiagnosticCode::MissingReturn, message, ret.range(), hint);
             return;
         }
         for (list, name) in [(List::Outputs, "o"), (List::Scores, "s")] {
@@ -245,7 +266,7 @@ impl<'f> Reading<'f> {
         if !std::mem::replace(self.lists.made(list), true) {
             let message = format!("'{name}' is used before it has a value");
             let hint = format!("begin the batt with '{name} = []'");
-            self.error(Code::UnboundVariable, message, range, &hint);
+            self.error(DiagnosticCode::UnboundVariable, message, range, &hint);
         }
     }
 
@@ -255,7 +276,7 @@ impl<'f> Reading<'f> {
                 Some(list) => {
                     if std::mem::replace(self.lists.made(list), true) {
                         let message = "a list is made once, at the beginning";
-                        self.error(Code::BadStep, message, stmt.range(), "");
+                        self.error(DiagnosticCode::BadStep, message, stmt.range(), "");
                     }
                 }
                 None => {
@@ -277,7 +298,12 @@ impl<'f> Reading<'f> {
                 Some((List::Scores, arguments)) => self.score(arguments, stmt.range()),
                 None => {
                     let message = "this statement is not supported in a batt";
-                    self.error(Code::UnsupportedStatement, message, stmt.range(), STEP_FORM);
+                    self.error(
+                        DiagnosticCode::UnsupportedStatement,
+                        message,
+                        stmt.range(),
+                        STEP_FORM,
+                    );
                 }
             },
         }
@@ -301,13 +327,13 @@ impl<'f> Reading<'f> {
     fn step(&mut self, assign: &'f ast::StmtAssign) -> bool {
         let [Expr::Name(target)] = assign.targets.as_slice() else {
             let message = "a step has one name";
-            self.error(Code::BadStep, message, assign.range(), STEP_FORM);
+            self.error(DiagnosticCode::BadStep, message, assign.range(), STEP_FORM);
             return false;
         };
         let name = target.id.as_str();
         if List::named(name).is_some() {
             let message = format!("'{name}' is a list, not the name of a step");
-            self.error(Code::BadStep, message, target.range(), STEP_FORM);
+            self.error(DiagnosticCode::BadStep, message, target.range(), STEP_FORM);
             return false;
         }
         let before = self.lowering.builder.len();
@@ -327,7 +353,7 @@ impl<'f> Reading<'f> {
             } else {
                 ("a step is a call", STEP_FORM)
             };
-            self.error(Code::BadStep, message, assign.value.range(), hint);
+            self.error(DiagnosticCode::BadStep, message, assign.value.range(), hint);
             return false;
         }
         self.define(target, value)
@@ -346,7 +372,7 @@ impl<'f> Reading<'f> {
                 Some(last) => format!("'{name}' comes after step {last}; step numbers must grow"),
                 None => format!("'{name}' has no number"),
             };
-            self.error(Code::StepNumber, message, target.range(), "");
+            self.error(DiagnosticCode::StepNumber, message, target.range(), "");
             return false;
         };
         self.numbers.push(number);
@@ -387,7 +413,12 @@ impl<'f> Reading<'f> {
         if Closures::fill_in(&mut batt).is_err() {
             let message = "the entries need too many steps in total";
             let hint = "divide the batt into several";
-            lowering.error(Code::TooLarge, message, def.name.range(), Some(hint.into()));
+            lowering.error(
+                DiagnosticCode::TooLarge,
+                message,
+                def.name.range(),
+                Some(hint.into()),
+            );
             return Lowered {
                 item: None,
                 diagnostics: lowering.diagnostics,
@@ -410,7 +441,7 @@ impl<'f> Reading<'f> {
                 1 => format!("1 step has no guard although others have one; {why}"),
                 _ => format!("{count} steps have no guard although others have one; {why}"),
             };
-            let code = Code::UnguardedStep;
+            let code = DiagnosticCode::UnguardedStep;
             Some(self.lowering.finding(severity, code, message, range, None))
         };
         let open = say(

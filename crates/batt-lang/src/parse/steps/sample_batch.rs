@@ -4,7 +4,7 @@ use ruff_python_ast::{self as ast, Expr};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::{Reading, Unguarded};
-use crate::diagnostic::Code;
+use crate::diagnostic::DiagnosticCode;
 use crate::program::{Operand, StepKind};
 
 /// The functions that a line with four targets may call.
@@ -32,14 +32,19 @@ impl<'f> Reading<'f> {
         let (Some(samples), 4, 4) = (samples, names.len(), targets.elts.len()) else {
             let message = "only the sample batch can assign several names at once";
             let hint = "the form is t1, t2, t3, t4 = batch_process_samples_gpu(S)";
-            self.error(Code::BadStep, message, assign.range(), hint);
+            self.error(DiagnosticCode::BadStep, message, assign.range(), hint);
             return;
         };
         let before = self.lowering.builder.len();
         let samples = self.lowering.value(&samples.args[0], names[0].id.as_str());
         if self.lowering.builder.len() != before {
             let hint = "give the inner call a step of its own";
-            self.error(Code::BadStep, "a step is one call", assign.range(), hint);
+            self.error(
+                DiagnosticCode::BadStep,
+                "a step is one call",
+                assign.range(),
+                hint,
+            );
             return;
         }
         let Some(samples) = samples else {
@@ -73,7 +78,7 @@ impl<'f> Reading<'f> {
                 names[missing]
             );
             let hint = format!("the dialect {} has no sample batch", dialect.name());
-            self.error(Code::UnknownName, message, range, &hint);
+            self.error(DiagnosticCode::UnknownName, message, range, &hint);
             return None;
         }
         let known: Vec<Operand> = known.into_iter().flatten().collect();

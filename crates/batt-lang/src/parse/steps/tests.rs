@@ -364,7 +364,7 @@ fn functions_that_are_not_batts_are_ignored() {
 fn a_wrong_number_of_arguments_is_accepted_where_primitives_have_fallbacks() {
     assert!(said(&["t1 = add(I)", "t2 = even()", "t3 = even(t1, I, I, I, I)"]).is_empty());
     let file = read_in(&["t1 = add(I)"], Dialect::ArcDsl);
-    assert_eq!(file.diagnostics[0].code, Code::WrongArity);
+    assert_eq!(file.diagnostics[0].code, DiagnosticCode::WrongArity);
 }
 
 #[test]
