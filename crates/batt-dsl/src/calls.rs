@@ -1,9 +1,13 @@
 //! Calls of function values, and the depth of Python's stack.
 //!
-//! CPython stops at 1,000 frames with a `RecursionError`. A run counts the frames that CPython
-//! would have: those that run a solver, one for each closure, and for each primitive that calls
-//! functions as many as stand between its caller and the function. Such a primitive declares its
-//! frames ([`op!`](crate::op)): itself, and a generator expression or `max`.
+//! CPython raises `RecursionError` at 1,000 frames. A run counts the frames that CPython would
+//! have: those below a solver, one for each closure, and those that a primitive puts between its
+//! caller and the function it calls (itself, and a generator expression or `max`). Such a primitive
+//! declares them with `frames` in [`op!`](crate::op).
+//!
+//! Frames of helpers inside a primitive are not counted, nor are C functions that call no function
+//! of the program. CPython counts some of them, and fewer once its interpreter has specialised the
+//! code.
 
 use crate::dialect::Dialect;
 use crate::fault::{Fault, Outcome};
@@ -12,11 +16,11 @@ use crate::run::Run;
 use crate::table::{Code, Fallback, Op, OpId, Type};
 use crate::value::{Closure, Form, Returned, Value};
 
-/// The frame of a solver: below it are the module, `main` and the function that tests solvers, as
-/// in the original library.
+/// The frame number of a solver. Below it are those of the module, of `main` and of the function
+/// that tests solvers, as in the original library.
 pub(crate) const SOLVER_FRAME: u32 = 4;
 
-/// The frames that CPython's stack has.
+/// CPython's recursion limit.
 const FRAMES: u32 = 1000;
 
 impl<'r> Run<'r> {
@@ -109,7 +113,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Calls a primitive with a number of arguments that is not its usual one.
+    /// Calls a primitive with an unusual number of arguments.
     #[cold]
     fn call_oddly(&mut self, id: OpId, args: &[Value<'r>]) -> Outcome<Value<'r>> {
         match (id.op().code, args) {
@@ -123,8 +127,8 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// What a primitive that never fails gives where it would have failed. Limits are not Python's: a
-    /// run that reaches one has no value to go on with.
+    /// Returns the default of a primitive that never fails. Limits are not Python's: a run that
+    /// reaches one has no value to continue with.
     #[cold]
     pub(crate) fn fall_back(&mut self, fault: Fault, to: Fallback) -> Outcome<Value<'r>> {
         if fault.is_limit() {
@@ -140,8 +144,8 @@ impl<'r> Run<'r> {
         })
     }
 
-    /// What a generated program uses for a call of `f` that failed: a primitive has a fallback of its own,
-    /// anything else gives `()`.
+    /// Returns what a generated program uses for a failed call of `f`: the fallback of the
+    /// primitive, or `()` for anything else.
     pub fn default_of(&mut self, f: Value<'r>) -> Outcome<Value<'r>> {
         let fallback = match f {
             Value::Op(id) => id.op().fallback,
@@ -159,7 +163,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// How many frames can still be put on the stack.
+    /// Returns how many frames still fit on the stack.
     pub(crate) fn free_frames(&self) -> u32 {
         FRAMES.saturating_sub(self.depth)
     }
@@ -173,7 +177,7 @@ impl<'r> Run<'r> {
     }
 
     /// Runs the body of a primitive that calls functions, with this many frames on the stack. In
-    /// tokpidjin the wrapper that makes a primitive safe is one more.
+    /// tokpidjin the wrapper that makes a primitive safe takes one more.
     #[inline(always)]
     pub(crate) fn in_frames<T>(
         &mut self,
@@ -200,7 +204,7 @@ impl<'r> Run<'r> {
         returned
     }
 
-    /// Calls a closure with one argument, whatever is known of it.
+    /// Calls a closure with one argument, without the memo.
     #[inline(always)]
     pub(crate) fn call_plainly(
         &mut self,
@@ -269,8 +273,8 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Calls a function `n` times, at the depths that the nested compositions of Python have: the
-    /// innermost one calls it twice, each of those around it once more.
+    /// Calls a function `n` times, at the depths that Python's nested compositions have: the
+    /// innermost composition calls it twice, each outer one once.
     fn call_power(&mut self, f: Value<'r>, n: u32, x: Value<'r>) -> Outcome<Value<'r>> {
         let outermost = self.depth;
         self.check_frames(compositions_around(n, 0))?;
@@ -284,7 +288,7 @@ impl<'r> Run<'r> {
         outcome
     }
 
-    /// The number of arguments a function value takes.
+    /// Returns the number of arguments a function value takes.
     pub(crate) fn arity(&self, f: Value<'r>) -> Outcome<usize> {
         match f {
             Value::Op(id) => Ok(id.op().arity()),
@@ -293,7 +297,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// A new function. Each is equal only to itself.
+    /// Makes a function. Each is equal only to itself.
     pub(crate) fn closure(&mut self, arity: u8, form: Form<'r>) -> Outcome<Value<'r>> {
         self.closures = self.closures.wrapping_add(1);
         Ok(Value::Closure(self.alloc(Closure {
@@ -305,13 +309,13 @@ impl<'r> Run<'r> {
     }
 }
 
-/// How many compositions of `power(f, n)` stand on the stack inside the outermost one while `f` is
-/// called for the `k`-th time, from 0.
+/// Returns how many compositions of `power(f, n)` are on the stack inside the outermost one while
+/// `f` is called for the `k`-th time, counted from 0.
 pub(crate) fn compositions_around(n: u32, k: u32) -> u32 {
     n.saturating_sub(2).min(n - 1 - k)
 }
 
-/// The function that stands for a function that could not be made.
+/// The function that replaces one that could not be made.
 static FALLBACK_FUNCTION: Op = Op {
     name: "<fallback>",
     dialect: Dialect::Tokpidjin,

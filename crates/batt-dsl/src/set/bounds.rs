@@ -2,7 +2,7 @@
 
 use crate::value::Pair;
 
-/// The bounding box of a patch, all ends inclusive.
+/// The bounding box of a patch, all ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// Smallest row.
@@ -18,7 +18,7 @@ pub struct Bounds {
 impl Bounds {
     pub(super) fn of(mut pairs: impl Iterator<Item = Pair>) -> Option<Bounds> {
         let first = pairs.next()?;
-        // Four variables of their own stay in four registers.
+        // Four local variables stay in four registers.
         let (mut top, mut left, mut bottom, mut right) = (first.i, first.j, first.i, first.j);
         for p in pairs {
             top = top.min(p.i);
@@ -34,7 +34,7 @@ impl Bounds {
         })
     }
 
-    /// The bounds of one location.
+    /// Returns the bounds of one location.
     pub(crate) fn at(p: Pair) -> Bounds {
         Bounds {
             top: p.i,
@@ -53,7 +53,7 @@ impl Bounds {
         self.right = self.right.max(p.j);
     }
 
-    /// The bounds moved by a vector, if they stay in range.
+    /// Returns the bounds moved by a vector, if they stay in range.
     pub(crate) fn translated(self, by: Pair) -> Option<Bounds> {
         Some(Bounds {
             top: self.top.checked_add(by.i)?,
@@ -63,7 +63,7 @@ impl Bounds {
         })
     }
 
-    /// The bounds of two boxes together.
+    /// Returns the bounds of two boxes together.
     pub(crate) fn union(self, other: Bounds) -> Bounds {
         Bounds {
             top: self.top.min(other.top),
@@ -73,7 +73,7 @@ impl Bounds {
         }
     }
 
-    /// The position of a location inside, counted row by row.
+    /// Returns the position of a location inside the box, counted row by row.
     #[inline(always)]
     pub(super) fn position(self, p: Pair) -> usize {
         let row = (i32::from(p.i) - i32::from(self.top)) as usize;
@@ -91,7 +91,7 @@ impl Bounds {
     }
 }
 
-/// Locations, a bit for each of those in their bounding box.
+/// Locations as bits, one for each location of their bounding box.
 #[derive(Clone, Copy)]
 pub(crate) struct Locations<'r> {
     pub(super) bounds: Bounds,
@@ -99,12 +99,12 @@ pub(crate) struct Locations<'r> {
 }
 
 impl Locations<'_> {
-    /// Is a location among them?
+    /// Says whether a location is among them.
     #[inline(always)]
     pub fn contain(&self, p: Pair) -> bool {
         let b = self.bounds;
         let inside = p.i >= b.top && p.i <= b.bottom && p.j >= b.left && p.j <= b.right;
-        // Whether it is there is as good as chance, so there is no jump for that.
+        // Membership is unpredictable, so this avoids a branch.
         inside && {
             let at = b.position(p);
             self.bits[at / 64] >> (at % 64) & 1 == 1

@@ -1,4 +1,4 @@
-//! The straight lines of a grid, laid out once for all: programs connect points by the hundred thousand.
+//! The straight lines of a grid, laid out once: programs connect points by the hundred thousand.
 
 use crate::value::Pair;
 
@@ -7,8 +7,9 @@ const SIDE: usize = 32;
 /// Diagonals of one direction.
 const DIAGONALS: usize = 2 * SIDE - 1;
 
-/// All locations, along every direction one line after the other: rows, columns, diagonals to the right and to the left.
-/// Diagonals have a place for every row; places off the grid belong to no line.
+/// All locations, along every direction one line after the other: rows, columns, diagonals to the
+/// right and to the left. Diagonals have a place for every row; places off the grid belong to no
+/// line.
 static LOCATIONS: [Pair; 2 * SIDE * SIDE + 2 * DIAGONALS * SIDE] = {
     let mut all = [Pair::new(0, 0); 2 * SIDE * SIDE + 2 * DIAGONALS * SIDE];
     let mut line = 0;
@@ -35,8 +36,8 @@ const COLUMNS: usize = SIDE * SIDE;
 const RIGHT: usize = 2 * SIDE * SIDE;
 const LEFT: usize = RIGHT + DIAGONALS * SIDE;
 
-/// The line between two locations of a grid, downwards or along a row to the right. `start` is its upper end, or the left
-/// one, and the ends lie on a line.
+/// Returns the line between two locations of a grid, downwards or along a row to the right. `start`
+/// is its upper or left end, and the ends lie on a line.
 #[inline(always)]
 pub(crate) fn between(start: Pair, end: Pair) -> Option<&'static [Pair]> {
     let (i, j) = (start.i as usize, start.j as usize);
@@ -60,7 +61,8 @@ pub(crate) fn between(start: Pair, end: Pair) -> Option<&'static [Pair]> {
     LOCATIONS.get(first..=first + len)
 }
 
-/// Is this one of the lines that are laid out here? Then the next location is always as far away as the second one.
+/// Says whether this is one of the lines laid out here. The locations of such a line are equally
+/// far apart.
 #[inline(always)]
 pub(super) fn is_laid_out(pairs: &[Pair]) -> bool {
     LOCATIONS.as_ptr_range().contains(&pairs.as_ptr())

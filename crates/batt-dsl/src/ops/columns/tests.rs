@@ -1,4 +1,4 @@
-//! Whichever way a function goes through the elements, a program cannot tell.
+//! Calls in columns are not observable: results, closures and fallbacks are those of single calls.
 
 use super::*;
 use crate::dialect::Dialect;
@@ -7,7 +7,7 @@ use crate::owned::OwnedValue;
 use crate::run::{Limits, Workspace};
 use crate::value::Pair;
 
-/// Functions are called on all elements at once from so many on.
+/// Returns a workspace that calls functions on all elements at once from this many on.
 fn workspace(least: usize) -> Workspace {
     let mut workspace = Workspace::new();
     *workspace.columns().0 = Some(least);
@@ -26,7 +26,7 @@ fn a_loop_in_a_loop_gives_the_same_in_fewer_steps() {
         assert_eq!((&found.0, found.2), (&value, closures));
         assert!(found.1 * 30 < steps, "{} of {steps}", found.1);
         assert!(workspace.columns().1 > 10);
-        // And nothing is left from one run to the next.
+        // Nothing carries over from one run to the next.
         assert_eq!(run(&mut workspace, OFF, program), found);
     }
 }
@@ -76,11 +76,11 @@ fn programs_of_any_kind_cannot_tell() {
     assert!(walks > 20, "{walks}");
 }
 
-/// The same values, closures and fallbacks, up to where a limit was reached.
+/// Asserts the same values, closures and fallbacks, up to the point where a limit was reached.
 fn assert_same(expected: &Trace, found: &Trace, seed: u64) {
     let is_cut = |trace: &Trace| trace.0.last() == Some(&Err(Fault::Steps));
     if is_cut(expected) || is_cut(found) {
-        // At once it takes fewer steps, and may go on; attempts that end take some more.
+        // Columns take fewer steps, so the run may get further; attempts that end take some more.
         let known = expected.0.len().min(found.0.len()) - 1;
         assert_eq!(found.0[..known], expected.0[..known], "seed {seed}");
     } else {
@@ -88,7 +88,7 @@ fn assert_same(expected: &Trace, found: &Trace, seed: u64) {
     }
 }
 
-/// Makes functions of what is known here, at random.
+/// Makes random functions of primitives that work on columns.
 struct Maker<'a, 'r> {
     run: &'a mut Run<'r>,
     dialect: Dialect,
@@ -118,14 +118,14 @@ impl<'r> Maker<'_, 'r> {
         self.run.call(op, args)
     }
 
-    /// A function whose last argument, a rank, is known.
+    /// Makes a function whose last argument, a rank, is known.
     fn ranked(&mut self, names: &[&str]) -> Outcome<Value<'r>> {
         let rank = [0, -1, 0, -1, 1][self.below(5)];
         let op = self.op(names);
         self.call("rbind", &[op, Value::Int(rank)])
     }
 
-    /// A function of one argument.
+    /// Makes a function of one argument.
     fn function(&mut self, depth: usize) -> Outcome<Value<'r>> {
         const ONE: &[&str] = &[
             "first",
@@ -209,7 +209,8 @@ impl<'r> Maker<'_, 'r> {
     }
 }
 
-/// What some functions say of the elements of sets, how many closures were made, and how often a primitive fell back.
+/// The values of some functions on the elements of sets, the number of closures, and the number of
+/// fallbacks.
 fn functions(
     workspace: &mut Workspace,
     seed: u64,
@@ -265,7 +266,7 @@ fn functions(
 
 #[test]
 fn functions_of_what_is_known_here_say_the_same() {
-    // What never fails goes on for long.
+    // A program that never fails runs long.
     let short = Limits {
         steps: 300_000,
         ..Limits::default()
