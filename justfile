@@ -1,4 +1,4 @@
-# `just` lists the verbs; CI calls the same commands through .ci/run.
+# `just` lists the verbs. CI runs the same commands through .ci/run.
 
 _default:
     @just --list --unsorted
@@ -16,11 +16,15 @@ test *ARGS:
 
 # results against those CPython computed
 conformance DIR="../shared/vectors":
-    cargo run --package batt --quiet -- conformance {{DIR}}
+    cargo run --package batt-cli --quiet -- conformance {{DIR}}
 
 # throughput; `just bench --against ../arc-dsl --tasks data/training` compares with Python
 bench *ARGS:
-    cargo run --release --package batt --quiet -- bench {{ARGS}}
+    cargo run --release --package batt-cli --quiet -- bench {{ARGS}}
+
+# every figure of the README
+figures *ARGS:
+    cargo run --release --package batt-bench --quiet -- readme {{ARGS}}
 
 # write the generated files
 gen:

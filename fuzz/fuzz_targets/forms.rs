@@ -1,12 +1,8 @@
 //! A random primitive on random values, each made in two ways: which way never shows.
 #![no_main]
 
-#[path = "../../crates/batt-engine/tests/support/forms.rs"]
-mod forms;
-#[path = "../../crates/batt-engine/tests/support/generate.rs"]
-mod generate;
-
-use generate::Choices;
+use batt_testing::forms;
+use batt_testing::generate::Choices;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

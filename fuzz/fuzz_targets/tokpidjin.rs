@@ -2,13 +2,9 @@
 //! same one.
 #![no_main]
 
-#[path = "../../crates/batt-engine/tests/support/generate.rs"]
-mod generate;
-#[path = "../../crates/batt-engine/tests/support/oracle.rs"]
-mod oracle;
-
 use batt_dsl::Dialect;
-use generate::Choices;
+use batt_testing::generate::{self, Choices};
+use batt_testing::oracle;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

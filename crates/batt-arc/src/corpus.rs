@@ -1,10 +1,11 @@
-//! Puzzles of our own with their solvers, inside the library.
+//! The embedded corpus: puzzles made for this project, with their solvers.
 //!
-//! With them everything can be tried and tested without a download. Together the solvers use every primitive and every constant of the DSL. Each task has
-//! a name, its rule in words, three demonstrations and a test with its answer.
+//! It serves for trying and testing without a download. Together the solvers use every primitive
+//! and every constant of the DSL. Each task has a name, its rule in words, three demonstrations and
+//! a test with its answer.
 //!
-//! All but two rules are independent of the order in which a set is walked; `The lucky dot` and
-//! `Tie break` are there because they are not.
+//! Only two rules depend on the iteration order of a set, on purpose: `The lucky dot` and
+//! `Tie break`.
 //!
 //! ```
 //! let tasks = batt_arc::corpus::tasks();
@@ -47,7 +48,7 @@ files! {
 pub fn tasks() -> Dataset {
     let load = |(id, text): &(&str, &str)| {
         let data = Dataset::from_json(format!("{id}.json"), text.as_bytes());
-        // Only an edit of our own files can break this, and the tests below see it first.
+        // Only an edit of the corpus can break this, and the tests below detect it.
         data.expect("internal error: a corpus file is broken")
             .into_tasks()
     };
@@ -96,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn tasks_and_solvers_belong_together() {
+    fn every_task_has_a_solver() {
         let solvers: Vec<&str> = SOLVERS
             .lines()
             .filter_map(|line| line.strip_prefix("def solve_")?.strip_suffix("(I):"))

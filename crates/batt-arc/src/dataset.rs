@@ -1,4 +1,4 @@
-//! Many tasks under one roof, in an order that does not depend on the file system.
+//! Datasets: many tasks, in an order that does not depend on the file system.
 
 use std::path::PathBuf;
 
@@ -21,19 +21,19 @@ pub struct Skipped {
     pub holds: String,
 }
 
-/// Two tasks of one id that do not say the same.
+/// Two different tasks with the same id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("two different tasks are called {id}")]
 pub struct DuplicateTask {
-    /// The id they share.
+    /// Their id.
     pub id: String,
 }
 
 impl Dataset {
-    /// A dataset of these tasks, sorted by id.
+    /// Makes a dataset of these tasks, sorted by id.
     ///
-    /// Tasks of one id are merged when they agree: a competition's test file repeats tasks of its
-    /// evaluation file without the answers, and the answers are what one wants to keep.
+    /// Tasks with the same id are merged if they agree. A competition's test file repeats tasks of
+    /// its evaluation file without the answers; merging keeps the answers.
     pub fn new(mut tasks: Vec<Task>) -> Result<Dataset, DuplicateTask> {
         tasks.sort_by(|a, b| a.id.cmp(&b.id));
         let mut merged: Vec<Task> = Vec::with_capacity(tasks.len());
@@ -55,7 +55,7 @@ impl Dataset {
         })
     }
 
-    /// For the loader, which has merged already.
+    /// Makes a dataset of tasks that the loader has already merged.
     pub(crate) fn sorted(mut tasks: Vec<Task>, skipped: Vec<Skipped>) -> Dataset {
         tasks.sort_by(|a, b| a.id.cmp(&b.id));
         Dataset { tasks, skipped }
@@ -66,7 +66,7 @@ impl Dataset {
         &self.tasks
     }
 
-    /// The tasks themselves, to keep.
+    /// Returns the tasks.
     pub fn into_tasks(self) -> Vec<Task> {
         self.tasks
     }
@@ -80,12 +80,27 @@ impl Dataset {
         Some(&self.tasks[at])
     }
 
-    /// How many tasks there are.
+    /// The task a function is for: its name is the id of the task, or ends in `_` and the id. Ids may
+    /// contain `_`; the longest that fits counts.
+    ///
+    /// ```
+    /// let tasks = batt_arc::corpus::tasks();
+    /// assert_eq!(tasks.task_of("solve_1673c3ec").unwrap().id, "1673c3ec");
+    /// assert!(tasks.task_of("solve").is_none());
+    /// ```
+    pub fn task_of(&self, function: &str) -> Option<&Task> {
+        let ends = function.match_indices('_').map(|(at, _)| &function[at + 1..]);
+        std::iter::once(function)
+            .chain(ends)
+            .find_map(|id| self.get(id))
+    }
+
+    /// The number of tasks.
     pub fn len(&self) -> usize {
         self.tasks.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no tasks.
     pub fn is_empty(&self) -> bool {
         self.tasks.is_empty()
     }
@@ -102,25 +117,26 @@ impl Dataset {
             .flat_map(|task| task.pairs().map(move |(name, pair)| (task, name, pair)))
     }
 
-    /// How many pairs there are in all tasks together.
+    /// The number of pairs of all tasks.
     pub fn pair_count(&self) -> usize {
         self.tasks.iter().map(Task::pair_count).sum()
     }
 
-    /// JSON files found in the folder that hold no tasks: worth a warning, not an error.
+    /// JSON files of the folder that hold no tasks: worth a warning, but not errors.
     pub fn skipped(&self) -> &[Skipped] {
         &self.skipped
     }
 
-    /// Keeps the tasks whose id passes.
+    /// Keeps the tasks for whose id `keep` returns true.
     pub fn retain(&mut self, mut keep: impl FnMut(&str) -> bool) {
         self.tasks.retain(|task| keep(&task.id));
     }
 
-    /// A number that two datasets share when they hold the same ids and the same grids.
+    /// Returns a hash of all ids and grids.
     ///
-    /// Published copies of one dataset differ in a few tasks, so results should say which they
-    /// are about. The number is stable between versions and machines; it is not cryptographic.
+    /// Published copies of a dataset differ in a few tasks, so results should record which copy
+    /// they are about. The hash is the same in every version and on every machine. It is not
+    /// cryptographic.
     pub fn content_hash(&self) -> u64 {
         let mut hash = Fnv::new();
         for task in &self.tasks {
@@ -136,8 +152,8 @@ impl Dataset {
         hash.0
     }
 
-    /// As [`content_hash`](Dataset::content_hash), of what the tasks show: the answers to the tests do not count, so a dataset
-    /// has the same number with its solutions and without.
+    /// As [`content_hash`](Dataset::content_hash), without the answers to the tests: a dataset has
+    /// the same hash with its solutions and without.
     pub fn shown_hash(&self) -> u64 {
         let mut hash = Fnv::new();
         for task in &self.tasks {
@@ -157,7 +173,7 @@ impl<'a> IntoIterator for &'a Dataset {
     }
 }
 
-/// Adds to `kept` the outputs only `other` knows; false when the two contradict each other.
+/// Adds to `kept` the outputs that only `other` has; false if the two contradict each other.
 pub(crate) fn merge(kept: &mut Task, other: Task) -> bool {
     let same_shape = kept.train == other.train && kept.test.len() == other.test.len();
     let agree = |a: &Pair, b: &Pair| {
@@ -174,7 +190,7 @@ pub(crate) fn merge(kept: &mut Task, other: Task) -> bool {
     true
 }
 
-/// 64-bit FNV-1a: std's hasher may change between Rust versions, this one may not.
+/// 64-bit FNV-1a. Unlike the hasher of std, it never changes.
 pub(crate) struct Fnv(pub(crate) u64);
 
 impl Fnv {
@@ -229,6 +245,18 @@ mod tests {
     }
 
     #[test]
+    fn a_solver_belongs_to_the_task_with_the_longest_id() {
+        let ids = ["ab12", "x_ab12", "solve"];
+        let data = Dataset::new(ids.map(|id| task(id, None)).to_vec()).unwrap();
+        let found = |name| data.task_of(name).map(|task| task.id.as_str());
+        assert_eq!(found("solve_ab12"), Some("ab12"));
+        assert_eq!(found("solve_x_ab12"), Some("x_ab12"));
+        assert_eq!(found("solve"), Some("solve"));
+        assert_eq!(found("solveab12"), None);
+        assert_eq!(found("solve_ab1"), None);
+    }
+
+    #[test]
     fn tasks_are_sorted_and_found() {
         let data = Dataset::new(vec![task("b", None), task("a", None), task("c", None)]).unwrap();
         let ids: Vec<&str> = data.iter().map(|task| task.id.as_str()).collect();
@@ -264,7 +292,7 @@ mod tests {
         };
         assert_ne!(hash(Some(1)), hash(Some(2)));
         assert_ne!(hash(Some(1)), hash(None));
-        // Pinned: results stored under this number must stay findable.
+        // Pinned: stored results are found by this hash.
         assert_eq!(Dataset::default().content_hash(), 0xcbf2_9ce4_8422_2325);
         let data = Dataset::new(vec![task("a", Some(1))]).unwrap();
         assert_eq!(data.content_hash(), 0x59f5_a5f9_dc33_4963);

@@ -1,25 +1,25 @@
-//! What can be wrong with a data file, told so that its owner can mend it.
+//! Errors of the loader: what is wrong with a data file, where, and how to fix it.
 
 use std::io;
 use std::path::PathBuf;
 
 use crate::GridError;
 
-/// Why a dataset could not be loaded.
+/// The reason why a dataset could not be loaded.
 ///
 /// The message names the file and, where there is one, the task, the pair and the row;
-/// [`hint`](LoadError::hint) says what to do about it.
+/// [`hint`](LoadError::hint) says how to fix it.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// The operating system would not let us read it.
+    /// The operating system reported an error.
     #[error("{}: {source}", .path.display())]
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system says.
+        /// The error.
         source: io::Error,
     },
-    /// The file is beyond any dataset we know of.
+    /// The file is larger than any known dataset.
     #[error("{}: the file is larger than {} MiB", .path.display(), .limit >> 20)]
     FileTooLarge {
         /// The file.
@@ -36,7 +36,7 @@ pub enum LoadError {
         line: usize,
         /// The column, from 1; a byte position.
         column: usize,
-        /// What the parser found.
+        /// The message of the JSON parser.
         message: String,
     },
     /// The file is JSON but holds no tasks.
@@ -44,19 +44,19 @@ pub enum LoadError {
     NoTaskFile {
         /// The file.
         path: PathBuf,
-        /// What it is instead.
+        /// Its actual content.
         holds: String,
     },
-    /// Something inside a task is not as it should be.
+    /// A task is malformed.
     #[error("{}: task {task}{}: {problem}", .path.display(), inside(.place))]
     Task {
         /// The file.
         path: PathBuf,
         /// The task's id.
         task: String,
-        /// Where in the task, for example `train[2].output`; empty for the task as a whole.
+        /// The place in the task, for example `train[2].output`; empty for the task as a whole.
         place: String,
-        /// What is wrong there.
+        /// The problem at that place.
         problem: Problem,
     },
     /// Two different tasks have the same id.
@@ -64,7 +64,7 @@ pub enum LoadError {
     Duplicate {
         /// The id.
         task: String,
-        /// The file it was first found in.
+        /// The file that has it first.
         first: PathBuf,
         /// The file that contradicts it.
         second: PathBuf,
@@ -74,50 +74,50 @@ pub enum LoadError {
     EmptyFolder {
         /// The folder.
         path: PathBuf,
-        /// How many JSON files were looked at and found to be something else.
+        /// The number of JSON files with other content.
         others: usize,
     },
 }
 
-/// What is wrong with a part of a task.
+/// A problem with a part of a task.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// The rows are no grid.
+    /// The rows are not a grid.
     #[error(transparent)]
     Grid(#[from] GridError),
-    /// A cell is not even a whole number.
+    /// A cell is not a whole number.
     #[error("row {row}, column {column} is {found}, cells are whole numbers from 0 to 9")]
     Cell {
         /// The row of the cell.
         row: usize,
         /// The column of the cell.
         column: usize,
-        /// What stands there.
+        /// The value found there.
         found: String,
     },
-    /// A part has another JSON type than it should.
+    /// A part has the wrong JSON type.
     #[error("expected {expected}, found {found}")]
     Kind {
-        /// What should be there.
+        /// The expected value.
         expected: &'static str,
-        /// What is there.
+        /// The value found.
         found: String,
     },
-    /// A key that must be there is not.
+    /// A required key is missing.
     #[error("there is no \"{key}\"")]
     Missing {
         /// The key.
         key: &'static str,
     },
-    /// A list that must hold something does not.
+    /// A list must not be empty.
     #[error("the list is empty")]
     EmptyList,
     /// The solutions file has more or fewer answers than the task has tests.
     #[error("{} for {}", crate::grid::counted(*.solutions, "solution"), crate::grid::counted(*.tests, "test input"))]
     SolutionCount {
-        /// How many answers there are.
+        /// The number of answers.
         solutions: usize,
-        /// How many tests there are.
+        /// The number of tests.
         tests: usize,
     },
 }
@@ -131,7 +131,7 @@ fn inside(place: &str) -> String {
 }
 
 impl LoadError {
-    /// What to do about it, as a sentence.
+    /// Returns advice on how to fix it.
     pub fn hint(&self) -> String {
         match self {
             LoadError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
@@ -147,9 +147,9 @@ impl LoadError {
             LoadError::Json { message, .. } if message.starts_with("EOF") => {
                 "the file ends too early: download or write it again".into()
             }
-            LoadError::Json { .. } => "the file is not valid JSON: mend it at that place".into(),
+            LoadError::Json { .. } => "the file is not valid JSON: correct it at that place".into(),
             LoadError::NoTaskFile { holds, .. } if holds == crate::load::SOLUTIONS => {
-                "load the challenges file instead: the solutions beside it are found by themselves"
+                "load the challenges file instead: it finds the solutions beside it"
                     .into()
             }
             LoadError::NoTaskFile { .. } => {

@@ -1,4 +1,4 @@
-//! The owned grid: what a task file holds and what rendering shows.
+//! Grids: checked rectangles of colours.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ pub const MAX_SIDE: usize = 30;
 /// The number of colours: cells hold `0..COLOURS`.
 pub const COLOURS: u8 = 10;
 
-/// A rectangle of colours, checked when it is made: both sides 1 to 30, every cell 0 to 9.
+/// A rectangle of colours: both sides are 1 to 30, every cell is 0 to 9. Constructors check this.
 ///
 /// ```
 /// use batt_arc::Grid;
@@ -21,19 +21,19 @@ pub const COLOURS: u8 = 10;
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Grid {
-    // A side is at most 30, so bytes do; the struct stays at four words.
+    // A side is at most 30, so a byte is enough, and the struct has four words.
     height: u8,
     width: u8,
     cells: Vec<u8>,
 }
 
-/// Why some rows are not a grid. Rows and columns count from 0, as in the DSL.
+/// The reason why some rows are not a grid. Rows and columns count from 0, as in the DSL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GridError {
-    /// There is not a single row.
+    /// There are no rows.
     #[error("the grid has no rows")]
     NoRows,
-    /// There are rows, but they hold nothing.
+    /// A row is empty.
     #[error("row {row} has no cells")]
     EmptyRow {
         /// The row in question.
@@ -46,9 +46,9 @@ pub enum GridError {
     Ragged {
         /// The row in question.
         row: usize,
-        /// How many cells it has.
+        /// The number of its cells.
         cells: usize,
-        /// How many row 0 has.
+        /// The number of cells of row 0.
         expected: usize,
     },
     /// A side is longer than [`MAX_SIDE`].
@@ -66,17 +66,17 @@ pub enum GridError {
         row: usize,
         /// The column of the cell.
         column: usize,
-        /// What stands there.
+        /// The value of the cell.
         value: i64,
     },
-    /// The cells given do not fill the rectangle announced.
+    /// The number of cells does not match the size.
     #[error("{cells} cells do not fill a grid of {height}x{width}")]
     CellCount {
-        /// The number of rows asked for.
+        /// The number of rows.
         height: usize,
-        /// The number of columns asked for.
+        /// The number of columns.
         width: usize,
-        /// The number of cells given.
+        /// The number of cells.
         cells: usize,
     },
 }
@@ -91,7 +91,7 @@ pub(crate) fn counted(n: usize, noun: &str) -> String {
 }
 
 impl Grid {
-    /// A grid from its cells, row by row.
+    /// Makes a grid from its cells, row by row.
     pub fn new(height: usize, width: usize, cells: Vec<u8>) -> Result<Grid, GridError> {
         if height == 0 {
             return Err(GridError::NoRows);
@@ -123,7 +123,7 @@ impl Grid {
         })
     }
 
-    /// A grid from its rows: slices, arrays or vectors of colours.
+    /// Makes a grid from its rows: slices, arrays or vectors of colours.
     pub fn from_rows<R: AsRef<[u8]>>(rows: &[R]) -> Result<Grid, GridError> {
         let expected = rows.first().ok_or(GridError::NoRows)?.as_ref().len();
         if expected == 0 {
@@ -170,7 +170,7 @@ impl Grid {
     ///
     /// # Panics
     ///
-    /// When there is no row `i`, like indexing a slice.
+    /// If there is no row `i`.
     pub fn row(&self, i: usize) -> &[u8] {
         &self.cells[i * self.width()..(i + 1) * self.width()]
     }
@@ -182,7 +182,7 @@ impl Grid {
 
     /// The colour at row `i`, column `j`, if that is inside.
     pub fn get(&self, i: usize, j: usize) -> Option<u8> {
-        // Without the column test a too large `j` would read on into the next row.
+        // Without this check, a `j` that is too large would read from the next row.
         if j >= self.width() {
             return None;
         }

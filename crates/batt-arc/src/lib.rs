@@ -21,9 +21,9 @@
 //! - [`Task`]: one puzzle, and [`Pair`]: one input with its output, named by a [`PairRef`].
 //! - [`Grid`]: a checked rectangle of colours; nothing here holds an invalid one.
 //! - [`submission`]: answers to tests, written, checked and scored.
-//! - [`LoadError`]: what is wrong with a file, where, and what to do about it.
+//! - [`LoadError`]: what is wrong with a file, where, and how to fix it.
 //!
-//! This crate knows nothing of programs; it hands out plain bytes.
+//! This crate does not depend on programs or the engine; cells are plain bytes.
 //!
 //! ```
 //! use batt_arc::Dataset;

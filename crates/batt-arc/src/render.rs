@@ -1,7 +1,6 @@
 //! Grids as text for a terminal: in colour, or as digits where colour is off.
 //!
-//! Nothing here prints or asks what the terminal can do; the caller says which [`Color`] it wants
-//! and writes the string where it likes.
+//! The functions return strings and do not examine the terminal: the caller chooses the [`Color`].
 //!
 //! ```
 //! use batt_arc::Grid;
@@ -38,9 +37,9 @@ pub const PALETTE: [[u8; 3]; 10] = [
     [0x87, 0x0c, 0x25], // maroon
 ];
 
-/// Equal cells of a diff: dark, but told from black.
+/// Equal cells of a diff: dark, but distinct from black.
 const SAME: RgbColor = RgbColor(0x33, 0x33, 0x33);
-/// Different cells of a diff: white, the one loud colour no grid can contain.
+/// Different cells of a diff: white, a bright colour that no grid contains.
 const DIFFERENT: RgbColor = RgbColor(0xff, 0xff, 0xff);
 
 /// Whether to write ANSI escapes.
@@ -48,11 +47,11 @@ const DIFFERENT: RgbColor = RgbColor(0xff, 0xff, 0xff);
 pub enum Color {
     /// Two spaces per cell on a 24-bit background, so that cells look square.
     Always,
-    /// One digit per cell, no escapes at all.
+    /// One digit per cell, without escapes.
     Never,
 }
 
-/// One column of a [`layout`]: a title and something below it.
+/// One column of a [`layout`]: a title and its content.
 #[derive(Debug, Clone)]
 pub struct Panel<'a> {
     title: String,
@@ -92,7 +91,7 @@ impl<'a> Panel<'a> {
         }
     }
 
-    /// Text in place of a grid: an error, or a `?` for the answer that is not known.
+    /// Text in place of a grid: an error, or a `?` for an unknown answer.
     pub fn note(title: &str, text: &str) -> Panel<'a> {
         Panel {
             title: title.to_owned(),
@@ -122,7 +121,7 @@ impl<'a> Panel<'a> {
                 .map(|line| (line.to_owned(), line.chars().count()))
                 .collect(),
             Body::Arrow => {
-                // Beside the middle row of the tallest grid.
+                // At the middle row of the tallest grid.
                 let mut lines = vec![(String::new(), 0); height.saturating_sub(1) / 2];
                 lines.push(("->".to_owned(), 2));
                 lines
@@ -158,7 +157,7 @@ pub fn layout(panels: &[Panel<'_>], color: Color) -> String {
 
     let mut out = String::new();
     let mut put = |cells: &mut dyn Iterator<Item = (&str, usize)>| {
-        // Blanks are owed until something follows them, so that no line ends in blanks.
+        // Blanks are written only before further text, so that no line ends in blanks.
         let mut owed = 0;
         for ((text, shown), width) in cells.zip(&widths) {
             if shown > 0 {
@@ -192,8 +191,8 @@ pub fn grid(grid: &Grid, color: Color) -> String {
         .collect()
 }
 
-/// `input -> output`, under the name of the pair; `?` stands for an output that is not known.
-pub fn pair(name: PairRef, pair: &Pair, color: Color) -> String {
+/// `input -> output`, under the name of the pair; `?` stands for an unknown output.
+fn pair(name: PairRef, pair: &Pair, color: Color) -> String {
     let output = match &pair.output {
         Some(output) => Panel::grid("output", output),
         None => Panel::note("output", "?"),
@@ -267,8 +266,8 @@ fn diff_line(a: &[u8], b: &[u8], color: Color) -> (String, usize) {
     }
 }
 
-/// Writes cells on their backgrounds. Neighbours of one colour share an escape: a 30x30 grid is
-/// often one colour per row, and slow terminals feel the difference.
+/// Writes cells on their backgrounds. Neighbours of one colour share an escape, because slow
+/// terminals take noticeably longer for more.
 fn painted(cells: impl Iterator<Item = (RgbColor, &'static str)>) -> String {
     let mut out = String::new();
     let mut current = None;
@@ -343,7 +342,7 @@ expected 1x2  got 3x3  diff
     }
 
     #[test]
-    fn notes_stand_where_a_grid_would() {
+    fn notes_take_the_place_of_a_grid() {
         let (small, _) = sample();
         let panels = [
             Panel::grid("expected", &small),

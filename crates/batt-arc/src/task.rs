@@ -6,23 +6,23 @@ use std::str::FromStr;
 use crate::Grid;
 use crate::dataset::Fnv;
 
-/// One example: an input and, unless it is what a solver has to find, its output.
+/// One example: an input and, if it is known, its output.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Pair {
-    /// What a solver is given.
+    /// The grid that a solver gets.
     pub input: Grid,
-    /// What it should return; absent in the test pairs of a competition file.
+    /// The grid that it should return; absent in the test pairs of a competition file.
     pub output: Option<Grid>,
 }
 
 /// An ARC puzzle: demonstrations and tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
-    /// The name other files use for it: the stem of the task file, or the key in a Kaggle file.
+    /// Its id: the stem of the task file, or the key in a Kaggle file.
     pub id: String,
-    /// A title for people, when the file has one.
+    /// A title, if the file has one.
     pub name: Option<String>,
-    /// The rule in words, when the file has it.
+    /// The rule in words, if the file has it.
     pub description: Option<String>,
     /// The demonstrations. Every one has an output.
     pub train: Vec<Pair>,
@@ -30,7 +30,7 @@ pub struct Task {
     pub test: Vec<Pair>,
 }
 
-/// Which of a task's two lists a pair is in.
+/// The two lists of pairs of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Split {
     /// The demonstrations.
@@ -57,7 +57,7 @@ pub struct PairRef {
     pub index: usize,
 }
 
-/// A text that names no pair.
+/// The error for a text that does not name a pair.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} names no pair: write train[0], test[1], ...")]
 pub struct PairRefError {
@@ -65,7 +65,7 @@ pub struct PairRefError {
 }
 
 impl Task {
-    /// The pair of that name, if the task has it.
+    /// Returns the pair of this name, if the task has it.
     pub fn pair(&self, pair: PairRef) -> Option<&Pair> {
         match pair.split {
             Split::Train => self.train.get(pair.index),
@@ -73,7 +73,7 @@ impl Task {
         }
     }
 
-    /// All pairs with their names: the demonstrations, then the tests.
+    /// Iterates over all pairs with their names: the demonstrations, then the tests.
     pub fn pairs(&self) -> impl Iterator<Item = (PairRef, &Pair)> {
         let named = |split| move |(index, pair)| (PairRef { split, index }, pair);
         let train = self.train.iter().enumerate().map(named(Split::Train));
@@ -81,11 +81,12 @@ impl Task {
         train.chain(test)
     }
 
-    /// A number that two tasks share when they show the same: the demonstrations and the inputs of the tests. The
-    /// id does not count, and the outputs of the tests never do, so that whoever looks for solvers need not know them.
+    /// Returns a hash of what a solver may see: the demonstrations and the inputs of the tests. The
+    /// id and the outputs of the tests do not count, so a search can store results under this hash
+    /// without knowing the answers.
     ///
-    /// Published copies of a task differ now and then; a score is of one of them. The number is stable between versions and
-    /// machines; it is not cryptographic.
+    /// Published copies of a task sometimes differ, and a score is valid for one copy. The hash is
+    /// the same in every version and on every machine. It is not cryptographic.
     pub fn content_hash(&self) -> u64 {
         let mut hash = Fnv::new();
         hash.length(self.train.len());
@@ -100,7 +101,7 @@ impl Task {
         hash.0
     }
 
-    /// How many pairs there are in both lists.
+    /// The number of pairs in both lists.
     pub fn pair_count(&self) -> usize {
         self.train.len() + self.test.len()
     }
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_sees_all_that_is_shown() {
+    fn the_hash_covers_everything_a_solver_may_see() {
         let base = Task {
             id: "t".into(),
             name: None,
@@ -199,7 +200,7 @@ mod tests {
         assert!(changed(&|task| task.train.extend(task.train.clone())));
         assert!(!changed(&|task| task.test[0].output = Some(pair(5).input)));
         assert!(!changed(&|task| task.id = "u".into()));
-        // Pinned: scores stored under this number must stay findable.
+        // Pinned: stored scores are found by this hash.
         assert_eq!(base.content_hash(), 0xfa20_1b00_afc6_2502);
     }
 

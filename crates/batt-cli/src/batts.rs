@@ -1,56 +1,55 @@
-//! Loading batt files, and talking about what is in them.
+//! Loading batt files, and printing what is wrong with them.
 
 use std::hash::{Hash, Hasher};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Result;
-use batt_dsl::Dialect;
-use batt_lang::Batt;
-use batt_lang::batt::{BattFile, to_json_text};
+use batt::{BattFile, Batts, Dialect};
 use siphasher::sip128::{Hasher128, SipHasher13};
 
-use crate::error::{advised, bad_source};
+use crate::error::advised;
 use crate::solvers::print_findings;
 use crate::ui::Ui;
 
-/// Reads batt files and prints what is wrong with them. At least one batt has loaded, and every file that
-/// is in order holds one.
-pub fn load_all(paths: &[PathBuf], dialect: Option<Dialect>, ui: &Ui) -> Result<Vec<BattFile>> {
-    let mut files = Vec::new();
-    for path in paths {
-        let file = load(path, dialect)?;
+/// Reads batt files and prints what is wrong with them. At least one batt has loaded, and every file
+/// without an error holds one.
+pub fn load_all(paths: &[PathBuf], dialect: Option<Dialect>, ui: &Ui) -> Result<Batts> {
+    let batts = Batts::load(paths, dialect)?;
+    for file in batts.files() {
+        let name = file.source.name();
         if file.batts.is_empty() && file.is_clean() {
-            // That each of its functions is no batt need not be said one by one.
+            // One error says it; a warning for each of its functions would only repeat it.
             return Err(advised(
-                format_args!("no batt in {}", file.source.name()),
+                format_args!("no batt in {name}"),
                 "a batt is a function batt(task_id, S, I, C, log_path) that returns o, s; `batt card` \
                  makes one from solvers",
             ));
         }
-        print_findings(file.source.name(), &file.diagnostics, ui);
+        print_findings(name, &file.diagnostics, ui);
         if let Some(detected) = file.detected.as_ref().filter(|_| !file.batts.is_empty()) {
-            ui.note(format_args!("{}: {detected}", path.display()));
+            ui.note(format_args!("{name}: {detected}"));
         }
-        files.push(file);
     }
-    if files.iter().all(|file| file.batts.is_empty()) {
-        let names: Vec<_> = files.iter().map(|file| file.source.name()).collect();
+    if batts.is_empty() {
+        let names: Vec<_> = batts
+            .files()
+            .iter()
+            .map(|file| file.source.name())
+            .collect();
         return Err(advised(
             format_args!("no batt in {}", names.join(", ")),
-            "mend what is reported above",
+            "correct what is reported above",
         ));
     }
-    Ok(files)
+    Ok(batts)
 }
 
-/// Reads one batt file.
-pub fn load(path: &Path, dialect: Option<Dialect>) -> Result<BattFile> {
-    BattFile::load(path, dialect).map_err(|error| bad_source(&error))
-}
-
-/// A number that changes when a batt does.
-pub fn fingerprint(batt: &Batt) -> String {
-    hashed(to_json_text(batt))
+/// The name of the only file of some batts.
+pub fn file_of(batts: &Batts) -> &str {
+    batts
+        .files()
+        .first()
+        .map_or("", |file: &BattFile| file.source.name())
 }
 
 /// A number that changes when something does, the same in every run of this version.

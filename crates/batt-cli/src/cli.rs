@@ -1,18 +1,20 @@
 //! The command line: what can be said, and which command it is for.
 
+use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
+use std::thread;
 
 use anyhow::Result;
-use batt_dsl::{Dialect, Limits};
+use batt::{Dialect, Limits};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     archive, bench, card, check, completions, conformance, demo, device, eval, evolve, extract,
     fmt, kaggle, mega, ops, profile, run, score, submit,
 };
-use crate::error;
-use crate::ui::{ColorWhen, Ui};
+use crate::ui::{ColorWhen, Ui, counted};
+use crate::{error, interrupt};
 
 /// Run ARC puzzle programs exactly like Python, only faster.
 #[derive(Parser)]
@@ -26,8 +28,14 @@ Examples:
   batt run solvers.py --tasks data/training  run every solver on its task
   batt eval solvers.py::solve_1673c3ec --task data/1673c3ec.json --trace
 
-Exit codes: 0 all good, 1 findings (unsolved pairs, differences, errors in a solver),
-2 an error that kept the command from its work, 130 interrupted."
+Exit codes:
+  0    all good
+  1    findings: unsolved pairs, differences, errors in a solver
+  2    an error that kept the command from its work
+  130  ended by Ctrl-C; what was done until then is kept
+  143  ended by SIGTERM, 129 by SIGHUP, in the same way
+
+A second Ctrl-C or signal ends the command at once."
 )]
 pub struct Cli {
     /// When to use colours: auto, always or never; NO_COLOR is respected
@@ -78,7 +86,7 @@ pub enum Exit {
     Good,
     /// It found something: unsolved pairs, differences, errors in a solver.
     Findings,
-    /// Ctrl-C ended it early.
+    /// Ctrl-C or a signal ended it early.
     Interrupted,
 }
 
@@ -94,18 +102,30 @@ impl From<Exit> for ExitCode {
         ExitCode::from(match exit {
             Exit::Good => 0,
             Exit::Findings => 1,
-            Exit::Interrupted => 130,
+            Exit::Interrupted => interrupt::exit_code(),
         })
     }
 }
 
 /// Parses the command line and runs the command.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let ui = Ui::new(cli.color, cli.quiet);
-    match dispatch(cli.command, &ui) {
+    let (ui, result) = match Cli::try_parse() {
+        Ok(cli) => {
+            let ui = Ui::new(cli.color, cli.quiet);
+            let result = dispatch(cli.command, &ui);
+            (ui, result)
+        }
+        Err(message) if message.use_stderr() => message.exit(),
+        // Help and versions are output: that they cannot be written is an error like any other.
+        Err(help) => {
+            let written = help.print().and_then(|()| io::stdout().flush());
+            let result = written.map(|()| Exit::Good).map_err(Into::into);
+            (Ui::new(ColorWhen::Auto, false), result)
+        }
+    };
+    match result {
         Ok(exit) => exit.into(),
-        // Whoever read our output has seen enough: `batt ops | head`.
+        // The reader has seen enough: `batt ops | head`.
         Err(error) if error::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             ui.report(&error);
@@ -134,7 +154,7 @@ fn dispatch(command: Command, ui: &Ui) -> Result<Exit> {
         Command::Conformance(args) => conformance::main(&args, ui),
         Command::Bench(args) => bench::main(&args, ui),
         Command::Device(args) => device::main(&args, ui),
-        Command::Completions(args) => completions::main(&args, &mut Cli::command()),
+        Command::Completions(args) => completions::main(&args, Cli::command()),
     }
 }
 
@@ -172,11 +192,11 @@ pub struct RunOptions {
     dialect: DialectName,
 
     /// Steps one run may take (a call, or an element touched)
-    #[arg(long, value_name = "N", help_heading = "Limits of one run")]
+    #[arg(long, value_name = "N", value_parser = positive, help_heading = "Limits of one run")]
     max_steps: Option<u64>,
 
     /// Elements one value may have
-    #[arg(long, value_name = "N", help_heading = "Limits of one run")]
+    #[arg(long, value_name = "N", value_parser = count, help_heading = "Limits of one run")]
     max_size: Option<usize>,
 
     /// Memory all values together may take; K, M and G are understood
@@ -190,18 +210,70 @@ impl RunOptions {
         self.dialect.dialect()
     }
 
+    /// The limits of one run.
+    pub fn limits(&self) -> Limits {
+        let usual = Limits::default();
+        Limits {
+            steps: self.max_steps.unwrap_or(usual.steps),
+            size: self.max_size.unwrap_or(usual.size),
+            memory: self.max_memory.unwrap_or(usual.memory),
+            ..usual
+        }
+    }
+
     /// The options of the engine.
     pub fn engine(&self, threads: Option<NonZeroUsize>) -> batt_engine::Options {
-        let mut limits = Limits::default();
-        limits.steps = self.max_steps.unwrap_or(limits.steps);
-        limits.size = self.max_size.unwrap_or(limits.size);
-        limits.memory = self.max_memory.unwrap_or(limits.memory);
         batt_engine::Options {
-            limits,
+            limits: self.limits(),
             threads,
             ..batt_engine::Options::default()
         }
     }
+}
+
+/// The number of threads, an option of every command with threads.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct Jobs {
+    /// Threads, at most 4 per core or 64 [default: one per core]
+    #[arg(short, long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+}
+
+/// Threads per core that `--jobs` may ask for. More only take memory: each has a stack and a workspace.
+const MOST_PER_CORE: usize = 4;
+
+/// Threads that `--jobs` may ask for on any machine.
+const MOST_ANYWHERE: usize = 64;
+
+impl Jobs {
+    /// The threads to use; `None` for one per core. A number beyond the most is cut, with a note.
+    pub fn threads(self, ui: &Ui) -> Option<NonZeroUsize> {
+        let wanted = self.jobs?;
+        let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let most = NonZeroUsize::new(MOST_ANYWHERE.max(MOST_PER_CORE * cores)).unwrap_or(wanted);
+        if wanted > most {
+            ui.note(format_args!(
+                "--jobs {wanted} is too many for {}; {most} threads run",
+                counted(cores, "core")
+            ));
+        }
+        Some(wanted.min(most))
+    }
+}
+
+/// A number from 1 on.
+fn positive(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(0) => Err("nothing runs within a limit of 0; write at least 1".to_owned()),
+        Ok(number) => Ok(number),
+        Err(_) => Err("write a number from 1 on".to_owned()),
+    }
+}
+
+/// A number of elements, from 1 on.
+fn count(text: &str) -> Result<usize, String> {
+    let number = positive(text)?;
+    usize::try_from(number).map_err(|_| "more than the machine can address".to_owned())
 }
 
 /// `1024`, `64K`, `256M`, `1G`.
@@ -217,6 +289,9 @@ fn bytes(text: &str) -> Result<usize, String> {
     let number: usize = digits
         .parse()
         .map_err(|_| "write a number of bytes, such as 1000000 or 256M".to_owned())?;
+    if number == 0 {
+        return Err("nothing runs within a limit of 0; write at least 1".to_owned());
+    }
     number
         .checked_mul(1 << shift)
         .ok_or_else(|| "more than the machine can address".to_owned())
@@ -249,7 +324,7 @@ mod tests {
         assert_eq!(bytes("64k"), Ok(65536));
         assert_eq!(bytes("2MB"), Ok(2 << 20));
         assert_eq!(bytes("1G"), Ok(1 << 30));
-        for bad in ["", "M", "-1", "many", "99999999999G"] {
+        for bad in ["", "M", "-1", "0", "0K", "many", "99999999999G"] {
             assert!(bytes(bad).is_err(), "{bad}");
         }
     }

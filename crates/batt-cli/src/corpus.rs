@@ -8,7 +8,6 @@ use batt_engine::{Compiled, Job, JobResult, Options, Sample, run_job};
 use batt_lang::{Program, SolverFile};
 
 use crate::interrupt;
-use crate::solvers::task_of;
 
 /// The puzzles and their solvers.
 pub struct Corpus {
@@ -37,11 +36,6 @@ impl Corpus {
         }
     }
 
-    /// The tasks.
-    pub fn tasks(&self) -> &Dataset {
-        &self.data
-    }
-
     /// The solvers.
     pub fn programs(&self) -> &[Program] {
         &self.file.programs
@@ -56,7 +50,7 @@ impl Corpus {
     pub fn puzzles(&self) -> Vec<Puzzle<'_>> {
         let solvers = self.file.programs.iter().zip(&self.compiled);
         let puzzle = |(program, compiled)| {
-            let task = task_of(Program::name(program), &self.data)?;
+            let task = self.data.task_of(Program::name(program))?;
             let jobs = task.pairs().map(|(_, pair)| Job {
                 program: compiled,
                 sample: Sample::new(task, pair),

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use batt::{DeviceBug, DeviceChoice};
 use batt_cuda::{Cuda, Driver, Origin, Settings};
 use batt_dsl::Limits;
 use batt_engine::device::{Counts, Device, DeviceError, DeviceOptions, DeviceReport, Mismatch};
@@ -14,7 +15,7 @@ use serde_json::{Value as Json, json};
 
 use crate::calibration;
 use crate::error::advised;
-use crate::ui::{Ui, counted, grouped, say};
+use crate::ui::{Ui, counted, escaped, grouped, say};
 
 /// Where to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +57,7 @@ impl FromStr for DeviceName {
 
 /// Options of commands that run programs on devices.
 #[derive(Args, Clone, Debug)]
-pub struct DeviceChoice {
+pub struct OldDeviceChoice {
     /// Where to run; auto uses devices if there are any and there is enough to do
     #[arg(long, value_name = VALUES, default_value = "auto")]
     device: DeviceName,
@@ -73,6 +74,64 @@ pub struct DeviceChoice {
     verify: Option<f64>,
 }
 
+/// Options of commands that run programs on devices.
+#[derive(Args, Clone, Debug)]
+pub struct DeviceFlags {
+    /// Where to run; auto uses GPUs if there are any and there are at least 500,000 runs
+    #[arg(long, value_name = DeviceChoice::FORMS, default_value = "auto")]
+    device: DeviceChoice,
+
+    /// Do runs that a device has finished again on the CPU, all or a fraction, and compare
+    #[arg(
+        long,
+        value_name = "FRACTION",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "1",
+        value_parser = fraction
+    )]
+    verify: Option<f64>,
+}
+
+impl DeviceFlags {
+    /// Opens the devices for a number of runs within limits, and prints notes about them.
+    pub fn open(
+        &self,
+        runs: usize,
+        limits: &Limits,
+        threads: Option<NonZeroUsize>,
+        ui: &Ui,
+    ) -> Result<batt::Devices> {
+        let devices = batt::Devices::open(&self.device, runs, limits, threads)?;
+        ui.device_notes(&devices);
+        Ok(devices)
+    }
+
+    /// The share of runs finished on a device to do again.
+    pub fn verify(&self) -> f64 {
+        self.verify.unwrap_or_default()
+    }
+}
+
+/// Prints a run that a device got wrong, with all that a report of the bug needs.
+pub fn report_bug(bug: &DeviceBug, ui: &Ui) {
+    ui.warn(format_args!(
+        "{} differs on the device: this is a bug, please report all of this",
+        bug.place
+    ));
+    for (label, text) in [
+        ("program", &bug.program),
+        ("input", &bug.input),
+        ("on the CPU", &bug.cpu),
+        ("on the device", &bug.device),
+    ] {
+        say(format_args!("{label}:"));
+        for line in text.lines() {
+            say(format_args!("  {}", escaped(line, &['\t'])));
+        }
+    }
+}
+
 /// `0.1`, `1`.
 pub fn fraction(text: &str) -> Result<f64, String> {
     match text.parse() {
@@ -87,7 +146,7 @@ pub type Devices = Vec<Box<dyn Device>>;
 /// Logical devices on each device, where the user names none: while one computes, another one's results are copied.
 pub const PER_DEVICE: usize = 2;
 
-impl DeviceChoice {
+impl OldDeviceChoice {
     /// The devices to use for so many runs within some limits; none for the processor alone.
     pub fn open(
         &self,
@@ -205,14 +264,15 @@ fn emulated(threads: Option<NonZeroUsize>) -> Result<Devices> {
     let Some(script) = std::env::var_os(FAULTS) else {
         return Ok(vec![Box::new(device)]);
     };
-    let script: batt_cuda::Script = script.to_string_lossy().parse().map_err(|error: String| {
-        advised(
-            format_args!("{FAULTS}: {error}"),
-            "write what goes wrong in which launch, such as memory@0,lost@2; \
+    let script: batt_testing::Script =
+        script.to_string_lossy().parse().map_err(|error: String| {
+            advised(
+                format_args!("{FAULTS}: {error}"),
+                "write what goes wrong in which launch, such as memory@0,lost@2; \
              there are memory, launch, lost, timeout, garbage and short",
-        )
-    })?;
-    Ok(vec![Box::new(batt_cuda::Faulty::new(device, script))])
+            )
+        })?;
+    Ok(vec![Box::new(batt_testing::Faulty::new(device, script))])
 }
 
 /// The variable that says which launches of the emulated device go wrong, and how.

@@ -3,9 +3,8 @@
 use std::fmt::{self, Write};
 
 use anstyle::{RgbColor, Style};
-use batt_arc::MAX_SIDE;
-use batt_arc::render::{Color, PALETTE};
-use batt_dsl::OwnedValue;
+use batt::render::{Color, PALETTE};
+use batt::{MAX_SIDE, OwnedValue};
 
 /// Pictures drawn of one container.
 const PICTURES: usize = 12;

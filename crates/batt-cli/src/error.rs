@@ -78,14 +78,15 @@ pub fn reason(error: &io::Error) -> String {
 }
 
 /// The advice that comes with an error, if any.
-pub fn hint(error: &Error) -> Option<&str> {
-    error
-        .chain()
-        .find_map(|cause| cause.downcast_ref::<Advised>())
-        .map(|advised| advised.hint.as_str())
+pub fn hint(error: &Error) -> Option<String> {
+    error.chain().find_map(|cause| {
+        let advised = cause.downcast_ref::<Advised>();
+        let advised = advised.map(|advised| advised.hint.clone());
+        advised.or_else(|| Some(cause.downcast_ref::<batt::Error>()?.hint()))
+    })
 }
 
-/// Is it that nobody reads our output any more?
+/// Returns whether the reader of our output has closed it.
 pub fn is_broken_pipe(error: &Error) -> bool {
     error.chain().any(|cause| {
         cause

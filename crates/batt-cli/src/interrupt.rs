@@ -1,20 +1,22 @@
-//! Ctrl-C: the first one asks, the second one insists.
+//! Ctrl-C, SIGTERM and SIGHUP: the first one asks the command to finish, the second one ends it.
 
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
-use batt_engine::Cancel;
+use batt::Cancel;
 
 /// Asks long work to come to an end.
 static STOP: LazyLock<Cancel> = LazyLock::new(Cancel::new);
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// From now on Ctrl-C asks the command to finish what it has and say so.
+/// The exit code of the signal that came first; 0 for none.
+static SIGNALLED: AtomicU8 = AtomicU8::new(0);
+
+/// From now on a signal asks the command to finish what it has and say so.
 pub fn watch() {
-    // Where no handler can be set, Ctrl-C ends the process as it always does.
-    let _ = ctrlc::set_handler(|| {
-        if INTERRUPTED.swap(true, Ordering::SeqCst) {
-            std::process::exit(130);
+    // Where no handler can be set, signals end the process as they always do.
+    let _ = on_signal(|code| {
+        if SIGNALLED.swap(code, Ordering::SeqCst) != 0 {
+            std::process::exit(i32::from(code));
         }
         STOP.cancel();
     });
@@ -25,7 +27,36 @@ pub fn stop() -> &'static Cancel {
     &STOP
 }
 
-/// Returns whether Ctrl-C was pressed.
+/// Returns whether Ctrl-C was pressed or another signal came.
 pub fn happened() -> bool {
-    INTERRUPTED.load(Ordering::SeqCst)
+    SIGNALLED.load(Ordering::SeqCst) != 0
+}
+
+/// The exit code for the signal that came: 130 for Ctrl-C, 143 for SIGTERM, 129 for SIGHUP.
+pub fn exit_code() -> u8 {
+    match SIGNALLED.load(Ordering::SeqCst) {
+        0 => 130,
+        code => code,
+    }
+}
+
+/// Calls a function with 128 plus the number of each signal that comes.
+#[cfg(unix)]
+fn on_signal(mut handle: impl FnMut(u8) + Send + 'static) -> std::io::Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::iterator::Signals;
+
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+    std::thread::Builder::new().spawn(move || {
+        for signal in signals.forever() {
+            handle(128 + signal as u8);
+        }
+    })?;
+    Ok(())
+}
+
+/// Calls a function with 130 for each Ctrl-C.
+#[cfg(not(unix))]
+fn on_signal(mut handle: impl FnMut(u8) + Send + 'static) -> Result<(), ctrlc::Error> {
+    ctrlc::set_handler(move || handle(130))
 }

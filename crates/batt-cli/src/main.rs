@@ -1,10 +1,10 @@
-//! The `batt` command: a thin shell over the library.
+//! The `batt` command: a thin shell over the library `batt`.
 //!
 //! ```text
-//!   arguments --- cli (parsing does no work) ---> commands::<name> ---> batt-* crates
+//!   arguments --- cli (parsing does no work) ---> commands::<name> ---> batt
 //!                                                     |
 //!                        stdout: data     stderr: notes, progress, diagnostics
-//!                        exit: 0 good, 1 findings, 2 error, 130 interrupted
+//!                        exit: 0 good, 1 findings, 2 error, 130/143/129 ended by a signal
 //! ```
 
 mod batts;
@@ -17,20 +17,20 @@ mod donors;
 mod draw;
 mod duration;
 mod error;
-mod files;
 mod interrupt;
-mod outcome;
 mod solvers;
 mod submissions;
 mod ui;
+mod units;
 
 use std::process::ExitCode;
 use std::thread;
 
+use batt::files;
 use mimalloc::MiMalloc;
 
-/// Evolution makes and drops megabytes of graphs on every core at once, and the system's allocator hands them back to the
-/// system each time.
+/// Evolution makes and drops megabytes of graphs on every core at once. The system's allocator returns
+/// them to the system each time.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
     let thread = thread::Builder::new().stack_size(STACK).spawn(cli::main);
     match thread.map(|thread| thread.join()) {
         Ok(Ok(code)) => code,
-        // The panic has been reported already; it is our bug, and an error to whoever called us.
+        // The panic has been reported already. It is our bug, and an error to the caller.
         Ok(Err(_)) => ExitCode::from(2),
         Err(error) => {
             eprintln!("error: cannot start a thread: {error}");

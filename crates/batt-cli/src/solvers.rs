@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use batt::{Program, Solvers, Tasks};
 use batt_arc::{Dataset, Task};
 use batt_dsl::Dialect;
 use batt_lang::{Diagnostic, Severity, SolverFile};
@@ -12,6 +13,48 @@ use crate::ui::{Ui, counted, say};
 
 /// Findings of one file that are printed before we refer to `batt check`.
 const SHOWN: usize = 20;
+
+/// Loads solvers and prints what is wrong with their files. At least one function has loaded.
+pub fn open_solvers(paths: &[PathBuf], dialect: Option<Dialect>, ui: &Ui) -> Result<Solvers> {
+    let solvers = Solvers::load(paths, dialect)?;
+    for file in solvers.files() {
+        print_findings(file.source.name(), &file.diagnostics, ui);
+        if let Some(detected) = &file.detected {
+            ui.note(format_args!("{}: {detected}", file.source.name()));
+        }
+    }
+    if solvers.files().iter().all(|file| file.programs.is_empty()) {
+        let names: Vec<_> = solvers
+            .files()
+            .iter()
+            .map(|file| file.source.name())
+            .collect();
+        let hint = match solvers.is_clean() {
+            true => "a solver is a function of one grid: def solve_<task id>(I): ... return O",
+            false => "correct what is reported above",
+        };
+        return Err(advised(
+            format_args!("no solver in {}", names.join(", ")),
+            hint,
+        ));
+    }
+    let left_out: Vec<&str> = solvers.left_out().map(Program::name).collect();
+    ui.mention(
+        "left out, not a function of one grid or of (S, I, C)",
+        &left_out,
+    );
+    Ok(solvers)
+}
+
+/// Loads tasks, and mentions files that were left out.
+pub fn open_tasks(path: &Path, ui: &Ui) -> Result<Tasks> {
+    let tasks = Tasks::load(path)?;
+    for skipped in tasks.skipped() {
+        let path = skipped.path.display();
+        ui.note(format_args!("{path} left out: it is {}", skipped.holds));
+    }
+    Ok(tasks)
+}
 
 /// Reads a solver file, in a given dialect or in the one it seems to be written in.
 pub fn load(path: &Path, dialect: Option<Dialect>) -> Result<SolverFile> {

@@ -1,5 +1,6 @@
-//! Where words go: data to stdout, everything else to stderr, colours where they are wanted.
+//! Output: data to stdout, everything else to stderr, colours where they are wanted.
 
+use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use std::time::Duration;
@@ -7,8 +8,8 @@ use std::time::Duration;
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use anyhow::Error;
-use batt_arc::render::Color;
-use batt_lang::{Diagnostic, Severity};
+use batt::render::Color;
+use batt::{Devices, Diagnostic, Severity};
 use clap::ValueEnum;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -79,8 +80,13 @@ impl Ui {
     /// Something the user may want to know, on stderr.
     pub fn note(&self, text: impl Display) {
         if !self.quiet {
-            say(format_args!("{} {text}", self.err(NOTE, "note:")));
+            say(format_args!("{} {}", self.err(NOTE, "note:"), line(&text)));
         }
+    }
+
+    /// What happened when devices were opened, on stderr.
+    pub fn device_notes(&self, devices: &Devices) {
+        devices.notes().iter().for_each(|note| self.note(note));
     }
 
     /// Solvers that the user may want to know something about, on stderr; the first few by name.
@@ -89,7 +95,8 @@ impl Ui {
         if names.is_empty() {
             return;
         }
-        let mut list = names[..names.len().min(NAMED)].join(", ");
+        let shown = names.iter().take(NAMED);
+        let mut list = shown.map(|&it| name(it)).collect::<Vec<_>>().join(", ");
         if names.len() > NAMED {
             list += ", ...";
         }
@@ -99,25 +106,30 @@ impl Ui {
 
     /// Something the user should know, on stderr.
     pub fn warn(&self, text: impl Display) {
-        say(format_args!("{} {text}", self.err(WARN, "warning:")));
+        say(format_args!(
+            "{} {}",
+            self.err(WARN, "warning:"),
+            line(&text)
+        ));
     }
 
     /// A line of statistics, on stderr.
     pub fn remark(&self, text: impl Display) {
         if !self.quiet {
-            say(format_args!("{}", self.err(DIM, text)));
+            say(self.err(DIM, line(&text)));
         }
     }
 
     /// The error that ended the command.
     pub fn report(&self, error: &Error) {
-        say(format_args!("{} {error:#}", self.err(BAD, "error:")));
+        let text = line(&format!("{error:#}"));
+        say(format_args!("{} {text}", self.err(BAD, "error:")));
         if let Some(hint) = crate::error::hint(error) {
-            say(format_args!("{} {hint}", self.err(NOTE, "hint:")));
+            say(format_args!("{} {}", self.err(NOTE, "hint:"), line(&hint)));
         }
     }
 
-    /// A progress bar on stderr, or nothing where nobody would see it move.
+    /// A progress bar on stderr, or nothing where stderr is no terminal.
     pub fn progress(&self, total: usize, what: &str) -> ProgressBar {
         let bar = ProgressBar::new(total as u64);
         if self.quiet || !io::stderr().is_terminal() {
@@ -141,7 +153,7 @@ impl Ui {
 
     /// A finding in a solver file, its severity in colour.
     pub fn diagnostic(&self, found: &Diagnostic, color: Color) -> String {
-        let text = found.render();
+        let text = escaped(&found.render(), &['\n', '\t']).into_owned();
         let tag = format!("{}[{}]", found.severity, found.code);
         let style = match found.severity {
             Severity::Error => BAD,
@@ -157,6 +169,43 @@ impl Ui {
     pub fn err_color(&self) -> Color {
         self.err
     }
+}
+
+/// A task id, a solver name or another name from a file, as it may be printed: without control
+/// characters, and cut where it is very long. JSON has the exact name.
+pub fn name(text: &str) -> Cow<'_, str> {
+    const LONGEST: usize = 60;
+    let text = escaped(text, &[]);
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => text,
+    }
+}
+
+/// One line of a message. Messages quote names and paths, which may hold anything.
+fn line(text: &impl ToString) -> String {
+    escaped(&text.to_string(), &[]).into_owned()
+}
+
+/// A text with its control characters escaped, except for some. A name must not be able to move the
+/// cursor, change colours or begin a line of its own.
+pub fn escaped<'t>(text: &'t str, keep: &[char]) -> Cow<'t, str> {
+    let moves = |c: char| {
+        // Besides the controls there are marks that turn the direction of text or are invisible.
+        let marks = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}');
+        (c.is_control() || marks) && !keep.contains(&c)
+    };
+    if !text.contains(moves) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match moves(c) {
+            true => out.extend(c.escape_default()),
+            false => out.push(c),
+        }
+    }
+    Cow::Owned(out)
 }
 
 /// Buffered stdout. Write errors come back as errors, so that a closed pipe ends us quietly.
@@ -218,7 +267,7 @@ pub fn counted(n: usize, noun: &str) -> String {
     }
 }
 
-/// A number with its thousands apart: `687,200`.
+/// A number with commas: `687,200`.
 pub fn grouped(n: usize) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -231,7 +280,7 @@ pub fn grouped(n: usize) -> String {
     out
 }
 
-/// How many a second, as people say it.
+/// A rate per second, with commas.
 pub fn rate(n: usize, time: Duration) -> String {
     let rate = n as f64 / time.as_secs_f64().max(1e-9);
     grouped(rate.round() as usize)
@@ -253,6 +302,17 @@ mod tests {
         }
         assert_eq!(counted(1, "pair"), "1 pair");
         assert_eq!(counted(2000, "pair"), "2,000 pairs");
+    }
+
+    #[test]
+    fn names_cannot_control_the_terminal() {
+        assert_eq!(name("solve_1673c3ec"), "solve_1673c3ec");
+        assert_eq!(name("grün 网格"), "grün 网格");
+        assert_eq!(name("a\u{1b}[31mb\nc"), "a\\u{1b}[31mb\\nc");
+        assert_eq!(name("\u{9b}2J\u{202e}"), "\\u{9b}2J\\u{202e}");
+        let long = "é".repeat(100);
+        assert_eq!(name(&long).chars().count(), 61);
+        assert_eq!(escaped("a\n\tb\r", &['\n', '\t']), "a\n\tb\\r");
     }
 
     #[test]

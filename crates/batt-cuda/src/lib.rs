@@ -12,8 +12,6 @@
 //! - [`Settings`]: how it is opened
 //! - [`Survey`]: what there is on this machine, and what is missing
 //! - [`Nvrtc`], [`Cache`], [`Maker`]: where the kernel comes from
-//! - [`plumbing`]: the host side, tried out on a device
-//! - [`Faulty`]: a device that fails as it is told, for tests
 //!
 //! The driver and the compiler are loaded when they are first needed. Where they are missing, that is an error value, and
 //! nothing else changes: the same command starts on every machine.
@@ -23,11 +21,9 @@ mod budget;
 mod cache;
 mod cuda;
 mod driver;
-mod faulty;
 mod kernel;
 mod memory;
 mod nvrtc;
-pub mod plumbing;
 pub mod source;
 mod survey;
 
@@ -35,7 +31,6 @@ pub use arch::{Arch, Version};
 pub use cache::{Cache, Contents, Key};
 pub use cuda::{Cuda, KernelFacts, Opened, Settings, free_memory};
 pub use driver::{DeviceFacts, Driver};
-pub use faulty::{Faulty, Script, Trouble};
 pub use kernel::{Kernel, Maker, Origin, compile_for};
 pub use nvrtc::{Compilation, Image, Nvrtc, Options, Place, Places};
 pub use survey::{Compiler, Survey};

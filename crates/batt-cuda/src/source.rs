@@ -51,7 +51,7 @@ pub const VM: &[Source] = files![
     "dispatch.cuh",
 ];
 
-/// A kernel with the VM's parameters that does next to nothing: what tries out the host side. See [`crate::plumbing`].
+/// A small kernel with the VM's parameters, for tests of the host side.
 pub const PROBE: &[Source] = &[Source {
     name: "probe.cu",
     text: include_str!("probe.cu"),

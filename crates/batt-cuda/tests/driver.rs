@@ -11,12 +11,12 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use batt_cuda::plumbing::{self, Check};
 use batt_cuda::source::PROBE;
 use batt_cuda::{
     Arch, Cache, Cuda, Driver, Image, Key, Maker, Options, Origin, Places, Settings, Version,
 };
 use batt_engine::device::{Device, DeviceError};
+use batt_testing::plumbing::{self, Check};
 use tempfile::TempDir;
 
 /// A case: its name, what the environment is, what is tried.

@@ -2,30 +2,21 @@
 
 use std::fs;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use batt_conformance::{DeviceConformance, Group, Unfinished, check_on_device};
 use batt_dsl::Dialect;
 use batt_emulated::Emulated;
-use batt_engine::conformance::{DeviceReport, Group, run_on_device};
 use tempfile::TempDir;
 
-/// The directory of vectors, if there is one; see `docs/testing.md`.
-fn shared_vectors() -> Option<PathBuf> {
-    let shared = match std::env::var_os("BATT_SHARED") {
-        Some(dir) => PathBuf::from(dir),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
-    };
-    Some(shared.join("vectors")).filter(|dir| dir.is_dir())
-}
-
-fn run(dir: &Path, fallback: bool) -> DeviceReport {
+fn run(dir: &Path, fallback: bool) -> DeviceConformance {
     let mut device = Emulated::new(NonZeroUsize::new(2).expect("not zero"));
-    run_on_device(dir, &[], &mut device, fallback, |_, _| {}).expect("a vectors directory")
+    check_on_device(dir, &[], &mut device, fallback, |_, _| {}).expect("a vectors directory")
 }
 
 #[test]
 fn no_outcome_differs_from_python() {
-    let Some(dir) = shared_vectors() else {
+    let Some(dir) = batt_testing::shared("vectors") else {
         println!("skipped: no vectors directory (set BATT_SHARED)");
         return;
     };
@@ -38,7 +29,7 @@ fn no_outcome_differs_from_python() {
     assert_eq!(report.differences.len(), 0);
     assert!(report.passed > 10_000, "only {} cases", report.passed);
     assert_eq!(found.errors, [""; 0]);
-    let broken = |u: &&batt_engine::conformance::Unfinished| u.reason.name() == "broken";
+    let broken = |u: &&Unfinished| u.reason.name() == "broken";
     assert_eq!(found.unfinished.iter().filter(broken).count(), 0);
 }
 

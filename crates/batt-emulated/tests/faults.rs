@@ -3,7 +3,6 @@
 use std::num::NonZeroUsize;
 
 use batt_arc::{Grid, corpus};
-use batt_cuda::{Faulty, Script};
 use batt_dsl::Dialect;
 use batt_emulated::{Emulated, LaneOrder};
 use batt_engine::Cancel;
@@ -13,6 +12,7 @@ use batt_engine::device::{
 };
 use batt_engine::{Compiled, Sample};
 use batt_lang::SolverFile;
+use batt_testing::{Faulty, Script};
 
 fn options(chunk: usize, verify: f64) -> ScoreOptions {
     ScoreOptions {

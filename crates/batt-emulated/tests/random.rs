@@ -1,9 +1,5 @@
 //! Random batts, of random solvers and differs: devices give what cores give, whatever the number of threads.
 
-#[path = "../../batt-engine/tests/support/generate.rs"]
-#[allow(dead_code)]
-mod generate;
-
 use std::num::NonZeroUsize;
 
 use batt_arc::{Grid, Pair};
@@ -15,7 +11,7 @@ use batt_engine::device::Device;
 use batt_engine::{CompiledBatt, MegaOptions, RunError, Sample, Verdict, mega_on};
 use batt_lang::card::{self, CardOptions, Donor};
 use batt_lang::{Batt, OnError, Operand, Program, ProgramBuilder, SplitMix64, StepId, StepKind};
-use generate::Choices;
+use batt_testing::generate::{self, Choices};
 
 /// Batts that are tried, each on a few samples.
 fn count() -> u64 {

@@ -3,13 +3,13 @@
 
 use std::fs;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use batt_arc::corpus;
 use batt_dsl::Dialect;
 use batt_emulated::{Emulated, LaneOrder, Misdeed, Planted};
 use batt_engine::Cancel;
-use batt_engine::conformance::run_on_device;
+use batt_conformance::{Unfinished, check_on_device};
 use batt_engine::device::{Device, DeviceReport, Reason, Score, ScoreOptions, score_table};
 use batt_engine::{Compiled, Sample, Verdict};
 use batt_lang::SolverFile;
@@ -125,15 +125,6 @@ fn planted_faults_are_found() {
     }
 }
 
-/// The directory of vectors, if there is one; see `docs/testing.md`.
-fn shared_vectors() -> Option<PathBuf> {
-    let shared = match std::env::var_os("BATT_SHARED") {
-        Some(dir) => PathBuf::from(dir),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
-    };
-    Some(shared.join("vectors")).filter(|dir| dir.is_dir())
-}
-
 /// About as many lines are taken from each file of vectors.
 const SAMPLE: usize = 40;
 
@@ -153,21 +144,21 @@ fn sample(from: &Path, to: &Path) {
 /// Runs vectors without the processor's help: what the device leaves is of no interest here. Gives how many passed.
 fn conform(dir: &Path, order: LaneOrder) -> Option<usize> {
     let mut device = warp(order)?;
-    let found = run_on_device(dir, &[], &mut device, false, |_, _| {}).expect("vectors");
+    let found = check_on_device(dir, &[], &mut device, false, |_, _| {}).expect("vectors");
     for d in found.report.differences.iter().take(10) {
         println!("{}:{} {}", d.file.display(), d.line, d.what);
         println!("  expected {}\n  got      {}", d.expected, d.got);
     }
     assert_eq!(found.errors, [""; 0], "{order:?}");
     assert_eq!(found.report.differences.len(), 0, "{order:?}");
-    let broken = |u: &&batt_engine::conformance::Unfinished| u.reason.name() == "broken";
+    let broken = |u: &&Unfinished| u.reason.name() == "broken";
     assert_eq!(found.unfinished.iter().filter(broken).count(), 0);
     Some(found.report.passed)
 }
 
 #[test]
 fn primitives_give_what_they_give_in_python() {
-    let Some(shared) = shared_vectors() else {
+    let Some(shared) = batt_testing::shared("vectors") else {
         println!("skipped: no vectors directory (set BATT_SHARED)");
         return;
     };
@@ -183,8 +174,7 @@ fn primitives_give_what_they_give_in_python() {
 /// All vectors in three orders: minutes.
 #[test]
 fn everything_gives_what_it_gives_in_python() {
-    let heavy = std::env::var_os("BATT_HEAVY").is_some_and(|value| value != "0");
-    let Some(shared) = shared_vectors().filter(|_| heavy) else {
+    let Some(shared) = batt_testing::shared("vectors").filter(|_| batt_testing::heavy()) else {
         println!("skipped: no vectors directory (set BATT_SHARED), or BATT_HEAVY is not set");
         return;
     };

@@ -22,6 +22,7 @@ use std::time::Instant;
 pub struct Cancel {
     requested: Arc<AtomicBool>,
     deadline: Option<Instant>,
+    parent: Option<Arc<Cancel>>,
 }
 
 impl Cancel {
@@ -35,6 +36,16 @@ impl Cancel {
         Cancel {
             requested: Arc::clone(&self.requested),
             deadline: Some(self.deadline.map_or(deadline, |old| old.min(deadline))),
+            parent: self.parent.clone(),
+        }
+    }
+
+    /// A token for a part of the work. Cancelling it leaves the rest alone; it is cancelled with this one.
+    pub fn child(&self) -> Cancel {
+        Cancel {
+            requested: Arc::default(),
+            deadline: self.deadline,
+            parent: Some(Arc::new(self.clone())),
         }
     }
 
@@ -45,7 +56,12 @@ impl Cancel {
 
     /// Returns whether the work should end: it was cancelled, or its deadline has passed.
     pub fn is_cancelled(&self) -> bool {
-        self.requested.load(Ordering::Relaxed) || self.is_late()
+        self.requested.load(Ordering::Relaxed)
+            || self.is_late()
+            || self
+                .parent
+                .as_ref()
+                .is_some_and(|parent| parent.is_cancelled())
     }
 
     /// Returns whether the deadline has passed.
@@ -65,6 +81,16 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+
+    #[test]
+    fn a_child_ends_with_its_parent_and_not_the_other_way_round() {
+        let parent = Cancel::new();
+        let [first, second] = [parent.child(), parent.child()];
+        first.cancel();
+        assert!(first.is_cancelled() && !second.is_cancelled() && !parent.is_cancelled());
+        parent.cancel();
+        assert!(second.is_cancelled());
+    }
 
     #[test]
     fn a_deadline_ends_only_the_work_it_was_given_to() {

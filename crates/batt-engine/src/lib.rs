@@ -13,8 +13,9 @@
 //! - [`Job`]: one run to do; [`evaluate`] does many of them on all cores
 //! - [`JobResult`] and [`Verdict`]: what a run came to
 //! - [`Options`]: limits, threads
+//! - [`RunPlan`] and [`RunSummary`]: which solver runs on which pair, and what came of it
+//! - [`trace`]: the value of every step of a run
 //! - [`GraphWorker`]: values of programs that share what they have in common
-//! - [`conformance`]: checking against results that CPython computed
 //! - [`device`]: runs on a device
 //!
 //! ```
@@ -41,14 +42,17 @@
 mod batt;
 mod cancel;
 mod compile;
-pub mod conformance;
 pub mod device;
 mod evaluate;
 mod graph;
 mod mega;
+mod outcome;
 mod profile;
+mod run_plan;
+mod run_summary;
 mod sample;
 mod schedule;
+mod trace;
 
 pub use batt::{BattEntry, BattWorker, CompiledBatt, Goal, StepCount};
 pub use cancel::Cancel;
@@ -59,5 +63,9 @@ pub use evaluate::{
 };
 pub use graph::GraphWorker;
 pub use mega::{MegaOptions, MegaReport, MegaResult, mega, mega_on};
+pub use outcome::{EncodedValue, FailureRecord, RunLine, describe, micros};
 pub use profile::{BattProfile, StepProfile, profile};
+pub use run_plan::{PlannedRun, RunPlan, RunScope};
+pub use run_summary::RunSummary;
 pub use sample::{Role, Sample};
+pub use trace::{TracedStep, explain_step, trace};

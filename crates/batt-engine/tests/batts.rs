@@ -1,7 +1,5 @@
 //! What holds for every batt: it gives what its solvers give one by one, on any number of threads.
 
-mod support;
-
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
@@ -16,8 +14,8 @@ use batt_lang::card::{self, CardOptions, Donor};
 use batt_lang::{Batt, OnError, Program};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use support::generate::{self, Choices};
-use support::{heavy, programs};
+use batt_testing::generate::{self, Choices};
+use batt_testing::{heavy, programs};
 
 fn config(cases: u32) -> ProptestConfig {
     ProptestConfig {

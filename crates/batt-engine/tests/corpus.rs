@@ -1,7 +1,5 @@
 //! The embedded puzzles: every solver solves its task, and together they use the whole language.
 
-mod support;
-
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
@@ -10,7 +8,7 @@ use batt_dsl::{ConstId, Dialect, Limits, OpId, OwnedValue};
 use batt_engine::Cancel;
 use batt_engine::{Compiled, Job, JobResult, Options, Sample, Values, Verdict, evaluate};
 use batt_lang::Operand;
-use support::{programs, programs_in};
+use batt_testing::{programs, programs_in};
 
 /// Every solver with the pairs of its own task.
 fn with_jobs<T>(body: impl FnOnce(&Dataset, &[Job<'_>]) -> T) -> T {

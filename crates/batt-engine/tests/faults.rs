@@ -1,9 +1,7 @@
 //! Which of several faults is reported: the one that Python meets first, as it goes through sets in their order.
 
-mod support;
-
 use batt_dsl::Fault::{self, Index, Runtime, StopIteration, Type};
-use support::eval;
+use batt_testing::eval;
 
 /// What CPython 3.11 raises.
 const RAISED: [(&str, Fault); 25] = [

@@ -3,8 +3,6 @@
 //! Every run here ends in a value or a fault, soon, in little memory, on the 2 MiB stack that Rust
 //! gives to test threads.
 
-mod support;
-
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,7 +11,7 @@ use std::time::{Duration, Instant};
 use batt_dsl::{Dialect, Fault, Limits, OpId, OwnedValue, Value, Workspace, ops};
 use batt_engine::Compiled;
 use batt_lang::{Operand, ProgramBuilder};
-use support::{eval, programs_in, run, script, within};
+use batt_testing::{eval, programs_in, run, script, within};
 
 /// Counts what each thread has allocated, so that tests can bound it.
 struct Counting;
@@ -826,7 +824,7 @@ fn every_primitive_at_the_edges() {
         let arity = id.op().arity();
         // All combinations of four would take minutes.
         let stride = match arity {
-            3 if !support::heavy() => 7,
+            3 if !batt_testing::heavy() => 7,
             4 => 101,
             _ => 1,
         };

@@ -1,7 +1,5 @@
 //! What holds for every program, every value and every number of threads.
 
-mod support;
-
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
@@ -12,8 +10,8 @@ use batt_engine::{Compiled, Job, Options, Sample, Values, evaluate, run_job};
 use batt_lang::Program;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use support::generate::{self, Choices};
-use support::{forms, heavy, oracle, within};
+use batt_testing::generate::{self, Choices};
+use batt_testing::{forms, heavy, oracle, within};
 
 fn config(cases: u32) -> ProptestConfig {
     ProptestConfig {

@@ -1,11 +1,9 @@
 //! One walk over the whole op table: everything it says about itself is true.
 
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use batt_dsl::{ConstId, Literal, OpId, OwnedValue, ops};
-use support::eval;
+use batt_testing::eval;
 
 #[test]
 fn names_are_unique_and_found_again() {

@@ -1,13 +1,11 @@
 //! Are values what their types say? The types of `batt_lang` are meant for a search; here they are held against
 //! what programs that solve puzzles compute.
 
-mod support;
-
 use batt_arc::corpus;
 use batt_dsl::{Dialect, Limits, Outcome, OwnedValue, Workspace};
 use batt_engine::Compiled;
 use batt_lang::types::{Kind, Ty, TypeId, Types};
-use support::programs;
+use batt_testing::programs;
 
 #[test]
 fn values_are_what_their_types_say() {

@@ -1,13 +1,13 @@
-//! What can be wrong with a solver file, and how to say it.
+//! Diagnostics: what is wrong with a solver file, where, and how to fix it.
 
 use std::fmt::{self, Write as _};
 
 use crate::source::{SourceFile, Span};
 
-/// How bad it is.
+/// How serious a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
-    /// Worth knowing, nothing to fix.
+    /// Worth knowing; nothing to fix.
     Info,
     /// Probably a mistake, but the program runs.
     Warning,
@@ -27,7 +27,7 @@ impl fmt::Display for Severity {
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $variant:ident = $text:literal,)*) => {
-        /// What a [`Diagnostic`] is about; the text form is stable, for filters and tests.
+        /// The kind of a [`Diagnostic`]. The text form is stable, for filters and tests.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Code {
             $($(#[$doc])* #[doc = concat!("(`", $text, "`)")] $variant,)*
@@ -66,29 +66,29 @@ codes! {
     Decorator = "decorator",
     /// A function that does not return a value.
     MissingReturn = "missing-return",
-    /// Statements after `return`.
+    /// Code after `return`. It never runs, but a `yield` in it still makes a generator.
     AfterReturn = "after-return",
     /// A name that is neither a primitive, a constant, a parameter nor a variable.
     UnknownName = "unknown-name",
     /// A variable that gets its value only later.
     UnboundVariable = "unbound-variable",
-    /// A name the file itself gives a meaning that cannot be used here.
+    /// A name that the file itself defines as something a solver cannot use.
     UnsupportedGlobal = "unsupported-global",
     /// A primitive called with the wrong number of arguments.
     WrongArity = "wrong-arity",
-    /// A keyword argument that fits no parameter, or one that is filled already.
+    /// A keyword argument for no parameter, or for one that already has a value.
     BadKeyword = "bad-keyword",
     /// An integer that does not fit 64 bits.
     IntegerRange = "integer-range",
-    /// A statement of a batt that is no step: not one call that is assigned to one name.
+    /// A statement of a batt that is not a step, that is, one call assigned to one name.
     BadStep = "bad-step",
     /// A `try` statement that is not the guard of one step.
     BadGuard = "bad-guard",
-    /// An entry of `o` or `s` that does not have the four parts it should have.
+    /// An entry of `o` or `s` without its four parts.
     BadAppend = "bad-append",
     /// A step whose number does not grow.
     StepNumber = "step-number",
-    /// A file of JSON that is not the form of a batt.
+    /// A JSON file that does not describe a batt.
     BadJson = "bad-json",
     /// A function that a later one of the same name replaces.
     DuplicateFunction = "duplicate-function",
@@ -96,13 +96,13 @@ codes! {
     IgnoredStatement = "ignored-statement",
     /// A step without a guard in a batt that has guards.
     UnguardedStep = "unguarded-step",
-    /// A JSON file beside a batt that does not fit it.
+    /// A JSON file beside a batt that describes a different one.
     Provenance = "provenance",
-    /// A step whose value nobody uses.
+    /// A step whose value is never used.
     UnusedStep = "unused-step",
-    /// A step that computes what an earlier one already has.
+    /// A step that computes the same value as an earlier one.
     RepeatedStep = "repeated-step",
-    /// A step that fails whatever the input.
+    /// A step that fails for every input.
     AlwaysFails = "always-fails",
     /// A step whose value can depend on the iteration order of a set.
     OrderDependent = "order-dependent",
@@ -117,31 +117,31 @@ impl fmt::Display for Code {
 /// One finding in a solver file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// How serious it is.
     pub severity: Severity,
-    /// What it is about.
+    /// The kind of finding.
     pub code: Code,
     /// The finding in one line.
     pub message: String,
     /// The file it is in; empty for a program that came from no file.
     pub file: String,
-    /// Where: line, column, length. Line 0 if it concerns no particular place.
+    /// The place: line, column, length. Line 0 means no particular place.
     pub span: Span,
     /// The source line, or the part of a very long one around the place.
     pub source_line: String,
-    /// How many characters of `source_line` stand before the place.
+    /// The number of characters of `source_line` before the place.
     pub caret: u32,
-    /// What to do about it, if there is something to say.
+    /// How to fix it, if there is advice to give.
     pub hint: Option<String>,
     /// The function it is in, if any.
     pub function: Option<String>,
 }
 
-/// Of a line longer than this only the surroundings of the place are kept.
+/// Longer lines are cut to the surroundings of the place.
 const LINE_LIMIT: usize = 160;
 
 impl Diagnostic {
-    /// A finding at a place in a file, or in a program that came from none.
+    /// Makes a finding at a place in a file, or without one for a program that came from no file.
     pub fn new(
         severity: Severity,
         code: Code,
@@ -163,7 +163,7 @@ impl Diagnostic {
         }
     }
 
-    /// Adds what to do about it.
+    /// Adds advice on how to fix it.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Diagnostic {
         self.hint = Some(hint.into());
@@ -177,7 +177,7 @@ impl Diagnostic {
         self
     }
 
-    /// Is it an error?
+    /// Returns whether it is an error.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
@@ -197,7 +197,7 @@ impl Diagnostic {
         let number = self.span.line.to_string();
         let margin = " ".repeat(number.len());
         if self.span.line > 0 && !self.source_line.is_empty() {
-            // A tab would move the caret away from what it points at.
+            // A tab would shift the line against the caret below it.
             let line = self.source_line.replace('\t', " ");
             let room = line.chars().count().saturating_sub(self.caret as usize);
             let carets = "^".repeat((self.span.length as usize).min(room).max(1));
@@ -236,8 +236,8 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// The line of a place, and how many of its characters stand before it; only a window of a line
-/// that is too long to show, or a file of one line would be copied into each of its findings.
+/// The line of a place, and how many of its characters stand before it. Of a long line only a
+/// window is kept; otherwise a file of one line would be copied into each of its findings.
 fn excerpt(source: &SourceFile, span: Span) -> (String, u32) {
     let line = source.line(span.line);
     let before = (span.column as usize).saturating_sub(1);

@@ -1,10 +1,11 @@
-//! Many programs as one graph, for whoever makes programs by the thousand.
+//! Many programs as one graph, for searches that make programs by the thousand.
 //!
-//! A [`Program`] is good to read, print and check; it is slow to change. In a [`Graph`] every distinct call is one
-//! *node*, made once: a program is the node of its result, and a changed program shares all that was not changed with
-//! the one it came from. Two programs that compute the same thing in the same way have the same node.
+//! A [`Program`] is easy to read, print and check, but slow to change. In a [`Graph`] every
+//! distinct call is one *node*. A program is the node of its result, and a changed program shares
+//! all unchanged nodes with its original. Two programs that compute the same thing in the same way
+//! are the same node.
 //!
-//! Steps that the result does not need have no place here, so a program that comes out of a graph has none.
+//! A graph does not keep steps that the result does not need.
 //!
 //! ```
 //! use batt_lang::SolverFile;
@@ -38,7 +39,7 @@ use hashbrown::HashTable;
 
 use crate::program::{Operand, ParamId, Program, ProgramBuilder, StepKind};
 
-/// What a node can refer to: another node, a primitive, a constant, a literal or a parameter.
+/// An operand of a node: another node, a primitive, a constant, a literal or a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ref(u32);
 
@@ -49,10 +50,10 @@ const CONST: u32 = 2;
 const LITERAL: u32 = 3;
 const PARAM: u32 = 4;
 
-/// A [`Ref`] taken apart.
+/// The decoded form of a [`Ref`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// A node, by number: those it refers to have lower ones.
+    /// A node, by number. Its operands have lower numbers.
     Node(u32),
     /// A primitive.
     Op(OpId),
@@ -71,7 +72,7 @@ impl Ref {
     pub const INPUT: Ref = Ref::new(PARAM, 1);
     /// The grid to compare with.
     pub const COMPARISON: Ref = Ref::new(PARAM, 2);
-    /// In the place of a callee: the node is a tuple of its arguments.
+    /// In the place of the callee, it marks a node as a tuple of its arguments.
     const TUPLE: Ref = Ref::new(PARAM, 3);
 
     const fn new(tag: u32, payload: u32) -> Ref {
@@ -98,23 +99,23 @@ impl Ref {
         self.0 & ((1 << TAG) - 1)
     }
 
-    /// The node, if it is one.
+    /// Returns the node, if it is one.
     #[inline]
     pub fn as_node(self) -> Option<u32> {
         (self.0 >> TAG == NODE).then_some(self.0)
     }
 
-    /// The primitive, if it is one.
+    /// Returns the primitive, if it is one.
     pub fn as_op(self) -> Option<OpId> {
         (self.0 >> TAG == OP).then(|| every_op()[self.payload() as usize])
     }
 
-    /// Is it a constant or a literal?
+    /// Returns whether it is a constant or a literal.
     pub fn is_constant(self) -> bool {
         matches!(self.0 >> TAG, CONST | LITERAL)
     }
 
-    /// What it refers to.
+    /// Returns the decoded form.
     pub fn target(self) -> Target {
         let payload = self.payload();
         match self.0 >> TAG {
@@ -152,12 +153,12 @@ fn every_constant() -> &'static [ConstId] {
     ALL.get_or_init(|| Dialect::Tokpidjin.constants().collect())
 }
 
-/// What a node does.
+/// The operation of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Node<'g> {
     /// `callee(args...)`
     Call {
-        /// What is called.
+        /// The callee.
         callee: Ref,
         /// The arguments.
         args: &'g [Ref],
@@ -166,11 +167,11 @@ pub enum Node<'g> {
     Tuple(&'g [Ref]),
 }
 
-/// Programs that share what they have in common; see the [module](self).
+/// Programs that share their common nodes; see the [module](self).
 #[derive(Clone)]
 pub struct Graph {
     dialect: Dialect,
-    /// Where each node starts in `refs`: the callee, then the arguments.
+    /// The position of each node in `refs`: the callee, then the arguments.
     starts: Vec<u32>,
     refs: Vec<Ref>,
     hashes: Vec<u64>,
@@ -198,17 +199,17 @@ impl Graph {
         self.dialect
     }
 
-    /// Number of nodes.
+    /// The number of nodes.
     pub fn len(&self) -> usize {
         self.hashes.len()
     }
 
-    /// Is there no node?
+    /// Returns whether there is no node.
     pub fn is_empty(&self) -> bool {
         self.hashes.is_empty()
     }
 
-    /// A node taken apart.
+    /// Returns the operation of a node.
     ///
     /// # Panics
     ///
@@ -225,18 +226,19 @@ impl Graph {
         }
     }
 
-    /// The callee of a node and its arguments. That of a tuple is none of the graph's.
+    /// The callee of a node and its arguments. The callee of a tuple is a marker, equal to no
+    /// operand.
     #[inline]
     pub fn operands(&self, node: u32) -> &[Ref] {
         let node = node as usize;
         &self.refs[self.starts[node] as usize..self.starts[node + 1] as usize]
     }
 
-    /// A call, made if it is not there yet.
+    /// Adds a call, or finds an existing one.
     ///
     /// # Panics
     ///
-    /// If an operand is a node that is not there, or there are 2^29 nodes.
+    /// If an operand is a node that does not exist, or there are 2^29 nodes.
     pub fn call(&mut self, callee: Ref, args: &[Ref]) -> Ref {
         let mut operands = [Ref::TUPLE; 9];
         match args.len() {
@@ -249,7 +251,8 @@ impl Graph {
         }
     }
 
-    /// A node with the operands of another, the callee first, as [`operands`](Graph::operands) gives them.
+    /// Adds a node with these operands, the callee first as in [`operands`](Graph::operands), or
+    /// finds an existing one.
     ///
     /// # Panics
     ///
@@ -282,7 +285,7 @@ impl Graph {
         Ref::node(node)
     }
 
-    /// A hash of what a value is computed from, the same in every graph.
+    /// Returns a hash of the expression behind a value, the same in every graph.
     #[inline]
     pub fn hash(&self, value: Ref) -> u64 {
         match value.0 >> TAG {
@@ -297,7 +300,7 @@ impl Graph {
         operands.iter().fold(operands.len() as u64, combine)
     }
 
-    /// A literal, or the constant that has its value.
+    /// Returns a literal, or the constant with its value.
     pub fn literal(&mut self, literal: Literal) -> Ref {
         let named = self.dialect.constants().find(|c| c.value() == literal);
         if let Some(constant) = named {
@@ -312,7 +315,7 @@ impl Graph {
         Ref::new(LITERAL, at as u32)
     }
 
-    /// The value of a constant or literal.
+    /// Returns the value of a constant or literal.
     pub fn literal_value(&self, value: Ref) -> Option<Literal> {
         match value.target() {
             Target::Const(constant) => Some(constant.value()),
@@ -326,8 +329,8 @@ impl Graph {
         self.literals.get(number as usize)
     }
 
-    /// Adds a program and gives its result; `None` if it takes other parameters than `I`, or some of `S`, `I` and `C`,
-    /// or is of another dialect.
+    /// Adds a program and returns its result. `None` if its dialect is another one, or if its
+    /// parameters are not `I` alone or some of `S`, `I` and `C`.
     pub fn add_program(&mut self, program: &Program) -> Option<Ref> {
         if program.dialect() != self.dialect {
             return None;
@@ -359,24 +362,24 @@ impl Graph {
         }
     }
 
-    /// Copies a value, with all it is computed from, out of another graph of the same dialect.
+    /// Copies a value, with everything it is computed from, from another graph of the same dialect.
     pub fn import(&mut self, other: &Graph, value: Ref) -> Ref {
         Importer::new(other).import(self, value)
     }
 
-    /// The nodes that a value is computed from, itself included, each after those it refers to.
+    /// Returns the nodes that a value is computed from, itself included, each after its operands.
     pub fn reach(&self, value: Ref) -> Vec<u32> {
         let mut nodes = Vec::with_capacity(32);
         self.reach_into(value, &mut nodes);
         nodes
     }
 
-    /// As [`reach`](Graph::reach), into a list that is there already: what was in it is gone.
+    /// As [`reach`](Graph::reach), into an existing list, which is cleared first.
     pub fn reach_into(&self, value: Ref, nodes: &mut Vec<u32>) {
         nodes.clear();
         nodes.extend(value.as_node());
-        // Programs are short: looking through the list is faster than any set. Most nodes need not even that, since no
-        // other one has left their mark.
+        // Programs are short: a linear search is faster than any set. A small bit filter avoids
+        // even that for most nodes.
         let mut marks = [0u64; 4];
         let mut at = 0;
         while let Some(&node) = nodes.get(at) {
@@ -390,18 +393,18 @@ impl Graph {
                 }
             }
         }
-        // Whoever refers to a node has a higher number.
+        // A node has a higher number than its operands, so sorting puts operands first.
         nodes.sort_unstable();
     }
 
-    /// The parameters of a value as a program, by their numbers among `S`, `I` and `C`. `nodes` is what it
-    /// [reaches](Graph::reach).
+    /// The parameters of a value as a program, by their numbers among `S`, `I` and `C`. `nodes` are
+    /// those it [reaches](Graph::reach).
     pub fn params(&self, value: Ref, nodes: &[u32]) -> &'static [u32] {
         let used = |param: Ref| {
             let mut operands = nodes.iter().flat_map(|&node| self.operands(node));
             value == param || operands.any(|operand| *operand == param)
         };
-        // Solvers of the original library take the input alone.
+        // Solvers of the original library take only the input.
         match self.dialect {
             Dialect::Tokpidjin => &[0, 1, 2],
             _ if used(Ref::COMPARISON) => &[0, 1, 2],
@@ -410,7 +413,7 @@ impl Graph {
         }
     }
 
-    /// A value as a program: what it is computed from, and nothing else.
+    /// Returns a value as a program, with only the steps that it is computed from.
     pub fn program(&self, value: Ref, name: &str) -> Program {
         let nodes = self.reach(value);
         let params = self.params(value, &nodes);
@@ -449,20 +452,20 @@ impl Graph {
     }
 }
 
-/// Copies values out of a graph, each once.
+/// Copies values from a graph, each once.
 pub struct Importer<'g> {
     from: &'g Graph,
-    /// Where each node is now.
+    /// The copy of each node.
     copied: Vec<Option<Ref>>,
-    /// The same of literals.
+    /// The copy of each literal.
     literals: Vec<Option<Ref>>,
-    /// Nodes that wait for what they refer to.
+    /// Nodes that wait for their operands.
     waiting: Vec<u32>,
     operands: Vec<Ref>,
 }
 
 impl<'g> Importer<'g> {
-    /// Nothing has been copied yet.
+    /// Begins to copy from a graph.
     pub fn new(from: &'g Graph) -> Importer<'g> {
         Importer {
             from,
@@ -473,7 +476,7 @@ impl<'g> Importer<'g> {
         }
     }
 
-    /// Copies a value with all it is computed from. It has to be the same graph every time.
+    /// Copies a value with everything it is computed from. `to` must be the same graph every time.
     pub fn import(&mut self, to: &mut Graph, value: Ref) -> Ref {
         match value.target() {
             Target::Literal(at) => self.literal(to, at),
@@ -512,7 +515,7 @@ impl<'g> Importer<'g> {
             self.operands.clear();
             for &operand in from.operands(node) {
                 let there = match operand.target() {
-                    // None of them is missing.
+                    // All node operands have been copied.
                     Target::Node(id) => self.copied[id as usize].unwrap_or(Ref::INPUT),
                     Target::Literal(at) => self.literal(to, at),
                     _ => operand,
@@ -578,7 +581,7 @@ def solve(I):
     }
 
     #[test]
-    fn unused_steps_are_left_behind() {
+    fn unused_steps_are_dropped() {
         let both = programs(
             "def a(I):\n    x = hmirror(I)\n    y = vmirror(I)\n    return y\n\ndef b(I):\n    return vmirror(I)\n",
         );
@@ -602,7 +605,7 @@ def solve(I):
     }
 
     #[test]
-    fn hashes_tell_programs_apart() {
+    fn different_programs_have_different_hashes() {
         let mut graph = Graph::new(Dialect::ArcDsl);
         let op = |name| Ref::op(OpId::named(name).expect("a primitive"));
         let mut seen = std::collections::HashSet::new();

@@ -1,8 +1,8 @@
 //! Solver files: reading, writing and checking the programs in them.
 //!
 //! A *solver* is a short Python function over the primitives of the ARC DSL: straight-line code,
-//! one call after the other. This crate turns the text into a [`Program`] and back, and says what
-//! is wrong with either.
+//! one call after the other. This crate turns the text into a [`Program`] and back, and reports
+//! what is wrong with either.
 //!
 //! ```text
 //!  solvers.py ---> SolverFile::parse ----> Program ----> print_file ---> solvers.py
@@ -16,17 +16,17 @@
 //!
 //! The types to know:
 //!
-//! - [`SolverFile`]: a file that has been read, with the programs that loaded and a
-//!   [`Diagnostic`] for everything that did not. One bad function does not keep the others out.
+//! - [`SolverFile`]: a parsed file, with the programs that loaded and a [`Diagnostic`] for
+//!   everything that did not. A bad function does not affect the others.
 //! - [`Program`]: parameters, [`Step`]s in Python's order of evaluation, and the result.
-//! - [`Operand`]: what a step refers to: a parameter, an earlier step, a primitive, a constant or
-//!   a literal.
+//! - [`Operand`]: something a step refers to: a parameter, an earlier step, a primitive, a constant
+//!   or a literal.
 //! - [`ProgramBuilder`]: makes programs without text.
 //! - [`BattFile`] and [`Batt`]: many solvers as one program, see [`batt`].
-//! - [`card::merge`]: makes many programs into one [`Batt`] and shares what they have in common.
-//! - [`graph::Graph`]: many programs that share what they have in common, to make new ones from.
+//! - [`card::merge`]: merges many programs into one [`Batt`] that computes common steps once.
+//! - [`graph::Graph`]: many programs with shared nodes, from which a search makes new ones.
 //! - [`check::Facts`]: what is certain about the values of a program before it runs.
-//! - [`types::Types`]: what the values of a program are meant to be.
+//! - [`types::Types`]: the intended types of the values of a program.
 //!
 //! ```
 //! use batt_lang::{SolverFile, print_file};
@@ -75,7 +75,7 @@ pub mod types;
 
 pub use batt::{Batt, BattFile, OnError, Output, Score};
 pub use diagnostic::{Code, Diagnostic, Severity};
-pub use parse::{LoadError, SolverFile};
+pub use parse::{LoadError, SolverFile, nearest};
 pub use print::print_file;
 pub use program::{Operand, ParamId, Program, ProgramBuilder, Step, StepId, StepKind, Uses};
 pub use random::SplitMix64;

@@ -1,9 +1,8 @@
-//! The canonical text of programs.
+//! Prints programs as canonical text.
 //!
-//! One call per line; variables are `x1`, `x2`, ... in evaluation order and `O` for a last step that
-//! is returned. Constants and literals are printed as they are in the program, so reading the text
-//! back gives an equal program, and printing that gives the same text. The original Python library
-//! can run it.
+//! Each line has one call. Variables are `x1`, `x2`, ... in evaluation order, and `O` for a last
+//! step that is returned. Reading the text back gives an equal program, and printing that gives the
+//! same text. The original Python library can run it.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -12,7 +11,7 @@ use batt_dsl::Literal;
 
 use crate::program::{Operand, Program, StepId, StepKind};
 
-/// The text of a whole solver file: the imports, then every program.
+/// Returns the text of a whole solver file: the imports, then every program.
 pub fn print_file<'p>(programs: impl IntoIterator<Item = &'p Program>) -> String {
     let mut out = String::from("from dsl import *\nfrom constants import *\n");
     for program in programs {
@@ -75,7 +74,7 @@ fn separated<'t>(out: &mut impl fmt::Write, items: impl Iterator<Item = &'t str>
 /// The names in the printed text.
 struct Names {
     params: Vec<String>,
-    /// Stands before the number of a step; `x`, unless a parameter is called that way.
+    /// The prefix of step numbers: `x`, unless a parameter has such a name.
     prefix: String,
     /// The returned last step, and its name.
     output: Option<(StepId, String)>,
@@ -135,7 +134,7 @@ impl Names {
     }
 }
 
-/// A step as a call, with other steps under these names.
+/// Returns a step as text; `name` names the other steps.
 pub(crate) fn call_text(program: &Program, id: StepId, name: impl Fn(StepId) -> String) -> String {
     let operand = |operand: &Operand| operand_text(program, operand, &name);
     let list = |items: &[Operand]| items.iter().map(operand).collect::<Vec<_>>().join(", ");
@@ -146,7 +145,7 @@ pub(crate) fn call_text(program: &Program, id: StepId, name: impl Fn(StepId) -> 
     }
 }
 
-/// An operand, with steps under these names.
+/// Returns an operand as text; `name` names the steps.
 pub(crate) fn operand_text(
     program: &Program,
     operand: &Operand,

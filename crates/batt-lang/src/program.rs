@@ -1,8 +1,8 @@
-//! Programs: what a solver is once its text has been read.
+//! Programs: the form of a solver after parsing.
 //!
-//! A program is a list of steps in the order Python would evaluate them. Every call is one step and
-//! gets its own number, so a name that is assigned twice in the text is two steps here, and a name
-//! for something that already has one (`x2 = x1`) is no step at all.
+//! A program is a list of steps in Python's order of evaluation. Every call is one step with its
+//! own number. A name that is assigned twice in the text is two steps here, and an alias (`x2 =
+//! x1`) is none.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -35,7 +35,7 @@ impl ParamId {
     }
 }
 
-/// Something a step can refer to.
+/// Something that a step can refer to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Operand {
     /// A parameter of the program, such as the input grid.
@@ -46,12 +46,12 @@ pub enum Operand {
     Op(OpId),
     /// A named constant.
     Const(ConstId),
-    /// A value written out.
+    /// A literal value.
     Literal(Literal),
 }
 
 impl Operand {
-    /// The value, where the text alone tells it: a literal or a constant.
+    /// Returns the value of a literal or a constant.
     pub fn literal(&self) -> Option<Literal> {
         match self {
             Operand::Literal(literal) => Some(literal.clone()),
@@ -61,12 +61,12 @@ impl Operand {
     }
 }
 
-/// What a step does.
+/// The operation of a step.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum StepKind {
     /// `callee(args...)`
     Call {
-        /// What is called: a primitive, or a value that should turn out to be a function.
+        /// The callee: a primitive, or a value that should be a function at run time.
         callee: Operand,
         /// The arguments in positional order.
         args: Vec<Operand>,
@@ -77,7 +77,7 @@ pub enum StepKind {
 }
 
 impl StepKind {
-    /// Everything the step refers to: the callee first, then the arguments or items.
+    /// Returns everything the step refers to: the callee first, then the arguments or items.
     pub fn operands(&self) -> impl Iterator<Item = &Operand> + Clone {
         let (callee, rest) = match self {
             StepKind::Call { callee, args } => (Some(callee), args),
@@ -86,7 +86,7 @@ impl StepKind {
         callee.into_iter().chain(rest)
     }
 
-    /// As [`operands`](Self::operands), to change them.
+    /// As [`operands`](Self::operands), mutably.
     pub fn operands_mut(&mut self) -> impl Iterator<Item = &mut Operand> {
         let (callee, rest) = match self {
             StepKind::Call { callee, args } => (Some(callee), args),
@@ -96,22 +96,22 @@ impl StepKind {
     }
 }
 
-/// One evaluation step, with where it came from.
+/// One step of evaluation and its origin.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// What it does.
+    /// The operation.
     pub kind: StepKind,
     /// The variable in the source; nested calls get a generated name such as `x3.1`.
     pub name: String,
-    /// Where the call stands in the source.
+    /// The place of the call in the source.
     pub span: Span,
 }
 
-/// A solver: parameters, steps in evaluation order, and which value it returns.
+/// A solver: parameters, steps in evaluation order, and the value it returns.
 ///
-/// Two programs are equal when they compute the same thing in the same way: same name, same number
-/// of parameters, same steps and result. Where they stood in a file, and what their parameters and
-/// variables were called there, does not count.
+/// Two programs are equal when they have the same name, the same number of parameters, and the same
+/// steps and result. Their places in a file and the names of their parameters and variables do not
+/// count.
 #[derive(Clone, Debug)]
 pub struct Program {
     name: String,
@@ -138,8 +138,8 @@ impl Program {
         &self.params
     }
 
-    /// The steps in evaluation order. All of them belong to the program, used or not: in Python a
-    /// line that fails fails the solver, whether or not its value is needed.
+    /// The steps in evaluation order. All of them count, used or not: in Python a line that fails
+    /// fails the solver, even if its value is not needed.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
@@ -153,7 +153,7 @@ impl Program {
         &self.steps[id.index()]
     }
 
-    /// What a step says, with the names of the source: `crop(I, x1, x2)`.
+    /// Returns a step as text with the names of the source, such as `crop(I, x1, x2)`.
     ///
     /// # Panics
     ///
@@ -162,7 +162,7 @@ impl Program {
         crate::print::call_text(self, id, |id| self.step(id).name.clone())
     }
 
-    /// An operand, with the names of the source.
+    /// Returns an operand as text with the names of the source.
     pub fn operand_text(&self, operand: &Operand) -> String {
         crate::print::operand_text(self, operand, |id| self.step(id).name.clone())
     }
@@ -175,7 +175,7 @@ impl Program {
             .map(|(k, step)| (StepId(k as u32), step))
     }
 
-    /// What is returned.
+    /// The returned value.
     pub fn result(&self) -> &Operand {
         &self.result
     }
@@ -192,7 +192,8 @@ impl Program {
         self
     }
 
-    /// The same program with its operands changed. A changed operand must not look ahead.
+    /// The same program with its operands changed. A changed operand must not refer to a later
+    /// step.
     ///
     /// # Panics
     ///
@@ -218,7 +219,7 @@ impl Program {
             .chain(std::iter::once(&self.result))
     }
 
-    /// How often each step and parameter is referred to.
+    /// Counts the references to each step and parameter.
     pub fn uses(&self) -> Uses {
         let mut uses = Uses {
             steps: vec![0; self.steps.len()],
@@ -270,7 +271,7 @@ impl fmt::Display for Program {
     }
 }
 
-/// How often the steps and parameters of a program are referred to, the returned value included.
+/// The number of references to each step and parameter of a program, `return` included.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uses {
     steps: Vec<u32>,
@@ -289,9 +290,9 @@ impl Uses {
     }
 }
 
-/// Builds a [`Program`] step by step; the one way to make one.
+/// Builds a [`Program`] step by step; the only way to make one.
 ///
-/// Operands can only refer to what is already there, so a finished program never looks ahead.
+/// Operands can refer only to existing steps, so a finished program never refers to a later step.
 ///
 /// ```
 /// use batt_dsl::OpId;
@@ -333,7 +334,7 @@ impl ProgramBuilder {
         }
     }
 
-    /// The same in another dialect; its operands are to be of that dialect.
+    /// Sets the dialect. All operands must be of that dialect.
     #[must_use]
     pub fn in_dialect(mut self, dialect: Dialect) -> ProgramBuilder {
         self.program.dialect = dialect;
@@ -359,7 +360,7 @@ impl ProgramBuilder {
         self.push(StepKind::Call { callee, args }, None, Span::default())
     }
 
-    /// Adds a tuple display; one of nothing but literals and constants is a literal, not a step.
+    /// Adds a tuple display. A tuple of literals and constants alone is a literal, not a step.
     ///
     /// # Panics
     ///
@@ -371,7 +372,7 @@ impl ProgramBuilder {
         }
     }
 
-    /// Ends the program with what it returns.
+    /// Finishes the program with its result.
     ///
     /// # Panics
     ///
@@ -382,7 +383,7 @@ impl ProgramBuilder {
         self.program
     }
 
-    /// Adds a step as it came from a source file.
+    /// Adds a step from a source file.
     pub(crate) fn push(&mut self, kind: StepKind, name: Option<String>, span: Span) -> Operand {
         for operand in kind.operands() {
             self.check(operand);
@@ -393,12 +394,12 @@ impl ProgramBuilder {
         Operand::Step(id)
     }
 
-    /// How many steps there are so far.
+    /// The number of steps so far.
     pub(crate) fn len(&self) -> usize {
         self.program.steps.len()
     }
 
-    /// What the last step calls, if there is one and it is a call.
+    /// The callee of the last step, if that is a call.
     pub(crate) fn last_callee(&self) -> Option<&Operand> {
         match &self.program.steps.last()?.kind {
             StepKind::Call { callee, .. } => Some(callee),
@@ -406,7 +407,7 @@ impl ProgramBuilder {
         }
     }
 
-    /// Says which lines of a file the program came from.
+    /// Sets the lines of the file that the program came from.
     pub(crate) fn set_lines(&mut self, lines: LineRange) {
         self.program.lines = lines;
     }
@@ -466,7 +467,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "not there yet")]
-    fn steps_cannot_look_ahead() {
+    fn steps_cannot_refer_to_later_ones() {
         let mut b = ProgramBuilder::new("f", ["I"]);
         b.call(op("hmirror"), vec![Operand::Step(StepId(0))]);
     }

@@ -1,7 +1,9 @@
-//! Numbers that look like chance, the same ones for the same seed.
+//! A pseudo-random generator whose numbers depend on the seed alone.
 
-/// Steele, Lea and Flood's generator: a counter and a mixing function. Written out here because what a seed picks is to
-/// stay the same whatever version of a crate is used.
+/// SplitMix64, the generator of Steele, Lea and Flood: a counter and a mixing function.
+///
+/// It is written out here so that a seed picks the same things whatever the version of a
+/// dependency.
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
@@ -10,7 +12,7 @@ impl SplitMix64 {
         SplitMix64(seed)
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -19,7 +21,7 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// A number below `n`, which is not zero; each is equally likely.
+    /// Returns a number below `n`, each equally likely. `n` must not be zero.
     pub fn below(&mut self, n: u64) -> u64 {
         let unfair = n.wrapping_neg() % n;
         loop {

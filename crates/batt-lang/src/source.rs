@@ -28,7 +28,7 @@ pub struct LineRange {
 }
 
 impl LineRange {
-    /// How many lines.
+    /// The number of lines.
     pub fn count(self) -> u32 {
         if self.first == 0 {
             0
@@ -80,7 +80,7 @@ impl SourceFile {
         &self.text
     }
 
-    /// How many lines there are; the line after a final newline does not count.
+    /// The number of lines. The empty line after a final newline does not count.
     pub fn line_count(&self) -> usize {
         let ends_open = self.starts.last() != Some(&(self.text.len() as u32));
         self.starts.len() - usize::from(!ends_open)
@@ -94,7 +94,7 @@ impl SourceFile {
         self.text[range].trim_end_matches(['\n', '\r'])
     }
 
-    /// What is left of a line after some characters.
+    /// The rest of a line after some characters.
     pub(crate) fn tail_of_line(&self, line: u32, skipped: usize) -> &str {
         let line = self.line(line);
         if self.ascii {
@@ -104,7 +104,7 @@ impl SourceFile {
         &line[at..]
     }
 
-    /// The line a byte stands on, counted from 1.
+    /// The line that contains a byte, counted from 1.
     pub(crate) fn line_of(&self, offset: usize) -> u32 {
         self.starts.partition_point(|&s| s as usize <= offset) as u32
     }
@@ -129,8 +129,8 @@ impl SourceFile {
 
 /// Turns byte ranges of one file into spans.
 ///
-/// It remembers where it last looked: the next question is nearly always close by, which keeps one
-/// enormous line from costing quadratic time.
+/// It remembers its last answer. The next question is nearly always close by, so even a file of one
+/// enormous line takes linear time.
 #[derive(Debug)]
 pub(crate) struct Locator<'s> {
     source: &'s SourceFile,

@@ -1,4 +1,4 @@
-//! Batts written and read back, as text and as JSON; and that reading ends whatever a file contains.
+//! Batts survive writing and reading, as text and as JSON; and reading terminates on any input.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use batt_lang::{
 
 const TOKPIDJIN: Option<Dialect> = Some(Dialect::Tokpidjin);
 
-/// A small generator of its own, so that a failure can be repeated exactly.
+/// A small generator of its own, so that failures are reproducible.
 struct Random(u64);
 
 impl Random {
@@ -194,7 +194,7 @@ fn small() -> Batt {
     file.batts[0].clone()
 }
 
-/// Reads a text as both forms, and what comes of it once more.
+/// Reads a text as both forms, and reads the written result again.
 fn read(text: &str) {
     for dialect in [None, TOKPIDJIN, Some(Dialect::ArcDsl)] {
         let file = BattFile::parse(text, "any.py", dialect);
@@ -334,7 +334,7 @@ fn random_bytes() {
     }
 }
 
-/// Files that would take minutes if anything in reading them were quadratic.
+/// Files that would take minutes if any part of reading were quadratic.
 #[test]
 fn large_files_take_linear_time() {
     let file = |body: &str| {
@@ -413,7 +413,7 @@ fn provenance_lies_beside_the_text() {
         "dialect: it is 'tokpidjin', not 'arc-dsl'"
     );
 
-    // JSON that does not fit.
+    // JSON of another batt.
     let good = to_json_text(&batt);
     for (from, to, why) in [
         ("\"F0\"", "\"F1\"", "step t1 is not t1 of the text"),
@@ -425,13 +425,13 @@ fn provenance_lies_beside_the_text() {
         (
             "\"mutated\":true",
             "\"mutated\":false",
-            "its outputs are others",
+            "its outputs differ",
         ),
-        ("differ_1", "differ_2", "its scores are others"),
+        ("differ_1", "differ_2", "its scores differ"),
         (
             "\"name\": \"batt\"",
             "\"name\": \"other\"",
-            "it is of a batt 'other'",
+            "it describes a batt 'other'",
         ),
         ("{", "", "expected"),
         (
@@ -478,7 +478,7 @@ fn errors_in_json_name_the_place() {
         (
             "\"name\": \"batt\"",
             "\"name\": \"a b\"",
-            "name: it is no name of a function",
+            "name: it is not a function name",
         ),
         (
             "\"tokpidjin\"",
@@ -493,12 +493,12 @@ fn errors_in_json_name_the_place() {
         (
             "\"F0\"",
             "\"F 0\"",
-            "steps[0].args[1]: 'F 0' is no name or literal",
+            "steps[0].args[1]: 'F 0' is neither a name nor a literal",
         ),
         (
             "\"F0\"",
             "\"((((1\"",
-            "steps[0].args[1]: '((((1' is no name or literal",
+            "steps[0].args[1]: '((((1' is neither a name nor a literal",
         ),
         (
             "\"F0\"",
@@ -508,12 +508,12 @@ fn errors_in_json_name_the_place() {
         (
             "\"add\"",
             "\"ad_d\"",
-            "steps[0].callee: 'ad_d' is no name or literal",
+            "steps[0].callee: 'ad_d' is neither a name nor a literal",
         ),
         (
             "\"number\":2,\"callee\"",
             "\"number\":1,\"callee\"",
-            "steps[1].number: 1 comes after 1: numbers must grow",
+            "steps[1].number: 1 comes after 1; numbers must grow",
         ),
         (
             "\"value\":\"t2\"",
@@ -553,7 +553,7 @@ fn errors_in_json_name_the_place() {
         (
             "\"donor\":null",
             "\"donor\":\"None\"",
-            "scores[0].donor: 'None' is no id; it must be null where there is no solver",
+            "scores[0].donor: 'None' is not an id; without a solver it must be null",
         ),
     ] {
         assert_eq!(error(from, to), expected);
@@ -568,7 +568,7 @@ fn errors_in_json_name_the_place() {
     assert_eq!(error, "steps[0].args: add takes 2 arguments, not 3");
 }
 
-/// The Python files of a folder of the shared vectors; none where there are no vectors.
+/// The Python files of a folder of the shared vectors; empty without vectors.
 fn vectors(folder: &str) -> Vec<PathBuf> {
     let root = match std::env::var_os("BATT_SHARED") {
         Some(dir) => PathBuf::from(dir),
@@ -586,7 +586,7 @@ fn vectors(folder: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// The batts of the vectors, whose odd files are guarded and whose even ones are not.
+/// The batts of the vectors. Odd files are guarded, even ones are not.
 #[test]
 fn the_batts_of_the_vectors() {
     let (mut bytes, mut taken) = (0, Duration::ZERO);
@@ -619,7 +619,7 @@ fn the_batts_of_the_vectors() {
         let again = BattFile::parse(&written, "written.py", None);
         assert_eq!(again.batts, file.batts);
         assert_eq!(from_json(&to_json(batt)).as_ref(), Ok(batt));
-        // But for header and comments, it is the text that was read.
+        // Except for header and comments, the written text is the one that was read.
         let body = |text: &str| -> Vec<String> {
             let lines = text.lines().skip_while(|line| !line.starts_with("def "));
             let code = lines.filter(|line| !line.trim_start().starts_with('#'));

@@ -1,6 +1,6 @@
-//! Merging changes no answer: a batt gives for each solver, and for each differ, what that program gives alone.
+//! Merging changes no answer: each solver and each differ has the same value in a batt as alone.
 //!
-//! Programs are random, of arc-dsl. Runs are those of a few lines of interpreter, step by step.
+//! The programs are random, of arc-dsl. A small interpreter in this file runs them step by step.
 
 use std::collections::HashMap;
 
@@ -13,16 +13,17 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-// ---- random programs ------------------------------------------------------------------------------
+// ---- random programs
+// ------------------------------------------------------------------------------
 
 #[derive(Clone, Debug)]
 enum Line {
     /// A call of a primitive; each argument prefers functions or values, as the primitive does.
     Call(OpId, Vec<Index>),
-    /// A call of some function that has been made.
+    /// A call of a function made by an earlier step.
     Apply(Index, Vec<Index>),
     Tuple(Vec<Index>),
-    /// An earlier step once more, and whether the two are equal.
+    /// A repetition of an earlier step, and a comparison of the two.
     Again(Index),
 }
 
@@ -30,8 +31,8 @@ fn op(name: &str) -> OpId {
     OpId::named(name).expect("a primitive")
 }
 
-/// Primitives that work on numbers, grids and functions, so that many random calls succeed; and the makers of
-/// functions, several times.
+/// Primitives on numbers, grids and functions, so that many random calls succeed. The makers of
+/// functions occur several times.
 const OPS: &[&str] = &[
     "add",
     "subtract",
@@ -110,7 +111,7 @@ fn constants() -> Vec<Operand> {
     constants
 }
 
-/// The program of these lines. Values and functions are kept apart, and mixed up now and then.
+/// The program of these lines. Values and functions are kept separate, and sometimes mixed.
 fn build(name: &str, params: &[&str], lines: &[Line], result: Index) -> Program {
     let mut builder = ProgramBuilder::new(name, params.iter().copied());
     let mut values: Vec<Operand> = (0..params.len()).map(|k| builder.param(k)).collect();
@@ -132,7 +133,7 @@ fn build(name: &str, params: &[&str], lines: &[Line], result: Index) -> Program 
     let mut calls: Vec<(Operand, Vec<Operand>, Operand)> = Vec::new();
     for line in lines {
         let mixed: Vec<Operand> = values.iter().chain(&functions).cloned().collect();
-        // Recent ones more often than not.
+        // Recent values are more likely.
         let late = |from: &[Operand], index: &Index| -> Operand {
             let at = index.index(from.len() * 2);
             let recent = from.len() - 1 - at % from.len().min(6);
@@ -156,7 +157,7 @@ fn build(name: &str, params: &[&str], lines: &[Line], result: Index) -> Program 
                 let callee = late(&functions, function);
                 let args: Vec<Operand> = args.iter().map(|index| late(&values, index)).collect();
                 match callee {
-                    // A primitive takes as many as it takes, or the program would not load.
+                    // A primitive with a wrong number of arguments would not load.
                     Operand::Op(op) if op.op().arity() != args.len() => continue,
                     callee => {
                         let value = builder.call(callee.clone(), args.clone());
@@ -196,7 +197,7 @@ fn lines() -> impl Strategy<Value = (Vec<Line>, Index)> {
     (vec(line(), 0..14), any::<Index>())
 }
 
-/// Several programs that have beginnings in common.
+/// Several programs with common beginnings.
 fn solvers() -> impl Strategy<Value = Vec<Program>> {
     (lines(), vec((0usize..14, lines()), 1..5)).prop_map(|(common, others)| {
         others
@@ -242,10 +243,11 @@ fn merge(solvers: &[Program], differs: &[Program], options: &CardOptions) -> Bat
         .batt
 }
 
-// ---- structure ------------------------------------------------------------------------------------
+// ---- structure
+// ------------------------------------------------------------------------------------
 
-/// The expression behind a value, written out, with parameters by name and constants by value. Anything longer than
-/// that is cut, or a few lines that double would fill the memory.
+/// The expression behind a value, with parameters by name and constants by value. Long expressions
+/// are cut, because a few lines that double would fill the memory.
 fn expression(params: &[String], steps: &[Step], value: &Operand) -> String {
     const LONGEST: usize = 2000;
     let mut texts: Vec<String> = Vec::new();
@@ -271,9 +273,10 @@ fn expression(params: &[String], steps: &[Step], value: &Operand) -> String {
     text(value, &texts)
 }
 
-// ---- runs -----------------------------------------------------------------------------------------
+// ---- runs
+// -----------------------------------------------------------------------------------------
 
-/// What became of a step: its value, or nothing where it failed.
+/// The outcome of a step: its value, or `None` if it failed.
 type Slot<'r> = Option<Value<'r>>;
 
 fn step<'r>(
@@ -348,7 +351,7 @@ fn alone<'r>(
     value(run, &params, &slots, program.result())
 }
 
-/// Small, since random programs like to double what they have.
+/// Small limits, because random programs often double their values.
 fn limits() -> Limits {
     Limits {
         steps: 3_000_000,
@@ -369,7 +372,7 @@ fn with_inputs<T>(body: impl for<'r> FnOnce(&mut Run<'r>, [Slot<'r>; 3]) -> T) -
     })
 }
 
-/// The answers of all programs, one by one; nothing if a limit was reached.
+/// The answers of all programs, one by one; `None` if a limit was reached.
 fn one_by_one(solvers: &[Program], differs: &[Program], on_error: OnError) -> Option<Answers> {
     let mut answers = Answers::new();
     for donor in [None].into_iter().chain(solvers.iter().map(Some)) {
@@ -427,7 +430,8 @@ fn together(batt: &Batt) -> Option<Answers> {
     })
 }
 
-// ---- properties -----------------------------------------------------------------------------------
+// ---- properties
+// -----------------------------------------------------------------------------------
 
 fn options() -> impl Strategy<Value = CardOptions> {
     (any::<[bool; 3]>()).prop_map(|[fold, resolve, drop_dead]| CardOptions {
@@ -460,7 +464,7 @@ fn well_formed(batt: &Batt) {
             Operand::Step(id) => assert_eq!((number, list.contains(id)), (id.0 + 1, true)),
             _ => assert_eq!(number, 0),
         }
-        // Whatever a step needs is a step of the same solver.
+        // The operands of a step belong to the same solver.
         for id in list {
             for operand in batt.program.step(*id).kind.operands() {
                 if let Operand::Step(needed) = operand {
@@ -515,7 +519,7 @@ proptest! {
     }
 
     #[test]
-    fn a_cut_out_solver_can_be_written_and_read(solvers in solvers(), options in options()) {
+    fn an_extracted_solver_can_be_written_and_read(solvers in solvers(), options in options()) {
         let batt = merge(&solvers, &[], &options);
         for output in &batt.outputs {
             let cut = card::extract_value(&batt, &output.value, "solve");
@@ -526,9 +530,11 @@ proptest! {
     }
 }
 
-// ---- size -----------------------------------------------------------------------------------------
+// ---- size
+// -----------------------------------------------------------------------------------------
 
-/// 10,000 solvers of 30 steps with four differs: seconds, and memory that is linear in the distinct steps.
+/// 10,000 solvers of 30 steps with four differs take seconds, and memory linear in the distinct
+/// steps.
 ///
 /// `cargo test -p batt-lang --release --test card -- --ignored --nocapture`
 #[test]
@@ -536,7 +542,7 @@ proptest! {
 fn ten_thousand_solvers() {
     const SOLVERS: usize = 10_000;
     const STEPS: usize = 30;
-    // Any scattered numbers do.
+    // Any scattered numbers will do.
     let mut state = 1u64;
     let mut below = |n: usize| {
         state = state

@@ -1,4 +1,4 @@
-//! Whatever a file contains, reading it ends, and does not panic.
+//! Reading terminates without a panic on any input.
 
 use std::time::{Duration, Instant};
 
@@ -25,7 +25,7 @@ def solve_b(S, I, C):
     return (x2, SEVENTEEN)[0]
 ";
 
-/// A small generator of its own, so that a failure can be repeated exactly.
+/// A small generator of its own, so that failures are reproducible.
 struct Random(u64);
 
 impl Random {
@@ -47,7 +47,7 @@ fn read(text: &str) {
     }
     for program in &file.programs {
         let printed = program.to_string();
-        // One function alone may tell less about its dialect than the file it came from.
+        // One function alone may have less evidence of its dialect than its file.
         let again = SolverFile::parse_in(&printed, "printed.py", Some(file.dialect));
         assert_eq!(again.programs, std::slice::from_ref(program), "{text}");
     }
@@ -172,7 +172,7 @@ fn random_bytes() {
     }
 }
 
-/// Files that would take minutes if anything in reading them were quadratic.
+/// Files that would take minutes if any part of reading were quadratic.
 #[test]
 fn large_files_take_linear_time() {
     let names: String = (0..100_000)

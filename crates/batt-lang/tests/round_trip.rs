@@ -1,4 +1,4 @@
-//! Printing a program and reading it back gives the same program, for any program at all.
+//! Printing any program and reading it back gives the same program.
 
 use batt_dsl::{ConstId, Dialect, Literal, OpId};
 use batt_lang::{Operand, Program, ProgramBuilder, SolverFile, StepId, print_file};
@@ -17,7 +17,7 @@ fn literal() -> impl Strategy<Value = Literal> {
     plain.prop_recursive(3, 12, 4, |inner| vec(inner, 0..4).prop_map(Literal::Tuple))
 }
 
-/// An operand before it is known how many steps and parameters there are to choose from.
+/// An operand, before the number of steps and parameters to choose from is known.
 #[derive(Clone, Debug)]
 enum Choice {
     Value(Index),
@@ -35,7 +35,7 @@ fn choice() -> impl Strategy<Value = Choice> {
     ]
 }
 
-/// What to call, and more than enough operands; a primitive takes as many as it needs.
+/// A callee, and more than enough operands; a primitive takes as many as it needs.
 #[derive(Clone, Debug)]
 enum Line {
     Op(OpId, Vec<Choice>),
@@ -66,7 +66,7 @@ prop_compose! {
         result in choice(),
     ) -> Program {
         let mut builder = ProgramBuilder::new(name, params.iter().cloned());
-        // What can be referred to so far: parameters, then steps.
+        // The possible operands so far: parameters, then steps.
         let mut values: Vec<Operand> = (0..params.len()).map(|k| builder.param(k)).collect();
         let pick = |choice: Choice, values: &[Operand]| match choice {
             Choice::Fixed(operand) => operand,

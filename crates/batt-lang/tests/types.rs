@@ -7,14 +7,14 @@ use batt_dsl::Dialect;
 use batt_lang::types::{Role, Types};
 use batt_lang::{Operand, Program, SolverFile};
 
-/// The solvers of the embedded puzzles; the crate that embeds them is none of ours.
+/// The solvers of the embedded corpus. This crate must not depend on `batt-arc`, which embeds them.
 const SOLVERS: &str = include_str!("../../batt-arc/corpus/solvers.py");
 
 fn programs(text: &str, dialect: Dialect) -> Vec<Program> {
     SolverFile::parse_in(text, "test.py", Some(dialect)).programs
 }
 
-/// Steps, and how many of them can be meant.
+/// The number of steps, and of those with a type.
 fn typed(types: &mut Types, programs: &[Program]) -> (usize, usize) {
     let (mut all, mut good) = (0, 0);
     for program in programs {
@@ -26,7 +26,7 @@ fn typed(types: &mut Types, programs: &[Program]) -> (usize, usize) {
 }
 
 #[test]
-fn solvers_are_meant() {
+fn steps_of_solvers_have_types() {
     for dialect in [Dialect::ArcDsl, Dialect::ReArc] {
         let mut types = Types::new(dialect);
         let (all, good) = typed(&mut types, &programs(SOLVERS, dialect));
@@ -36,7 +36,7 @@ fn solvers_are_meant() {
 }
 
 #[test]
-fn what_solvers_do_is_what_is_wanted() {
+fn operands_of_solvers_fit_the_expected_types() {
     let mut types = Types::new(Dialect::ArcDsl);
     let (mut all, mut good) = (0, 0);
     for program in programs(SOLVERS, Dialect::ArcDsl) {
@@ -99,9 +99,9 @@ fn shared_vectors() -> Option<PathBuf> {
     Some(shared.join("vectors")).filter(|dir| dir.is_dir())
 }
 
-/// The programs of the vectors are random and now and then absurd on purpose, so fewer of their steps are meant.
+/// The programs of the vectors are random and partly absurd on purpose, so fewer steps have a type.
 #[test]
-fn most_steps_of_random_programs_are_meant() {
+fn most_steps_of_random_programs_have_types() {
     let Some(vectors) = shared_vectors() else {
         println!("skipped: no vectors directory (set BATT_SHARED)");
         return;

@@ -5,6 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use batt_archive::ArchiveError;
+use batt_engine::device::DeviceError;
+use batt_reference::ReferenceError;
+use batt_lang::card::CardError;
+use batt_results::{ResultsError, io_hint, io_message};
 
 /// What a call of the library returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -22,8 +26,20 @@ pub enum Error {
     /// The archive cannot do what it was asked to do.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
+    /// A device cannot be opened.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// A comparison with Python cannot be made.
+    #[error(transparent)]
+    Reference(#[from] ReferenceError),
+    /// Results cannot be written or resumed.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    /// Solvers cannot be merged.
+    #[error(transparent)]
+    Card(#[from] CardError),
     /// A file cannot be read or written.
-    #[error("cannot {doing} {}: {}", path.display(), system_message(source))]
+    #[error("cannot {doing} {}: {}", path.display(), io_message(source))]
     File {
         /// What was tried: "read", "write".
         doing: &'static str,
@@ -64,37 +80,29 @@ impl Error {
     pub fn hint(&self) -> String {
         match self {
             Error::Tasks(error) => error.hint().to_string(),
-            Error::Source(batt_lang::LoadError::Read { source, .. }) => {
-                file_hint(source).to_owned()
-            }
+            Error::Source(batt_lang::LoadError::Read { source, .. }) => io_hint(source).to_owned(),
             Error::Source(batt_lang::LoadError::NotUtf8 { .. }) => {
                 "save the file as UTF-8".to_owned()
             }
             Error::Archive(ArchiveError::Io { source, .. }) | Error::File { source, .. } => {
-                file_hint(source).to_owned()
+                io_hint(source).to_owned()
             }
             Error::Archive(error) => error.hint().to_string(),
+            Error::Device(_) => {
+                "`batt device` says what is missing; --device cpu runs on the CPU".to_owned()
+            }
+            Error::Reference(error) => error.hint(),
+            Error::Results(error) => error.hint().to_owned(),
+            Error::Card(error) => error.hint().to_owned(),
             Error::Request { hint, .. } => hint.clone(),
         }
     }
 }
 
-/// What to do about a file that cannot be read or written.
-fn file_hint(error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => "check the path",
-        io::ErrorKind::PermissionDenied => "check the permissions of the file",
-        io::ErrorKind::IsADirectory => "name a file, not a folder",
-        io::ErrorKind::StorageFull => "make room on the disk",
-        _ => "check that the disk and the file are in order",
-    }
-}
-
-/// The system's message without its number, which tells people nothing.
-fn system_message(error: &io::Error) -> String {
-    let text = error.to_string();
-    match text.find(" (os error") {
-        Some(at) => text[..at].to_owned(),
-        None => text,
+/// `1 task`, `2 tasks`.
+pub(crate) fn counted(n: usize, noun: &str) -> String {
+    match n {
+        1 => format!("1 {noun}"),
+        _ => format!("{n} {noun}s"),
     }
 }

@@ -1,42 +1,62 @@
 //! Solvers: read from files or text, compiled once, shared between threads.
 
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
 use batt_arc::corpus;
 use batt_dsl::Dialect;
 use batt_engine::{Compiled, Role};
-use batt_lang::{Diagnostic, Program, SolverFile};
+use batt_lang::{Diagnostic, Program, SolverFile, SourceFile, print_file};
 
 use crate::error::{Error, Result};
 
 /// A solver, ready to run. Clones share the program.
 #[derive(Clone)]
-pub struct Solver {
-    program: Arc<Program>,
-    compiled: Arc<Compiled>,
-    file: Arc<str>,
+pub struct Solver(Arc<SolverParts>);
+
+struct SolverParts {
+    program: Program,
+    compiled: Compiled,
+    roles: Vec<Role>,
+    source: Arc<SourceFile>,
 }
 
 impl Solver {
     /// The program.
     pub fn program(&self) -> &Program {
-        &self.program
+        &self.0.program
     }
 
     /// The name of the function.
     pub fn name(&self) -> &str {
-        self.program.name()
+        self.0.program.name()
     }
 
-    /// The file it is from.
+    /// The text of the file it is from.
+    pub fn source(&self) -> &SourceFile {
+        &self.0.source
+    }
+
+    /// The name of the file it is from.
     pub fn file(&self) -> &str {
-        &self.file
+        self.0.source.name()
+    }
+
+    /// What each parameter is for.
+    pub fn roles(&self) -> &[Role] {
+        &self.0.roles
     }
 
     /// The program, ready to run.
     pub(crate) fn compiled(&self) -> &Compiled {
-        &self.compiled
+        &self.0.compiled
+    }
+}
+
+impl fmt::Debug for Solver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Solver({} of {})", self.name(), self.file())
     }
 }
 
@@ -45,17 +65,20 @@ impl Solver {
 /// ```
 /// let solvers = batt::Solvers::parse("def solve_a(I):\n    return hmiror(I)\n", "a.py");
 /// assert!(solvers.is_empty());
-/// assert!(solvers.files()[0].diagnostics[0].to_string().contains("did you mean 'hmirror'?"));
+/// let found = solvers.check();
+/// assert!(found[0].to_string().contains("did you mean 'hmirror'?"));
 /// ```
 #[derive(Clone)]
-pub struct Solvers {
-    files: Arc<[SolverFile]>,
-    solvers: Arc<[Solver]>,
+pub struct Solvers(Arc<SolversParts>);
+
+struct SolversParts {
+    files: Vec<SolverFile>,
+    solvers: Vec<Solver>,
 }
 
 impl Solvers {
-    /// Reads solver files, in a dialect or in the one that each seems to be written in. A function that cannot be
-    /// loaded is not there; [`Solvers::files`] says why.
+    /// Reads solver files, in a dialect or in the one that each seems to be written in. A function
+    /// that cannot be loaded is missing from the set; [`Solvers::diagnostics`] says why.
     pub fn load<P: AsRef<Path>>(
         paths: impl IntoIterator<Item = P>,
         dialect: Option<Dialect>,
@@ -80,53 +103,89 @@ impl Solvers {
     pub fn from_files(files: Vec<SolverFile>) -> Solvers {
         let mut solvers = Vec::new();
         for file in &files {
-            let name: Arc<str> = file.source.name().into();
-            let runs = |program: &&Program| Role::of(program.params()).is_some();
-            solvers.extend(file.programs.iter().filter(runs).map(|program| Solver {
-                compiled: Arc::new(Compiled::new(program)),
-                program: Arc::new(program.clone()),
-                file: Arc::clone(&name),
+            let source = Arc::new(file.source.clone());
+            solvers.extend(file.programs.iter().filter_map(|program| {
+                Some(Solver(Arc::new(SolverParts {
+                    roles: Role::of(program.params())?,
+                    compiled: Compiled::new(program),
+                    program: program.clone(),
+                    source: Arc::clone(&source),
+                })))
             }));
         }
-        Solvers {
-            files: files.into(),
-            solvers: solvers.into(),
-        }
+        Solvers(Arc::new(SolversParts { files, solvers }))
     }
 
     /// The solvers, in the order of the files.
     pub fn iter(&self) -> std::slice::Iter<'_, Solver> {
-        self.solvers.iter()
+        self.0.solvers.iter()
     }
 
     /// The number of solvers.
     pub fn len(&self) -> usize {
-        self.solvers.len()
+        self.0.solvers.len()
     }
 
     /// Returns whether there is no solver.
     pub fn is_empty(&self) -> bool {
-        self.solvers.is_empty()
+        self.0.solvers.is_empty()
     }
 
     /// The solver of a name.
     pub fn get(&self, name: &str) -> Option<&Solver> {
-        self.solvers.iter().find(|solver| solver.name() == name)
+        self.iter().find(|solver| solver.name() == name)
     }
 
-    /// The files, with what is wrong with each.
+    /// The solver at a position.
+    pub(crate) fn at(&self, position: usize) -> &Solver {
+        &self.0.solvers[position]
+    }
+
+    /// The files.
     pub fn files(&self) -> &[SolverFile] {
-        &self.files
+        &self.0.files
     }
 
-    /// What is wrong with the files, and remarks about them.
+    /// Returns whether every function of the files could be loaded.
+    pub fn is_clean(&self) -> bool {
+        self.0.files.iter().all(SolverFile::is_clean)
+    }
+
+    /// Why functions could not be loaded, and warnings about the files.
     pub fn diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.files.iter().flat_map(|file| &file.diagnostics)
+        self.0.files.iter().flat_map(|file| &file.diagnostics)
+    }
+
+    /// Everything there is to say about the files, also what only an analysis of the programs shows:
+    /// unused and repeated steps, calls that always fail, results that depend on the order of a set.
+    /// File by file, in the order of the lines.
+    pub fn check(&self) -> Vec<Diagnostic> {
+        let of_file = |file: &SolverFile| {
+            let mut found = file.diagnostics.clone();
+            found.extend(file.check());
+            found.sort_by_key(|found| (found.span.line, found.span.column));
+            found
+        };
+        self.0.files.iter().flat_map(of_file).collect()
+    }
+
+    /// The solvers in canonical form, as the text of one file. Comments are lost.
+    ///
+    /// ```
+    /// let solvers = batt::Solvers::parse("def f(I): return hmirror(vmirror(I))", "f.py");
+    /// assert!(
+    ///     solvers
+    ///         .format()
+    ///         .ends_with("def f(I):\n    x1 = vmirror(I)\n    O = hmirror(x1)\n    return O\n")
+    /// );
+    /// ```
+    pub fn format(&self) -> String {
+        print_file(self.0.files.iter().flat_map(|file| &file.programs))
     }
 
     /// Functions that loaded but take neither a grid nor `(S, I, C)`, so they cannot run on a task.
     pub fn left_out(&self) -> impl Iterator<Item = &Program> {
-        let programs = self.files.iter().flat_map(|file| &file.programs);
+        let programs = self.0.files.iter().flat_map(|file| &file.programs);
         programs.filter(|program| Role::of(program.params()).is_none())
     }
 }
@@ -137,5 +196,21 @@ impl<'s> IntoIterator for &'s Solvers {
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
+    }
+}
+
+impl FromIterator<Solver> for Solvers {
+    /// A selection of solvers. It has no files, so nothing to check or to format.
+    fn from_iter<T: IntoIterator<Item = Solver>>(solvers: T) -> Solvers {
+        Solvers(Arc::new(SolversParts {
+            files: Vec::new(),
+            solvers: solvers.into_iter().collect(),
+        }))
+    }
+}
+
+impl fmt::Debug for Solvers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
     }
 }

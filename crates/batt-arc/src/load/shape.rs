@@ -1,10 +1,10 @@
-//! From JSON to tasks: which format is it, and is everything in it as it should be?
+//! Converts JSON to tasks: recognises the format and checks the content.
 
 use super::json::Node;
 use crate::error::Problem;
 use crate::{Grid, GridError, Pair, Task};
 
-/// What a file holds, judged by its content alone.
+/// The format of a file, recognised by its content alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// `{"train": [...], "test": [...]}`
@@ -38,7 +38,7 @@ impl Shape {
                 }
             }
             Node::Map(entries) => {
-                // One hit decides: a broken neighbour should be reported, not hide the format.
+                // One match decides: a malformed neighbour is reported later.
                 let any = |test: fn(&Node) -> bool| entries.iter().any(|(_, value)| test(value));
                 let lists = [node.get("train"), node.get("test")];
                 if lists
@@ -62,7 +62,7 @@ impl Shape {
         }
     }
 
-    /// Challenges one level down, without looking any deeper than that.
+    /// Recognises challenges one level down, without looking deeper.
     fn of_inner(node: &Node) -> Option<Shape> {
         match node {
             Node::Map(entries) if entries.iter().any(|(_, value)| is_task(value)) => {
@@ -72,7 +72,7 @@ impl Shape {
         }
     }
 
-    /// Solutions or a submission, judged by the list that stands under one id.
+    /// Recognises solutions or a submission by the list of one id.
     fn of_answers(node: &Node) -> Option<Shape> {
         let Node::List(answers) = node else {
             return None;
@@ -93,7 +93,7 @@ fn is_task(node: &Node) -> bool {
         .is_some_and(|list| !matches!(list, Node::Map(_)))
 }
 
-/// What is wrong, and where in the task.
+/// A problem, and its place in the task.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) place: String,
@@ -173,7 +173,7 @@ fn pairs(node: &Node, key: &str, need_output: bool) -> Result<Vec<Pair>, Fault> 
     items.iter().enumerate().map(read).collect()
 }
 
-/// Reads one pair. The place is only written out when something is wrong.
+/// Reads one pair. `place` is called only for errors.
 fn pair(node: &Node, need_output: bool, place: impl Fn() -> String) -> Result<Pair, Fault> {
     let Node::Map(_) = node else {
         return Err(Fault::at(place())(kind(
@@ -215,7 +215,7 @@ pub(crate) fn grid(node: &Node) -> Result<Grid, Problem> {
     Ok(Grid::from_rows(&packed)?)
 }
 
-/// Says what keeps a list from being a row of colours.
+/// Returns the reason why a list is not a row of colours.
 fn bad_row(row: usize, node: &Node) -> Problem {
     let Node::List(cells) = node else {
         return kind("a grid, a list of rows", node);
@@ -240,7 +240,7 @@ fn bad_row(row: usize, node: &Node) -> Problem {
             }
         }
     }
-    // The JSON reader packs every list of colours, so there is always an offender; still, no panic.
+    // The JSON reader packs every list of colours, so the loop always returns.
     kind("a row of colours", node)
 }
 

@@ -1,24 +1,23 @@
-//! `batt check`: what is wrong with solver files, and what could be better.
+//! `batt check`: errors, warnings and remarks about solver files.
 
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use batt_lang::{Diagnostic, Severity};
+use batt::{Diagnostic, Severity, Solvers};
 use clap::Args;
 use serde_json::{Value as Json, json};
 
 use crate::cli::Exit;
-use crate::solvers::load;
 use crate::ui::{Ui, counted, stdout};
 
 /// Check solver files without running them
 #[derive(Args)]
 #[command(after_help = "\
-Errors keep a function from loading. Warnings are probably mistakes: a step that nobody uses, a
-call that fails whatever the input. With --info also what is worth knowing: repeated steps, and
-steps whose value can depend on the order of a set.
+Errors keep a function from loading. Warnings are probable mistakes: an unused step, a call that
+fails on every input. --info adds remarks: repeated steps, and steps whose value can depend on the
+order of a set.
 
 Examples:
   batt check solvers.py
@@ -33,7 +32,7 @@ pub struct CheckArgs {
     #[arg(long)]
     json: bool,
 
-    /// Also print what is only worth knowing
+    /// Print remarks too
     #[arg(long)]
     info: bool,
 
@@ -51,20 +50,13 @@ pub fn main(args: &CheckArgs, ui: &Ui) -> Result<Exit> {
     };
     let mut out = stdout();
     let mut counts: BTreeMap<Severity, usize> = BTreeMap::new();
-    let mut solvers = 0;
-    for path in &args.files {
-        let file = load(path, None)?;
-        solvers += file.programs.len();
-        let mut findings = file.diagnostics.clone();
-        findings.extend(file.check());
-        findings.sort_by_key(|found| (found.span.line, found.span.column));
-        for found in &findings {
-            *counts.entry(found.severity).or_default() += 1;
-            if args.json && found.severity >= least {
-                writeln!(out, "{}", to_json(found))?;
-            } else if found.severity >= least {
-                writeln!(out, "{}\n", ui.diagnostic(found, ui.out_color()))?;
-            }
+    let solvers = Solvers::load(&args.files, None)?;
+    for found in &solvers.check() {
+        *counts.entry(found.severity).or_default() += 1;
+        if args.json && found.severity >= least {
+            writeln!(out, "{}", to_json(found))?;
+        } else if found.severity >= least {
+            writeln!(out, "{}\n", ui.diagnostic(found, ui.out_color()))?;
         }
     }
     let count = |severity| counts.get(&severity).copied().unwrap_or_default();
@@ -79,7 +71,10 @@ pub fn main(args: &CheckArgs, ui: &Ui) -> Result<Exit> {
         writeln!(
             out,
             "{} in {}: {}, {}, {}{hidden}",
-            counted(solvers, "solver"),
+            counted(
+                solvers.files().iter().map(|file| file.programs.len()).sum(),
+                "solver"
+            ),
             counted(args.files.len(), "file"),
             counted(errors, "error"),
             counted(warnings, "warning"),

@@ -1,12 +1,13 @@
-//! `batt conformance`: our results against those that Python computed.
+//! `batt conformance`: checks the engine against results that CPython computed.
 
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use batt_engine::conformance::{
-    DeviceReport, Difference, Group, Report, Unfinished, VectorsError, run_directory, run_on_device,
+use batt::conformance::{
+    Conformance, DeviceConformance, Difference, Group, Unfinished, VectorsError, check,
+    check_on_device,
 };
 use batt_engine::device::{Counts, Device, Reason};
 use clap::Args;
@@ -23,8 +24,8 @@ DIR holds ops/<function>.jsonl, calls of one primitive and their results, or pro
 with programs/NNN.jsonl, programs and what they return. A case passes when the value is the same,
 kinds and the order of sets included, or when both sides fail.
 
-On a device the cases are run in large batches; what the device leaves is done by the processor,
-or with --no-fallback listed with the reason.
+On a device the cases run in large batches. Cases that the device cannot complete run on the CPU,
+or, with --no-fallback, are listed with the reason.
 
 Examples:
   batt conformance vectors
@@ -35,19 +36,19 @@ pub struct ConformanceArgs {
     /// The vectors directory
     dir: PathBuf,
 
-    /// Differences to print in full
+    /// Print this many differences in full
     #[arg(long, value_name = "N", default_value_t = 10)]
     limit: usize,
 
-    /// Only the calls of these primitives
+    /// Check only the calls of these primitives
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     op: Vec<String>,
 
-    /// Where to run
+    /// Where to run the cases
     #[arg(long, value_name = device::VALUES, default_value = "cpu")]
     device: DeviceName,
 
-    /// Do not let the processor finish what a device leaves, but list it
+    /// List the cases that a device does not complete instead of running them on the CPU
     #[arg(long)]
     no_fallback: bool,
 }
@@ -56,7 +57,7 @@ pub struct ConformanceArgs {
 pub fn main(args: &ConformanceArgs, ui: &Ui) -> Result<Exit> {
     let device = args.device.open(None, 1, ui)?.into_iter().next();
     let bar = ui.spinner();
-    let progress = |path: &Path, report: &Report| {
+    let progress = |path: &Path, report: &Conformance| {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let done = report.passed + report.differences.len();
         bar.set_message(format!("{name}, {} so far", counted(done, "case")));
@@ -65,11 +66,11 @@ pub fn main(args: &ConformanceArgs, ui: &Ui) -> Result<Exit> {
     let Some(mut device) = device else {
         if args.no_fallback {
             return Err(advised(
-                "without a device nothing is left to the processor",
+                "--no-fallback needs a device",
                 "name one with --device, or leave --no-fallback out",
             ));
         }
-        let report = run_directory(dir, ops, progress);
+        let report = check(dir, ops, progress);
         bar.finish_and_clear();
         let mut out = stdout();
         let report = report.map_err(unusable)?;
@@ -79,15 +80,15 @@ pub fn main(args: &ConformanceArgs, ui: &Ui) -> Result<Exit> {
         out.flush()?;
         return Ok(Exit::findings(failed > 0));
     };
-    let found = run_on_device(dir, ops, device.as_mut(), !args.no_fallback, progress);
+    let found = check_on_device(dir, ops, device.as_mut(), !args.no_fallback, progress);
     bar.finish_and_clear();
     write_device_report(&found.map_err(unusable)?, device.as_ref(), args, ui)
 }
 
-/// The differences, and what is to be said about the rest.
+/// Writes the differences, and notes about the other cases.
 fn write_report(
     out: &mut impl Write,
-    report: &Report,
+    report: &Conformance,
     args: &ConformanceArgs,
     ui: &Ui,
 ) -> Result<()> {
@@ -109,7 +110,7 @@ fn write_report(
 }
 
 fn write_device_report(
-    found: &DeviceReport,
+    found: &DeviceConformance,
     device: &dyn Device,
     args: &ConformanceArgs,
     ui: &Ui,
@@ -160,7 +161,7 @@ fn write_device_report(
     Ok(Exit::findings(failed > 0 || unfinished))
 }
 
-/// Where the cases of a group were finished.
+/// A row that says where the cases of a group were completed.
 fn row(name: &str, counts: &Counts) -> [String; 5] {
     let left = counts.reasons();
     let left: Vec<String> = left
@@ -175,7 +176,7 @@ fn row(name: &str, counts: &Counts) -> [String; 5] {
     ]
 }
 
-/// Which primitives were left, and why.
+/// Writes which primitives the device did not complete, and why.
 fn write_ops(out: &mut impl Write, left: &[Unfinished]) -> Result<()> {
     let mut ops: BTreeMap<(Group, &str), [u64; Reason::ALL.len()]> = BTreeMap::new();
     for case in left {
@@ -236,6 +237,8 @@ fn unusable(error: VectorsError) -> anyhow::Error {
         ),
         VectorsError::Empty(_) => advised(&error, "name the folder that holds ops/ or programs/"),
         VectorsError::NoOp(..) => advised(&error, "`batt ops` lists the primitives"),
-        VectorsError::Case { .. } => advised(&error, "get the vectors again, or mend that line"),
+        VectorsError::Case { .. } => {
+            advised(&error, "download the vectors again, or correct that line")
+        }
     }
 }

@@ -1,20 +1,20 @@
 //! `batt demo`: the whole thing at work, on puzzles that are built in.
 
+use std::collections::HashMap;
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use anyhow::Result;
-use batt_arc::Grid;
-use batt_arc::render::{Panel, layout};
-use batt_dsl::{OwnedValue, Workspace};
-use batt_engine::{JobResult, Options, Values};
+use batt::render::{Panel, layout};
+use batt::{
+    Control, Devices, Grid, RunOptions, RunResult, Solvers, Task, Tasks, Values, micros, run,
+};
 use clap::Args;
 use serde_json::json;
 
 use crate::cli::Exit;
-use crate::corpus::{Corpus, Puzzle, Timing, measure};
 use crate::interrupt;
-use crate::outcome::reason;
 use crate::ui::{BAD, GOOD, STRONG, Ui, counted, rate, stdout, table, table_text};
 
 /// Show some puzzles, solve all of them and say how fast that went
@@ -38,29 +38,26 @@ const SHOWN: [&str; 4] = ["002e3123", "59938dad", "3470f492", "f92937ab"];
 /// Long enough for a steady figure, short enough to wait for.
 const MEASURED: Duration = Duration::from_millis(400);
 
+/// Copies of the solvers in one measurement, so that starting a thread does not count.
+const COPIES: usize = 32;
+
 /// Runs the command.
 pub fn main(args: &DemoArgs, ui: &Ui) -> Result<Exit> {
     interrupt::watch();
-    let corpus = Corpus::load();
-    let puzzles = corpus.puzzles();
-    let options = Options {
-        values: Values::All,
-        ..Options::default()
-    };
-    let mut workspace = Workspace::new();
-    let results: Vec<Vec<JobResult>> = puzzles
-        .iter()
-        .map(|puzzle| puzzle.run(&mut workspace, &options))
-        .collect();
-    let timing = measure(&puzzles, &Options::default(), MEASURED);
-    let rows: Vec<Row<'_>> = puzzles
-        .iter()
-        .zip(&results)
-        .zip(&timing.micros)
-        .map(|((puzzle, results), &micros)| Row {
-            puzzle,
-            results,
-            micros,
+    let (solvers, tasks) = (Solvers::embedded(), Tasks::embedded());
+    let mut results: Vec<RunResult> = Vec::new();
+    runs(&solvers, &tasks, Values::All, |result| results.push(result))?;
+    let timing = measure(&solvers, &tasks)?;
+    let rows: Vec<Row<'_>> = results
+        .chunk_by(|a, b| a.task().id == b.task().id)
+        .map(|runs| Row {
+            task: runs[0].task(),
+            micros: timing
+                .micros
+                .get(&runs[0].task().id)
+                .copied()
+                .unwrap_or_default(),
+            runs,
         })
         .collect();
 
@@ -77,64 +74,113 @@ pub fn main(args: &DemoArgs, ui: &Ui) -> Result<Exit> {
     Ok(Exit::findings(rows.iter().any(|row| !row.solved())))
 }
 
-/// A puzzle and what came of it.
+/// Runs every solver on its puzzle, on one core. Returns how long that took.
+fn runs(
+    solvers: &Solvers,
+    tasks: &Tasks,
+    values: Values,
+    sink: impl FnMut(RunResult),
+) -> Result<Duration> {
+    let options = RunOptions {
+        threads: Some(NonZeroUsize::MIN),
+        values,
+        ..RunOptions::default()
+    };
+    let control = Control::new().with_cancel(interrupt::stop().clone());
+    Ok(run(
+        solvers,
+        tasks,
+        &options,
+        &mut Devices::none(),
+        &control,
+        sink,
+    )?
+    .time)
+}
+
+/// How long the solvers take on one core.
+struct Timing {
+    /// Median microseconds of a run, by task.
+    micros: HashMap<String, f64>,
+    /// The number of runs timed.
+    runs: usize,
+    /// How long they took together.
+    time: Duration,
+}
+
+/// Runs all puzzles again and again.
+fn measure(solvers: &Solvers, tasks: &Tasks) -> Result<Timing> {
+    let copies: Solvers = (0..COPIES).flat_map(|_| solvers).cloned().collect();
+    let mut times: HashMap<String, Vec<f64>> = HashMap::new();
+    let mut timing = Timing {
+        micros: HashMap::new(),
+        runs: 0,
+        time: Duration::ZERO,
+    };
+    while timing.time < MEASURED && !interrupt::happened() {
+        timing.time += runs(&copies, tasks, Values::None, |result| {
+            timing.runs += 1;
+            let micros = micros(result.time);
+            match times.get_mut(&result.task().id) {
+                Some(times) => times.push(micros),
+                None => drop(times.insert(result.task().id.clone(), vec![micros])),
+            }
+        })?;
+    }
+    let medians = times.into_iter().map(|(task, mut times)| {
+        times.sort_by(f64::total_cmp);
+        (task, times[times.len() / 2])
+    });
+    timing.micros = medians.collect();
+    Ok(timing)
+}
+
+/// A puzzle and the runs of its solver.
 struct Row<'a> {
-    puzzle: &'a Puzzle<'a>,
-    results: &'a [JobResult],
+    task: &'a Task,
+    runs: &'a [RunResult],
     micros: f64,
 }
 
 impl Row<'_> {
     fn right(&self) -> usize {
-        let right = |result: &&JobResult| result.verdict.is_right();
-        self.results.iter().filter(right).count()
+        self.runs
+            .iter()
+            .filter(|run| run.verdict.is_right())
+            .count()
     }
 
     fn solved(&self) -> bool {
-        self.right() == self.results.len()
+        self.right() == self.runs.len()
     }
 
     fn name(&self) -> &str {
-        self.puzzle.task.name.as_deref().unwrap_or_default()
+        self.task.name.as_deref().unwrap_or_default()
+    }
+
+    fn steps(&self) -> usize {
+        self.runs[0].solver().program().steps().len()
     }
 
     /// The test input and what the solver made of it.
     fn picture(&self, ui: &Ui) -> Option<String> {
-        let (job, result) = self.puzzle.jobs.iter().zip(self.results).next_back()?;
-        let answer = result.value.as_ref().and_then(as_grid)?;
+        let run = self.runs.last()?;
+        let answer = Grid::from_rows(&run.value.as_ref()?.as_grid()?).ok()?;
         let panels = [
-            Panel::grid("input", job.sample.input),
+            Panel::grid("input", &run.input()?.input),
             Panel::arrow(),
             Panel::grid("output", &answer),
         ];
         Some(layout(&panels, ui.out_color()))
     }
-
-    /// What is wrong with the first pair that is not right.
-    fn problem(&self) -> Option<String> {
-        let runs = self.puzzle.jobs.iter().zip(self.results);
-        runs.into_iter().find_map(|(job, result)| {
-            reason(
-                &result.verdict,
-                self.puzzle.program,
-                "corpus/solvers.py",
-                job.sample.expected,
-                result.value.as_ref(),
-            )
-        })
-    }
-}
-
-fn as_grid(value: &OwnedValue) -> Option<Grid> {
-    Grid::from_rows(&value.as_grid()?).ok()
 }
 
 fn write_text(out: &mut impl Write, rows: &[Row<'_>], timing: &Timing, ui: &Ui) -> Result<()> {
     for id in SHOWN {
-        let Some(row) = rows.iter().find(|row| row.puzzle.task.id == id) else {
+        let Some(row) = rows.iter().find(|row| row.task.id == id) else {
             continue;
         };
-        let rule = row.puzzle.task.description.as_deref().unwrap_or_default();
+        let rule = row.task.description.as_deref().unwrap_or_default();
         writeln!(out, "{}: {rule}", ui.out(STRONG, row.name()))?;
         writeln!(out, "{}", row.picture(ui).unwrap_or_default())?;
     }
@@ -144,16 +190,16 @@ fn write_text(out: &mut impl Write, rows: &[Row<'_>], timing: &Timing, ui: &Ui) 
     );
     for row in rows {
         all.add_row([
-            row.puzzle.task.id.clone(),
+            row.task.id.clone(),
             row.name().to_owned(),
-            row.puzzle.program.steps().len().to_string(),
-            format!("{} of {}", row.right(), row.results.len()),
+            row.steps().to_string(),
+            format!("{} of {}", row.right(), row.runs.len()),
             format!("{:.2}", row.micros),
         ]);
     }
     writeln!(out, "{}", table_text(&all))?;
     for row in rows {
-        if let Some(problem) = row.problem() {
+        if let Some(problem) = row.runs.iter().find_map(RunResult::reason) {
             writeln!(out, "{} {}: {problem}", ui.out(BAD, "wrong:"), row.name())?;
         }
     }
@@ -163,7 +209,7 @@ fn write_text(out: &mut impl Write, rows: &[Row<'_>], timing: &Timing, ui: &Ui) 
         "solved {solved} of {} tasks, {} of {} pairs",
         rows.len(),
         rows.iter().map(Row::right).sum::<usize>(),
-        rows.iter().map(|row| row.results.len()).sum::<usize>(),
+        rows.iter().map(|row| row.runs.len()).sum::<usize>(),
     );
     writeln!(out, "{}", ui.out(style, summary))?;
     writeln!(
@@ -186,11 +232,11 @@ fn to_json(rows: &[Row<'_>], timing: &Timing) -> serde_json::Value {
         .iter()
         .map(|row| {
             json!({
-                "task": row.puzzle.task.id,
+                "task": row.task.id,
                 "name": row.name(),
-                "rule": row.puzzle.task.description,
-                "steps": row.puzzle.program.steps().len(),
-                "pairs": row.results.len(),
+                "rule": row.task.description,
+                "steps": row.steps(),
+                "pairs": row.runs.len(),
                 "right": row.right(),
                 "us": round(row.micros),
             })

@@ -4,20 +4,19 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use batt_lang::{SolverFile, print_file};
+use batt::Solvers;
 use clap::Args;
 
 use crate::cli::Exit;
 use crate::error::bad_file;
-use crate::solvers::load;
 use crate::ui::{Ui, say, stdout};
 
 /// Print solver files in canonical form
 #[derive(Args)]
 #[command(after_help = "\
 In canonical form every call has its own line and variables are x1, x2, ... and O. Comments,
-docstrings and everything that is no solver are lost. A file with a function that does not load is
-left alone.
+docstrings and everything that is no solver are lost. A file with a function that does not load
+stays as it is.
 
 Examples:
   batt fmt solvers.py
@@ -28,7 +27,7 @@ pub struct FmtArgs {
     #[arg(required = true, value_name = "FILES")]
     files: Vec<PathBuf>,
 
-    /// Only say which files are not in canonical form
+    /// Print the names of files that are not in canonical form, and change nothing
     #[arg(long, conflicts_with = "write")]
     check: bool,
 
@@ -42,24 +41,26 @@ pub fn main(args: &FmtArgs, ui: &Ui) -> Result<Exit> {
     let mut out = stdout();
     let mut found = false;
     for path in &args.files {
-        let file = load(path, None)?;
-        if !file.is_clean() {
-            // Printing what is left would drop the functions that did not load.
-            for error in file.diagnostics.iter().filter(|found| found.is_error()) {
+        let solvers = Solvers::load([path], None)?;
+        if !solvers.is_clean() {
+            // The canonical form would drop the functions that did not load.
+            for error in solvers.diagnostics().filter(|found| found.is_error()) {
                 say(ui.diagnostic(error, ui.err_color()));
             }
             ui.warn(format_args!("{} is left alone", path.display()));
             found = true;
             continue;
         }
-        let text = print_file(&file.programs);
+        let (text, old) = (solvers.format(), solvers.files()[0].source.text());
         if args.check {
-            if text != file.source.text() {
+            if text != old {
                 writeln!(out, "{}", path.display())?;
                 found = true;
             }
         } else if args.write {
-            write_back(path, &file, &text, ui)?;
+            if text != old {
+                write_back(path, &text, ui)?;
+            }
         } else {
             write!(out, "{text}")?;
         }
@@ -68,11 +69,8 @@ pub fn main(args: &FmtArgs, ui: &Ui) -> Result<Exit> {
     Ok(Exit::findings(found))
 }
 
-/// Replaces a file as a whole or not at all: a full disk must not eat it.
-fn write_back(path: &Path, file: &SolverFile, text: &str, ui: &Ui) -> Result<()> {
-    if text == file.source.text() {
-        return Ok(());
-    }
+/// Replaces a file as a whole or not at all: a full disk must not destroy it.
+fn write_back(path: &Path, text: &str, ui: &Ui) -> Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".batt-fmt");
     let beside = path.with_file_name(name);

@@ -150,7 +150,7 @@ fn files_without_solvers() {
         .error("no solver in s.py", "above");
     folder.write("s.py", "def solve_cc33(I):\n    return I\n");
     folder.batt(&["run", "s.py", "--tasks", "tasks"]).error(
-        "none of 1 solver has a task among these 2 tasks",
+        "no solver is named after a task here (1 solver, 2 tasks)",
         "--all-pairs",
     );
 }

@@ -1,4 +1,4 @@
-//! `batt bench`: workloads of mega-batches, comparisons with Python checkouts.
+//! `batt bench`: throughput, and the comparison with a Python checkout.
 
 use std::process::Command;
 
@@ -7,112 +7,66 @@ use serde_json::Value as Json;
 use crate::support::{Folder, batt};
 
 #[test]
-fn mega_measures_every_workload_and_finds_no_difference() {
-    let ended = batt(&["bench", "--mega", "--seconds", "1", "--json"]).code(0);
+fn throughput_of_the_built_in_solvers() {
+    let ended = batt(&["bench", "--seconds", "0.2", "--json"]).code(0);
     let json: Json = serde_json::from_str(&ended.stdout).unwrap();
-    let mega = &json["mega"];
-    assert_eq!(
-        (&mega["solvers"], &mega["samples"]),
-        (&65.into(), &260.into())
-    );
-    assert_eq!(mega["disagreements"], 0);
-    assert!(mega["compared"].as_u64().unwrap() > 100);
-    let workloads = mega["workloads"].as_array().unwrap();
-    let names: Vec<&str> = workloads
-        .iter()
-        .map(|w| w["name"].as_str().unwrap())
-        .collect();
-    for name in [
-        "one by one",
-        "one batt",
-        "one by one, differs",
-        "one batt, differs",
-        "mega, one thread",
-        "sample pattern, 3 samples",
-        "sample pattern, 200 samples",
-        "10 tasks in batches of 50, all cores",
-        "200 tasks in batches of 1000, all cores",
-    ] {
-        assert!(names.contains(&name), "no {name:?} in {names:?}");
+    let cores = &json["cores"];
+    assert_eq!(cores["runs"], 260);
+    for rate in ["one_core_runs_per_second", "all_cores_runs_per_second"] {
+        assert!(cores[rate].as_f64().unwrap() > 100.0, "{cores}");
     }
-    let ending = |end: &str| names.iter().filter(|name| name.ends_with(end)).count();
-    for size in [
-        "threads, batches of 1",
-        "batches of 32",
-        "threads, batches of 1000",
-    ] {
-        assert_eq!(ending(size), 1, "{size} in {names:?}");
-    }
-    for workload in workloads {
-        assert!(
-            workload["us_per_sample"].as_f64().unwrap() > 0.0,
-            "{workload}"
-        );
-        let compared = !workload["baseline"].is_null();
-        assert_eq!(compared, workload["ratio"].is_f64(), "{workload}");
-    }
+    assert_eq!(json["device"], Json::Null);
+    batt(&["bench", "--seconds", "0.2"])
+        .code(0)
+        .out("260 runs, each solver on its task: ");
 }
 
 #[test]
-fn mega_with_mutants() {
-    let args = ["bench", "--mega", "--seconds", "0.5", "--json"];
-    let ended = batt(&[&args[..], &["--count", "5", "--mutants", "45"]].concat()).code(0);
-    let json: Json = serde_json::from_str(&ended.stdout).unwrap();
-    let mega = &json["mega"];
-    assert_eq!(
-        (&mega["solvers"], &mega["mutants"]),
-        (&50.into(), &45.into())
-    );
-    assert_eq!(mega["disagreements"], 0);
-    batt(&["bench", "--mutants", "5"])
-        .code(2)
-        .err("required arguments");
-    batt(&[&args[..], &["--count", "66"]].concat()).error("66", "--count");
-}
-
-#[test]
-fn mega_on_files_and_tasks_of_ones_own() {
+fn throughput_of_files() {
     let folder = Folder::with_tasks();
-    let solvers = "\
-def solve_aa11(I):
-    x1 = objects(I, T, F, T)
-    O = hmirror(I)
-    return O
+    folder.write("s.py", "def solve_aa11(I):\n    return hmirror(I)\n");
+    let bench = |tasks: &str| {
+        let files = ["--solvers", "s.py", "--tasks", tasks];
+        folder.batt(&[&["bench", "--seconds", "0.1"], &files[..]].concat())
+    };
+    bench("tasks")
+        .code(0)
+        .out("3 runs, each solver on its task");
+    bench("nope").error("nope", "path");
+    folder.write("other.py", "def solve_cc33(I):\n    return hmirror(I)\n");
+    folder
+        .batt(&["bench", "--solvers", "other.py", "--tasks", "tasks"])
+        .error("none of the solvers has a task", "solve_<task id>");
+}
 
+#[test]
+fn throughput_on_a_device_needs_one() {
+    batt(&["bench", "--device", "cpu"]).error("there is no device", "--device");
+}
 
-def solve_bb22(I):
-    x1 = objects(I, T, F, T)
-    x2 = first(x1)
-    O = vmirror(I)
-    return O
-";
-    folder.write("s.py", solvers);
+#[cfg(feature = "emulated")]
+#[test]
+fn throughput_on_a_device_is_compared_with_the_cores() {
+    let folder = Folder::with_tasks();
+    folder.write("s.py", "def solve_aa11(I):\n    return hmirror(I)\n");
     let args = [
-        "bench",
-        "--mega",
+        "--device",
+        "emulated",
         "--solvers",
         "s.py",
         "--tasks",
         "tasks",
-        "--seconds",
-        "0.2",
     ];
-    folder
-        .batt(&args)
-        .code(0)
-        .out("2 solvers on 5 samples of 2 tasks")
-        .out("original, as published")
-        .out("none differs");
-    folder
-        .batt(&[
-            "bench",
-            "--mega",
-            "--solvers",
-            "none.py",
-            "--seconds",
-            "0.2",
-        ])
-        .error("cannot read none.py", "check the path");
+    let ended = folder
+        .batt(&[&["bench", "--seconds", "0.1", "--json"], &args[..]].concat())
+        .code(0);
+    let json: Json = serde_json::from_str(&ended.stdout).unwrap();
+    let device = &json["device"];
+    assert_eq!(
+        (&device["runs"], &device["differing"]),
+        (&5.into(), &0.into())
+    );
+    assert_eq!(device["completed_on_device"], 1.0);
 }
 
 #[test]
@@ -134,60 +88,47 @@ fn a_folder_that_is_no_checkout() {
     folder.write("safe_dsl.py", "");
     bench(&folder).error("has no constants.py", "tokpidjin");
     folder.write("constants.py", "");
-    bench(&folder).error("has no solvers_pre.py", "tokpidjin");
+    folder.write("solvers_pre.py", "");
+    bench(&folder).error("this is a checkout of tokpidjin", "arc-dsl");
 }
 
+/// A library of one function, which batt has as well.
+fn checkout(folder: &Folder) {
+    folder.write("dsl.py", "def hmirror(grid):\n    return grid[::-1]\n");
+    folder.write("constants.py", "");
+    let solver = "from dsl import *\n\n\ndef solve_aa11(I):\n    O = hmirror(I)\n    return O\n";
+    folder.write("solvers.py", solver);
+}
+
+const AGAINST: [&str; 7] = [
+    "bench",
+    "--against",
+    ".",
+    "--tasks",
+    "tasks",
+    "--seconds",
+    "0.2",
+];
+
 #[test]
-fn mutants_that_differ_are_shown() {
+fn both_sides_are_compared() {
     if Command::new("python3").arg("--version").output().is_err() {
         eprintln!("skipped: there is no python3 to compare with");
         return;
     }
     let folder = Folder::with_tasks();
-    let args = [
-        "bench",
-        "--against",
-        ".",
-        "--tasks",
-        "tasks",
-        "--mutants",
-        "2",
-    ];
-    // Libraries of nothing: whatever a mutant calls is missing.
-    folder.write("dsl.py", "");
-    folder.write("constants.py", "");
-    let solver = "def solve_aa11(I):\n    O = hmirror(I)\n    return O\n";
-    folder.write("solvers.py", solver);
-    let ours = || folder.batt(&args).code(1).out("differs: aa11");
-    ours().out("def solve_aa11(I):").out("NameError");
-    folder.write("safe_dsl.py", "");
-    let solver = "def solve_aa11(S, I, C):\n    O = hmirror_t(I)\n    return O\n";
-    folder.write("solvers_pre.py", solver);
-    ours().out("def solve_aa11(S, I, C):").out("NameError");
-    folder.write("dsl.py", "import no_such_module\n");
-    folder
-        .batt(&args)
-        .error("no_such_module", "pip install no_such_module");
+    checkout(&folder);
+    folder.batt(&AGAINST).code(0).out("same answers     3 of 3");
+    // A library with a mistake differs.
+    folder.write("dsl.py", "def hmirror(grid):\n    return grid\n");
+    folder.batt(&AGAINST).code(1).out("differs: solve_aa11");
 }
 
 #[test]
 fn a_python_that_does_not_exist() {
     let folder = Folder::with_tasks();
-    for file in ["dsl.py", "constants.py", "safe_dsl.py"] {
-        folder.write(file, "");
-    }
-    let solver = "def solve_aa11(S, I, C):\n    O = mir_rot_t(I, R0)\n    return O\n";
-    folder.write("solvers_pre.py", solver);
-    let args = [
-        "bench",
-        "--against",
-        ".",
-        "--tasks",
-        "tasks",
-        "--python",
-        "./no-python",
-    ];
+    checkout(&folder);
     folder
-        .batt(&args)
+        .batt(&[&AGAINST[..], &["--python", "./no-python"]].concat())
         .error("cannot start ./no-python", "--python");
 }

@@ -375,7 +375,7 @@ fn wrong_inputs() {
     card(&["nope.py", "-o", "b.py"]).error("cannot read nope.py", "check the path");
     card(&["s.py", "-o", "b.py", "--tasks", "nope"]).error("nope: ", "check the path");
     card(&["s.py", "-o", "b.py", "--count", "3"]).error(
-        "3 solvers wanted, but there are only 2",
+        "3 solvers requested, but there are only 2",
         "ask for fewer with --count",
     );
     card(&["s.py", "-o", "b.py", "--count", "0"])

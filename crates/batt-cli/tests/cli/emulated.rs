@@ -239,23 +239,6 @@ fn the_self_test_compares_with_the_processor() {
 }
 
 #[test]
-fn calibration_is_kept() {
-    let folder = Folder::new();
-    let args = ["device", "--calibrate", "--emulated", "--json"];
-    let output = command(&folder.path("."), &args)
-        .env("BATT_CACHE_DIR", folder.path("cache"))
-        .output();
-    let ended = Ended::from(output.unwrap()).code(0);
-    let json: Value = serde_json::from_str(&ended.stdout).unwrap();
-    let found = &json["calibration"];
-    assert!(!found["measured"].as_array().unwrap().is_empty());
-    let file = found["file"].as_str().unwrap();
-    let kept: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
-    assert_eq!(kept["machine"], found["machine"]);
-    assert_eq!(kept["crossover"], found["crossover"]);
-}
-
-#[test]
 fn profile_counts_cycles() {
     let folder = folder();
     let profile = |more: &[&str]| {

@@ -3,9 +3,8 @@
 mod archive;
 mod bad_input;
 mod bench;
-#[cfg(feature = "emulated")]
-mod bench_device;
 mod card;
+mod core;
 #[cfg(feature = "emulated")]
 mod emulated;
 mod evolve;

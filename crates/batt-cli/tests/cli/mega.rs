@@ -508,7 +508,7 @@ fn batts_that_are_none() {
     folder.write("c.json", &text[..text.len() / 2]);
     run(&["c.py"])
         .code(0)
-        .err("c.json: warning[provenance]: the JSON file beside the batt is not used")
+        .err("c.json: warning[provenance]: the JSON file beside the batt is ignored")
         .out("solved 1 of 2 tasks");
     run(&["c.json"]).error("no batt in c.json", "mend");
 }

@@ -286,7 +286,7 @@ fn device_says_what_there_is() {
     assert_eq!(devices.is_empty(), found["driver"].is_null());
     if devices.is_empty() {
         assert!(!found["missing"].as_array().unwrap().is_empty());
-        device(&["--self-test"]).error("there is no device to try", "batt device");
+        device(&["--self-test"]).error("there is no device to test", "batt device");
     }
 
     folder.write("cache/vm-sm_90-0-12.9.kernel", "anything");

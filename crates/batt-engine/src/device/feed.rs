@@ -23,6 +23,7 @@ use super::piece::{Numbers, Piece};
 use super::report::{DeviceUsage, OpCount, op_counts};
 use super::results::Reason;
 use super::wire::NOTHING;
+use crate::batt::CompiledBatt;
 use crate::cancel::Cancel;
 use crate::sample::Sample;
 use crate::schedule::Schedule;
@@ -47,16 +48,29 @@ pub(crate) struct Subject {
 }
 
 /// A piece of a batt, or a program.
-pub(crate) struct PieceAt {
+pub struct PieceAt {
+    /// Its program.
     pub at: ProgramAt,
     /// Outputs and scores. The other entries are comparisons.
     pub solved: usize,
-    pub numbers: Numbers,
+    pub(crate) numbers: Numbers,
 }
 
 impl PieceAt {
+    /// Adds all pieces of a batt to the programs; none if one of them cannot be sent.
+    pub fn all_of(programs: &mut Programs, batt: &CompiledBatt) -> Option<Vec<PieceAt>> {
+        Piece::all_of(batt)
+            .map(|piece| PieceAt::add(programs, piece))
+            .collect()
+    }
+
+    /// The entries of the batt that this piece computes, in the order of its results.
+    pub fn entries(&self) -> &[u32] {
+        &self.numbers.entries
+    }
+
     /// Adds a piece of a batt to the programs; none if it cannot be sent.
-    pub fn add(programs: &mut Programs, piece: Piece) -> Option<PieceAt> {
+    pub(crate) fn add(programs: &mut Programs, piece: Piece) -> Option<PieceAt> {
         Some(PieceAt {
             at: programs.push_piece(&piece).ok()?,
             solved: piece.outputs + piece.scores,

@@ -24,6 +24,7 @@ pub mod wire;
 
 pub use backend::{Batch, Device, DeviceError, Launch, Launched, Times};
 pub use bytecode::{BytecodeError, ProgramAt, Programs};
+pub use feed::PieceAt;
 pub use inputs::{Inputs, Param, SampleAt, Shape, Shapes};
 pub use launch::{Done, Finished, JobAt, LaunchPass, Launcher, STEPS_PER_FUEL, Settings};
 pub use report::{Counts, DeviceReport, DeviceUsage, Mismatch, OpCount};
@@ -33,7 +34,7 @@ pub use score::{
     score_jobs, score_table,
 };
 
-pub(crate) use feed::{Feed, Load, PieceAt, Runs, Subject, Taken, run_fed};
+pub(crate) use feed::{Feed, Load, Runs, Subject, Taken, run_fed};
 pub(crate) use piece::Piece;
 pub(crate) use replay::{Replay, RunThere, Tally};
 pub(crate) use solo::{Found, Solo};

@@ -1,7 +1,7 @@
-//! The JSON form of a batt: the same as the text, and which steps belong to each entry.
+//! The JSON form of a batt: the content of the text, and which steps belong to each entry.
 //!
-//! The types here are what the file holds, word for word; [`to_json`] and [`from_json`] go from a
-//! [`Batt`] to them and back. Nothing in them is trusted.
+//! The types here mirror the file; [`to_json`] and [`from_json`] convert a [`Batt`] to them and
+//! back. Reading checks everything.
 
 use batt_dsl::Dialect;
 use serde::{Deserialize, Serialize};
@@ -12,9 +12,9 @@ use crate::parse;
 use crate::program::{Operand, ProgramBuilder, StepId, StepKind};
 use crate::source::{SourceFile, Span};
 
-/// What `format` says.
+/// The value of `format`.
 const FORMAT: &str = "batt";
-/// What `version` says; it grows when old readers would misunderstand the file.
+/// The value of `version`. It grows when old readers would misunderstand the file.
 const VERSION: u32 = 1;
 
 /// A batt as JSON.
@@ -28,13 +28,13 @@ pub struct BattJson {
     pub name: String,
     /// The name of the dialect.
     pub dialect: String,
-    /// `poison` or `defaults`: what becomes of a step that fails.
+    /// The effect of a step that fails: `poison` or `defaults`.
     pub on_error: String,
     /// The steps in order.
     pub steps: Vec<StepJson>,
     /// The candidates in order.
     pub outputs: Vec<OutputJson>,
-    /// What differs say, in order.
+    /// The scores of differs in order.
     pub scores: Vec<ScoreJson>,
 }
 
@@ -43,7 +43,7 @@ pub struct BattJson {
 pub struct StepJson {
     /// Its number.
     pub number: u32,
-    /// What is called, as spelt in the text; `null` for a tuple of the arguments.
+    /// The callee, as spelt in the text; `null` for a tuple of the arguments.
     pub callee: Option<String>,
     /// The arguments, as spelt in the text.
     pub args: Vec<String>,
@@ -54,19 +54,19 @@ pub struct StepJson {
 pub struct OutputJson {
     /// The step number given in the text.
     pub number: u32,
-    /// Was the solver mutated?
+    /// Whether the solver was mutated.
     pub mutated: bool,
     /// The id of the solver.
     pub donor: String,
     /// The value, as spelt in the text.
     pub value: String,
-    /// The numbers of all steps of the solver, growing.
+    /// The numbers of all steps of the solver, in ascending order.
     pub steps: Vec<u32>,
-    /// How many steps come before it.
+    /// The number of steps before it.
     pub after: u32,
 }
 
-/// What a differ says, as JSON.
+/// A score of a differ as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScoreJson {
     /// The step number given in the text.
@@ -77,19 +77,19 @@ pub struct ScoreJson {
     pub differ: String,
     /// The value, as spelt in the text.
     pub value: String,
-    /// The numbers of all steps of the differ and of the solver, growing.
+    /// The numbers of all steps of the differ and of the solver, in ascending order.
     pub steps: Vec<u32>,
-    /// How many steps come before it.
+    /// The number of steps before it.
     pub after: u32,
 }
 
-/// Why JSON is not a batt, and where.
+/// The reason why JSON is not a batt, and the place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{message}", if place.is_empty() { String::new() } else { format!("{place}: ") })]
 pub struct JsonError {
     /// The place, such as `steps[3].args[0]`; empty if the text is not even JSON of that form.
     pub place: String,
-    /// What is wrong there.
+    /// The problem.
     pub message: String,
     /// Line and column, from 1, if the text is not JSON of that form.
     pub at: Option<(u32, u32)>,
@@ -104,10 +104,10 @@ impl JsonError {
         }
     }
 
-    /// The error as a finding in a file.
+    /// Converts the error to a finding in a file.
     pub(super) fn diagnostic(&self, source: &SourceFile) -> Diagnostic {
         let (line, column) = self.at.unwrap_or_default();
-        // A line that is not there, or a place behind its end, is not shown.
+        // A place outside the text has no line to show.
         let there = line > 0 && (column as usize) <= source.line(line).len() + 1;
         let span = Span {
             line: if there { line } else { 0 },
@@ -119,7 +119,7 @@ impl JsonError {
     }
 }
 
-/// A batt in the types of its JSON form.
+/// Converts a batt to its JSON form.
 ///
 /// # Panics
 ///
@@ -166,7 +166,7 @@ pub fn to_json(batt: &Batt) -> BattJson {
     }
 }
 
-/// The JSON form as text, with a line for each step and entry.
+/// Returns the JSON form as text, with a line for each step and entry.
 ///
 /// # Panics
 ///
@@ -198,10 +198,16 @@ pub fn to_json_text(batt: &Batt) -> String {
     )
 }
 
-/// The batt of a JSON text.
+/// Returns whether a file's bytes are the JSON form of a batt, of any version.
+pub fn is_json_form(bytes: &[u8]) -> bool {
+    let json = serde_json::from_slice::<serde_json::Value>(bytes);
+    json.is_ok_and(|json| json["format"] == FORMAT)
+}
+
+/// Reads a batt from JSON text.
 pub fn from_json_text(text: &str) -> Result<Batt, JsonError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    // The format first: of another one, the parts that are missing are not what is wrong.
+    // The format is checked first: in another format, the missing parts are not the problem.
     #[derive(Deserialize)]
     struct Head {
         format: String,
@@ -220,11 +226,11 @@ pub fn from_json_text(text: &str) -> Result<Batt, JsonError> {
     from_json(&serde_json::from_str(text).map_err(misfit)?)
 }
 
-/// The batt of its JSON form. Everything is checked; an error names the place.
+/// Converts the JSON form to a batt. Everything is checked; an error names the place.
 pub fn from_json(json: &BattJson) -> Result<Batt, JsonError> {
     check_format(&json.format, json.version)?;
     if !is_identifier(&json.name) {
-        return Err(JsonError::at("name", "it is no name of a function"));
+        return Err(JsonError::at("name", "it is not a function name"));
     }
     let dialect = Dialect::named(&json.dialect).ok_or_else(|| {
         let message = format!("there is no dialect '{}'", json.dialect);
@@ -272,7 +278,7 @@ pub fn from_json(json: &BattJson) -> Result<Batt, JsonError> {
         let place = format!("scores[{k}]");
         let value = reading.entry_value(&score.value, score.after, &mut earlier, &place)?;
         if score.donor.as_deref() == Some("None") {
-            let message = "'None' is no id; it must be null where there is no solver";
+            let message = "'None' is not an id; without a solver it must be null";
             return Err(JsonError::at(format!("{place}.donor"), message));
         }
         batt.scores.push(Score {
@@ -322,7 +328,7 @@ impl Reading {
         if let Some(last) = self.numbers.last()
             && step.number <= *last
         {
-            let message = format!("{} comes after {last}: numbers must grow", step.number);
+            let message = format!("{} comes after {last}; numbers must grow", step.number);
             return Err(JsonError::at(format!("{place}.number"), message));
         }
         let mut args = Vec::with_capacity(step.args.len());
@@ -331,7 +337,7 @@ impl Reading {
         }
         let Some(callee) = &step.callee else {
             if args.iter().all(|arg| arg.literal().is_some()) {
-                let message = "a tuple of nothing but literals is a literal, no step";
+                let message = "a tuple of literals alone is a literal, not a step";
                 return Err(JsonError::at(place, message));
             }
             return Ok(StepKind::Tuple(args));
@@ -348,7 +354,7 @@ impl Reading {
         Ok(StepKind::Call { callee, args })
     }
 
-    /// The operand of a spelling.
+    /// Parses the spelling of an operand.
     fn operand(&self, text: &str, place: impl Fn() -> String) -> Result<Operand, JsonError> {
         if let Some(number) = parse::step_number(text) {
             return match self.numbers.binary_search(&number) {
@@ -368,11 +374,14 @@ impl Reading {
         let operand = known.or_else(|| parse::literal_of(text).map(Operand::Literal));
         operand.ok_or_else(|| {
             let shown: String = text.chars().take(40).collect();
-            JsonError::at(place(), format!("'{shown}' is no name or literal"))
+            JsonError::at(
+                place(),
+                format!("'{shown}' is neither a name nor a literal"),
+            )
         })
     }
 
-    /// The value of an entry, which must come after its step and after the entry before.
+    /// Parses the value of an entry, which must come after its step and after the previous entry.
     fn entry_value(
         &self,
         text: &str,
@@ -393,7 +402,7 @@ impl Reading {
         Ok(value)
     }
 
-    /// The steps of an entry: growing, and with everything that they and the value need.
+    /// Parses the steps of an entry: ascending, and with everything that they and the value need.
     fn provenance(
         &self,
         batt: &Batt,
@@ -427,7 +436,7 @@ impl Reading {
     }
 }
 
-/// The first step among the operands that is not listed.
+/// Returns the first step among the operands that is not listed.
 fn missing<'o>(
     steps: &[StepId],
     mut operands: impl Iterator<Item = &'o Operand>,

@@ -1,8 +1,8 @@
 //! Batts: many solvers as one program.
 //!
-//! A batt has numbered steps, `t1`, `t2`, ..., that several solvers share. Where a solver is complete its
-//! value is appended to `o`, as a *candidate*; differs, small programs that compare a grid with the
-//! expected one, append to `s`, as *scores*.
+//! A batt has numbered steps, `t1`, `t2`, ..., that several solvers share. When a solver is
+//! complete, its value is appended to `o` as a *candidate*. *Differs*, small programs that compare
+//! a grid with the expected one, append *scores* to `s`.
 //!
 //! ```text
 //!  x.py -----> BattFile::load ----> Batt ----> write_batt -----> x.py
@@ -18,13 +18,14 @@ mod write;
 use batt_dsl::{Dialect, Literal};
 
 pub use self::json::{BattJson, JsonError, OutputJson, ScoreJson, StepJson};
-pub use self::json::{from_json, from_json_text, to_json, to_json_text};
+pub use self::json::{from_json, from_json_text, is_json_form, to_json, to_json_text};
 pub use self::read::BattFile;
 pub use self::write::{Form, write_batt};
 
 use crate::program::{Operand, ParamId, Program, StepId};
 
-/// The parameters of a batt's program: the demonstrations, the input grid, the grid to compare with.
+/// The parameters of a batt's program: the demonstrations, the input grid, the grid to compare
+/// with.
 pub const PARAMS: [&str; 3] = ["S", "I", "C"];
 
 /// `S`, the demonstrations: a tuple of (input, output) pairs.
@@ -37,15 +38,15 @@ pub const COMPARISON: Operand = Operand::Param(ParamId(2));
 /// Many solvers as one program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batt {
-    /// The steps. Its parameters are [`PARAMS`]; its result is `None` and means nothing.
+    /// The steps. Its parameters are [`PARAMS`]; its result is `None` and unused.
     pub program: Program,
-    /// The number of each step in the text, `12` for `t12`; growing.
+    /// The number of each step in the text, `12` for `t12`, in ascending order.
     pub numbers: Vec<u32>,
     /// Candidates, in the order in which they are appended to `o`.
     pub outputs: Vec<Output>,
-    /// What differs say, in the order in which it is appended to `s`.
+    /// The scores of differs, in the order in which they are appended to `s`.
     pub scores: Vec<Score>,
-    /// What becomes of a step that fails.
+    /// The effect of a step that fails.
     pub on_error: OnError,
 }
 
@@ -54,60 +55,60 @@ pub struct Batt {
 pub struct Output {
     /// The step number given in the text.
     pub number: u32,
-    /// Was the solver mutated? The original says so where its last line was.
+    /// Whether the solver was mutated. The original sets this where its last line was mutated.
     pub mutated: bool,
     /// The id of the solver.
     pub donor: String,
     /// The value.
     pub value: Operand,
-    /// Every step of the solver, growing: those its value needs, and those it does not. When one of
-    /// them fails, the solver fails.
+    /// Every step of the solver in ascending order, also those that its value does not need. When
+    /// one of them fails, the solver fails.
     pub steps: Vec<StepId>,
-    /// How many steps come before the append.
+    /// The number of steps before the append.
     pub after: u32,
 }
 
-/// What a differ says about a grid.
+/// The result of a differ on one grid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Score {
     /// The step number given in the text.
     pub number: u32,
-    /// Whose candidate was compared; `None` for the input itself.
+    /// The solver whose candidate was compared; `None` for the input itself.
     pub donor: Option<String>,
     /// The name of the differ.
     pub differ: String,
     /// The value, normally (count, example).
     pub value: Operand,
-    /// Every step of the differ, growing, and those of the solver it looks at.
+    /// Every step of the differ and of the solver it compares, in ascending order.
     pub steps: Vec<StepId>,
-    /// How many steps come before the append.
+    /// The number of steps before the append.
     pub after: u32,
 }
 
-/// What becomes of a step that fails.
+/// The effect of a step that fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum OnError {
-    /// It has no value, and whatever uses it has none. A candidate is an error exactly when its solver
-    /// alone would fail.
+    /// The step has no value, nor has any step that uses it. A candidate is an error exactly when
+    /// its solver alone would fail.
     #[default]
     Poison,
-    /// Its value is the default of what was called, and the batt goes on.
+    /// The step's value is the default of what was called, and the batt goes on.
     Defaults,
 }
 
 impl Batt {
-    /// The dialect it is written in.
+    /// Returns the dialect it is written in.
     pub fn dialect(&self) -> Dialect {
         self.program.dialect()
     }
 
-    /// The step with this number in the text.
+    /// Returns the step with this number in the text.
     pub fn step_numbered(&self, number: u32) -> Option<StepId> {
         let at = self.numbers.binary_search(&number).ok()?;
         Some(StepId(at as u32))
     }
 
-    /// What a step says: `o_g(I, R5)`, with other steps as `t3`.
+    /// Returns a step as text, such as `o_g(I, R5)`, with other steps as `t3`.
     ///
     /// # Panics
     ///
@@ -117,15 +118,15 @@ impl Batt {
         crate::print::call_text(&self.program, id, name)
     }
 
-    /// The steps that a value needs, growing.
+    /// Returns the steps that a value needs, in ascending order.
     pub fn closure(&self, value: &Operand) -> Vec<StepId> {
         Closures::new(&self.program).of(value)
     }
 
-    /// What the program of a batt returns: nothing that anybody uses.
+    /// The result of the program of a batt, which is unused.
     pub(crate) const RESULT: Operand = Operand::Literal(Literal::None);
 
-    /// An operand as it is spelt in the text.
+    /// Returns an operand as it is spelt in the text.
     fn spelling(&self, operand: &Operand) -> String {
         match operand {
             Operand::Param(id) => PARAMS[id.index()].to_owned(),
@@ -137,11 +138,11 @@ impl Batt {
     }
 }
 
-/// Finds the steps that values need. One closure costs as much as it is long, however long the
-/// program is, so a batt with many entries is no problem as long as its solvers are short.
+/// Finds the steps that values need. The time for one closure is proportional to its length, not to
+/// that of the program, so a batt may have many entries as long as its solvers are short.
 pub(crate) struct Closures<'p> {
     program: &'p Program,
-    /// For each step the last round that came by.
+    /// For each step, the last round that visited it.
     seen: Vec<u32>,
     round: u32,
     open: Vec<StepId>,
@@ -152,8 +153,8 @@ pub(crate) struct Closures<'p> {
 pub(crate) struct TooLong;
 
 impl<'p> Closures<'p> {
-    /// How many steps the closures of all entries may have, all together: far more than any batt
-    /// needs that somebody wants to run, and no more than memory has room for.
+    /// The most steps that the closures of all entries may have in total: far more than any useful
+    /// batt needs, and little enough for memory.
     const LIMIT: usize = 50_000_000;
 
     pub(crate) fn new(program: &'p Program) -> Closures<'p> {
@@ -165,7 +166,7 @@ impl<'p> Closures<'p> {
         }
     }
 
-    /// The steps that a value needs, growing.
+    /// Returns the steps that a value needs, in ascending order.
     pub(crate) fn of(&mut self, value: &Operand) -> Vec<StepId> {
         let mut needed = Vec::new();
         self.round += 1;
@@ -189,7 +190,7 @@ impl<'p> Closures<'p> {
         }
     }
 
-    /// Gives every entry of a batt the closure of its value as its steps.
+    /// Sets the steps of every entry of a batt to the closure of its value.
     pub(crate) fn fill_in(batt: &mut Batt) -> Result<(), TooLong> {
         let mut closures = Closures::new(&batt.program);
         let outputs = batt.outputs.iter_mut().map(|o| (&o.value, &mut o.steps));

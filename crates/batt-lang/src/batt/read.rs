@@ -11,7 +11,7 @@ use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::parse::{self, Batts, LoadError};
 use crate::source::{SourceFile, Span};
 
-/// A batt file, read: its batts, and what is to be said about it.
+/// A parsed batt file: its batts, and what the parser reports about it.
 ///
 /// ```
 /// use batt_lang::batt::{BattFile, OnError};
@@ -37,20 +37,33 @@ pub struct BattFile {
     pub source: SourceFile,
     /// The dialect its names were looked up in.
     pub dialect: Dialect,
-    /// Why it was taken for a file of that dialect, in words that begin with its name; `None` if the
-    /// dialect was given.
+    /// Why this dialect was detected, as text that begins with its name; `None` if the caller gave
+    /// the dialect.
     pub detected: Option<String>,
     /// The batts that could be loaded, in file order.
     pub batts: Vec<Batt>,
-    /// What was found on the way, by line.
+    /// What the parser found, sorted by line.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+impl From<Batt> for BattFile {
+    /// A batt that was made here, as a file without a text.
+    fn from(batt: Batt) -> BattFile {
+        BattFile {
+            source: SourceFile::new(batt.program.name(), "".into()),
+            dialect: batt.dialect(),
+            detected: None,
+            batts: vec![batt],
+            diagnostics: Vec::new(),
+        }
+    }
 }
 
 impl BattFile {
     /// Reads a file from disk: `.json` is the JSON form, anything else Python text.
     ///
-    /// Beside Python text the JSON form is looked for under the same name, and if it is of the same
-    /// batt, says which steps belong to each entry. If it is of another, a warning says so.
+    /// Python text may have its JSON form beside it, under the same name. If that describes the
+    /// same batt, it tells which steps belong to each entry. Otherwise a warning is reported.
     pub fn load(path: impl AsRef<Path>, dialect: Option<Dialect>) -> Result<BattFile, LoadError> {
         let path = path.as_ref();
         let name = path.to_string_lossy();
@@ -67,11 +80,11 @@ impl BattFile {
         Ok(file)
     }
 
-    /// Reads Python text; `file_name` is for messages. Without a dialect it is found out, as for
-    /// solver files.
+    /// Reads Python text; `file_name` is for messages. `None` detects the dialect, as for solver
+    /// files.
     ///
-    /// This never fails as a whole: batts that cannot be loaded are missing from `batts` and explained
-    /// in `diagnostics`.
+    /// This never fails as a whole. A batt that cannot be loaded is missing from `batts` and
+    /// explained in `diagnostics`.
     pub fn parse(text: &str, file_name: &str, dialect: Option<Dialect>) -> BattFile {
         let read = parse::read_text::<Batts>(text, file_name, dialect);
         BattFile {
@@ -83,10 +96,10 @@ impl BattFile {
         }
     }
 
-    /// Reads the JSON form; `file_name` is for messages. The dialect is the one it names, and must be
-    /// the given one if one is given.
+    /// Reads the JSON form; `file_name` is for messages. The file names its dialect, which must
+    /// match the given one, if any.
     pub fn parse_json(text: &str, file_name: &str, dialect: Option<Dialect>) -> BattFile {
-        // The index of lines counts in 32 bits; text that is longer is read, but not shown.
+        // The index of lines counts in 32 bits: longer text is read, but not shown in messages.
         let shown = if u32::try_from(text.len()).is_ok() {
             text
         } else {
@@ -121,12 +134,12 @@ impl BattFile {
         self.batts.iter().find(|batt| batt.program.name() == name)
     }
 
-    /// Is every batt of the file loaded?
+    /// Returns whether every batt of the file loaded.
     pub fn is_clean(&self) -> bool {
         !self.diagnostics.iter().any(Diagnostic::is_error)
     }
 
-    /// Takes the steps of the entries from the JSON form, if there is one.
+    /// Copies the steps of the entries from the JSON form, if there is one.
     fn take_provenance(&mut self, path: &Path) {
         let bytes = match std::fs::read(path) {
             Ok(bytes) => bytes,
@@ -142,7 +155,7 @@ impl BattFile {
             let name = known.program.name();
             let here = self.batts.iter_mut().find(|b| b.program.name() == name);
             let here =
-                here.ok_or_else(|| format!("it is of a batt '{name}', which is not there"))?;
+                here.ok_or_else(|| format!("it describes a batt '{name}', which is not here"))?;
             adopt(here, known)
         });
         if let Err(why) = adopted {
@@ -151,19 +164,19 @@ impl BattFile {
     }
 
     fn no_provenance(&mut self, path: &Path, why: &str) {
-        let message = format!("the JSON file beside the batt is not used: {why}");
+        let message = format!("the JSON file beside the batt is ignored: {why}");
         let (severity, code) = (Severity::Warning, Code::Provenance);
         let mut found = Diagnostic::new(severity, code, message, None, Span::default());
         found.file = path.to_string_lossy().into_owned();
-        found.hint = Some("write it anew, or remove it".to_owned());
+        found.hint = Some("write it again, or remove it".to_owned());
         self.diagnostics.push(found);
     }
 }
 
-/// Takes the steps of all entries over from the same batt, or says where it differs.
+/// Copies the steps of all entries from the same batt, or returns where it differs.
 fn adopt(here: &mut Batt, known: Batt) -> Result<(), String> {
     if here.dialect() != known.dialect() {
-        return Err(format!("it is of the dialect {}", known.dialect().name()));
+        return Err(format!("its dialect is {}", known.dialect().name()));
     }
     let steps = |batt: &Batt| batt.numbers.len();
     let pairs = here.program.steps().iter().zip(known.program.steps());
@@ -191,10 +204,10 @@ fn adopt(here: &mut Batt, known: Batt) -> Result<(), String> {
     let outputs = here.outputs.iter().map(plain_output);
     let scores = here.scores.iter().map(plain_score);
     if !outputs.eq(known.outputs.iter().map(plain_output)) {
-        return Err("its outputs are others".to_owned());
+        return Err("its outputs differ".to_owned());
     }
     if !scores.eq(known.scores.iter().map(plain_score)) {
-        return Err("its scores are others".to_owned());
+        return Err("its scores differ".to_owned());
     }
     here.outputs = known.outputs;
     here.scores = known.scores;

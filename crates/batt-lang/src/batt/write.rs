@@ -1,4 +1,4 @@
-//! The text of a batt, as a Python file that runs with the original library.
+//! Writes the text of a batt, as a Python file that runs with the original library.
 
 use std::fmt::{self, Write as _};
 
@@ -7,22 +7,22 @@ use batt_dsl::{Dialect, Literal};
 use super::Batt;
 use crate::program::{Operand, StepKind};
 
-/// How steps are written.
+/// The form in which steps are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Form {
     /// `t1 = identity(I)`
     #[default]
     Plain,
     /// The same in a `try` statement that gives the step the default of what was called. Only
-    /// tokpidjin has defaults; a batt of another dialect is written plainly.
+    /// tokpidjin has defaults, so a batt of another dialect is written in the plain form.
     Guarded,
 }
 
-/// The text of a batt: imports, steps, and entries where they are appended.
+/// Returns the text of a batt: imports, steps, and entries where they are appended.
 ///
-/// Reading it gives the batt back, except that the plain form is read as
-/// [`OnError::Poison`](super::OnError), the guarded one as `Defaults`, and that entries get the closure
-/// of their value as their steps; [`to_json`](super::to_json) keeps those.
+/// Reading the text gives the batt back, with two exceptions. The plain form is read as
+/// [`OnError::Poison`](super::OnError), the guarded one as `Defaults`. Entries get the closure of
+/// their value as their steps; [`to_json`](super::to_json) keeps the real ones.
 ///
 /// ```
 /// use batt_dsl::Dialect;
@@ -137,7 +137,7 @@ impl Writer<'_> {
     }
 }
 
-/// The next item, if it is wanted; otherwise it stays.
+/// Takes the next item if it is wanted.
 fn next_if<'t, T>(
     items: &mut std::slice::Iter<'t, T>,
     wanted: impl Fn(&T) -> bool,

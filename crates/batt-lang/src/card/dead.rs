@@ -1,4 +1,4 @@
-//! Dead code: steps that nobody needs and that cannot fail.
+//! Dead code: drops unused steps that cannot fail.
 
 use batt_dsl::Literal;
 
@@ -7,10 +7,10 @@ use crate::program::{Operand, StepId, StepKind};
 use super::resolve::{direct_call, is_function};
 use super::script::{Script, follow};
 
-/// Drops the steps of a script that nobody needs, unless they might fail.
+/// Drops the unused steps of a script, unless they might fail.
 ///
-/// In Python a failing line fails the solver, whether or not its value is used. So a step that may fail
-/// stays, and with it all that it needs.
+/// In Python a failing line fails the solver, even if its value is unused. So a step that may fail
+/// stays, with every step that it needs.
 pub(super) fn drop_dead(script: Script) -> Script {
     let Script {
         name,
@@ -33,7 +33,7 @@ pub(super) fn drop_dead(script: Script) -> Script {
     let mut values: Vec<Operand> = Vec::with_capacity(lines.len());
     let mut live = Vec::with_capacity(lines.len());
     for (mut kind, kept) in lines.into_iter().zip(kept) {
-        // What is dropped keeps a place, to which nothing refers.
+        // A dropped step keeps an entry, to which no operand refers.
         values.push(Operand::Step(StepId(live.len() as u32)));
         if kept {
             kind.operands_mut().for_each(|o| follow(o, &values));
@@ -48,7 +48,8 @@ pub(super) fn drop_dead(script: Script) -> Script {
     }
 }
 
-/// Is a step certain to succeed, given that its operands have values? Limits of a run do not count.
+/// Returns whether a step certainly succeeds, given that its operands have values. Limits of a run
+/// do not count.
 fn never_fails(lines: &[StepKind], kind: &StepKind) -> bool {
     let op = match kind {
         StepKind::Tuple(_) => return true,
@@ -62,11 +63,11 @@ fn never_fails(lines: &[StepKind], kind: &StepKind) -> bool {
         return true;
     }
     match direct_call(kind) {
-        // Nothing is checked before the closure is called; what the table says of failing is about that call.
+        // These check nothing. The failures in the op table are those of a later call.
         Some(("compose" | "chain" | "fork" | "matcher", _)) => true,
         // These ask their function for its arity.
         Some(("lbind" | "rbind", [function, _])) => is_function(lines, function),
-        // More often comes close to the limit on recursion.
+        // A larger exponent comes close to the recursion limit.
         Some(("power", [_, times])) => matches!(
             times.literal(),
             Some(Literal::Int(1..=500) | Literal::Bool(true))

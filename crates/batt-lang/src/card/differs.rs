@@ -1,16 +1,18 @@
-//! The built-in differs: four comparisons of a grid with the expected one.
+//! The built-in differs: four comparisons of a grid with the expected grid.
 
 use batt_dsl::{Dialect, OpId};
 
 use crate::batt::PARAMS;
 use crate::program::{Operand, Program, ProgramBuilder};
 
-/// The built-in differs of a dialect, by name. Each takes `(S, I, C)` and says how the grid `I` differs from `C`.
+/// Returns the built-in differs of a dialect, by name. Each takes `(S, I, C)` and reports how the
+/// grid `I` differs from `C`.
 ///
-/// In tokpidjin they are those of the original, under its names: the value is how many there are and one of them. In
-/// arc-dsl they compare the same things, and the value is how many there are and the set of them.
+/// In tokpidjin they are those of the original, under its names; the value is the number of
+/// differences and one of them. In arc-dsl they compare the same things, and the value is the
+/// number and the set of the differences.
 ///
-/// One whose primitives the dialect does not have is left out.
+/// A differ is left out if the dialect does not have its primitives.
 pub fn differs(dialect: Dialect) -> Vec<Program> {
     let made = match dialect {
         Dialect::ArcDsl | Dialect::ReArc => [
@@ -33,7 +35,7 @@ pub fn differs(dialect: Dialect) -> Vec<Program> {
 const I: usize = 1;
 const C: usize = 2;
 
-/// Colours of one grid that the other does not have.
+/// A differ for the colours of one grid that the other does not have.
 fn arc_colors(dialect: Dialect, name: &str, [of, missing_in]: [usize; 2]) -> Option<Program> {
     let mut differ = Differ::new(dialect, name);
     let grids = [differ.param(of), differ.param(missing_in)];
@@ -43,7 +45,7 @@ fn arc_colors(dialect: Dialect, name: &str, [of, missing_in]: [usize; 2]) -> Opt
     differ.finish(&[count, only])
 }
 
-/// One-cell objects of one grid that the other does not have.
+/// A differ for the one-cell objects of one grid that the other does not have.
 fn arc_cells(dialect: Dialect, name: &str, [of, missing_in]: [usize; 2]) -> Option<Program> {
     let mut differ = Differ::new(dialect, name);
     let grids = [differ.param(of), differ.param(missing_in)];
@@ -56,7 +58,7 @@ fn arc_cells(dialect: Dialect, name: &str, [of, missing_in]: [usize; 2]) -> Opti
     differ.finish(&[count, only])
 }
 
-/// Colours of one grid that the other does not have, one of them as an example.
+/// A differ for the colours of one grid that the other does not have, with an example.
 fn tok_colors(name: &str, of: usize) -> Option<Program> {
     let mut differ = Differ::new(Dialect::Tokpidjin, name);
     let colors = differ.op("p_g")?;
@@ -70,7 +72,7 @@ fn tok_colors(name: &str, of: usize) -> Option<Program> {
     differ.finish(&[count, example])
 }
 
-/// One-cell objects of one grid that the other does not have, one of them as an example.
+/// A differ for the one-cell objects of one grid that the other does not have, with an example.
 fn tok_cells(name: &str, of: usize) -> Option<Program> {
     let mut differ = Differ::new(Dialect::Tokpidjin, name);
     let (objects, code) = (differ.op("o_g")?, differ.constant("R5")?);
@@ -87,7 +89,7 @@ fn tok_cells(name: &str, of: usize) -> Option<Program> {
     differ.finish(&[count, example])
 }
 
-/// A differ under construction. Names may be missing from the table.
+/// A differ under construction. Methods return `None` for names that the dialect does not have.
 struct Differ {
     dialect: Dialect,
     builder: ProgramBuilder,
@@ -118,7 +120,7 @@ impl Differ {
         Some(self.builder.call(Operand::Op(op), args.to_vec()))
     }
 
-    /// The same call on two values, with further arguments.
+    /// Makes the same call on two values, with further arguments.
     fn on_both(
         &mut self,
         name: &str,
@@ -132,7 +134,7 @@ impl Differ {
         Some([on(a)?, on(b)?])
     }
 
-    /// A function on `I`, then on `C`.
+    /// Calls a function on `I`, then on `C`.
     fn call_on_grids(&mut self, function: &Operand) -> [Operand; 2] {
         [I, C].map(|grid| {
             let grid = self.param(grid);
@@ -140,7 +142,7 @@ impl Differ {
         })
     }
 
-    /// Ends with the pair of these.
+    /// Finishes the differ with this pair as its result.
     fn finish(mut self, pair: &[Operand]) -> Option<Program> {
         let pair = self.call("astuple", pair)?;
         Some(self.builder.finish(pair))

@@ -1,4 +1,4 @@
-//! Extraction: the solver behind one step of a batt, in canonical form.
+//! Extraction: turns one step of a batt back into a solver, in canonical form.
 
 use std::collections::HashMap;
 
@@ -12,15 +12,15 @@ use super::CardError;
 use super::script::Script;
 use super::share::Steps;
 
-/// Why nothing can be cut out.
+/// The reason why a step cannot be extracted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExtractError {
     /// There is no such step.
     #[error("the batt has no step t{number}{}", until(*last))]
     NoSuchStep {
-        /// The number asked for.
+        /// The requested number.
         number: u32,
-        /// The last number there is.
+        /// The greatest number in the batt.
         last: Option<u32>,
     },
 }
@@ -29,7 +29,7 @@ fn until(last: Option<u32>) -> String {
     last.map_or_else(String::new, |last| format!("; the last is t{last}"))
 }
 
-/// The program that computes one step of a batt, in [canonical form](canonical).
+/// Returns the program that computes one step of a batt, in [canonical form](canonical).
 pub fn extract(batt: &Batt, number: u32, name: &str) -> Result<Program, ExtractError> {
     let Some(id) = batt.step_numbered(number) else {
         let last = batt.numbers.last().copied();
@@ -38,24 +38,27 @@ pub fn extract(batt: &Batt, number: u32, name: &str) -> Result<Program, ExtractE
     Ok(extract_value(batt, &Operand::Step(id), name))
 }
 
-/// The program that computes one value of a batt, such as that of an output, in [canonical form](canonical).
+/// Returns the program that computes one value of a batt, such as that of an output, in
+/// [canonical form](canonical).
 ///
 /// # Panics
 ///
-/// If the value is of another batt.
+/// If the value belongs to another batt.
 pub fn extract_value(batt: &Batt, value: &Operand, name: &str) -> Program {
     let kind = |id: StepId| &batt.program.step(id).kind;
     rebuild(batt.dialect(), name, value, kind)
 }
 
-/// The canonical form of a program: the steps its result needs, from the inside out, callee first and then the
-/// arguments from left to right, each call once. Programs with the same
-/// [structural hash](super::structural_hash) have the same one, but for the spelling of constants.
+/// Returns the canonical form of a program: the steps that its result needs, from the inside out,
+/// the callee before the arguments from left to right, each call once. Programs with the same
+/// [structural hash](super::structural_hash) have the same canonical form, except for the spelling
+/// of constants.
 ///
-/// As in the original, what is written twice and means the same is one step here. A program can tell the difference
-/// only by comparing functions it has made twice in the same way.
+/// As in the original, equal calls become one step. A program can observe the difference only by
+/// comparing two functions that it made in the same way.
 ///
-/// In tokpidjin it takes `(S, I, C)`; in other dialects `(I)`, if that is all it needs.
+/// In tokpidjin the program takes `(S, I, C)`; in other dialects it takes `(I)` if it needs no
+/// more.
 pub fn canonical(program: &Program) -> Result<Program, CardError> {
     let script = Script::of(program)?;
     let kind = |id: StepId| &script.lines[id.index()];
@@ -67,7 +70,7 @@ pub fn canonical(program: &Program) -> Result<Program, CardError> {
     ))
 }
 
-/// Writes the steps behind a value anew. Steps refer to the parameters of a batt.
+/// Builds a program from the steps behind a value. The steps refer to the parameters of a batt.
 fn rebuild<'k>(
     dialect: Dialect,
     name: &str,
@@ -76,8 +79,8 @@ fn rebuild<'k>(
 ) -> Program {
     let mut steps = Steps::new(dialect);
     let mut done: HashMap<StepId, Operand> = HashMap::new();
-    // Steps begun, each with how many of its operands have been seen to: programs nest as deeply as they are
-    // long, so the stack is not the machine's.
+    // An explicit stack of unfinished steps, each with the number of its finished operands.
+    // Programs can nest as deeply as they are long, too deep for recursion.
     let mut open: Vec<(StepId, usize)> = Vec::new();
     if let Operand::Step(id) = value {
         open.push((*id, 0));

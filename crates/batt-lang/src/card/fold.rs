@@ -1,4 +1,4 @@
-//! Folding: calls of constants alone, computed while merging.
+//! Folding: computes calls of constants alone while merging.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use batt_dsl::{ConstId, Dialect, Limits, Literal, OpId, Outcome, OwnedValue, Val
 
 use crate::program::Operand;
 
-/// What one folded call may use: such calls are tiny, or not worth folding.
+/// The limits of one folded call. Larger calls are not worth folding.
 const LIMITS: Limits = Limits {
     steps: 100_000,
     size: 1_000,
@@ -14,7 +14,7 @@ const LIMITS: Limits = Limits {
     time: None,
 };
 
-/// How many elements a folded value may have in all. A larger one costs more to write than the call.
+/// The most elements a folded value may have in total. A larger value is longer than the call.
 const MAX_ELEMENTS: usize = 16;
 
 /// Computes calls of constants, each once.
@@ -22,7 +22,7 @@ pub(super) struct Folder {
     dialect: Dialect,
     workspace: Workspace,
     known: HashMap<(OpId, Vec<Literal>), Option<Operand>>,
-    /// What to call a value in the dialect: the first constant that has it.
+    /// The name of each value in the dialect: the first constant with that value.
     names: HashMap<Literal, ConstId>,
 }
 
@@ -40,11 +40,11 @@ impl Folder {
         }
     }
 
-    /// The value of a call, if its arguments are constants and the value can be written down.
+    /// Returns the value of a call, if its arguments are constants and the value is a literal.
     ///
-    /// A call that fails is not folded, so the step stays and fails in its run; nor is one that falls back,
-    /// so that a run can still report it. Values hold no functions and no floats, so it does not
-    /// matter how often they are made. Sets have no literals.
+    /// A call that fails is not folded: the step stays and fails in its run. A call that falls back
+    /// is not folded either, so that a run can still report it. Folded values contain no functions
+    /// and no floats, so making them once or several times is the same. Sets have no literals.
     pub fn fold(&mut self, op: OpId, args: &[Operand]) -> Option<Operand> {
         if args.len() != op.op().arity() {
             return None;
@@ -76,7 +76,7 @@ impl Folder {
     }
 }
 
-/// The literal of a value, if it has one; `room` is how many elements it may still have.
+/// The literal of a value, if it has one; `room` is the number of elements it may still have.
 fn written(value: &OwnedValue, room: &mut usize) -> Option<Literal> {
     match value {
         OwnedValue::Bool(b) => Some(Literal::Bool(*b)),

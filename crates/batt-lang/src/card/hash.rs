@@ -10,17 +10,17 @@ use super::script::roles;
 
 type Digest = [u8; 16];
 
-/// The identity of a solver: 32 hexadecimal digits that depend on what it computes, as an expression, and on nothing
-/// else. Names, the numbering of steps, steps that the result does not need, and how constants are spelled do not
-/// count; nor does it whether a part that occurs twice was written once or twice.
+/// Returns the identity of a solver: 32 hexadecimal digits that depend only on the expression it
+/// computes. Names, the numbering of steps, unused steps and the spelling of constants do not
+/// count, nor whether a part that occurs twice was written once or twice.
 ///
-/// The hash is made from the parts upwards, so a program takes as long as it has steps, however large its expression
-/// would be. It stays the same in every version, and this is how it is made. The digest of each part is
+/// The hash is built from the parts upwards, so the time is proportional to the number of steps,
+/// however large the expression is. It is the same in every version. The digest of each part is
 /// SipHash-2-4 with 128 bits, keyed with zeros, of these bytes (numbers are little-endian):
 ///
 /// | part | bytes |
 /// | --- | --- |
-/// | parameter | `P` and its name, `S`, `I` or `C`; where [`merge`](super::merge()) would not know it, `p` and its position in 4 bytes |
+/// | parameter | `P` and its name, `S`, `I` or `C`; any other, `p` and its position in 4 bytes |
 /// | primitive | `F` and its name |
 /// | `None` | `N` |
 /// | bool | `B` and a byte, 0 or 1 |
@@ -28,8 +28,8 @@ type Digest = [u8; 16];
 /// | tuple | `T` and the digests of its items |
 /// | call | `C` and the digests of callee and arguments |
 ///
-/// The hash is the digest of `batt-1`, a zero byte, the name of the dialect, a zero byte and the digest of the
-/// result.
+/// The hash is the digest of `batt-1`, a zero byte, the name of the dialect, a zero byte and the
+/// digest of the result.
 pub fn structural_hash(program: &Program) -> String {
     let hasher = Digester {
         params: params(program),

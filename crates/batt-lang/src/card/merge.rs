@@ -1,4 +1,4 @@
-//! Merging: the differs on the input first, then the solvers, a step each in turn.
+//! Merging: first the differs on the input, then the solvers, one step each in turn.
 
 use std::collections::HashSet;
 
@@ -13,23 +13,24 @@ use super::share::{MAX_STEPS, Occurrences, Steps};
 use super::simplify::Simplifier;
 use super::{CardError, CardOptions, Donor, Order, Stats};
 
-/// A batt, and how it came about.
+/// A merged batt, with statistics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Merged {
-    /// The batt. Its steps are numbered from 1 without gaps; a candidate or score that is no step (a solver that
-    /// returns its input) has the number 0.
+    /// The batt. Its steps are numbered from 1 without gaps. A candidate or score that is not a
+    /// step (a solver that returns its input) has the number 0.
     pub batt: Batt,
-    /// What became of the steps.
+    /// Statistics of the merge.
     pub stats: Stats,
 }
 
 /// Merges solvers into one batt, with differs on the input and on each candidate.
 ///
-/// The initial differs come first. Then each solver in turn adds one step; one that is complete is
-/// followed at once by its output and by the differs that compare it. Of differs of the same name only
-/// the first counts.
+/// The differs on the input come first. Then the solvers take turns and add one step each. A
+/// complete solver is followed at once by its output and by the differs that compare it. Of differs
+/// with the same name only the first counts.
 ///
-/// Time and memory grow with the number of steps, not with the size of programs written out.
+/// Time and memory grow with the number of steps, not with the size of the expressions they stand
+/// for.
 pub fn merge(
     solvers: &[Donor<'_>],
     differs: &[Program],
@@ -77,7 +78,8 @@ pub fn merge(
     Ok(Merged { batt, stats })
 }
 
-/// The steps of all solvers, and of all differs each time they are used. All of them could be distinct.
+/// The number of steps of all solvers, and of all differs each time they are used: the most that
+/// the batt can have.
 fn total(solvers: &[Script], differs: &[Script]) -> Result<usize, CardError> {
     let lines = |scripts: &[Script]| -> u64 {
         let each = scripts.iter().map(|script| script.lines.len() as u64);
@@ -97,7 +99,7 @@ fn common_dialect(solvers: &[Donor<'_>], differs: &[Program]) -> Result<Dialect,
         let solvers = solvers.iter().map(|donor| donor.program);
         solvers.chain(differs)
     };
-    // Of equally frequent ones the first solver's; nothing at all is arc-dsl.
+    // Of equally frequent ones the first program's; without programs it is arc-dsl.
     let first = programs().next().map(Program::dialect).unwrap_or_default();
     let frequency = |dialect| {
         let same = programs().filter(|p| p.dialect() == dialect).count();
@@ -120,7 +122,7 @@ fn common_dialect(solvers: &[Donor<'_>], differs: &[Program]) -> Result<Dialect,
 struct Turn<'s> {
     donor: &'s Donor<'s>,
     script: &'s Script,
-    /// What became of the steps it has added so far.
+    /// The values in the batt of the steps it has added so far.
     values: Vec<Operand>,
     made: Occurrences,
 }
@@ -167,7 +169,7 @@ impl Weaver {
         self
     }
 
-    /// Adds one step of a program, whose earlier ones have become `values`.
+    /// Adds one step of a program. `values` are the values in the batt of its earlier steps.
     fn line(
         &mut self,
         kind: &StepKind,
@@ -183,7 +185,7 @@ impl Weaver {
         self.steps.add(kind, made, earlier)
     }
 
-    /// A solver has added all its steps: its output, and what differs say about it.
+    /// Adds the output of a complete solver, and the differs that compare it.
     fn complete(&mut self, turn: &Turn<'_>, differs: &[Script]) {
         let mut value = turn.script.result.clone();
         place(&mut value, &turn.values, &INPUT);
@@ -198,7 +200,7 @@ impl Weaver {
         self.compare(differs, &value, Some(&turn.donor.id), &turn.made);
     }
 
-    /// Differs on a grid: the input, or the last output.
+    /// Adds the differs on a grid: the input, or the last output.
     fn compare(
         &mut self,
         differs: &[Script],
@@ -248,7 +250,7 @@ impl Weaver {
     }
 }
 
-/// Puts an operand of a script in its place in the batt.
+/// Replaces an operand of a script by its value in the batt.
 fn place(operand: &mut Operand, values: &[Operand], input: &Operand) {
     if *operand == INPUT {
         operand.clone_from(input);
@@ -257,7 +259,7 @@ fn place(operand: &mut Operand, values: &[Operand], input: &Operand) {
     }
 }
 
-/// The number of a value in the text; 0 if it is no step.
+/// The number of a value in the text; 0 if it is not a step.
 fn number(value: &Operand) -> u32 {
     match value {
         Operand::Step(id) => id.0 + 1,
@@ -265,7 +267,7 @@ fn number(value: &Operand) -> u32 {
     }
 }
 
-/// The steps among some values and the steps given, growing.
+/// The steps among some values together with more steps, in ascending order.
 fn step_set(values: &[Operand], more: &[StepId]) -> Vec<StepId> {
     let steps = values.iter().filter_map(|value| match value {
         Operand::Step(id) => Some(*id),

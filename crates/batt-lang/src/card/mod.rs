@@ -1,4 +1,4 @@
-//! Cards: many solvers made into one [`Batt`](crate::Batt), and single solvers cut out of it again.
+//! Card: merges many solvers into one [`Batt`](crate::Batt), and extracts single solvers from it.
 //!
 //! ```text
 //!  solvers --> select --> Donors --+                                   +--> Stats
@@ -6,12 +6,12 @@
 //!  differs --------------> Programs +                                  +--> extract --> Program
 //! ```
 //!
-//! Merging has two parts. Each program is first simplified by itself: calls of known closures are
-//! resolved, calls of constants alone are folded, and steps that nobody needs and that cannot fail are dropped.
-//! Then the solvers take turns, one step each, and a step that is there already is not made again.
+//! Merging has two parts. First each program is simplified by itself: calls of known closures are
+//! resolved, calls of constants alone are folded, and unused steps that cannot fail are dropped.
+//! Then the solvers take turns, one step each, and equal steps are made once.
 //!
-//! None of this changes an answer. What a solver gives, and whether it fails, is the same in the batt
-//! as alone; each rule says at its place why.
+//! None of this changes an answer: a solver has the same value in the batt as alone, or fails in
+//! both. The documentation of each rule says why.
 //!
 //! ```
 //! use batt_lang::SolverFile;
@@ -49,7 +49,9 @@
 //! ```
 
 mod dead;
+mod differ_set;
 mod differs;
+mod donors;
 mod extract;
 mod fold;
 mod hash;
@@ -63,7 +65,9 @@ mod stats;
 #[cfg(test)]
 mod tests;
 
+pub use differ_set::DifferSet;
 pub use differs::differs;
+pub use donors::{DonorIds, donor_id, mutant_id};
 pub use extract::{ExtractError, canonical, extract, extract_value};
 pub use hash::structural_hash;
 pub use merge::{Merged, merge};
@@ -79,40 +83,40 @@ use crate::program::Program;
 /// A solver to merge.
 #[derive(Clone, Debug)]
 pub struct Donor<'p> {
-    /// Names it in the batt, usually by the task it was written for; no two donors of a batt share one.
+    /// Its name in the batt, usually the id of its task; unique within a batt.
     pub id: String,
     /// The solver. It takes `I`, or any of `S`, `I` and `C`.
     pub program: &'p Program,
-    /// The cells of its task: all grids of all pairs.
+    /// The number of cells of its task: all grids of all pairs.
     pub size: Option<usize>,
-    /// Is it a solver that was changed by chance?
+    /// Whether it is a random mutation of another solver.
     pub mutated: bool,
 }
 
-/// In which order solvers take their turns.
+/// The order in which solvers take their turns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// The largest task first, those without a size last; equal ones as given.
+    /// The largest task first, solvers without a size last, equal ones as given.
     #[default]
     LargestFirst,
     /// As given.
     AsGiven,
 }
 
-/// How to merge. Every simplification can be switched off, to see what it is worth.
+/// Options of [`merge`]. Every simplification can be switched off, to measure its effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardOptions {
-    /// Who takes the first turn.
+    /// The order in which solvers take turns.
     pub order: Order,
-    /// Compute calls of constants alone while merging?
+    /// Whether to compute calls of constants alone while merging.
     pub fold: bool,
-    /// Replace calls of known closures by calls of what they stand for?
+    /// Whether to replace calls of known closures by the calls inside them.
     pub resolve: bool,
-    /// Drop steps that nobody needs and that cannot fail?
+    /// Whether to drop unused steps that cannot fail.
     pub drop_dead: bool,
-    /// How the batt is meant to run. Whatever is merged for [`OnError::Defaults`] can be run either way. What
-    /// is merged for [`OnError::Poison`] should be run so: a closure that fails half way has *one*
-    /// default, and the steps it is resolved into have several.
+    /// How the batt is meant to run. A batt merged for [`OnError::Defaults`] can run either way.
+    /// One merged for [`OnError::Poison`] should run that way: a closure that fails half way has
+    /// *one* default, but the steps it is resolved into have several.
     pub on_error: OnError,
 }
 
@@ -129,7 +133,7 @@ impl Default for CardOptions {
 }
 
 impl CardOptions {
-    /// Sharing alone: every step stays what it was in its program.
+    /// Sharing alone: every step stays as it is in its program.
     pub fn sharing_only() -> CardOptions {
         CardOptions {
             fold: false,
@@ -140,18 +144,18 @@ impl CardOptions {
     }
 }
 
-/// Why programs cannot be merged.
+/// The reason why programs cannot be merged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CardError {
-    /// A batt is of one dialect.
+    /// A batt has one dialect.
     #[error("most programs are {}, but {} not: {}", dialect.name(), are(odd), list(odd))]
     MixedDialects {
-        /// The dialect of most.
+        /// The dialect of most programs.
         dialect: Dialect,
-        /// The functions of another one, and which.
+        /// The functions of other dialects, with their dialects.
         odd: Vec<(String, Dialect)>,
     },
-    /// Programs take some of `S`, `I` and `C`, or one grid.
+    /// A program takes some of `S`, `I` and `C`, or one grid.
     #[error("'{function}' takes ({}); a solver takes (I) or some of (S, I, C)", params.join(", "))]
     Parameters {
         /// The function.
@@ -165,12 +169,35 @@ pub enum CardError {
         /// The id.
         id: String,
     },
-    /// Step numbers have to fit 30 bits.
+    /// Step numbers must fit 30 bits.
     #[error("up to {steps} steps are too many for one batt")]
     TooManySteps {
-        /// How many there might be.
+        /// The greatest number of steps that merging could make.
         steps: u64,
     },
+    /// A file of differs has none.
+    #[error("no differ in {file}")]
+    NoDiffer {
+        /// The file.
+        file: String,
+    },
+}
+
+impl CardError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            CardError::MixedDialects { .. } => {
+                "make a card of each, or say with --dialect which library all are written for"
+            }
+            CardError::Parameters { .. } => "change its parameters or leave it out",
+            CardError::DuplicateDonor { .. } => "give one of them another name",
+            CardError::TooManySteps { .. } => "take fewer solvers, with --count",
+            CardError::NoDiffer { .. } => {
+                "a differ compares two grids: def differ_<name>(S, I, C): ... return O"
+            }
+        }
+    }
 }
 
 fn are(odd: &[(String, Dialect)]) -> &'static str {

@@ -1,21 +1,21 @@
-//! Resolving: a call of a closure that is known becomes calls of what the closure stands for.
+//! Resolving: replaces the call of a known closure by the calls that the closure would make.
 //!
-//! `x1 = rbind(o_g, R5); x2 = x1(I)` becomes `x2 = o_g(I, R5)`. The step that makes the closure is usually needed
-//! no longer, and the calls that come out can be shared with those of other programs.
+//! `x1 = rbind(o_g, R5); x2 = x1(I)` becomes `x2 = o_g(I, R5)`. The step that makes the closure is
+//! usually not needed any more, and other programs can share the resulting calls.
 //!
-//! The outcome is the same. A call is resolved only if every function in it is known down to the primitives, and
-//! each gets the number of arguments it takes; so nothing about the calls themselves can fail that would not have
-//! failed, or succeeded, before. Functions have no effects, so it does not matter in which order
-//! the parts are computed: one that fails fails the solver. One thing does differ: resolved calls do not
-//! count as nested, so a run that just reaches the limit on nested calls may get by with it.
+//! The outcome is the same. A call is resolved only if every function in it is known down to the
+//! primitives, and each gets the number of arguments it takes, so every call succeeds or fails as
+//! before. Functions have no side effects, so the order of the parts does not matter: if one fails,
+//! the solver fails. There is one difference: resolved calls do not count as nested, so a run that
+//! barely exceeds the limit on nested calls may succeed.
 
 use batt_dsl::{Dialect, Literal, OpId};
 
 use crate::batt::OnError;
 use crate::program::{Operand, StepKind};
 
-/// A closure may stand for this many calls, and be nested this deeply. They bound the work for a single step:
-/// closures composed with themselves double every time.
+/// A closure may stand for this many calls, and be nested this deeply. The limits bound the work
+/// for a single step: a closure composed with itself doubles every time.
 const MAX_CALLS: usize = 64;
 const MAX_DEPTH: usize = 32;
 
@@ -27,11 +27,11 @@ enum Known<'s> {
     Op(OpId),
     /// Made by the named primitive of these operands.
     Closure(&'static str, &'s [Operand]),
-    /// `power`, more than once.
+    /// `power` with an exponent of at least 2.
     Power(&'s Operand, i64),
 }
 
-/// An argument of a call that has been planned.
+/// An argument of a planned call.
 #[derive(Clone, Debug)]
 pub(super) enum Planned {
     Given(Operand),
@@ -39,16 +39,16 @@ pub(super) enum Planned {
     Call(usize),
 }
 
-/// The calls that a call of a closure stands for, one after the other.
+/// The calls that a call of a closure stands for, in order.
 type Calls = Vec<(OpId, Vec<Planned>)>;
 
-/// The calls that a call of a closure stands for, and which value is that of the whole.
+/// The calls that a call of a closure stands for, and the value of the whole.
 pub(super) struct Plan {
     pub calls: Calls,
     pub value: Planned,
 }
 
-/// Finds out what calls of closures stand for.
+/// Finds the calls that calls of closures stand for.
 pub(super) struct Resolver {
     equality: Option<OpId>,
     on_error: OnError,
@@ -62,7 +62,8 @@ impl Resolver {
         }
     }
 
-    /// The calls that a call stands for, if its callee is known. `lines` are the steps so far.
+    /// Returns the calls that a call stands for, if its callee is known. `lines` are the steps so
+    /// far.
     pub fn plan(&self, lines: &[StepKind], callee: &Operand, args: &[Operand]) -> Option<Plan> {
         let mut calls = Calls::new();
         let given = args.iter().cloned().map(Planned::Given).collect();
@@ -81,7 +82,7 @@ struct Planner<'s> {
 }
 
 impl<'s> Planner<'s> {
-    /// Plans one call. It is `inner` if more is done with its value.
+    /// Plans one call. It is `inner` if another call uses its value.
     fn call(
         &self,
         calls: &mut Calls,
@@ -154,8 +155,9 @@ impl<'s> Planner<'s> {
         if let ("identity", [same]) = (op.op().name, &args[..]) {
             return Some(same.clone());
         }
-        // Where a failing step gets a default, a closure that fails inside gets one default for all of it. Its
-        // last call may fail: the default of a closure and of a primitive that fails are both `()`.
+        // Where failing steps get a default, a closure that fails inside gets one default as a
+        // whole. Its last call may fail, because the default of a closure and of a failing
+        // primitive are both `()`.
         let defaults = self.resolver.on_error == OnError::Defaults;
         if inner && defaults && op.op().fallback.is_none() {
             return None;
@@ -164,13 +166,13 @@ impl<'s> Planner<'s> {
         Some(Planned::Call(calls.len() - 1))
     }
 
-    /// Does this function, with one argument bound, take so many?
+    /// Some if this function, with one argument bound, takes this many arguments.
     fn takes(&self, function: &'s Operand, args: usize, depth: usize) -> Option<()> {
         (self.bound_arity(function, depth)? == args).then_some(())
     }
 
-    /// How many arguments a function takes once one is bound. Only two and three are told apart: a function
-    /// of any other number becomes one of three.
+    /// The number of arguments of a function with one argument bound. As in Python's code, a
+    /// function of two or three parameters loses one; any other becomes a function of three.
     fn bound_arity(&self, function: &'s Operand, depth: usize) -> Option<usize> {
         Some(match self.arity(function, depth)? {
             2 => 1,
@@ -203,7 +205,7 @@ impl<'s> Planner<'s> {
             match (name, args) {
                 ("identity", [same]) => function = same,
                 ("power", [same, times]) => match times.literal()? {
-                    // As Python has it, True is 1.
+                    // In Python, `True` is 1.
                     Literal::Int(1) | Literal::Bool(true) => function = same,
                     Literal::Int(n @ 2..=MAX_POWER) => return Some(Known::Power(same, n)),
                     _ => return None,
@@ -218,8 +220,8 @@ impl<'s> Planner<'s> {
     }
 }
 
-/// What a step merely hands on. A primitive stays behind `identity`: with a wrong number of arguments it
-/// can be called by another name, but not by its own, which a file of solvers must not do.
+/// The operand that a step passes on unchanged. A primitive stays behind `identity`: a call of it
+/// with a wrong number of arguments is allowed through a variable, but not by its own name.
 pub(super) fn same(kind: &StepKind) -> Option<&Operand> {
     match direct_call(kind) {
         Some(("identity", [same])) if !matches!(same, Operand::Op(_)) => Some(same),
@@ -238,7 +240,7 @@ pub(super) fn direct_call(kind: &StepKind) -> Option<(&'static str, &[Operand])>
     }
 }
 
-/// Is this certainly a function, given that its step succeeds?
+/// Returns whether this is certainly a function, given that its step succeeds.
 pub(super) fn is_function(lines: &[StepKind], operand: &Operand) -> bool {
     let mut operand = operand;
     for _ in 0..MAX_DEPTH {
@@ -261,5 +263,5 @@ pub(super) fn is_function(lines: &[StepKind], operand: &Operand) -> bool {
     false
 }
 
-/// The primitives that give a function, if anything.
+/// The primitives whose value is a function if they succeed.
 const MAKERS: [&str; 6] = ["compose", "chain", "fork", "matcher", "lbind", "rbind"];

@@ -1,11 +1,11 @@
-//! Scripts: the steps of a program, with the parameters of a batt.
+//! Scripts: the steps of a program in terms of a batt's parameters.
 
 use crate::batt::PARAMS;
 use crate::program::{Operand, ParamId, Program, StepKind};
 
 use super::CardError;
 
-/// A program on its way into a batt. Steps refer to each other by position, and to the batt's parameters.
+/// A program to merge. Its steps refer to each other by position, and to the batt's parameters.
 #[derive(Clone, Debug)]
 pub(super) struct Script {
     pub name: String,
@@ -13,11 +13,12 @@ pub(super) struct Script {
     pub result: Operand,
 }
 
-/// Which parameter of a batt each parameter of a program is: by its name, in any case; a lone one is the input.
+/// Maps the parameters of a program to those of a batt: by name, ignoring case; a single parameter
+/// of any other name is the input.
 pub(crate) fn roles(params: &[String]) -> Option<Vec<ParamId>> {
     const INPUT: ParamId = ParamId(1);
     if params.len() == 1 {
-        // `def differ(C)` would be odd, but it says what it means.
+        // `def differ(C)` is unusual, but clear.
         return Some(vec![role(&params[0]).unwrap_or(INPUT)]);
     }
     let roles: Vec<ParamId> = params
@@ -65,7 +66,7 @@ impl Script {
     }
 }
 
-/// Puts what became of earlier steps in the place of their positions.
+/// Replaces an earlier step by its value.
 pub(super) fn follow(operand: &mut Operand, values: &[Operand]) {
     if let Operand::Step(id) = operand {
         *operand = values[id.index()].clone();

@@ -1,17 +1,17 @@
-//! Selection: some of many solvers, by chance that can be repeated.
+//! Selection: picks some of many solvers at random, repeatably.
 
 use super::Donor;
 use crate::random::SplitMix64;
 
-/// Why solvers cannot be picked.
+/// The reason why solvers cannot be picked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SelectError {
-    /// Fewer solvers than asked for.
-    #[error("{wanted} solvers wanted, but there {}", there_are(*found))]
+    /// There are fewer solvers than requested.
+    #[error("{wanted} solvers requested, but there {}", there_are(*found))]
     TooFew {
-        /// How many were asked for.
+        /// The requested number.
         wanted: usize,
-        /// How many there are.
+        /// The available number.
         found: usize,
     },
     /// No solver has this id.
@@ -30,13 +30,13 @@ fn there_are(found: usize) -> String {
     }
 }
 
-/// Picks solvers: all of them, or those of one task; of these all, or `count` with equal chances. They keep their
-/// order.
+/// Picks solvers: from all of them or those of one task, all or a uniform random sample of `count`.
+/// They keep their order.
 ///
-/// The same seed picks the same positions, in every version: candidates are shuffled from the front
-/// (Fisher and Yates) as far as needed, with numbers of SplitMix64 started at the seed, each number below *n* being
-/// the high word of the 128-bit product of one output and *n*, and outputs that would favour some being
-/// skipped (Lemire).
+/// The same seed picks the same positions in every version. Candidates are shuffled from the front
+/// (Fisher and Yates) as far as needed, with SplitMix64 started at the seed. Each number below *n*
+/// is the high word of the 128-bit product of one output and *n*; biased outputs are skipped
+/// (Lemire).
 pub fn select<'p>(
     donors: &[Donor<'p>],
     count: Option<usize>,
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn every_donor_has_the_same_chance() {
+    fn every_donor_is_equally_likely() {
         with_donors(10, |donors| {
             let mut hits = [0; 10];
             for seed in 0..2000 {
@@ -133,11 +133,11 @@ mod tests {
             let text = |r: Result<Vec<Donor>, SelectError>| r.expect_err("an error").to_string();
             assert_eq!(
                 text(select(donors, Some(4), None, 0)),
-                "4 solvers wanted, but there are only 3"
+                "4 solvers requested, but there are only 3"
             );
             assert_eq!(
                 text(select(donors, Some(2), Some("d1"), 0)),
-                "2 solvers wanted, but there is only one"
+                "2 solvers requested, but there is only one"
             );
             assert_eq!(
                 text(select(donors, None, Some("x"), 0)),

@@ -1,4 +1,4 @@
-//! Sharing: a step that is there already is not made again.
+//! Sharing: equal steps of different programs become one.
 
 use std::collections::HashMap;
 
@@ -6,19 +6,20 @@ use batt_dsl::{Dialect, Literal, Type};
 
 use crate::program::{Operand, StepId, StepKind};
 
-/// How often a program has made each step that is its own every time, by the first such step.
+/// How often a program has made each step that [is new each time](is_new_each_time), by the first
+/// such step.
 pub(super) type Occurrences = HashMap<StepId, u32>;
 
-/// Positions of steps and literals have to leave two bits of 32 for what they are.
+/// The most steps or literals: a code has 32 bits, of which two are for the kind of operand.
 pub(super) const MAX_STEPS: u64 = 1 << 30;
 
-/// Steps under construction, none of them twice.
+/// Steps under construction, without duplicates.
 pub(super) struct Steps {
     dialect: Dialect,
     pub kinds: Vec<StepKind>,
     /// The first step of each structure.
     first: HashMap<Box<[u32]>, StepId>,
-    /// Further ones of the same structure, by the first one and their number.
+    /// Further steps of the same structure, by the first one and their number.
     repeats: HashMap<(StepId, u32), StepId>,
     literals: HashMap<Literal, u32>,
     key: Vec<u32>,
@@ -36,8 +37,8 @@ impl Steps {
         }
     }
 
-    /// A step of a program: a new one, or one that is there. `own` counts what the program has made so far,
-    /// `earlier` what was made by a program whose values this one sees.
+    /// Adds a step of a program, or finds an existing one. `own` counts the steps that the program
+    /// has made so far, `earlier` those of a program whose values this one sees.
     pub fn add(
         &mut self,
         kind: StepKind,
@@ -80,7 +81,7 @@ impl Steps {
         Operand::Step(step)
     }
 
-    /// A step that shares with any other of the same structure.
+    /// Adds a step, or finds an existing one of the same structure.
     pub fn add_structure(&mut self, kind: StepKind) -> Operand {
         if let Some(literal) = literal_tuple(&kind) {
             return Operand::Literal(literal);
@@ -102,9 +103,9 @@ impl Steps {
         id
     }
 
-    /// The first step of this structure, or the key to put it under.
+    /// Returns the first step of this structure, or the key for it.
     fn find(&mut self, kind: &StepKind) -> Result<StepId, Box<[u32]>> {
-        /// Stands before the items of a tuple, where a call has its callee.
+        /// Takes the place of the callee in the key of a tuple.
         const TUPLE: u32 = u32::MAX;
         let mut key = std::mem::take(&mut self.key);
         key.clear();
@@ -120,8 +121,8 @@ impl Steps {
         found
     }
 
-    /// An operand in one word. Constants and literals of the same value and kind have the same one: `ONE`, `F1`
-    /// and `1`, but not `True`.
+    /// The code of an operand, one word. Constants and literals of the same value and kind have the
+    /// same code: `ONE`, `F1` and `1`, but not `True`.
     fn code(&mut self, operand: &Operand) -> u32 {
         const KIND: u32 = 30;
         match operand {
@@ -143,8 +144,8 @@ impl Steps {
     }
 }
 
-/// A tuple of nothing but literals and constants is a literal, not a step. It can become one when operands
-/// are replaced.
+/// Returns the literal of a tuple of literals and constants alone. Such a tuple is not a step, but
+/// a step can become one when its operands are replaced.
 pub(super) fn literal_tuple(kind: &StepKind) -> Option<Literal> {
     match kind {
         StepKind::Tuple(items) => {
@@ -155,18 +156,19 @@ pub(super) fn literal_tuple(kind: &StepKind) -> Option<Literal> {
     }
 }
 
-/// Can a program tell two runs of this step apart, given the same operands?
+/// Returns whether a program can distinguish two runs of this step with the same operands.
 ///
-/// Values are compared by what they are, with two exceptions. A closure is equal only to itself, and so, inside
-/// a container, is a nan that arithmetic made. `x1 = rbind(add, ONE)` and `x2 = rbind(add, ONE)` are two functions, and
-/// `equality(x1, x2)` is false: made once, it would be true. So within one program such a step is made as often as
-/// the program says. *Different* programs never meet each other's values, so the first occurrence of one may be the
-/// first of the other, the second the second, and so on. A differ that looks at a candidate does meet
-/// the solver's values: its occurrences are counted on from there.
+/// Values are compared by content, with two exceptions. A closure is equal only to itself, and so
+/// is, inside a container, a nan that arithmetic made. `x1 = rbind(add, ONE)` and `x2 = rbind(add,
+/// ONE)` are two functions, and `equality(x1, x2)` is false; with one shared step it would be true.
+/// So within one program such a step is made as often as the program says. *Different* programs
+/// never see each other's values, so the first occurrence in one program may be shared with the
+/// first in another, the second with the second, and so on. A differ on a candidate does see the
+/// solver's values, so its occurrences continue the solver's count.
 ///
-/// Anything that calls functions may make such values, and we do not look inside. In tokpidjin, so may
-/// whatever computes with numbers or coordinates; only families that merely select and arrange are
-/// exempt. It costs little to be careful: repetition within one program is rare.
+/// Any call of a function may make such values; this does not look inside. In tokpidjin, so may any
+/// computation with numbers or coordinates; only families that merely select and arrange are
+/// exempt. The caution is cheap, because repetition within one program is rare.
 pub(super) fn is_new_each_time(dialect: Dialect, kind: &StepKind) -> bool {
     const ARRANGING: [&str; 6] = [
         "logic",

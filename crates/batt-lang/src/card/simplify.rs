@@ -1,4 +1,4 @@
-//! Simplifying one program by itself, before it is merged.
+//! Simplifying: rewrites one program by itself before merging.
 
 use batt_dsl::{Dialect, OpId};
 
@@ -37,8 +37,8 @@ impl Simplifier {
         simpler
     }
 
-    /// One pass does for both rules, since each can make room for the other: a folded exponent makes a
-    /// power known, a resolved call may be one of constants.
+    /// Applies both rules in one pass, because each enables the other: a folded exponent makes a
+    /// power known, and a resolved call may be one of constants.
     fn rewrite(&mut self, script: Script) -> Script {
         if self.resolver.is_none() && self.folder.is_none() {
             return script;

@@ -1,4 +1,4 @@
-//! What merging did: steps before and after, the most shared ones, primitives by frequency.
+//! Statistics of a merge: steps before and after, the most shared steps, primitives by frequency.
 
 use std::collections::HashMap;
 
@@ -7,20 +7,20 @@ use batt_dsl::OpId;
 use crate::batt::Batt;
 use crate::program::{Operand, StepKind};
 
-/// How a batt came about, in numbers.
+/// Statistics of a merge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stats {
-    /// Solvers merged.
+    /// The number of merged solvers.
     pub solvers: usize,
-    /// Differs, each used on the input and on every candidate.
+    /// The number of differs; each is used on the input and on every candidate.
     pub differs: usize,
-    /// Steps of all solvers before anything was done.
+    /// The steps of all solvers before merging.
     pub solver_steps: usize,
-    /// Steps of all solvers, and of all differs each time they are used.
+    /// The steps of all solvers, and of all differs each time they are used.
     pub before: usize,
-    /// Steps left by sharing alone.
+    /// The steps after sharing alone.
     pub shared: usize,
-    /// Steps of the batt: simplified and shared.
+    /// The steps of the batt, simplified and shared.
     pub after: usize,
     /// How many solvers use each step, the most used first. Steps of differs alone are not listed.
     pub uses: Vec<StepUse>,
@@ -28,7 +28,7 @@ pub struct Stats {
     pub ops: Vec<OpCount>,
 }
 
-/// How many solvers use a step. [`Batt::call_text`] tells what it says.
+/// How many solvers use a step. [`Batt::call_text`] gives its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepUse {
     /// The number of the step.
@@ -42,9 +42,9 @@ pub struct StepUse {
 pub struct OpCount {
     /// The primitive.
     pub op: OpId,
-    /// Steps that call it.
+    /// The number of steps that call it.
     pub called: usize,
-    /// Times it is handed to another as a function.
+    /// How often it is passed to another primitive as a function.
     pub passed: usize,
 }
 

@@ -25,7 +25,7 @@ fn merge_all(programs: &[Program], differs: &[Program], options: &CardOptions) -
     merge(&donors(programs), differs, options).expect("mergeable")
 }
 
-/// A batt as text: steps, `o donor value` and `s donor differ value` in their places.
+/// A batt as text: steps, with `o donor value` and `s donor differ value` in between.
 fn show(batt: &Batt) -> Vec<String> {
     let value = |value: &Operand| match value {
         Operand::Step(id) => format!("t{}", batt.numbers[id.index()]),
@@ -41,7 +41,7 @@ fn show(batt: &Batt) -> Vec<String> {
             let text = batt.call_text(batt.step_numbered(number).expect("a step"));
             lines.push(format!("t{number} = {text}"));
         }
-        // Where several appends stand between the same steps, each output comes before its scores.
+        // Between the same two steps, each output comes before its scores.
         let initial = batt.scores.iter().filter(|s| s.donor.is_none());
         let mut appends: Vec<String> = initial
             .filter(|s| s.after as usize == after)
@@ -183,7 +183,7 @@ fn constants_are_compared_by_value_and_kind() {
 
 #[test]
 fn a_closure_is_made_as_often_as_a_program_makes_it() {
-    // In Python the two are different functions: the result is False.
+    // In Python these are two different functions: the result is False.
     let twice =
         "def a(I):\n  x1 = rbind(add, ONE)\n  x2 = rbind(add, ONE)\n  return equality(x1, x2)\n";
     let other =
@@ -196,12 +196,12 @@ fn a_closure_is_made_as_often_as_a_program_makes_it() {
             "t2 = rbind(add, ONE)",
             "t3 = equality(t1, t2)",
             "o a t3",
-            // The first of one program is the first of another.
+            // The first one of one program is shared with the first one of another.
             "t4 = (t2, t1, t1)",
             "o b t4",
         ],
     );
-    // What calls an unknown function may make one too; what selects does not.
+    // A call of an unknown function may make a closure too; a selection does not.
     let calls = "def a(I):\n  f = first(I)\n  x1 = f(I)\n  x2 = f(I)\n  g = first(I)\n  return (x1, x2, g)\n";
     check(
         calls,
@@ -217,7 +217,7 @@ fn a_closure_is_made_as_often_as_a_program_makes_it() {
 }
 
 #[test]
-fn a_differ_does_not_reuse_the_closures_of_the_solver_it_looks_at() {
+fn a_differ_does_not_reuse_the_closures_of_the_solver_it_compares() {
     let solver = programs("def a(I):\n  return rbind(add, ONE)\n");
     let differ = programs("def d(S, I, C):\n  x1 = rbind(add, ONE)\n  return equality(x1, I)\n");
     let merged = merge_all(&solver, &differ, &CardOptions::default());
@@ -270,7 +270,7 @@ fn a_dead_step_that_may_fail_stays() {
             "t1 = hmirror(I)",
             "t2 = palette(t1)",
             "t3 = first(t2)",
-            // A set has no arity; nothing is the function zero times.
+            // A set has no arity, and `power` with exponent 0 fails.
             "t4 = rbind(t2, I)",
             "t5 = power(trim, ZERO)",
             "o a I",
@@ -284,7 +284,7 @@ fn a_dead_step_that_may_fail_stays() {
 }
 
 #[test]
-fn what_one_solver_needs_is_no_step_of_one_that_does_not() {
+fn a_step_belongs_only_to_solvers_that_need_it() {
     let merged = check(
         "def a(I):\n  x1 = astuple(I, I)\n  return x1\n\
          def b(I):\n  x1 = astuple(I, I)\n  return trim(I)\n",
@@ -303,7 +303,7 @@ fn calls_of_constants_are_folded() {
         &only(|o| o.fold = true),
         &["t1 = (((3, 40), (0, 1, 2)), I)", "o a t1"],
     );
-    // A value with a name gets it.
+    // A value with a name is written by its name.
     check(
         "def a(I):\n  x1 = add(ONE, TWO)\n  x2 = subtract(UNITY, RIGHT)\n  x3 = even(x1)\n  \
          x4 = upscale(I, x1)\n  x5 = shoot(x2, x2)\n  return (x3, x4, x5)\n",
@@ -318,7 +318,7 @@ fn calls_of_constants_are_folded() {
 }
 
 #[test]
-fn what_fails_or_cannot_be_written_is_not_folded() {
+fn calls_that_fail_or_have_no_literal_are_not_folded() {
     let text = "def a(I):\n  x1 = divide(ONE, ZERO)\n  x2 = initset(ONE)\n  x3 = interval(ZERO, 17, ONE)\n  \
                 x4 = identity(None)\n  x5 = rbind(add, ONE)\n  return (x1, x2, x3, x4, x5)\n";
     check(
@@ -364,7 +364,7 @@ fn bound_functions_are_resolved() {
         "x1 = lbind(hconcat, I); x2 = trim(I); return x1(x2)",
         &["t1 = trim(I)", "t2 = hconcat(I, t1)", "o a t2"],
     );
-    // Three parameters: two are left; four: three are left.
+    // A function of three parameters becomes one of two, one of four becomes one of three.
     resolves(
         "x1 = lbind(fill, I); x2 = rbind(x1, I); return x2(ONE)",
         &["t1 = fill(I, ONE, I)", "o a t1"],
@@ -373,12 +373,12 @@ fn bound_functions_are_resolved() {
         "x1 = rbind(objects, T); return x1(I, F, T)",
         &["t1 = objects(I, F, T, T)", "o a t1"],
     );
-    // A function of one argument, once bound, cannot be called.
+    // A function of one parameter cannot be called once that is bound.
     resolves(
         "x1 = rbind(trim, T); return x1(I)",
         &["t1 = rbind(trim, T)", "t2 = t1(I)", "o a t2"],
     );
-    // Wrong number of arguments: it fails as it stands.
+    // A call with a wrong number of arguments fails as it is.
     resolves(
         "x1 = rbind(upscale, TWO); return x1(I, I)",
         &["t1 = rbind(upscale, TWO)", "t2 = t1(I, I)", "o a t2"],
@@ -435,7 +435,7 @@ fn powers_and_identities_are_resolved() {
     );
     resolves("x1 = identity(I); return x1", &["o a I"]);
     resolves("x1 = compose(identity, identity); return x1(I)", &["o a I"]);
-    // A primitive called wrongly by its own name would not load.
+    // A primitive called by its own name with wrong arguments would not load.
     resolves(
         "x1 = identity(trim); return x1(I, I)",
         &["t1 = identity(trim)", "t2 = t1(I, I)", "o a t2"],
@@ -464,7 +464,7 @@ fn unknown_functions_are_not_resolved() {
 }
 
 #[test]
-fn closures_that_double_are_left_alone() {
+fn closures_that_double_are_not_resolved() {
     let mut body = "x0 = compose(trim, trim); ".to_owned();
     for k in 1..60 {
         body += &format!("x{k} = compose(x{}, x{}); ", k - 1, k - 1);
@@ -475,7 +475,7 @@ fn closures_that_double_are_left_alone() {
 }
 
 #[test]
-fn where_failures_get_defaults_only_the_last_call_may_fail() {
+fn with_defaults_only_the_last_call_may_fail() {
     let options = CardOptions {
         on_error: OnError::Defaults,
         ..CardOptions::default()
@@ -493,12 +493,12 @@ fn where_failures_get_defaults_only_the_last_call_may_fail() {
 }
 
 #[test]
-fn differs_stand_first_and_after_each_output() {
+fn differs_come_first_and_after_each_output() {
     let mut differs = programs(
         "def d(S, I, C):\n  x1 = palette(I)\n  x2 = palette(C)\n  return difference(x1, x2)\n\
          def e(S, I, C):\n  return equality(I, C)\n",
     );
-    // One of the same name does not count.
+    // A second differ of the same name does not count.
     differs.extend(programs("def d(S, I, C):\n  return I\n"));
     let solvers = programs(
         "def a(I):\n  x1 = rot90(I)\n  return trim(x1)\ndef b(S, I, C):\n  return rot90(I)\n",
@@ -564,7 +564,7 @@ fn parameters_go_by_name() {
 }
 
 #[test]
-fn errors_name_who_is_to_blame() {
+fn errors_name_the_program() {
     let error = |programs: &[Program]| {
         let options = CardOptions::default();
         let error = merge(&donors(programs), &[], &options).expect_err("an error");
@@ -590,7 +590,7 @@ fn errors_name_who_is_to_blame() {
 }
 
 #[test]
-fn nothing_at_all_is_a_batt_too() {
+fn an_empty_merge_is_an_empty_batt() {
     let merged = merge(&[], &[], &CardOptions::default()).expect("mergeable");
     assert!(merged.batt.numbers.is_empty());
     let differs = differs(Dialect::ArcDsl);
@@ -599,7 +599,7 @@ fn nothing_at_all_is_a_batt_too() {
 }
 
 #[test]
-fn a_cut_out_solver_is_canonical() {
+fn an_extracted_solver_is_canonical() {
     let text = "def a(I):\n  x1 = palette(I)\n  x2 = hmirror(I)\n  x3 = trim(x2)\n  x4 = hmirror(I)\n  \
                 x5 = first(x1)\n  x6 = x5(x4, x3)\n  return (x6, x3)\n";
     let programs = programs(text);
@@ -621,7 +621,7 @@ fn a_cut_out_solver_is_canonical() {
 }
 
 #[test]
-fn a_cut_out_solver_takes_what_it_needs() {
+fn an_extracted_solver_takes_only_the_parameters_it_needs() {
     let merged = merge_all(
         &programs("def a(S, I, C):\n  return first(S)\ndef b(S, I, C):\n  return I\n"),
         &[],
@@ -640,7 +640,7 @@ fn a_cut_out_solver_takes_what_it_needs() {
 }
 
 #[test]
-fn cutting_out_needs_no_deep_stack() {
+fn extraction_does_not_recurse() {
     let mut builder = ProgramBuilder::new("deep", ["I"]);
     let trim = Operand::Op(OpId::named("trim").expect("a primitive"));
     let mut x = builder.param(0);
@@ -677,7 +677,7 @@ fn the_hash_is_of_the_expression() {
     ] {
         assert_ne!(hash(other), plain, "{other}");
     }
-    // A tuple is one, written out or put together.
+    // A tuple is the same as a literal or as a display of constants.
     assert_eq!(
         hash("def a(I):\n  return (I, DOWN)\n"),
         hash("def a(I):\n  return (I, (1, 0))\n")
@@ -686,7 +686,7 @@ fn the_hash_is_of_the_expression() {
 
 #[test]
 fn the_hash_stays_the_same() {
-    // Archives are filed under these: a change here is a change of the format.
+    // Archives store these hashes: a change here is a change of the format.
     assert_eq!(
         hash("def a(I):\n  x = trim(I)\n  return fill(x, ONE, (x, None, (T, -7)))\n"),
         "15717accab8865de6024ac7363b263ca"

@@ -1,11 +1,11 @@
-//! What is certain about the values of a program before it runs.
+//! Facts: what is certain about the values of a program before it runs.
 
 use batt_dsl::{Literal, OpId};
 
 use super::kinds::{Kinds, Signature};
 use crate::program::{Operand, Program, Step, StepKind};
 
-/// What is known of one value, given that its step succeeds.
+/// The facts about one value, given that its step succeeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fact {
     /// The kinds it can have.
@@ -29,8 +29,8 @@ impl Fact {
         calls: ALL_CALLS,
     };
 
-    /// A value of which only the kind is known. No kind at all is the value of a step that always
-    /// fails: that is reported there, and nothing must be concluded from it further on.
+    /// A value of known kind. No kind at all means that its step always fails. That is reported
+    /// once, for the step itself, so later steps treat the value as unknown.
     fn plain(kinds: Kinds) -> Fact {
         if kinds == Kinds::NOTHING {
             return Fact::UNKNOWN;
@@ -43,7 +43,7 @@ impl Fact {
         }
     }
 
-    /// A function of which only the arity is known, and whether a call can work.
+    /// A function of known arity; `works` tells whether a call can succeed.
     fn function(arity: u8, works: bool) -> Fact {
         Fact {
             kinds: Kinds::FUNCTION,
@@ -52,7 +52,7 @@ impl Fact {
         }
     }
 
-    /// A primitive: one that never fails takes any number of arguments.
+    /// A primitive. One that never fails takes any number of arguments.
     fn primitive(op: OpId) -> Fact {
         let fact = Fact::function(op.op().params.len() as u8, true);
         match op.op().fallback {
@@ -64,12 +64,12 @@ impl Fact {
         }
     }
 
-    /// Can a call with this many arguments succeed?
+    /// Returns whether a call with this many arguments can succeed.
     pub(super) fn callable_with(self, args: usize) -> bool {
         self.calls & bit(args) != 0
     }
 
-    /// One or the other.
+    /// The facts about a value that is one or the other.
     fn or(self, other: Fact) -> Fact {
         Fact {
             kinds: self.kinds | other.kinds,
@@ -79,7 +79,7 @@ impl Fact {
     }
 }
 
-/// What is certain about the values of a program before it runs, whatever its inputs.
+/// Everything that is certain about the values of a program, for all inputs.
 ///
 /// ```
 /// use batt_lang::SolverFile;
@@ -97,7 +97,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Works through the steps of a program.
+    /// Derives the facts of a program, step by step.
     pub fn of(program: &Program) -> Facts {
         let mut facts = Facts {
             steps: Vec::with_capacity(program.steps().len()),
@@ -114,7 +114,7 @@ impl Facts {
         self.fact(operand).kinds
     }
 
-    /// The number of parameters of a function: a primitive, or a closure of one that is known.
+    /// The number of parameters of a function: a primitive, or a closure of a known one.
     pub fn arity(&self, operand: &Operand) -> Option<usize> {
         self.fact(operand).arity.map(usize::from)
     }
@@ -140,7 +140,8 @@ impl Facts {
         }
     }
 
-    /// The result of a primitive; the closures follow the rules of the reference, odd ones included.
+    /// The result of a primitive. Closures follow the rules of the original library, odd ones
+    /// included.
     fn result_of(&self, op: OpId, args: &[Operand]) -> Fact {
         // Instead of the closure it may give its fallback, which takes anything.
         if op.op().fallback.is_some() {
@@ -176,8 +177,8 @@ impl Facts {
     }
 }
 
-/// `lbind` and `rbind`: a function of two or three parameters loses one, and any other, whatever it
-/// takes, becomes a function of three that passes on four.
+/// `lbind` and `rbind`: a function of two or three parameters loses one. Any other becomes a
+/// function of three parameters that passes on four.
 fn bound(function: Fact) -> Fact {
     let after = |arity: u8| match arity {
         2 => 1,

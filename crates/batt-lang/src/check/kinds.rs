@@ -1,9 +1,9 @@
-//! The kinds of value Python tells apart, and what the primitives certainly do with them.
+//! The kinds of value that Python distinguishes, and what primitives certainly do with them.
 //!
-//! The DSL's type hints are conventions: `maximum` is said to give an integer and gives whatever the
-//! container holds. This table has only what is certain: a kind missing from a parameter makes every
-//! call with it fail, and a successful call gives one of the kinds of the result. Primitives that
-//! are not listed may do anything, so a new one needs no row here.
+//! The DSL's type hints are conventions: the hint of `maximum` is an integer, but it returns any
+//! element of the container. This table has only what is certain. A kind missing from a parameter
+//! makes every call with it fail, and a successful call returns one of the kinds of the result.
+//! Primitives that are not listed may do anything, so a new one needs no row here.
 
 use std::fmt;
 use std::ops::{BitAnd, BitOr};
@@ -40,12 +40,12 @@ impl Kinds {
         }
     }
 
-    /// Is there a kind in both?
+    /// Returns whether a kind is in both.
     pub fn overlaps(self, other: Kinds) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// Is every kind of this one in the other?
+    /// Returns whether every kind of this set is in the other.
     pub fn within(self, other: Kinds) -> bool {
         self.0 & !other.0 == 0
     }
@@ -89,14 +89,14 @@ impl fmt::Debug for Kinds {
     }
 }
 
-/// What is certain about a primitive.
+/// The certain facts about a primitive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Signature {
-    /// Kinds each parameter can work with.
+    /// The kinds that each parameter can work with.
     pub params: Vec<Kinds>,
-    /// Kinds of the result.
+    /// The kinds of the result.
     pub result: Kinds,
-    /// Parameters whose kind the result has, if it depends on them.
+    /// The parameters whose kind the result has, if it depends on them.
     pub same: Vec<usize>,
 }
 
@@ -106,7 +106,7 @@ impl Signature {
         static ALL: OnceLock<Vec<Signature>> = OnceLock::new();
         let all = ALL.get_or_init(|| {
             let every = OpId::every().map(Signature::look_up);
-            // The last one is for an op that is in no table.
+            // The last one is for a primitive that is in no table.
             every.chain([Signature::unknown(0)]).collect()
         });
         &all[op.index().min(all.len() - 1)]
@@ -123,8 +123,8 @@ impl Signature {
 
     fn look_up(op: OpId) -> Signature {
         let (name, arity) = (op.op().name, op.op().params.len());
-        // The table is arc-dsl's. Where a primitive never fails, no argument makes a call fail; and what
-        // comes back need not be of the kind that arc-dsl's primitive of that name gives.
+        // The table is arc-dsl's. No argument makes a call fail where a primitive never fails, and
+        // the result need not be of the kind that arc-dsl's primitive of that name returns.
         if op.op().fallback.is_some() {
             return Signature::unknown(arity);
         }
@@ -173,14 +173,14 @@ fn read_kinds(text: &str) -> Option<Kinds> {
         .try_fold(Kinds::NOTHING, |all, c| Some(all | kind(c)?))
 }
 
-/// Names, and what is certain about them: `n` None, `i` integer, `t` tuple, `s` set, `f` function,
-/// `c` container (tuple or set), `_` anything, `=0` the kind of argument 0.
+/// The table: names, and their signature. `n` is None, `i` integer, `t` tuple, `s` set, `f`
+/// function, `c` container (tuple or set), `_` anything, `=0` the kind of argument 0.
 ///
-/// A parameter that is only looked at when a container has elements counts as `_`: with an empty
-/// one the call succeeds.
+/// A parameter that is used only when a container has elements counts as `_`: with an empty
+/// container the call succeeds.
 const TABLE: &[(&str, &str)] = &[
-    // Arithmetic: everything is taken apart by position, which sets do not allow, but the parts of
-    // a pair may be sets and lose another set.
+    // Arithmetic indexes its arguments, which sets do not allow. The parts of a pair may be sets,
+    // though, from which `subtract` can take another set.
     ("add multiply divide vconcat", "it it -> it"),
     ("subtract", "it its -> it"),
     (

@@ -1,8 +1,8 @@
-//! Checks of a program that has loaded: what is superfluous, what cannot work, and what depends on
-//! the order of sets.
+//! Checks of loaded programs: superfluous steps, calls that always fail, and steps whose value
+//! depends on the order of sets.
 //!
-//! Nothing here is an error. A finding that a step always fails is a proof, though: it uses only
-//! what is certain in Python, not the DSL's type hints.
+//! No finding here is an error. The finding that a step always fails is a proof, though: it relies
+//! on Python's rules alone, not on the DSL's type hints.
 
 mod facts;
 mod kinds;
@@ -18,7 +18,7 @@ use crate::source::SourceFile;
 pub use facts::Facts;
 pub use kinds::Kinds;
 
-/// Checks one program; `source` is the file it came from, to show the lines in question.
+/// Checks one program. `source` is the file it came from, for the lines in messages.
 ///
 /// ```
 /// use batt_lang::{SolverFile, check};
@@ -80,7 +80,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Steps that are the same call as an earlier one, of arguments that are the same in turn.
+    /// Reports steps that are the same call as an earlier one, with arguments that are the same in
+    /// turn.
     fn repeated(&mut self) {
         let mut first_of: Vec<StepId> = Vec::with_capacity(self.program.steps().len());
         let mut seen: HashMap<StepKind, StepId> = HashMap::new();
@@ -124,7 +125,7 @@ impl Checker<'_> {
                 Some(arity) if usize::from(arity) != args.len() => {
                     format!("{what} takes {arity} and gets {}", args.len())
                 }
-                _ => format!("the functions in {what} do not take what they are given"),
+                _ => format!("the functions in {what} do not accept their arguments"),
             });
         }
         let Operand::Op(op) = callee else {
@@ -140,8 +141,8 @@ impl Checker<'_> {
                 let (name, kinds) = (param.name, fact.kinds);
                 return Some(format!("'{name}' must be {wanted}, and is {kinds}"));
             }
-            // Where only a function will do it is called, with one element at a time; the binding
-            // primitives alone just keep it.
+            // A parameter that accepts only functions is called with one element at a time. Only
+            // the binding primitives keep the function without calling it.
             let called = wanted.within(Kinds::FUNCTION | Kinds::NONE)
                 && !matches!(op.op().name, "lbind" | "rbind");
             if called && fact.kinds.within(Kinds::FUNCTION) && !fact.callable_with(1) {
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_of_what_is_no_function() {
+    fn calls_of_values_that_are_not_functions_always_fail() {
         let fails = |call: &str| failure(&[], call).unwrap_or_default();
         assert_eq!(fails("ONE(I)"), "ONE is an integer, not a function");
         assert_eq!(fails("(1, I)(I)"), "x.1 is a tuple, not a function");
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn closures_of_the_wrong_arity() {
+    fn calls_of_closures_with_the_wrong_arity_always_fail() {
         let fails = |f: &str, args: &str| failure(&[&format!("f = {f}")], &format!("f({args})"));
         for (f, good) in [
             ("lbind(fill, I)", "I, I"),
@@ -262,7 +263,7 @@ mod tests {
             fails("lbind(fill, I)", "I").unwrap(),
             "f takes 2 and gets 1"
         );
-        let inner = Some("the functions in f do not take what they are given".to_owned());
+        let inner = Some("the functions in f do not accept their arguments".to_owned());
         assert_eq!(fails("compose(add, first)", "I"), inner);
         assert_eq!(fails("compose(first, ONE)", "I"), inner);
         assert_eq!(fails("fork(first, size, size)", "I"), inner);
@@ -296,7 +297,7 @@ mod tests {
         ] {
             assert_eq!(found(call), [""; 0], "{call}");
         }
-        // What is no function still fails when it is called.
+        // A value that is not a function still fails when it is called.
         let why = "this call always fails: F0 is an integer, not a function";
         assert_eq!(found("F0(I)"), [why]);
     }

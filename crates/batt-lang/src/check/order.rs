@@ -1,4 +1,4 @@
-//! Steps whose value can depend on the iteration order of a set.
+//! Finds steps whose value can depend on the iteration order of a set.
 
 use batt_dsl::{Literal, OpId};
 
@@ -6,8 +6,8 @@ use super::facts::Facts;
 use super::kinds::Kinds;
 use crate::program::{Operand, StepKind};
 
-/// Primitives that depend on order only through the container in these positions: given a tuple
-/// there, they do not.
+/// Primitives that depend on order only through the containers in these positions. With tuples
+/// there, they do not depend on it.
 const FINE_ON_TUPLES: &[(&str, &[usize])] = &[
     ("first", &[0]),
     ("last", &[0]),
@@ -27,7 +27,7 @@ const FINE_ON_TUPLES: &[(&str, &[usize])] = &[
     ("paint", &[1]),
 ];
 
-/// Says how a step depends on order: by what it calls, and by functions it hands on.
+/// Explains how a step depends on order: by its callee, and by functions it passes on.
 pub(super) fn dependences(kind: &StepKind, facts: &Facts) -> Vec<String> {
     let StepKind::Call { callee, args } = kind else {
         return Vec::new();
@@ -59,16 +59,16 @@ fn sentence(op: OpId) -> String {
     }
 }
 
-/// Can the order matter for these arguments?
+/// Returns whether the order can matter for these arguments.
 fn may_matter(op: OpId, args: &[Operand], facts: &Facts) -> bool {
     let kinds = |k: usize| args.get(k).map_or(Kinds::ANY, |arg| facts.kinds(arg));
     let name = op.op().name;
     match name {
-        // A set of containers merges to a set, whose order is not looked at.
+        // A set of containers merges to a set, which does not expose the order.
         "merge" | "mfilter" => kinds(0).overlaps(Kinds::TUPLE),
         "mapply" => kinds(1).overlaps(Kinds::TUPLE),
         "combine" => kinds(0).overlaps(Kinds::TUPLE) && kinds(1).overlaps(Kinds::SET),
-        // The background is looked up only when it is left out.
+        // The background colour is looked up only where objects leave it out.
         "objects" => args.get(3).and_then(Operand::literal) != Some(Literal::Bool(false)),
         _ => match FINE_ON_TUPLES.iter().find(|(fine, _)| *fine == name) {
             Some((_, positions)) => positions.iter().any(|&k| kinds(k).overlaps(Kinds::SET)),
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_have_an_order_tuples_do_not_care() {
+    fn only_sets_are_reported() {
         assert_eq!(reported("first(palette(I))"), ["first"]);
         assert_eq!(reported("first((I, I))"), [""; 0]);
         assert_eq!(reported("first(I)"), ["first"]);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_handed_on_count() {
+    fn functions_passed_as_arguments_count() {
         assert_eq!(reported("apply(first, I)"), ["first"]);
         assert_eq!(
             reported("compose(first, mostcolor)"),

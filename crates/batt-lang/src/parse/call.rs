@@ -1,4 +1,4 @@
-//! Calls: order of evaluation, and which argument goes to which parameter.
+//! Lowering of calls: the order of evaluation, and which argument goes to which parameter.
 
 use batt_dsl::OpId;
 use ruff_python_ast as ast;
@@ -49,7 +49,7 @@ impl<'f> Lowering<'f> {
         let form = || Some(format!("the primitive is {}", op.call_form()));
         let (arity, given) = (op.params.len(), args.len() + keywords.len());
         if keywords.is_empty() {
-            // A primitive with a fallback gives it for a wrong number of arguments as well.
+            // A primitive with a fallback also returns it for a wrong number of arguments.
             if arity != given && op.fallback.is_none() {
                 let message = format!("{} takes {}, not {given}", op.name, arguments(arity));
                 self.error(Code::WrongArity, message, call.range(), form());

@@ -1,8 +1,8 @@
-//! Which dialect a file is written in, as far as its text tells.
+//! Detects the dialect of a file from its text.
 //!
-//! Names that only one dialect has are evidence for it, and so is `(S, I, C)` or `(S, I)` as the
-//! signature of most functions, since only tokpidjin's solvers see the demonstrations. RE-ARC has arc-dsl's names; its functions are called
-//! `verify_<id>`. A file that tells nothing is arc-dsl.
+//! Names that only one dialect has are evidence for it. So is `(S, I, C)` or `(S, I)` as the
+//! signature of most functions, since only tokpidjin's solvers see the demonstrations. RE-ARC has
+//! arc-dsl's names; its functions are called `verify_<id>`. A file without evidence is arc-dsl.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -11,7 +11,7 @@ use batt_dsl::Dialect;
 
 use super::scan::{Piece, Word};
 
-/// Names that generated files of tokpidjin use and that are no primitives.
+/// Names of generated tokpidjin files that are not primitives.
 const GENERATED: [&str; 3] = [
     "_get_safe_default",
     "batch_process_samples",
@@ -21,15 +21,15 @@ const GENERATED: [&str; 3] = [
 /// How many names a reason lists.
 const NAMES_SHOWN: usize = 3;
 
-/// A dialect, and why a file was taken for it.
+/// The detected dialect, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Verdict {
     pub dialect: Dialect,
-    /// In words: `tokpidjin: it uses o_g and takes (S, I, C)`.
+    /// The reason as text: `tokpidjin: it uses o_g and takes (S, I, C)`.
     pub reason: String,
 }
 
-/// The names that only one dialect knows, numbered; RE-ARC counts as arc-dsl.
+/// The names that only one dialect has, numbered. RE-ARC counts as arc-dsl.
 struct OwnNames {
     numbers: HashMap<&'static str, usize>,
     names: Vec<(&'static str, Dialect)>,
@@ -59,18 +59,18 @@ fn names(dialect: Dialect) -> impl Iterator<Item = &'static str> {
     ops.chain(dialect.constants().map(|id| id.name()))
 }
 
-/// Is it the name of a primitive or constant there?
+/// Returns whether a dialect has a primitive or constant of this name.
 pub(super) fn knows(dialect: Dialect, name: &str) -> bool {
     dialect.op(name).is_some() || dialect.constant(name).is_some()
 }
 
-/// What the words of a file say, gathered while it is scanned.
+/// The evidence in the words of a file, gathered during the scan.
 pub(super) struct Evidence<'t> {
     text: &'t str,
     own: &'static OwnNames,
-    /// By number of the name: does the file use it, does it assign it?
+    /// By number of the name: whether the file uses it, and whether it assigns it.
     seen: Vec<(bool, bool)>,
-    /// The names that were used, in the order in which they came.
+    /// The used names, in order of their first use.
     used: Vec<usize>,
 }
 
@@ -85,9 +85,9 @@ impl<'t> Evidence<'t> {
         }
     }
 
-    /// Takes a word in.
+    /// Records a word.
     pub(super) fn word(&mut self, word: &Word) {
-        // A word beyond ASCII may not be one to the parser, and is no name of a dialect.
+        // A word beyond ASCII may be cut within a character. No name of a dialect has one.
         let Some(text) = self.text.get(word.range.clone()) else {
             return;
         };
@@ -102,9 +102,9 @@ impl<'t> Evidence<'t> {
         }
     }
 
-    /// The dialect that the words and the functions speak for.
+    /// The dialect for which words and functions give the most evidence.
     pub(super) fn verdict(&self, pieces: &[Piece]) -> Verdict {
-        // A name that the file gives a value of its own says nothing.
+        // A name that the file assigns itself is no evidence.
         let of = |dialect: Dialect| -> Vec<&'static str> {
             let own = self.used.iter().filter(|&&number| !self.seen[number].1);
             let named = own.map(|&number| self.own.names[number]);
@@ -141,14 +141,14 @@ impl<'t> Evidence<'t> {
         }
         let reason = match uses(&arc) {
             Some(uses) => format!("it {uses}"),
-            None => "nothing in it speaks for another dialect".to_owned(),
+            None => "no name in it belongs to another dialect".to_owned(),
         };
         Verdict::new(Dialect::ArcDsl, &reason)
     }
 
     /// The parameters of a function that sees the demonstrations.
     fn samples_signature(&self, piece: &Piece) -> Option<&'static str> {
-        // Only the beginning is looked at: three parameters and their annotations are not long.
+        // Three parameters with annotations are short: the beginning of the list will do.
         let rest = &self.text.as_bytes()[piece.name.clone()?.end..piece.range.end];
         let (b'(', list) = rest.trim_ascii_start().split_first()? else {
             return None;
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_one_dialect_speak_for_it() {
+    fn names_of_one_dialect_are_evidence_for_it() {
         let (dialect, reason) = detected("def f(I):\n  x = add(F0, L1)\n  return x");
         assert_eq!(dialect, Dialect::Tokpidjin);
         assert_eq!(reason, "tokpidjin: it uses F0, L1");
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn the_signature_speaks_for_tokpidjin() {
+    fn the_signature_is_evidence_for_tokpidjin() {
         for params in ["S, I, C", " S ,I: Grid,\n C "] {
             let text = format!("def f({params}):\n  return I");
             let (dialect, reason) = detected(&text);
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn verifiers_speak_for_re_arc() {
+    fn verifiers_are_evidence_for_re_arc() {
         let (dialect, reason) = detected("def verify_00d62c1b(I):\n  return hmirror(I)");
         assert_eq!(dialect, Dialect::ReArc);
         let expected = "re-arc: its functions are verifiers, such as verify_00d62c1b";
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_known_is_arc_dsl() {
+    fn a_file_without_evidence_is_arc_dsl() {
         for text in [
             "",
             "# F0\n'L1'\n",
@@ -252,12 +252,12 @@ mod tests {
         ] {
             let (dialect, reason) = detected(text);
             assert_eq!(dialect, Dialect::ArcDsl, "{text}");
-            assert_eq!(reason, "arc-dsl: nothing in it speaks for another dialect");
+            assert_eq!(reason, "arc-dsl: no name in it belongs to another dialect");
         }
     }
 
     #[test]
-    fn a_given_dialect_is_taken_as_it_is() {
+    fn a_given_dialect_is_not_detected() {
         let text = "def f(I):\n  return hmirror(I)";
         let file = SolverFile::parse_in(text, "f.py", Some(Dialect::ReArc));
         assert_eq!((file.dialect, file.detected), (Dialect::ReArc, None));

@@ -12,10 +12,10 @@ use ruff_python_ast::{Alias, Expr, Stmt};
 use super::literal::literal;
 use crate::program::Operand;
 
-/// What a name means at the end of the file.
+/// The meaning of a name at the end of the file.
 #[derive(Clone, Debug)]
 pub(super) enum Global {
-    /// A literal, or something of the DSL: a constant the file repeats, an import under a new name.
+    /// A literal, or a name of the DSL: a constant the file repeats, an import under a new name.
     Value(Operand),
     /// A function, defined in this line.
     Function(u32),
@@ -42,7 +42,7 @@ impl Globals {
         self.names.get(name)
     }
 
-    /// The names that can be used in a function.
+    /// The names that a function can use.
     pub(super) fn values(&self) -> impl Iterator<Item = &str> {
         let usable = self
             .names
@@ -55,7 +55,7 @@ impl Globals {
         self.names.insert(name.to_owned(), Global::Function(line));
     }
 
-    /// Takes in a statement from outside the functions; true if nothing of it is lost.
+    /// Records a statement from outside the functions; true if its whole effect is recorded.
     pub(super) fn statement(&mut self, stmt: &Stmt, line: u32) -> bool {
         let (targets, value) = match stmt {
             Stmt::Import(import) => {
@@ -90,7 +90,7 @@ impl Globals {
         plain && known.is_some()
     }
 
-    /// Imports are ignored, since the DSL is there anyway, but not the new names they may give.
+    /// Records the new names of an import. The rest of it is ignored: the DSL is always there.
     fn renamed(&mut self, names: &[Alias], line: u32) {
         for alias in names {
             let Some(new) = &alias.asname else {
@@ -125,7 +125,7 @@ impl Globals {
     }
 }
 
-/// Marks every name that a compound statement may set: what it means afterwards is unknown.
+/// Marks every name that a compound statement may set as unknown.
 struct Rebound<'g> {
     globals: &'g mut Globals,
     line: u32,

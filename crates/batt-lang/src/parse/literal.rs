@@ -5,7 +5,7 @@ use ruff_python_ast::{self as ast, Expr};
 
 /// Why an expression is not a literal.
 pub(super) enum NotLiteral {
-    /// It is an integer, but one beyond 64 bits.
+    /// It is an integer beyond 64 bits.
     TooLarge,
     /// It is something else.
     Other,
@@ -28,8 +28,8 @@ pub(super) fn literal(expr: &Expr) -> Result<Literal, NotLiteral> {
     }
 }
 
-/// The value of an integer with any number of signs; wider than 64 bits, since the smallest one is
-/// written as minus a number that does not fit.
+/// The value of an integer with any number of signs. It is wider than 64 bits, because the smallest
+/// 64-bit integer is written as minus a number that does not fit.
 fn integer(expr: &Expr) -> Result<i128, NotLiteral> {
     match expr {
         Expr::NumberLiteral(number) => match &number.value {

@@ -1,4 +1,4 @@
-//! From the syntax tree of one function to a [`Program`].
+//! Lowers the syntax tree of one function to a [`Program`].
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -10,21 +10,21 @@ use ruff_text_size::Ranged;
 
 use super::globals::{Global, Globals};
 use super::literal::{NotLiteral, literal};
-use super::{names, unsupported};
+use super::{Lowered, bindings, names, unsupported};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::program::{Operand, Program, ProgramBuilder, StepKind};
 use crate::source::{LineRange, Locator};
 
-/// A function with more errors than this is not solver code at all; the first few say so.
+/// The most errors reported for one function. A function with more is not solver code.
 pub(super) const ERROR_LIMIT: usize = 20;
 
-/// What lowering needs to know about the file.
+/// The facts about a file that lowering needs.
 pub(crate) struct FileContext<'f> {
     pub(super) locator: &'f Locator<'f>,
     pub(super) dialect: Dialect,
     pub(super) globals: &'f Globals,
-    /// Suggestions still to be made: each compares a name with the whole table, which a file of
-    /// nothing but unknown names must not be able to multiply.
+    /// How many more suggestions may be made. Each compares a name with the whole table, which
+    /// would take long for a file of nothing but unknown names.
     pub(super) suggestions: Cell<usize>,
 }
 
@@ -33,11 +33,8 @@ pub(super) fn function(
     file: &FileContext<'_>,
     def: &ast::StmtFunctionDef,
     offset: usize,
-) -> Result<Program, Vec<Diagnostic>> {
-    let mut assigned = HashSet::new();
-    for stmt in &def.body {
-        assigned_names(stmt, &mut assigned);
-    }
+) -> Lowered<Program> {
+    let assigned = bindings::names(&def.body);
     let params: Vec<&str> = plain_parameters(def).map(|p| p.name().as_str()).collect();
     let mut lowering = Lowering::new(file, def, offset, &params, assigned);
     lowering.header(def);
@@ -54,29 +51,15 @@ pub(super) fn function(
         }
     }
     let result = lowering.body(def);
-    match result {
-        Some(result) if lowering.diagnostics.is_empty() => Ok(lowering.builder.finish(result)),
-        _ => Err(lowering.diagnostics),
+    let result = result.filter(|_| lowering.diagnostics.is_empty());
+    lowering.diagnostics.extend(lowering.unreached);
+    Lowered {
+        item: result.map(|result| lowering.builder.finish(result)),
+        diagnostics: lowering.diagnostics,
     }
 }
 
-/// Names a statement of a straight-line function assigns. Python decides by these, for the whole
-/// function at once, which names are local variables.
-fn assigned_names<'a>(stmt: &'a Stmt, names: &mut HashSet<&'a str>) {
-    let targets = match stmt {
-        Stmt::Assign(assign) => assign.targets.as_slice(),
-        Stmt::AnnAssign(assign) => std::slice::from_ref(&*assign.target),
-        _ => return,
-    };
-    names.extend(
-        targets
-            .iter()
-            .filter_map(Expr::as_name_expr)
-            .map(|n| n.id.as_str()),
-    );
-}
-
-/// The parameters that can be given by position.
+/// The parameters that a caller can pass by position.
 pub(super) fn plain_parameters(
     def: &ast::StmtFunctionDef,
 ) -> impl Iterator<Item = &ast::ParameterWithDefault> {
@@ -86,8 +69,8 @@ pub(super) fn plain_parameters(
         .chain(&def.parameters.args)
 }
 
-/// The state of lowering one function. Lowering goes on after an error, to report more than one;
-/// what depends on the place of an error is `None` and not reported again.
+/// The state of lowering one function. Lowering goes on after an error, to report more than one. A
+/// value that depends on an error is `None` and is not reported again.
 pub(super) struct Lowering<'f> {
     pub(super) file: &'f FileContext<'f>,
     offset: usize,
@@ -96,15 +79,18 @@ pub(super) struct Lowering<'f> {
     /// Every name the function assigns anywhere.
     assigned: HashSet<&'f str>,
     pub(super) builder: ProgramBuilder,
-    /// What the current statement assigns to, for naming its steps.
+    /// The target of the current assignment, which names its steps.
     target: &'f str,
-    /// Nested calls of the current statement so far.
+    /// The number of nested calls of the current statement so far.
     nested: usize,
+    /// The errors so far.
     pub(super) diagnostics: Vec<Diagnostic>,
+    /// The warning about statements after `return`, which does not keep the function from loading.
+    pub(super) unreached: Option<Diagnostic>,
 }
 
 impl<'f> Lowering<'f> {
-    /// Starts on a function; `params` are those of the program, `assigned` all names it assigns.
+    /// Begins a function. `params` are those of the program, `assigned` all names it assigns.
     pub(super) fn new(
         file: &'f FileContext<'f>,
         def: &'f ast::StmtFunctionDef,
@@ -123,6 +109,7 @@ impl<'f> Lowering<'f> {
             target: "",
             nested: 0,
             diagnostics: Vec::new(),
+            unreached: None,
         };
         let source = file.locator.source();
         let bytes = lowering.bytes(def.range());
@@ -133,7 +120,7 @@ impl<'f> Lowering<'f> {
         lowering
     }
 
-    /// Complains about everything in the `def` line that is more than a name and parameters.
+    /// Reports everything in the `def` line that is more than a name and parameters.
     pub(super) fn header(&mut self, def: &'f ast::StmtFunctionDef) {
         if let Some(decorator) = def.decorator_list.first() {
             let hint = "a solver is a plain function; remove the decorator";
@@ -168,17 +155,13 @@ impl<'f> Lowering<'f> {
         }
     }
 
-    /// Lowers the statements and gives what is returned.
+    /// Lowers the statements and returns the operand of `return`.
     fn body(&mut self, def: &'f ast::StmtFunctionDef) -> Option<Operand> {
         let mut result = None;
         let mut returned = false;
-        for stmt in &def.body {
+        let (body, unreached) = bindings::split_at_return(&def.body);
+        for stmt in body {
             if self.diagnostics.len() >= ERROR_LIMIT {
-                return None;
-            }
-            if returned {
-                let message = "statement after 'return' is never reached";
-                self.error(Code::AfterReturn, message, stmt.range(), None);
                 return None;
             }
             match stmt {
@@ -205,7 +188,23 @@ impl<'f> Lowering<'f> {
                 Some(hint.into()),
             );
         }
+        self.unreached(unreached);
         result
+    }
+
+    /// Ignores the statements after `return`, unless they change what Python makes of the function.
+    pub(super) fn unreached(&mut self, statements: &'f [Stmt]) {
+        let Some(first) = statements.first() else {
+            return;
+        };
+        match bindings::conflict(statements) {
+            Some(conflict) => self.error(conflict.code, conflict.message, conflict.range, None),
+            None => {
+                let (severity, code) = (Severity::Warning, Code::AfterReturn);
+                let message = "code after 'return' never runs and is ignored";
+                self.unreached = Some(self.finding(severity, code, message, first.range(), None));
+            }
+        }
     }
 
     fn statement(&mut self, stmt: &'f Stmt) {
@@ -224,7 +223,7 @@ impl<'f> Lowering<'f> {
                     self.bind(&assign.target, value);
                 }
             }
-            // Docstrings, and strings used as comments.
+            // A docstring, or a string used as a comment.
             Stmt::Expr(expr) if expr.value.is_string_literal_expr() => {}
             Stmt::Expr(expr) => {
                 self.value(&expr.value, "_");
@@ -235,6 +234,10 @@ impl<'f> Lowering<'f> {
                 let message = format!("{what} not supported");
                 let hint = hint.map(str::to_owned);
                 self.error(Code::UnsupportedStatement, message, stmt.range(), hint);
+                // The names have a value in Python: using them is not another mistake.
+                let names = bindings::names(std::slice::from_ref(stmt));
+                self.variables
+                    .extend(names.into_iter().map(|name| (name, None)));
             }
         }
     }
@@ -357,11 +360,11 @@ impl<'f> Lowering<'f> {
         if let Some(hint) = names::of_another_dialect(name, self.file.dialect) {
             return Some(hint);
         }
-        // Sorted, since the order of a hash map would make ties come out differently every time.
+        // Sorted, because the order of a hash map would resolve ties differently every time.
         let mut known: Vec<&str> = self.variables.keys().copied().collect();
         known.extend(self.file.globals.values());
         known.sort_unstable();
-        let near = names::nearest(name, self.file.dialect, known.into_iter())?;
+        let near = names::nearest_in(name, self.file.dialect, known.into_iter())?;
         Some(format!("did you mean '{near}'?"))
     }
 

@@ -1,9 +1,10 @@
 //! The parser of solver files and batt files: the only place that knows the Python grammar.
 //!
 //! A file is cut into its top-level pieces ([`scan`]), each piece is parsed on its own, and each
-//! function is lowered: to a [`Program`] ([`lower`]), or to a [`Batt`](crate::Batt) ([`steps`]). What
-//! cannot be loaded is reported for that function alone; the others load regardless.
+//! function is lowered: to a [`Program`] ([`lower`]), or to a [`Batt`](crate::Batt) ([`steps`]). An
+//! error in one function is reported for it alone; the others load.
 
+mod bindings;
 mod call;
 mod detect;
 mod globals;
@@ -29,6 +30,7 @@ use ruff_text_size::Ranged;
 use self::detect::Evidence;
 use self::globals::Globals;
 use self::lower::FileContext;
+pub use self::names::nearest;
 use self::scan::{Piece, Trouble};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::program::Program;
@@ -36,34 +38,37 @@ use crate::source::{Locator, SourceFile, Span};
 
 pub(crate) use self::steps::{Batts, step_number};
 
-/// Suggestions for unknown names per file; beyond that the names are not slips any more.
+/// The most suggestions for unknown names in one file. A file with more is not solver code, and
+/// each suggestion compares the name with the whole table.
 const SUGGESTION_LIMIT: usize = 500;
 
-/// A solver file, read: its programs, and what is to be said about it.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// A parsed solver file: its programs, and what the parser reports about it.
 #[derive(Clone, Debug)]
 pub struct SolverFile {
     /// The text.
     pub source: SourceFile,
     /// The dialect its names were looked up in.
     pub dialect: Dialect,
-    /// Why it was taken for a file of that dialect, in words that begin with its name; `None` if the
-    /// dialect was given.
+    /// Why this dialect was detected, as text that begins with its name; `None` if the caller gave
+    /// the dialect.
     pub detected: Option<String>,
     /// The functions that could be loaded, in file order.
     pub programs: Vec<Program>,
-    /// What was found on the way, by line.
+    /// What the parser found, sorted by line.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 /// Why a file could not be read at all.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// The file system said no.
+    /// The file system reported an error.
     #[error("cannot read {}: {source}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// What it said.
+        /// The error.
         source: std::io::Error,
     },
     /// The file is not text.
@@ -102,14 +107,14 @@ impl SolverFile {
 
     /// Reads a text; `file_name` is for messages.
     ///
-    /// This never fails as a whole: functions that cannot be loaded are missing from `programs` and
+    /// This never fails as a whole. A function that cannot be loaded is missing from `programs` and
     /// explained in `diagnostics`.
     pub fn parse(text: &str, file_name: &str) -> SolverFile {
         SolverFile::parse_in(text, file_name, None)
     }
 
-    /// As [`parse`](SolverFile::parse), in a given dialect; `None` to find out which it is, as
-    /// `parse` does.
+    /// As [`parse`](SolverFile::parse), in a given dialect. `None` detects the dialect, as `parse`
+    /// does.
     pub fn parse_in(text: &str, file_name: &str, dialect: Option<Dialect>) -> SolverFile {
         let read = read_text::<Solvers>(text, file_name, dialect);
         SolverFile {
@@ -126,13 +131,13 @@ impl SolverFile {
         self.programs.iter().find(|program| program.name() == name)
     }
 
-    /// Is every function of the file loaded?
+    /// Returns whether every function of the file loaded.
     pub fn is_clean(&self) -> bool {
         !self.diagnostics.iter().any(Diagnostic::is_error)
     }
 }
 
-/// The bytes of a file.
+/// Reads the bytes of a file.
 pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, LoadError> {
     std::fs::read(path).map_err(|source| LoadError::Read {
         path: path.to_owned(),
@@ -140,7 +145,7 @@ pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, LoadError> {
     })
 }
 
-/// The text of a file.
+/// Decodes the bytes of a file.
 pub(crate) fn utf8<'b>(bytes: &'b [u8], file_name: &str) -> Result<&'b str, LoadError> {
     std::str::from_utf8(bytes).map_err(|error| {
         let (good, bad) = bytes.split_at(error.valid_up_to());
@@ -155,7 +160,7 @@ pub(crate) fn utf8<'b>(bytes: &'b [u8], file_name: &str) -> Result<&'b str, Load
     })
 }
 
-/// A literal on its own, such as `-3` or `(1, 2)`; `None` if the text is anything else.
+/// Parses a literal such as `-3` or `(1, 2)`; `None` if the text is anything else.
 pub(crate) fn literal_of(text: &str) -> Option<Literal> {
     let pieces = scan::pieces(text, 0..text.len());
     let [Piece { trouble: None, .. }] = pieces.as_slice() else {
@@ -165,9 +170,9 @@ pub(crate) fn literal_of(text: &str) -> Option<Literal> {
     literal::literal(&parsed.syntax().body).ok()
 }
 
-/// What a kind of file makes of its functions.
+/// A kind of file, by what its functions become.
 pub(crate) trait FileKind {
-    /// A function that has been read.
+    /// A lowered function.
     type Item;
 
     /// Lowers one function, whose syntax tree counts bytes from `offset`.
@@ -178,7 +183,7 @@ pub(crate) trait FileKind {
     ) -> Lowered<Self::Item>;
 }
 
-/// A function once it is lowered, or why it could not be.
+/// A lowered function, or the reasons why it could not be lowered.
 pub(crate) struct Lowered<T> {
     item: Option<T>,
     diagnostics: Vec<Diagnostic>,
@@ -191,20 +196,11 @@ impl FileKind for Solvers {
     type Item = Program;
 
     fn function(file: &FileContext<'_>, def: &StmtFunctionDef, offset: usize) -> Lowered<Program> {
-        match lower::function(file, def, offset) {
-            Ok(program) => Lowered {
-                item: Some(program),
-                diagnostics: Vec::new(),
-            },
-            Err(diagnostics) => Lowered {
-                item: None,
-                diagnostics,
-            },
-        }
+        lower::function(file, def, offset)
     }
 }
 
-/// A file that has been read, of whichever kind.
+/// A parsed file of any kind.
 pub(crate) struct ReadFile<T> {
     pub source: SourceFile,
     pub dialect: Dialect,
@@ -213,13 +209,13 @@ pub(crate) struct ReadFile<T> {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Reads a text as a file of some kind.
+/// Parses a text as a file of kind `K`.
 pub(crate) fn read_text<K: FileKind>(
     text: &str,
     file_name: &str,
     dialect: Option<Dialect>,
 ) -> ReadFile<K::Item> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     if u32::try_from(text.len()).is_err() {
         let source = SourceFile::new(file_name, "".into());
         let message = "the file is larger than 4 GiB";
@@ -260,9 +256,9 @@ pub(crate) fn read_text<K: FileKind>(
     }
 }
 
-/// Where a function stands in the list of those read, and where its definition is.
+/// A function's position among the loaded ones, and the place of its definition.
 struct Definition {
-    /// None if it could not be loaded.
+    /// `None` if it could not be loaded.
     item: Option<usize>,
     span: Span,
 }
@@ -273,7 +269,7 @@ struct Reader<'s, K: FileKind> {
     dialect: Dialect,
     globals: Globals,
     definitions: HashMap<String, Definition>,
-    /// Functions in file order; None where a later one took the name.
+    /// Functions in file order; `None` where a later one has the same name.
     items: Vec<Option<K::Item>>,
     diagnostics: Vec<Diagnostic>,
 }
@@ -293,7 +289,7 @@ impl<'s, K: FileKind> Reader<'s, K> {
 
     fn read(mut self, pieces: &[Piece]) -> (Vec<K::Item>, Vec<Diagnostic>) {
         let text = self.source.text();
-        // Functions see the names of the whole file, so these come first.
+        // Functions see the names of the whole file, so the names are collected first.
         for piece in pieces {
             match &piece.name {
                 Some(name) => {
@@ -311,7 +307,7 @@ impl<'s, K: FileKind> Reader<'s, K> {
         (self.items.into_iter().flatten().collect(), self.diagnostics)
     }
 
-    /// Parses one piece. With `retry`, one with syntax errors is cut up further.
+    /// Parses one piece. With `retry`, a piece with syntax errors is cut up further.
     fn piece(&mut self, piece: &Piece, retry: bool) {
         let text = &self.source.text()[piece.range.clone()];
         let offset = piece.range.start;
@@ -323,6 +319,13 @@ impl<'s, K: FileKind> Reader<'s, K> {
                 message,
                 offset + nul..offset + nul + 1,
             );
+            return;
+        }
+        if text.starts_with(BYTE_ORDER_MARK) {
+            // The parser skips one at the start of its text, which here is not that of the file.
+            let message = "byte order mark after the start of the file";
+            let mark = offset..offset + BYTE_ORDER_MARK.len_utf8();
+            self.failed(piece, Code::Syntax, message, mark);
             return;
         }
         match piece.trouble {
@@ -395,8 +398,8 @@ impl<'s, K: FileKind> Reader<'s, K> {
         self.define(def.name.as_str(), Definition { item, span });
     }
 
-    /// Enters a function under its name. As in Python, the last one of a name wins, even if it is
-    /// one that could not be loaded.
+    /// Enters a function under its name. As in Python, the last definition of a name wins, even if
+    /// it could not be loaded.
     fn define(&mut self, name: &str, definition: Definition) {
         let line = definition.span.line;
         if let Some(earlier) = self.definitions.insert(name.to_owned(), definition) {

@@ -1,10 +1,10 @@
-//! Suggestions for names nobody knows.
+//! Suggestions for unknown names.
 
 use batt_dsl::Dialect;
 
 use super::detect::knows;
 
-/// What the same thing is called here that Python, or another way of putting it, calls otherwise.
+/// Names from Python and other libraries, with the primitive that does the same.
 const OTHER_WORDS: &[(&str, &str)] = &[
     ("concat", "hconcat"),
     ("filter", "sfilter"),
@@ -28,30 +28,18 @@ const OTHER_WORDS: &[(&str, &str)] = &[
 ];
 
 /// Beyond this a name is not a slip of a known one, and comparing it would take long.
-const LENGTH_LIMIT: usize = 40;
+const LENGTH_LIMIT: usize = 60;
 
-/// The known name closest to an unknown one, if any is close enough to be meant. The names of the
-/// function itself win ties, since a misspelt variable is the most common slip.
-pub(super) fn nearest<'n>(
-    name: &str,
-    dialect: Dialect,
-    local: impl Iterator<Item = &'n str>,
-) -> Option<&'n str> {
+/// Returns the known name closest to an unknown one, if any is close enough to be meant. Of equally
+/// close names the first wins.
+pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     if name.len() > LENGTH_LIMIT {
         return None;
     }
-    let other = |&&(word, _): &&(&str, &str)| word == name;
-    if let Some((_, here)) = OTHER_WORDS.iter().find(other)
-        && dialect.op(here).is_some()
-    {
-        return Some(here);
-    }
-    let ops = dialect.ops().iter().map(|op| op.name);
-    let constants = dialect.constants().map(|id| id.name());
     // A third of the letters may differ: `objcts` is `objects`, but `x9` is not `x1`.
     let allowed = name.chars().count() / 3;
     let mut best: Option<(usize, &str)> = None;
-    for known in local.chain(ops).chain(constants) {
+    for known in known {
         let distance = if known.eq_ignore_ascii_case(name) {
             0
         } else {
@@ -64,9 +52,27 @@ pub(super) fn nearest<'n>(
     best.map(|(_, known)| known)
 }
 
-/// What to do about a name that is unknown here and known in another dialect.
+/// As [`nearest`], of the names of a function and of its dialect. The names of the function itself win
+/// ties, since a misspelt variable is the most common slip.
+pub(super) fn nearest_in<'n>(
+    name: &str,
+    dialect: Dialect,
+    local: impl Iterator<Item = &'n str>,
+) -> Option<&'n str> {
+    let other = |&&(word, _): &&(&str, &str)| word == name;
+    if let Some((_, here)) = OTHER_WORDS.iter().find(other)
+        && dialect.op(here).is_some()
+    {
+        return Some(here);
+    }
+    let ops = dialect.ops().iter().map(|op| op.name);
+    let constants = dialect.constants().map(|id| id.name());
+    nearest(name, local.chain(ops).chain(constants))
+}
+
+/// The hint for a name that is unknown here and known in another dialect.
 pub(super) fn of_another_dialect(name: &str, here: Dialect) -> Option<String> {
-    // RE-ARC has arc-dsl's names, so the first one that knows it will do.
+    // RE-ARC has arc-dsl's names, so the first dialect that has the name will do.
     let there = Dialect::ALL.into_iter().find(|d| knows(*d, name))?.name();
     let mut hint = format!("'{name}' is a name of the dialect {there}; run with --dialect {there}");
     let counterparts = counterparts(name, here);
@@ -76,7 +82,7 @@ pub(super) fn of_another_dialect(name: &str, here: Dialect) -> Option<String> {
     Some(hint)
 }
 
-/// What a name of another dialect is called here, by the rule that most such names follow: one letter
+/// The counterparts of a name of another dialect, by the rule that most of them follow: a letter
 /// before or after the word says what it takes (`palette_t`, `f_ofcolor`).
 fn counterparts(name: &str, here: Dialect) -> Vec<&'static str> {
     let ops = here.ops().iter().map(|op| op.name);
@@ -87,7 +93,7 @@ fn counterparts(name: &str, here: Dialect) -> Vec<&'static str> {
     found
 }
 
-/// A name without the letter that says what it takes.
+/// The name without the letter that says what it takes.
 fn stems(name: &str) -> impl Iterator<Item = &str> {
     let letter = |text: &str| text.len() == 1 && text.as_bytes()[0].is_ascii_lowercase();
     let before = name.split_once('_').filter(|(start, _)| letter(start));
@@ -96,7 +102,8 @@ fn stems(name: &str) -> impl Iterator<Item = &str> {
     stems.chain(after.map(|(rest, _)| rest))
 }
 
-/// Edits (insert, delete, replace, swap neighbours) that turn one word into the other.
+/// The number of edits (insert, delete, replace, swap neighbours) that turn one word into the
+/// other.
 fn distance(a: &str, b: &str) -> usize {
     if a.len().abs_diff(b.len()) > LENGTH_LIMIT {
         return usize::MAX;
@@ -143,16 +150,16 @@ mod tests {
     fn near_names_are_suggested_far_ones_are_not() {
         const ARC: Dialect = Dialect::ArcDsl;
         let none = || std::iter::empty();
-        assert_eq!(nearest("objcts", ARC, none()), Some("objects"));
-        assert_eq!(nearest("three", ARC, none()), Some("THREE"));
-        assert_eq!(nearest("len", ARC, none()), Some("size"));
+        assert_eq!(nearest_in("objcts", ARC, none()), Some("objects"));
+        assert_eq!(nearest_in("three", ARC, none()), Some("THREE"));
+        assert_eq!(nearest_in("len", ARC, none()), Some("size"));
         assert_eq!(
-            nearest("bakcground", ARC, ["background"].into_iter()),
+            nearest_in("bakcground", ARC, ["background"].into_iter()),
             Some("background")
         );
-        assert_eq!(nearest("x9", ARC, ["x1"].into_iter()), None);
-        assert_eq!(nearest("something_else", ARC, none()), None);
-        assert_eq!(nearest(&"x".repeat(100_000), ARC, none()), None);
+        assert_eq!(nearest_in("x9", ARC, ["x1"].into_iter()), None);
+        assert_eq!(nearest_in("something_else", ARC, none()), None);
+        assert_eq!(nearest_in(&"x".repeat(100_000), ARC, none()), None);
     }
 
     #[test]
@@ -177,7 +184,7 @@ mod tests {
         assert_eq!(counterparts("mostcolor_t", Dialect::ArcDsl), ["mostcolor"]);
         assert_eq!(counterparts("f_ofcolor", Dialect::ArcDsl), ["ofcolor"]);
         assert!(counterparts("get_nth_f", Dialect::ArcDsl).is_empty());
-        // Whatever is found has the name in it.
+        // Every counterpart contains the name.
         for op in Dialect::ArcDsl.ops() {
             let found = counterparts(op.name, Dialect::Tokpidjin);
             assert!(found.iter().all(|f| f.contains(op.name)), "{found:?}");

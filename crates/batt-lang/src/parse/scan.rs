@@ -1,4 +1,4 @@
-//! A first look at a file: where its top-level pieces begin, and which of them nest too deeply.
+//! The scan: finds where the top-level pieces of a file begin, and which of them nest too deeply.
 //!
 //! Pieces are parsed one at a time, so an error in one function stays there and a large file never
 //! has its whole syntax tree in memory. A piece that nests too deeply is not parsed at all: syntax
@@ -7,15 +7,17 @@
 use std::ops::Range;
 
 /// The deepest nesting of brackets, operators and indentation that is parsed. CPython itself
-/// refuses more than 200 nested brackets.
+/// rejects more than 200 nested brackets.
 pub(super) const DEPTH_LIMIT: usize = 200;
+
+const FORM_FEED: u8 = 0x0c;
 
 /// A top-level piece of a file: one statement, a function or class with its decorators.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     /// The bytes it covers.
     pub range: Range<usize>,
-    /// Does it begin with `def`, `class` or a decorator?
+    /// Whether it begins with `def`, `class` or a decorator.
     pub definition: bool,
     /// The bytes of the function's name, if it is one.
     pub name: Option<Range<usize>>,
@@ -37,7 +39,7 @@ pub(super) enum Trouble {
 pub(super) struct Word {
     /// The bytes it covers.
     pub range: Range<usize>,
-    /// Does a `=` follow, outside all brackets? Then it is a name that gets a value here.
+    /// Whether a `=` follows outside all brackets: a name that gets a value here.
     pub assigned: bool,
 }
 
@@ -46,7 +48,7 @@ pub(super) fn pieces(text: &str, range: Range<usize>) -> Vec<Piece> {
     pieces_and_words(text, range, &mut |_| {})
 }
 
-/// As [`pieces`], and shows every word on the way.
+/// As [`pieces`], and passes every word to `words` on the way.
 pub(super) fn pieces_and_words(
     text: &str,
     range: Range<usize>,
@@ -66,19 +68,24 @@ pub(super) fn pieces_and_words(
     scanner.pieces
 }
 
-/// Cuts a piece at every line that looks like the start of a function, even within what seemed to
-/// be a string: for pieces with errors, where an unclosed quote may have swallowed a neighbour.
+/// Cuts a piece at every line that looks like the start of a function, even within a string. It
+/// serves pieces with errors, where an unclosed quote may have swallowed a neighbour.
 pub(super) fn pieces_by_line(text: &str, range: Range<usize>) -> Vec<Piece> {
     let mut cuts = vec![range.start];
     let lines = text[range.clone()].match_indices(['\n', '\r']);
-    let starts = lines.map(|(k, _)| range.start + k + 1);
-    cuts.extend(starts.filter(|&at| definition(&text.as_bytes()[at..range.end]).is_some()));
+    let starts = lines.map(|(k, _)| {
+        let start = range.start + k + 1;
+        (start, indentation(&text.as_bytes()[start..range.end]))
+    });
+    let top_level = starts.filter(|(_, indent)| indent.column == 0);
+    let code = top_level.map(|(start, indent)| start + indent.bytes);
+    cuts.extend(code.filter(|&at| definition(&text.as_bytes()[at..range.end]).is_some()));
     cuts.push(range.end);
     let parts = cuts.windows(2).filter(|w| w[0] < w[1]);
     parts.flat_map(|w| pieces(text, w[0]..w[1])).collect()
 }
 
-/// What stood before the current token, as far as nesting is concerned.
+/// The token before the current one, as far as nesting is concerned.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
     Operator,
@@ -144,8 +151,8 @@ struct Scanner<'t> {
     decorated: bool,
     nesting: Nesting,
     before: Before,
-    /// No closing `'''` or `"""` lies ahead: remembered, so that a file full of unclosed ones is
-    /// not searched to its end for each.
+    /// Whether no closing `'''` or `"""` lies ahead. It keeps a file full of unclosed ones from
+    /// being searched to its end for each.
     no_triple: [bool; 2],
 }
 
@@ -184,7 +191,7 @@ impl Scanner<'_> {
                     self.nesting.separator();
                     self.token(Before::Operator);
                 }
-                b' ' | b'\t' | 0x0c => self.at += 1,
+                _ if is_blank(byte) => self.at += 1,
                 _ if is_word(byte) => self.word(),
                 _ => {
                     self.nesting.operator();
@@ -202,26 +209,31 @@ impl Scanner<'_> {
 
     /// Looks at the beginning of a line for the start of a piece.
     fn line_start(&mut self, continued: bool) {
-        let start = self.at;
-        let code = !matches!(
-            self.bytes.get(start),
-            None | Some(b' ' | b'\t' | 0x0c | b'\n' | b'\r' | b'#')
-        );
+        let line = self.at;
+        let indent = indentation(&self.bytes[line..]);
+        let start = line + indent.bytes;
+        let blank = matches!(self.bytes.get(start), None | Some(b'\n' | b'\r' | b'#'));
         let inside = continued || self.nesting.brackets() > 0;
         if !inside {
             self.nesting.reset();
             self.before = Before::Operator;
-            self.skip_while(|b| matches!(b, b' ' | b'\t' | 0x0c));
-            if self.at - start > DEPTH_LIMIT {
-                self.trouble(Trouble::TooDeep(start + DEPTH_LIMIT));
-            }
-            self.at = start;
         }
-        if !code {
+        if blank {
             return;
         }
-        // `def` and `class` cannot stand inside brackets: one that seems to means that a bracket
-        // above was left open, and the function below must not suffer for it.
+        if indent.column > 0 {
+            if self.pieces.is_empty() {
+                // Python refuses a file that begins with an indented line: the parser says so.
+                self.begin(false);
+            }
+            if !inside && indent.column > DEPTH_LIMIT {
+                self.trouble(Trouble::TooDeep(line + DEPTH_LIMIT));
+            }
+            return;
+        }
+        self.at = start;
+        // `def` and `class` cannot stand inside brackets. One that seems to means that a bracket
+        // above was left open; the function below starts a piece of its own all the same.
         if let Some(name) = definition(&self.bytes[start..]) {
             if !self.decorated || inside {
                 self.begin(true);
@@ -283,7 +295,7 @@ impl Scanner<'_> {
             return;
         }
         let spaces = self.bytes[self.at..].iter();
-        let next = self.at + spaces.take_while(|b| matches!(b, b' ' | b'\t')).count();
+        let next = self.at + spaces.take_while(|b| is_blank(**b)).count();
         let assigned = self.nesting.brackets() == 0
             && self.bytes.get(next) == Some(&b'=')
             && self.bytes.get(next + 1) != Some(&b'=');
@@ -340,12 +352,28 @@ impl Scanner<'_> {
     }
 }
 
-/// If the text begins with `def`, `async def` or `class`: the bytes of the name, for a function.
+/// The blanks at the beginning of a line.
+struct Indentation {
+    bytes: usize,
+    /// Blanks since the last form feed, which takes Python back to the first column.
+    column: usize,
+}
+
+fn indentation(line: &[u8]) -> Indentation {
+    let bytes = line.iter().position(|&b| !is_blank(b));
+    let bytes = bytes.unwrap_or(line.len());
+    let form_feed = line[..bytes].iter().rposition(|&b| b == FORM_FEED);
+    Indentation {
+        bytes,
+        column: bytes - form_feed.map_or(0, |at| at + 1),
+    }
+}
+
+/// Some if the text begins with `def`, `async def` or `class`; for a function, the bytes of its
+/// name.
 fn definition(text: &[u8]) -> Option<Option<Range<usize>>> {
     let word = |from: usize| {
-        let spaces = text[from..]
-            .iter()
-            .take_while(|b| matches!(b, b' ' | b'\t'));
+        let spaces = text[from..].iter().take_while(|b| is_blank(**b));
         let start = from + spaces.count();
         start..start + text[start..].iter().take_while(|b| is_word(**b)).count()
     };
@@ -363,7 +391,7 @@ fn definition(text: &[u8]) -> Option<Option<Range<usize>>> {
     }
 }
 
-/// Does the line belong to the compound statement above it, though it is not indented?
+/// Returns whether an unindented line continues the compound statement above it.
 fn continues_block(text: &[u8]) -> bool {
     let end = text.iter().position(|&b| !is_word(b)).unwrap_or(text.len());
     matches!(&text[..end], b"else" | b"elif" | b"except" | b"finally")
@@ -383,7 +411,12 @@ fn closing_triple(text: &[u8], quote: u8) -> Option<usize> {
     None
 }
 
-/// Part of a name or number. Bytes beyond ASCII count as letters; the parser knows better.
+/// Whitespace within a line. Python has no other: a vertical tab is an error.
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | FORM_FEED)
+}
+
+/// Part of a name or number. Bytes beyond ASCII count as letters here; the parser decides later.
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }

@@ -1,10 +1,10 @@
-//! Words for the parts of Python that solvers do not have, and what to use instead.
+//! Messages about the parts of Python that solvers do not have, with what to use instead.
 
 use ruff_python_ast::{BoolOp, CmpOp, Expr, Operator, Stmt, UnaryOp};
 
 type Words = (&'static str, Option<&'static str>);
 
-/// What a statement is, up to "not supported", and a hint.
+/// The message for a statement, up to "not supported", and a hint.
 pub(super) fn statement(stmt: &Stmt) -> Words {
     match stmt {
         Stmt::For(_) | Stmt::While(_) => (
@@ -36,7 +36,7 @@ pub(super) fn statement(stmt: &Stmt) -> Words {
     }
 }
 
-/// What an expression is, up to "not supported", and a hint.
+/// The message for an expression, up to "not supported", and a hint.
 pub(super) fn expression(expr: &Expr) -> Words {
     match expr {
         Expr::BinOp(op) => (

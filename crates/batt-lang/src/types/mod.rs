@@ -1,14 +1,15 @@
-//! What the values of a program are meant to be.
+//! Types: what the values of a program are intended to be.
 //!
-//! [`check`](crate::check) says what is certain; this says what is *meant*, so that a search makes
-//! sensible programs: `fill` takes a grid, a colour and a patch, and `apply(f, objects)` wants a function of
-//! an object. It is a heuristic. A program that does not type may run, and one that types may fail.
+//! [`check`](crate::check) has what is certain. Types are about *intent*, so that a search makes
+//! sensible programs: `fill` takes a grid, a colour and a patch, and `apply(f, objects)` expects a
+//! function of an object. They are a heuristic. A program without a type may run, and one with a
+//! type may fail.
 //!
-//! - [`TypeId`] is a type: a small number, equal for equal types. [`Types`] has the table, and remembers
-//!   every answer, so that asking again costs next to nothing.
-//! - The types of primitives come from the hints of the op table, and where those say too little, such as for
-//!   `apply`, from rows of text like `apply: (a -> b), C<a> -> C<b>`.
-//! - [`Role`] says what a constant is for: a colour, a count, a direction.
+//! - [`TypeId`] is a type: a small number, equal for equal types. [`Types`] has the table and
+//!   caches every answer.
+//! - The types of primitives come from the hints of the op table. Where those are too weak, as for
+//!   `apply`, they come from rows of text such as `apply: (a -> b), C<a> -> C<b>`.
+//! - [`Role`] is the purpose of a constant: a colour, a count, a direction.
 //!
 //! ```
 //! use batt_dsl::Dialect;
@@ -28,10 +29,10 @@
 //! let shown: Vec<_> = steps.iter().map(|ty| types.show(ty.unwrap()).to_string()).collect();
 //! assert_eq!(shown, ["Objects", "(Int -> Bool)", "(A<b> -> Bool)", "Objects", "Object", "Grid"]);
 //!
-//! // What can stand for `sfilter`'s condition: a function from objects to truth values.
+//! // The type expected of `sfilter`'s condition: a function from objects to truth values.
 //! let wanted = types.wanted(program, &steps, 3, 2);
 //! assert_eq!(types.show(wanted).to_string(), "(Object -> Bool)");
-//! // What TWO is for.
+//! // The purpose of TWO.
 //! assert_eq!(Role::of(program, 5, 2), Some(Role::Colour));
 //! ```
 
@@ -52,26 +53,26 @@ pub use table::{Kind, List, Ty, TypeId};
 use solve::{Call, Solver};
 use table::{Shown, Table};
 
-/// How well a value suits.
+/// How well a value fits where a type is expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fit {
-    /// It is not what is meant.
+    /// It does not fit.
     No,
-    /// It may: too little is known of it.
+    /// It may fit: too little is known about it.
     Perhaps,
-    /// It does.
+    /// It fits.
     Yes,
 }
 
-/// The types of one dialect, and all that was found out about them.
+/// The types of one dialect, with a cache of every answer about them.
 ///
-/// It grows with what it is asked. Every thread of a search can have its own: it is cheap to clone when
-/// new, and the numbers that one gives out mean nothing to another that was not cloned from it.
+/// The table grows with the queries. Every thread of a search can have its own: a new one is cheap
+/// to clone. The [`TypeId`]s of one table are meaningless in another that was not cloned from it.
 #[derive(Clone, Debug)]
 pub struct Types {
     dialect: Dialect,
     table: Table,
-    /// By the address of the table entry: a search asks all the time.
+    /// By the address of the entry in the op table, which is fast to look up.
     ops: FxHashMap<usize, TypeId>,
     power_and_compose: Option<(TypeId, TypeId)>,
     calls: FxHashMap<CallKey, Option<TypeId>>,
@@ -79,13 +80,13 @@ pub struct Types {
     fits: FxHashMap<(TypeId, TypeId), Fit>,
 }
 
-/// Callee and arguments of a call of at most four.
+/// Callee and arguments of a call with at most four arguments.
 type CallKey = [u32; 5];
 
-/// An argument that is not there.
+/// Marks a missing argument in a [`CallKey`].
 const ABSENT: u32 = u32::MAX;
 
-/// Answers that are remembered at most: then all are forgotten, since a search moves on.
+/// The most answers in a cache. A full cache is cleared, since a search moves on.
 const MEMORY: usize = 1 << 20;
 
 impl Types {
@@ -113,22 +114,22 @@ impl Types {
         }
     }
 
-    /// The dialect they are of.
+    /// The dialect.
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// How many types there are so far.
+    /// The number of types so far.
     pub fn len(&self) -> usize {
         self.table.len()
     }
 
-    /// There are always some.
+    /// Always false: a table starts with the named types.
     pub fn is_empty(&self) -> bool {
         self.table.len() == 0
     }
 
-    /// How a type is made up.
+    /// Returns the structure of a type.
     pub fn get(&self, id: TypeId) -> Ty {
         self.table.get(id)
     }
@@ -138,23 +139,23 @@ impl Types {
         self.table.list(list)
     }
 
-    /// The type as text, with the DSL's own names.
+    /// Displays a type with the DSL's own names.
     pub fn show(&self, id: TypeId) -> impl fmt::Display + '_ {
         Shown(&self.table, id)
     }
 
-    /// The function that a primitive is; of one of another dialect nothing is known.
+    /// The function type of a primitive; unknown for one of another dialect.
     pub fn op(&self, op: OpId) -> TypeId {
         let known = self.ops.get(&address(op.op())).copied();
         known.unwrap_or(TypeId::ANY)
     }
 
-    /// A constant.
+    /// The type of a constant.
     pub fn constant(&mut self, constant: ConstId) -> TypeId {
         self.literal(&constant.value())
     }
 
-    /// A value written out.
+    /// The type of a literal.
     pub fn literal(&mut self, literal: &Literal) -> TypeId {
         match literal {
             Literal::None => TypeId::ANY,
@@ -167,7 +168,7 @@ impl Types {
         }
     }
 
-    /// A tuple of these.
+    /// The type of a tuple of these items.
     pub fn tuple(&mut self, items: &[TypeId]) -> TypeId {
         if let [a, b] = *items {
             return self.table.two(a, b);
@@ -185,17 +186,17 @@ impl Types {
         self.table.of(Kind::Tuple, all)
     }
 
-    /// A container of these.
+    /// The type of a container of these items.
     pub fn container(&mut self, kind: Kind, item: TypeId) -> TypeId {
         self.table.of(kind, item)
     }
 
-    /// A function of these.
+    /// The type of a function.
     pub fn function(&mut self, params: &[TypeId], result: TypeId) -> TypeId {
         self.table.fun(params, result)
     }
 
-    /// What a program gets in a parameter of that name.
+    /// The type of a program's parameter of this name.
     pub fn param(&self, name: &str) -> TypeId {
         match name {
             "I" | "i" | "C" | "c" => TypeId::GRID,
@@ -204,7 +205,7 @@ impl Types {
         }
     }
 
-    /// What a call gives, `None` if it cannot be meant.
+    /// Returns the type of a call, or `None` if its arguments do not fit.
     pub fn call(&mut self, callee: TypeId, args: &[TypeId]) -> Option<TypeId> {
         let Some(key) = key(callee, args) else {
             return self.work_out(callee, args);
@@ -227,7 +228,7 @@ impl Types {
             })
         };
         let result = solve(callee, args);
-        // `power(first, TWO)` makes no endless sense, but twice it does.
+        // `first` has no fixed type as an endless iteration, but `power(first, TWO)` does.
         match (result, self.power_and_compose) {
             (None, Some((power, compose))) if callee == power && args.len() == 2 => {
                 solve(compose, &[args[0], args[0]])
@@ -236,8 +237,8 @@ impl Types {
         }
     }
 
-    /// What is wanted as argument `hole` of a call, given the others and, where it matters, what is to come out.
-    /// The argument that stands there now is not looked at.
+    /// Returns the type expected of argument `hole` of a call, given the other arguments and, where
+    /// it matters, the type of the result. The argument in that position is ignored.
     pub fn wanted_in(
         &mut self,
         callee: TypeId,
@@ -262,7 +263,7 @@ impl Types {
             })
         };
         let wanted = solve(result).or_else(|| result.and_then(|_| solve(None)));
-        // Where the others make no sense, what the function takes in any case.
+        // If the other arguments do not fit, the parameter of the function alone decides.
         let wanted = wanted.unwrap_or_else(|| {
             let params = self.params_of(callee);
             params.get(hole).copied().unwrap_or(TypeId::ANY)
@@ -273,13 +274,13 @@ impl Types {
         wanted
     }
 
-    /// Can a value of this type stand where that one is wanted?
+    /// Returns whether a value of one type can stand where another type is expected.
     #[inline]
     pub fn fits(&mut self, value: TypeId, wanted: TypeId) -> bool {
         self.fit(value, wanted) != Fit::No
     }
 
-    /// As [`fits`](Types::fits), and whether that is certain.
+    /// As [`fits`](Types::fits), and whether the answer is certain.
     pub fn fit(&mut self, value: TypeId, wanted: TypeId) -> Fit {
         if let Some(&known) = self.fits.get(&(value, wanted)) {
             return known;
@@ -293,12 +294,12 @@ impl Types {
         fit
     }
 
-    /// Is it a function, of one type or several?
+    /// Returns whether it is a function, of one type or several.
     pub fn is_function(&self, id: TypeId) -> bool {
         matches!(self.table.get(id), Ty::Fun(..) | Ty::Over(_))
     }
 
-    /// The number of parameters of a function; the least, if it can do with fewer.
+    /// The number of parameters of a function; the least one if it has several types.
     pub fn arity(&self, fun: TypeId) -> Option<usize> {
         self.functions(fun)
             .iter()
@@ -306,7 +307,7 @@ impl Types {
             .min()
     }
 
-    /// What a function takes, by position. Of one that has several types, all that it takes.
+    /// The parameters of a function. For one with several types, each parameter is a union.
     pub fn params_of(&mut self, fun: TypeId) -> Vec<TypeId> {
         let functions = self.functions(fun);
         let most = functions.iter().map(|(params, _)| params.len()).max();
@@ -321,13 +322,13 @@ impl Types {
             .collect()
     }
 
-    /// What a function gives, `None` for what is no function.
+    /// The result of a function, or `None` if it is not a function.
     pub fn result_of(&mut self, fun: TypeId) -> Option<TypeId> {
         let results: Vec<_> = self.functions(fun).into_iter().map(|(_, r)| r).collect();
         (!results.is_empty()).then(|| self.union_outside(&results))
     }
 
-    /// The union of types that are parts of different functions: a variable is anything there.
+    /// The union of types from different functions, in which a variable stands for anything.
     fn union_outside(&mut self, types: &[TypeId]) -> TypeId {
         let mut solver = Solver::new(&mut self.table);
         let types: Vec<_> = types.iter().map(|&ty| solver.outside(ty)).collect();

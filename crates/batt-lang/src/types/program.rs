@@ -1,11 +1,11 @@
-//! Types of the values of a program.
+//! The types of the values of a program.
 
 use super::{TypeId, Types};
 use crate::program::{Operand, Program, StepKind};
 
 impl Types {
-    /// The type of every step, from the first to the last; `None` for a step that cannot be meant. What uses such
-    /// a step is typed as if nothing were known of it.
+    /// Returns the type of every step in order; `None` for a call whose arguments do not fit. Steps
+    /// that use such a value treat its type as unknown.
     pub fn of_program(&mut self, program: &Program) -> Vec<Option<TypeId>> {
         let mut steps = Vec::with_capacity(program.steps().len());
         for step in program.steps() {
@@ -15,7 +15,7 @@ impl Types {
         steps
     }
 
-    /// The type of one step, given those before it.
+    /// Returns the type of one step, given those before it.
     pub fn of_step(
         &mut self,
         program: &Program,
@@ -41,7 +41,7 @@ impl Types {
         }
     }
 
-    /// The type of what an operand refers to.
+    /// Returns the type of an operand.
     pub fn of_operand(
         &mut self,
         program: &Program,
@@ -66,11 +66,17 @@ impl Types {
         }
     }
 
-    /// What is wanted where an operand stands, given the types of the program's steps and the step's other
-    /// operands. Operands count as in [`StepKind::operands`]: in a call the callee is 0, the first argument 1. In
-    /// the place of a callee a function is wanted that takes the arguments and gives what the step gives now; in a
-    /// tuple, what stands there now; and as what the program returns, which is the operand 0 of the step behind the
-    /// last, a grid. Where there is no such operand, anything.
+    /// Returns the type expected of an operand, given the types of the program's steps and the
+    /// step's other operands. Operands count as in [`StepKind::operands`]: in a call the callee is
+    /// 0, the first argument 1.
+    ///
+    /// | operand | expected |
+    /// | --- | --- |
+    /// | callee | a function that takes the arguments and returns the step's type |
+    /// | argument | what the callee takes |
+    /// | item of a tuple | the type of the current item |
+    /// | operand 0 of the step after the last: the program's result | a grid |
+    /// | none such | anything |
     pub fn wanted(
         &mut self,
         program: &Program,

@@ -1,4 +1,4 @@
-//! What constants are for.
+//! Roles: the purposes of constants.
 
 use std::sync::OnceLock;
 
@@ -6,16 +6,16 @@ use batt_dsl::{ConstId, Dialect, Op, OpId, Type};
 
 use crate::program::{Operand, Program, StepKind};
 
-/// What a constant is for, where it stands.
+/// The purpose of a constant in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
     /// A colour.
     Colour,
-    /// A small number: a size, a factor, how often.
+    /// A small number: a size, a factor, a count.
     Count,
-    /// A number or a pair of them, to reckon with.
+    /// A number or a pair of numbers for arithmetic.
     Number,
-    /// Where to: a pair of steps of -1, 0 or 1.
+    /// A direction: a pair of steps of -1, 0 or 1.
     Direction,
     /// A place in a grid.
     Location,
@@ -69,8 +69,8 @@ impl Role {
         Role::Column,
     ];
 
-    /// The constants that make sense in this role, neighbours in value beside each other where there is an order.
-    /// None for the roles that only another dialect has.
+    /// The constants that make sense in this role, in order of value where there is an order. Empty
+    /// for a role of another dialect.
     pub fn choices(self, dialect: Dialect) -> &'static [ConstId] {
         static CHOICES: OnceLock<Vec<Vec<ConstId>>> = OnceLock::new();
         let all = CHOICES.get_or_init(|| {
@@ -110,17 +110,18 @@ impl Role {
             Role::RankFromLast => "L1 L2 L3 L4 L5 L6 L7 L8 L9 L10",
             Role::Code10 => "R0 R1 R2 R3 R4 R5 R6 R7 R8 R9",
             Role::Code4 => "R0 R1 R2 R3",
-            // Solvers of the dialect write the codes of mirrors with these names too.
+            // Solvers of this dialect use these names for the codes of mirrors, too.
             Role::Code8 | Role::Mirror8 => "R0 R1 R2 R3 R4 R5 R6 R7",
             Role::Mirror4 => "A0 A1 A2 A3",
         }
     }
 
-    /// What the operand of a step is for, if it is a plain value with a purpose that can be told. Operands count
-    /// as in [`StepKind::operands`]: in a call the callee is 0, the first argument 1.
+    /// Returns the role of a step's operand, if it is a plain value with a known purpose. Operands
+    /// count as in [`StepKind::operands`]: in a call the callee is 0, the first argument 1.
     ///
-    /// A value that is bound to a function (`rbind(colorfilter, FOUR)`) is for what that function does with it,
-    /// and one that a result is compared with (`matcher(color, FIVE)`) is what such results are.
+    /// A value bound to a function (`rbind(colorfilter, FOUR)`) has the role of that function's
+    /// parameter. A value compared with a result (`matcher(color, FIVE)`) has the role of the
+    /// result.
     pub fn of(program: &Program, step: usize, operand: usize) -> Option<Role> {
         let StepKind::Call { callee, args } = &program.steps().get(step)?.kind else {
             return None;
@@ -146,7 +147,7 @@ impl Role {
                 Role::of_param(function.op, last)
             }
             "matcher" if plain && position == 1 => Role::of_value(program, &args[0]),
-            // What is chosen between are the same things.
+            // Both alternatives have the same role.
             "branch" if plain && position > 0 => Role::of_value(program, args.get(3 - position)?),
             "equality" | "contained" | "insert" | "remove" | "other" if plain => {
                 let mut others = args.iter().enumerate().filter(|&(k, _)| k != position);
@@ -157,14 +158,14 @@ impl Role {
         }
     }
 
-    /// What a parameter of a primitive is for.
+    /// The role of a primitive's parameter.
     pub fn of_param(op: OpId, position: usize) -> Option<Role> {
         let op = op.op();
         let param = op.params.get(position)?;
         by_hint(param.ty).or_else(|| by_name(op, param.name, param.ty))
     }
 
-    /// What a primitive's results are.
+    /// The role of a primitive's results.
     pub fn of_result(op: OpId) -> Option<Role> {
         let op = op.op();
         if let Some(role) = by_hint(op.returns) {
@@ -175,7 +176,7 @@ impl Role {
             name if name.starts_with("mostcolor") || name.starts_with("leastcolor") => {
                 Some(Role::Colour)
             }
-            // Sets of colours: what is asked of them is which colours they have.
+            // A set of colours is mostly asked whether it has a colour.
             name if name.starts_with("palette") => Some(Role::Colour),
             "p_g" | "p_f" | "p_o" => Some(Role::Colour),
             _ => match op.returns {
@@ -194,7 +195,7 @@ impl Role {
         }
     }
 
-    /// What a value, or what a function gives, is for: by the primitive it comes from.
+    /// The role of a value, or of a function's result, by the primitive it comes from.
     fn of_value(program: &Program, operand: &Operand) -> Option<Role> {
         match operand {
             Operand::Op(op) => Role::of_result(*op),
@@ -206,7 +207,7 @@ impl Role {
                     return None;
                 };
                 match op.op().name {
-                    // The outermost function gives the result.
+                    // The outermost function makes the result.
                     "compose" | "chain" | "fork" | "lbind" | "rbind" | "power" => {
                         Role::of_value(program, args.first()?)
                     }
@@ -218,7 +219,7 @@ impl Role {
     }
 }
 
-/// A primitive with some arguments in place, on either side.
+/// A primitive with some arguments bound, on either side.
 struct Bound {
     op: OpId,
     left: usize,
@@ -258,7 +259,7 @@ impl Bound {
     }
 }
 
-/// The hints of tokpidjin that say it all.
+/// The role by the type hint alone, where tokpidjin's hints are specific enough.
 fn by_hint(hint: Type) -> Option<Role> {
     match hint {
         Type::C_ => Some(Role::Colour),

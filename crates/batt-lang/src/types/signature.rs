@@ -1,14 +1,14 @@
-//! The types of the primitives: rows of text for those whose hints say too little.
+//! The types of the primitives: from their hints, or from rows of text where hints are too weak.
 
 use batt_dsl::{Dialect, Op, Type};
 
 use super::table::{Kind, NAMES, Table, TypeId};
 
-/// One row a primitive: `name: parameters -> result`, with `|` between the types of a primitive that
-/// has several.
+/// One row per primitive: `name: parameters -> result`, with `|` between the types of a primitive
+/// that has several.
 ///
-/// Small letters are variables. `C<a>` is a container whose kind is a variable too: where the result is
-/// a `C<..>`, it is of the same kind. `[a, b]` is a tuple of two, `(a -> b)` a function.
+/// Small letters are variables. `C<a>` is a container whose kind is a variable too: a `C<..>` in
+/// the result has the same kind. `[a, b]` is a tuple of two, `(a -> b)` a function.
 pub(super) const ROWS: &str = "
 identity: a -> a
 equality: a, a -> Bool
@@ -82,7 +82,7 @@ shift: Object, Pair -> Object | Indices, Pair -> Indices
 normalize: Object -> Object | Indices -> Indices
 ";
 
-/// The rows of tokpidjin that are not those above.
+/// Tokpidjin's rows that differ from those above.
 pub(super) const TOKPIDJIN: &str = "
 c_branch: Bool, Int, Int -> Int
 first_t: [a, b] -> a | Tuple<a> -> a
@@ -178,7 +178,7 @@ pub(super) fn row(op: &Op) -> Option<&'static str> {
     }
 }
 
-/// Does a hint alone say what is meant?
+/// Returns whether a hint alone is specific enough.
 #[cfg(test)]
 pub(super) fn is_clear(ty: Type) -> bool {
     !matches!(
@@ -193,7 +193,7 @@ pub(super) fn is_clear(ty: Type) -> bool {
     )
 }
 
-/// The type of a primitive: from its row, or else from its hints.
+/// The type of a primitive: from its row, otherwise from its hints.
 pub(super) fn of(table: &mut Table, op: &Op) -> TypeId {
     if let Some(row) = row(op) {
         return parse(table, row).unwrap_or(TypeId::ANY);
@@ -259,7 +259,7 @@ pub(super) fn parse(table: &mut Table, row: &str) -> Option<TypeId> {
     Some(table.over(&types))
 }
 
-/// Reads a type; a name that stands alone in [`NAMES`] counts.
+/// Parses a type. Names of types are those in [`NAMES`].
 struct Reader<'a> {
     table: &'a mut Table,
     rest: &'a str,

@@ -1,24 +1,25 @@
-//! Can a value of one type stand where another is wanted, and what does a call give?
+//! The solver for types: whether a value fits an expected type, and the type of a call.
 //!
-//! Unification in one direction: a value *flows* from where it is made to where it is used. Into a
-//! variable may flow values of several types, which makes it wider; a variable from which values flow
-//! into several places has to suit them all, which makes it narrower.
+//! It is a unification in one direction: a value *flows* from where it is made to where it is used.
+//! Values of several types may flow into a variable, which widens it. A variable that flows into
+//! several places must fit all of them, which narrows it.
 
 use super::table::{Kind, Table, Ty, TypeId};
 
-/// A type whose variables are counted from `base`: the same type, used twice, has different variables.
+/// A type whose variables count from `base`, so that two uses of the same type have different
+/// variables.
 #[derive(Clone, Copy, Debug)]
 struct Term {
     id: TypeId,
     base: u32,
 }
 
-/// What a variable stands for.
+/// The value of a variable.
 #[derive(Clone, Copy, Debug)]
 enum Bound {
     Free,
     Type(Term),
-    /// A kind that is no variable.
+    /// A kind other than a variable.
     Kind(Kind),
     /// The same kind as another variable.
     Same(u32),
@@ -30,26 +31,26 @@ pub(super) struct Call<'a> {
     pub callee: TypeId,
     pub args: &'a [TypeId],
     pub hole: Option<usize>,
-    /// The type that is to come out, if that matters.
+    /// The required type of the result, if that matters.
     pub result: Option<TypeId>,
 }
 
-/// Types of a function beyond this many are dropped.
+/// The most types of a function; further ones are dropped.
 const MAX_RESULTS: usize = 8;
-/// Choices beyond this many are not tried: functions of many types, composed, have very many.
+/// The most combinations to try. Compositions of functions with many types have very many.
 const MAX_TRIES: u32 = 3000;
 
 pub(super) struct Solver<'t> {
     table: &'t mut Table,
     bound: Vec<Bound>,
     trail: Vec<(u32, Bound)>,
-    /// How often something was taken to be what it need not be.
+    /// The number of assumptions that need not hold.
     loose: u32,
     tries: u32,
-    /// Was the first member of a class taken where others would do?
+    /// Whether the first member of a union was taken where others would fit.
     one_of_many: bool,
-    /// Are functions that take a class one for each of its members?
-    apart: bool,
+    /// Whether a function of a union is split into one function per member.
+    split: bool,
     found: Vec<(TypeId, bool)>,
 }
 
@@ -70,34 +71,34 @@ impl<'t> Solver<'t> {
             loose: 0,
             tries: 0,
             one_of_many: false,
-            apart: false,
+            split: false,
             found: Vec::new(),
         }
     }
 
-    /// Does a value of this type suit? If so, is that certain?
+    /// Some if a value of this type fits; true if that is certain.
     pub fn fit(&mut self, value: TypeId, wanted: TypeId) -> Option<bool> {
         let value = self.fresh(value);
         let wanted = self.fresh(wanted);
         self.flow(value, wanted).then_some(self.loose == 0)
     }
 
-    /// A part of a function's type as it is outside of it: nothing is known of variables there.
+    /// A part of a function's type as seen from outside, where its variables are unknown.
     pub fn outside(&mut self, id: TypeId) -> TypeId {
         let term = self.fresh(id);
         self.resolve(term, false, &mut Vec::new())
     }
 
-    /// The type of a call, or of what is wanted in its hole.
+    /// The type of a call, or the type expected in its hole.
     pub fn call(&mut self, call: Call<'_>) -> Option<TypeId> {
         self.search_all(call);
-        // `size` takes containers and `height` pieces: what takes both is several things, of which only the first
-        // was found. So the classes are taken apart.
+        // `size` takes containers and `height` takes pieces. Several types fit both, of which only
+        // the first was found, so unions are split into their members.
         let function = |&(ty, _): &(TypeId, bool)| self.is_function(ty);
         let many = call.hole.is_some() || self.found.iter().all(function);
         if self.one_of_many && many {
             self.found.clear();
-            self.apart = true;
+            self.split = true;
             self.search_all(call);
         }
         self.outcome(call)
@@ -120,9 +121,9 @@ impl<'t> Solver<'t> {
             let mut order: Vec<usize> = (0..params.len())
                 .filter(|&k| Some(k) != call.hole)
                 .collect();
-            // What functions are given says which of their types is meant, and in `compose(f, g)` the
-            // last function comes first. Functions that are given to functions, as in `lbind(lbind, f)`,
-            // come last.
+            // Plain arguments come first: they determine the types of functions. Functions follow
+            // from the last to the first, since `compose(f, g)` applies `g` first. Functions as
+            // arguments of functions, as in `lbind(lbind, f)`, come last.
             order.sort_by_key(|&k| {
                 let back = params.len() - k;
                 match self.table.has_function(params[k]) {
@@ -140,7 +141,8 @@ impl<'t> Solver<'t> {
     }
 
     fn is_done(&self, call: Call<'_>) -> bool {
-        // A function may be used in all its ways later on; of other results the first certain one is meant.
+        // All types of a function may be used later. Of other results the first certain one is
+        // taken.
         let certain = |&(ty, loose): &(TypeId, bool)| !loose && !self.table.has_function(ty);
         self.tries > MAX_TRIES
             || self.found.len() >= MAX_RESULTS
@@ -159,8 +161,9 @@ impl<'t> Solver<'t> {
         }
     }
 
-    /// The results of a call that can be meant in several ways. A function, or a container of functions, is then
-    /// one that can be used in all of them; of anything else the first is meant, or it is not known.
+    /// Combines the results of a call that can be typed in several ways. A function, or a container
+    /// of functions, gets all of the types. For anything else it is the first certain one, or their
+    /// join.
     fn together(&mut self, found: &[TypeId], certain: bool) -> TypeId {
         if found.iter().all(|&ty| self.is_function(ty)) {
             return self.table.over(found);
@@ -210,7 +213,7 @@ impl<'t> Solver<'t> {
         }
     }
 
-    /// All arguments suit.
+    /// Records a result, once all arguments fit.
     fn arrive(&mut self, call: Call<'_>, params: &[TypeId], result: Term) {
         if let Some(wanted) = call.result {
             let wanted = self.fresh(wanted);
@@ -239,16 +242,16 @@ impl<'t> Solver<'t> {
         }
     }
 
-    /// The types of a function, each for the members of the classes it takes if need be.
+    /// The types of a function, split by the members of unions if needed.
     fn choices(&mut self, id: TypeId) -> Vec<TypeId> {
         let all = self.alternatives(id);
-        if !self.apart {
+        if !self.split {
             return all;
         }
-        let mut apart = Vec::new();
+        let mut split = Vec::new();
         for id in all {
             let Ty::Fun(list, result) = self.table.get(id) else {
-                apart.push(id);
+                split.push(id);
                 continue;
             };
             let mut params = vec![self.table.list(list).to_vec()];
@@ -267,10 +270,10 @@ impl<'t> Solver<'t> {
                 }
             }
             for params in params {
-                apart.push(self.table.fun(&params, result));
+                split.push(self.table.fun(&params, result));
             }
         }
-        apart
+        split
     }
 
     fn is_function(&self, id: TypeId) -> bool {
@@ -309,7 +312,7 @@ impl<'t> Solver<'t> {
         self.bound[var as usize] = bound;
     }
 
-    /// The variable a term is.
+    /// The variable of a term, if it is one.
     fn var(&self, term: Term) -> Option<u32> {
         match self.table.get(term.id) {
             Ty::Var(n) => Some(term.base + u32::from(n)),
@@ -317,7 +320,7 @@ impl<'t> Solver<'t> {
         }
     }
 
-    /// What a term stands for: no variable, or one that is free.
+    /// Follows a term to its value: a type that is not a variable, or a free variable.
     fn walk(&self, mut term: Term) -> Term {
         while let Some(var) = self.var(term) {
             match self.bound[var as usize] {
@@ -328,7 +331,7 @@ impl<'t> Solver<'t> {
         term
     }
 
-    /// Binds a variable, unless it would have to hold itself.
+    /// Binds a variable, unless it would contain itself.
     fn bind(&mut self, var: u32, term: Term) -> bool {
         let end = self.walk(term);
         if self.var(end) == Some(var) {
@@ -368,7 +371,7 @@ impl<'t> Solver<'t> {
         }
     }
 
-    /// Tries one thing and, if it fails, leaves no trace.
+    /// Tries `f`, and undoes its bindings if it fails.
     fn attempt(&mut self, f: impl FnOnce(&mut Self) -> bool) -> bool {
         let mark = self.mark();
         let done = f(self);
@@ -525,7 +528,7 @@ impl<'t> Solver<'t> {
         }
     }
 
-    /// Can it be a row of a grid? A location has the looks of one, but is none.
+    /// Tries to use it as a row of a grid. A location looks like one, but is not.
     fn flow_row(&mut self, from: Term) -> bool {
         self.walk(from).id != TypeId::PAIR
             && self.flow(
@@ -579,7 +582,7 @@ impl<'t> Solver<'t> {
         true
     }
 
-    /// The kind a container has, or the variable that stands for it.
+    /// The kind of a container, or the variable for it.
     fn kind(&self, (kind, base): (Kind, u32)) -> Result<Kind, u32> {
         let Kind::Var(n) = kind else {
             return Ok(kind);
@@ -594,7 +597,7 @@ impl<'t> Solver<'t> {
         }
     }
 
-    /// The last variable that stands for a kind.
+    /// The last variable in the chain of a kind.
     fn kind_var(&self, (kind, base): (Kind, u32)) -> Option<u32> {
         let Kind::Var(n) = kind else {
             return None;
@@ -619,7 +622,7 @@ impl<'t> Solver<'t> {
                 true
             }
             (Ok(a), Ok(b)) if a == b => true,
-            // What was either is now known to be one.
+            // A container of either kind is now known to be of one.
             (Ok(Kind::Either), Ok(kind)) => {
                 match self.kind_var(from) {
                     Some(var) => self.set(var, Bound::Kind(kind)),
@@ -637,8 +640,9 @@ impl<'t> Solver<'t> {
         }
     }
 
-    /// The type with its variables replaced. Those that are free stay variables inside of functions; elsewhere
-    /// nothing is known of them. `names` has the variables that stay, in the order of their new numbers.
+    /// Returns the type with its variables replaced. Free variables stay inside functions and
+    /// become unknown elsewhere. `names` has the remaining variables in the order of their new
+    /// numbers.
     fn resolve(&mut self, term: Term, inside: bool, names: &mut Vec<u32>) -> TypeId {
         if self.table.vars(term.id) == 0 {
             return term.id;
@@ -689,7 +693,7 @@ impl<'t> Solver<'t> {
         }
     }
 
-    /// What a value is that is of one type or the other, if that makes sense.
+    /// The type of a value that has one type or the other, if they can be joined.
     pub fn join(&mut self, a: TypeId, b: TypeId) -> Option<TypeId> {
         if let Some(alike) = self.join_alike(a, b) {
             return Some(alike);
@@ -699,7 +703,7 @@ impl<'t> Solver<'t> {
         classes.into_iter().find(holds_both)
     }
 
-    /// The same without classes: a set of integers takes no pairs.
+    /// As [`join`](Self::join), without unions: a set of integers does not take pairs.
     fn join_alike(&mut self, a: TypeId, b: TypeId) -> Option<TypeId> {
         if a == b || b == TypeId::ANY {
             return Some(a);
@@ -711,7 +715,7 @@ impl<'t> Solver<'t> {
             true => (b, a),
             false => (a, b),
         };
-        // The one of which more is known, if they may be the same.
+        // If they may be the same, the more specific one.
         if self.fits(b, a) || self.table.has_any(b) && self.may_fit(b, a) {
             return Some(a);
         }
@@ -732,7 +736,7 @@ impl<'t> Solver<'t> {
         }
     }
 
-    /// A function that is one or the other: it can be called with what both take.
+    /// The type of a function that is one or the other: it takes what both take.
     fn join_functions(&mut self, a: TypeId, b: TypeId) -> Option<TypeId> {
         let mut arity = None;
         for x in self.alternatives(a) {
@@ -784,7 +788,7 @@ impl<'t> Solver<'t> {
         })
     }
 
-    /// Tries one thing and leaves no trace in any case.
+    /// Tries `f` and always undoes its bindings.
     fn in_vain(&mut self, f: impl FnOnce(&mut Self) -> bool) -> bool {
         let mark = self.mark();
         let done = f(self);
@@ -793,8 +797,8 @@ impl<'t> Solver<'t> {
     }
 }
 
-/// Is it what is in patches and sets of objects? What takes those goes through them one by one, so that a tuple
-/// will do.
+/// Returns whether it is an item of patches or of sets of objects. Primitives iterate over those,
+/// so a tuple fits as well.
 fn is_spread(item: TypeId) -> bool {
     matches!(item, TypeId::CELL | TypeId::PAIR | TypeId::OBJECT)
 }
@@ -806,6 +810,6 @@ fn number(names: &mut Vec<u32>, var: u32) -> u8 {
         names.push(var);
         names.len() - 1
     });
-    // A type has fewer parts than that.
+    // A type has fewer parts than 256.
     u8::try_from(number).unwrap_or(u8::MAX - 1)
 }

@@ -1,14 +1,15 @@
-//! Types as small numbers: every type is written down once.
+//! The table of types: every type is stored once, under a small number.
 
 use std::fmt;
 
 use rustc_hash::FxHashMap;
 
-/// A type, by its number in the [`Types`](super::Types) it came from. Equal types have equal numbers.
+/// A type, by its number in the [`Types`](super::Types) it came from. Equal types have equal
+/// numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TypeId(pub(super) u32);
 
-/// The types that have a name in the DSL; the table starts with them, in this order.
+/// The types with a name in the DSL. The table starts with them, in this order.
 impl TypeId {
     /// Nothing is known.
     pub const ANY: TypeId = TypeId(0);
@@ -42,7 +43,7 @@ impl TypeId {
     pub const ELEMENT: TypeId = TypeId(14);
     /// A grid or a patch.
     pub const PIECE: TypeId = TypeId(15);
-    /// What can be put in order.
+    /// A value with an order.
     pub const KEY: TypeId = TypeId(16);
 
     /// The number, for arrays indexed by type.
@@ -72,27 +73,27 @@ pub(super) const NAMES: [&str; 17] = [
     "Key",
 ];
 
-/// Which kind of container.
+/// The kind of a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A tuple.
     Tuple,
     /// A set.
     Set,
-    /// One or the other.
+    /// Either of them.
     Either,
     /// A variable of a signature.
     Var(u8),
 }
 
-/// Some types; see [`Types::list`](super::Types::list).
+/// A list of types; see [`Types::list`](super::Types::list).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct List {
     start: u32,
     len: u32,
 }
 
-/// How a type is made up.
+/// The structure of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ty {
     /// Nothing is known.
@@ -107,7 +108,7 @@ pub enum Ty {
     Cell,
     /// A grid.
     Grid,
-    /// A container of things of one type.
+    /// A container of items of one type.
     Of(Kind, TypeId),
     /// A tuple of two.
     Two(TypeId, TypeId),
@@ -121,7 +122,7 @@ pub enum Ty {
     Var(u8),
 }
 
-/// What is asked of types again and again.
+/// Cached facts about a type.
 #[derive(Clone, Copy, Debug)]
 struct Facts {
     /// One more than the greatest variable.
@@ -132,18 +133,18 @@ struct Facts {
     function: bool,
 }
 
-/// Beyond this a type is not worth knowing: only endless nesting gets there.
+/// The largest type that is kept. Only endless nesting makes larger ones, which count as unknown.
 const MAX_DEPTH: u8 = 9;
 const MAX_SIZE: u16 = 200;
 
-/// All types there are.
+/// The table of all types.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     nodes: Vec<Ty>,
     facts: Vec<Facts>,
     pool: Vec<TypeId>,
     numbers: FxHashMap<Vec<u32>, TypeId>,
-    /// Are cells `(i, j, colour)`?
+    /// Whether cells are `(i, j, colour)`.
     pub triples: bool,
 }
 
@@ -194,12 +195,12 @@ impl Table {
         self.facts[id.index()].vars.into()
     }
 
-    /// Is some part of it unknown?
+    /// Returns whether some part of it is unknown.
     pub fn has_any(&self, id: TypeId) -> bool {
         self.facts[id.index()].any
     }
 
-    /// Is it a function, or does it hold one?
+    /// Returns whether it is or contains a function.
     pub fn has_function(&self, id: TypeId) -> bool {
         self.facts[id.index()].function
     }
@@ -227,7 +228,7 @@ impl Table {
         self.intern_list(key, params, |list| Ty::Fun(list, result))
     }
 
-    /// A function of all these types; of one, if there is only one.
+    /// A function with all these types.
     pub fn over(&mut self, types: &[TypeId]) -> TypeId {
         let flat = self.flatten(types, |ty| match ty {
             Ty::Over(list) => Some(list),
@@ -241,7 +242,7 @@ impl Table {
         self.intern_list(key, &flat, Ty::Over)
     }
 
-    /// One of these types; with something unknown among them it is unknown.
+    /// The union of these types; unknown if one of them is unknown.
     pub fn union(&mut self, types: &[TypeId]) -> TypeId {
         let mut flat = self.flatten(types, |ty| match ty {
             Ty::Union(list) => Some(list),
@@ -293,7 +294,7 @@ impl Table {
             Ty::Of(k, item) => vec![6, kind(k), item.0],
             Ty::Two(a, b) => vec![7, a.0, b.0],
             Ty::Var(n) => vec![8, n.into()],
-            // These have lists, which have their own way in.
+            // These have lists: `intern_list` adds them.
             Ty::Fun(..) | Ty::Over(_) | Ty::Union(_) => return TypeId::ANY,
         };
         self.intern_list(key, &[], |_| ty)
@@ -337,7 +338,7 @@ impl Table {
             any: ty == Ty::Any,
             function: matches!(ty, Ty::Fun(..) | Ty::Over(_)),
         };
-        // The types of an overloaded function have nothing in common, nor with what is around them.
+        // The variables of an overloaded function are independent in each of its types.
         let closed = matches!(ty, Ty::Over(_));
         self.parts(ty).into_iter().fold(own, |all, part| {
             let part = self.facts[part.index()];

@@ -23,7 +23,7 @@ fn rows_are_well_formed_and_of_primitives() {
 }
 
 #[test]
-fn every_primitive_whose_hints_say_little_has_a_row() {
+fn every_primitive_with_weak_hints_has_a_row() {
     for dialect in [Dialect::ArcDsl, Dialect::Tokpidjin] {
         for op in dialect.ops() {
             let params = op.params.iter().map(|param| param.ty);
@@ -62,7 +62,7 @@ fn ty(expression: &str) -> String {
 }
 
 #[test]
-fn calls_have_the_types_that_are_meant() {
+fn calls_have_the_intended_types() {
     for (expression, expected) in [
         ("hmirror(I)", "Grid"),
         ("first(I)", "Tuple<Int>"),
@@ -147,7 +147,7 @@ fn cells_of_tokpidjin_are_triples() {
 }
 
 #[test]
-fn nesting_without_end_is_not_followed() {
+fn endless_nesting_does_not_grow_the_table() {
     let mut types = Types::new(Dialect::ArcDsl);
     let initset = types.op(Dialect::ArcDsl.op("initset").expect("initset"));
     let mut ty = TypeId::GRID;
@@ -162,7 +162,7 @@ fn nesting_without_end_is_not_followed() {
 }
 
 #[test]
-fn fit_tells_what_is_known_from_what_may_be() {
+fn fit_distinguishes_certain_from_possible() {
     let mut types = Types::new(Dialect::ArcDsl);
     for (value, wanted, fit) in [
         (TypeId::OBJECT, TypeId::PATCH, Fit::Yes),
@@ -187,7 +187,7 @@ fn fit_tells_what_is_known_from_what_may_be() {
 }
 
 #[test]
-fn what_is_wanted_follows_from_the_other_arguments() {
+fn the_expected_type_follows_from_the_other_arguments() {
     let mut types = Types::new(Dialect::ArcDsl);
     let op = |name| Dialect::ArcDsl.op(name).expect(name);
     let mut wanted = |name, args: &[TypeId], hole| {

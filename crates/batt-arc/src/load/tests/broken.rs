@@ -1,4 +1,4 @@
-//! Files with something wrong in them: every message, word for word.
+//! Malformed files: every message, word for word.
 
 use std::time::Instant;
 
@@ -193,11 +193,11 @@ fn one_long_line_is_read_quickly() {
     // Cut off at the end, and with a fault in the last pair.
     assert!(refused(&text).contains("EOF"));
     assert!(refused(&format!("{text}{{}}]")).contains("there is no \"input\""));
-    // Generous: a quadratic step would take hours.
+    // The limit is generous: a quadratic step would take hours.
     assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
 }
 
-/// Whatever a file holds, loading ends with tasks or an error.
+/// Loading returns tasks or an error for any file.
 #[test]
 fn damaged_files_never_panic() {
     for text in [TASK, CHALLENGES, SOLVED] {

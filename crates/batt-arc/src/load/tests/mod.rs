@@ -9,7 +9,7 @@ use std::time::Instant;
 use super::*;
 use crate::Grid;
 
-/// A folder that goes away with the test.
+/// A folder that is removed at the end of a test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -40,7 +40,7 @@ impl Folder {
         Dataset::load(self.0.join(name))
     }
 
-    /// The message with the folder's changing name taken out, and the hint.
+    /// The message, without the folder's random name, and the hint.
     fn message(&self, result: Result<Dataset, LoadError>) -> (String, String) {
         let error = result.expect_err("this must not load");
         let root = self.0.display().to_string();
@@ -54,7 +54,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // Nothing depends on it: a folder left behind in /tmp is no failure.
+        // A folder that remains in /tmp is not a failure.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -92,7 +92,7 @@ fn a_task_file() {
 }
 
 #[test]
-fn a_byte_order_mark_is_no_harm() {
+fn a_byte_order_mark_is_skipped() {
     let text = format!("\u{feff}{TASK}");
     assert_eq!(
         ids(&Dataset::from_json("x.json", text.as_bytes()).unwrap()),
@@ -184,7 +184,7 @@ fn a_bundle() {
 
 #[cfg(unix)]
 #[test]
-fn links_in_a_circle_end() {
+fn cyclic_links_terminate() {
     let folder = Folder::new().with("sub/a.json", TASK);
     std::os::unix::fs::symlink(&folder.0, folder.0.join("sub/up")).unwrap();
     std::os::unix::fs::symlink("nowhere", folder.0.join("dangling.json")).unwrap();
@@ -192,7 +192,7 @@ fn links_in_a_circle_end() {
 }
 
 #[test]
-fn what_is_not_there() {
+fn missing_files_and_empty_folders_are_errors() {
     let folder = Folder::new();
     let (message, hint) = folder.message(folder.load_file("none.json"));
     assert_eq!(message, "none.json: No such file or directory (os error 2)");

@@ -7,7 +7,6 @@ use batt_engine::{Compiled, Job, JobResult, Options, Sample, Values, Verdict, ru
 use batt_lang::Program;
 
 use crate::draw;
-use crate::outcome::failure;
 
 /// Each demonstration: input, expected output, what the solver gives, and where that is wrong. With `tests`, also what
 /// it gives for the tests; what is expected there is not shown.
@@ -72,7 +71,7 @@ fn picture(
         (None, _) => {
             panels.push(Panel::note("solver", "no grid"));
             below = match (&result.verdict, &result.value) {
-                (Verdict::Failed(error), _) => failure(error, program, "solver") + "\n",
+                (Verdict::Failed(error), _) => error.explain(program, "solver") + "\n",
                 (_, Some(value)) => draw::value(value, color),
                 (_, None) => String::new(),
             };

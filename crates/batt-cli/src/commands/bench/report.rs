@@ -1,16 +1,16 @@
-//! What the comparison with Python says.
+//! Reports of the measurements, as text and as JSON.
 
 use std::io::Write;
 
 use anyhow::Result;
 use serde_json::{Value as Json, json};
 
-use super::against::{Comparison, Measured};
-use crate::corpus::median;
-use crate::ui::{BAD, GOOD, STRONG, Ui, table, table_text};
+use batt::bench::{DeviceThroughput, Throughput};
+use batt::{Comparison, SolverTimes};
 
-/// The task whose solver is a hundred times slower in Python than the rest: with it in, it is
-/// half of every total.
+use crate::ui::{BAD, GOOD, STRONG, Ui, counted, grouped, table, table_text};
+
+/// The solver that takes nine tenths of Python's time.
 const HEAVY: &str = "a64e4611";
 
 /// Solvers listed from the slow end and from the fast end.
@@ -20,41 +20,66 @@ const BEST: usize = 5;
 /// Bounds of the distribution of ratios.
 const BOUNDS: [f64; 5] = [10.0, 25.0, 50.0, 100.0, 200.0];
 
-/// The figures of a comparison.
-struct Figures {
-    overall: Option<f64>,
-    without_heavy: Option<f64>,
-    heavy: Option<f64>,
-    median: f64,
-    minimum: f64,
+/// Writes the throughput of cores.
+pub fn write_cores(out: &mut impl Write, found: &Throughput) -> Result<()> {
+    writeln!(
+        out,
+        "{}, each solver on its task: {} runs/s on one core, {} runs/s on {}",
+        counted(found.runs, "run"),
+        grouped(found.one_core as usize),
+        grouped(found.all_cores as usize),
+        counted(found.threads, "thread"),
+    )?;
+    Ok(())
 }
 
-impl Figures {
-    fn of(comparison: &Comparison) -> Figures {
-        let heavy = |solver: &&Measured| solver.name.ends_with(HEAVY);
-        let all = || comparison.solvers.iter();
-        let mut ratios: Vec<f64> = all().map(Measured::ratio).collect();
-        Figures {
-            overall: total(all()),
-            without_heavy: total(all().filter(|solver| !heavy(solver))),
-            heavy: total(all().filter(heavy)),
-            median: median(&mut ratios),
-            minimum: ratios.first().copied().unwrap_or_default(),
-        }
-    }
+/// The throughput of cores as JSON.
+pub fn cores_json(found: &Throughput) -> Json {
+    json!({
+        "runs": found.runs,
+        "one_core_runs_per_second": found.one_core.round(),
+        "threads": found.threads,
+        "all_cores_runs_per_second": found.all_cores.round(),
+    })
 }
 
-/// Total Python time over total time of ours; none of no solvers.
-fn total<'a>(solvers: impl Iterator<Item = &'a Measured>) -> Option<f64> {
-    let (python, ours) = solvers.fold((0.0, 0.0), |(python, ours), solver| {
-        (python + solver.python, ours + solver.ours)
-    });
-    (ours > 0.0).then(|| python / ours)
+/// Writes the throughput of a device.
+pub fn write_device(out: &mut impl Write, found: &DeviceThroughput, ui: &Ui) -> Result<()> {
+    writeln!(
+        out,
+        "{}, every solver on every input: {} runs/s on all cores, {} runs/s on {}",
+        counted(found.runs, "run"),
+        grouped(found.all_cores as usize),
+        grouped(found.on_devices as usize),
+        found.devices.join(", "),
+    )?;
+    let differ = match found.differing {
+        0 => ui.out(GOOD, "no result differs"),
+        n => ui.out(BAD, format_args!("{} differ", counted(n, "result"))),
+    };
+    let completed = 100.0 * found.completed;
+    writeln!(
+        out,
+        "{completed:.1} % of the runs completed on the device; {differ}"
+    )?;
+    Ok(())
+}
+
+/// The throughput of a device as JSON.
+pub fn device_json(found: &DeviceThroughput) -> Json {
+    json!({
+        "devices": found.devices,
+        "runs": found.runs,
+        "all_cores_runs_per_second": found.all_cores.round(),
+        "device_runs_per_second": found.on_devices.round(),
+        "completed_on_device": found.completed,
+        "differing": found.differing,
+    })
 }
 
 /// Solvers from the smallest ratio to the largest.
-fn ranked(comparison: &Comparison) -> Vec<&Measured> {
-    let mut ranked: Vec<&Measured> = comparison.solvers.iter().collect();
+fn ranked(comparison: &Comparison) -> Vec<&SolverTimes> {
+    let mut ranked: Vec<&SolverTimes> = comparison.solvers.iter().collect();
     ranked.sort_by(|a, b| a.ratio().total_cmp(&b.ratio()));
     ranked
 }
@@ -109,23 +134,23 @@ pub fn write(out: &mut impl Write, comparison: &Comparison, ui: &Ui) -> Result<(
     let agreed = format!("{} of {}", comparison.agreed, comparison.answers);
     let style = if same { GOOD } else { BAD };
     writeln!(out, "same answers     {}", ui.out(style, agreed))?;
-    let figures = Figures::of(comparison);
+    let figures = comparison.ratios(HEAVY);
     let times = |ratio: Option<f64>| {
         ratio.map_or_else(|| "-".to_owned(), |r| format!("{r:.1} times faster"))
     };
     writeln!(out, "overall          {}", times(figures.overall))?;
-    writeln!(out, "without {HEAVY} {}", times(figures.without_heavy))?;
-    writeln!(out, "{HEAVY} alone   {}", times(figures.heavy))?;
+    writeln!(out, "without {HEAVY} {}", times(figures.without))?;
+    writeln!(out, "{HEAVY} alone   {}", times(figures.alone))?;
     writeln!(out, "median solver    {}", times(Some(figures.median)))?;
-    writeln!(out, "slowest solver   {}", times(Some(figures.minimum)))?;
+    writeln!(out, "slowest solver   {}", times(Some(figures.smallest)))?;
     Ok(())
 }
 
-fn distribution(ranked: &[&Measured]) -> Vec<(String, usize)> {
+fn distribution(ranked: &[&SolverTimes]) -> Vec<(String, usize)> {
     let mut rows = Vec::new();
     let mut low = 0.0;
     for high in BOUNDS.into_iter().chain([f64::INFINITY]) {
-        let inside = |solver: &&&Measured| (low..high).contains(&solver.ratio());
+        let inside = |solver: &&&SolverTimes| (low..high).contains(&solver.ratio());
         let range = match (low, high) {
             (0.0, high) => format!("below {high}"),
             (low, high) if high.is_infinite() => format!("{low} and more"),
@@ -139,7 +164,7 @@ fn distribution(ranked: &[&Measured]) -> Vec<(String, usize)> {
 
 /// The comparison for JSON.
 pub fn to_json(comparison: &Comparison) -> Json {
-    let figures = Figures::of(comparison);
+    let figures = comparison.ratios(HEAVY);
     let solvers: Vec<Json> = comparison
         .solvers
         .iter()
@@ -161,10 +186,10 @@ pub fn to_json(comparison: &Comparison) -> Json {
         "agreed": comparison.agreed,
         "differences": comparison.differences,
         "ratio": figures.overall,
-        "ratio_without_a64e4611": figures.without_heavy,
-        "ratio_a64e4611": figures.heavy,
+        "ratio_without_a64e4611": figures.without,
+        "ratio_a64e4611": figures.alone,
         "ratio_median": figures.median,
-        "ratio_minimum": figures.minimum,
+        "ratio_minimum": figures.smallest,
         "solvers": solvers,
     })
 }
@@ -174,35 +199,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_of_three_solvers() {
-        let solver = |name: &str, python, ours| Measured {
+    fn ratios_are_counted_in_ranges() {
+        let solver = |name: &str, python, ours| SolverTimes {
             name: name.into(),
             grids: 1,
             python,
             ours,
         };
-        let comparison = Comparison {
-            python: "python3".into(),
-            version: "CPython 3".into(),
-            solvers: vec![
-                solver("solve_a", 100.0, 2.0),
-                solver("solve_b", 90.0, 1.0),
-                solver("solve_a64e4611", 9810.0, 97.0),
-            ],
-            agreed: 3,
-            answers: 3,
-            differences: Vec::new(),
-            interrupted: false,
-        };
-        let figures = Figures::of(&comparison);
-        assert_eq!(figures.overall, Some(100.0));
-        assert!((figures.without_heavy.unwrap() - 190.0 / 3.0).abs() < 1e-9);
-        assert!((figures.heavy.unwrap() - 9810.0 / 97.0).abs() < 1e-9);
-        assert_eq!((figures.median, figures.minimum), (90.0, 50.0));
-        let counts: Vec<usize> = distribution(&ranked(&comparison))
-            .iter()
-            .map(|row| row.1)
-            .collect();
-        assert_eq!(counts, [0, 0, 0, 2, 1, 0]);
+        let solvers = [
+            solver("solve_a", 100.0, 2.0),
+            solver("solve_b", 90.0, 1.0),
+            solver("solve_a64e4611", 9810.0, 97.0),
+        ];
+        let ranked: Vec<&SolverTimes> = solvers.iter().collect();
+        let counts = distribution(&ranked).into_iter().map(|row| row.1);
+        assert_eq!(counts.collect::<Vec<_>>(), [0, 0, 0, 2, 1, 0]);
     }
 }

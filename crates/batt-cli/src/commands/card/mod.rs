@@ -1,36 +1,27 @@
 //! `batt card`: many solvers merged into one batt.
 
-pub mod differs;
-mod donors;
 mod report;
-mod write;
 
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Error, Result};
-use batt_dsl::Dialect;
-use batt_evolve::Mutant;
-use batt_lang::batt::{BattFile, Form, write_batt};
-use batt_lang::card::{self, CardError, CardOptions, Donor, Merged};
-use batt_lang::{OnError, SolverFile};
+use anyhow::Result;
+use batt::Dialect;
+use batt::card::{self, DifferSet, DonorPool, Form};
 use clap::Args;
 
-use self::donors::Candidates;
 use self::report::Report;
 use crate::cli::{DialectName, Exit};
-use crate::donors::{add_mutants, mutants};
-use crate::error::advised;
-use crate::solvers::{load_all, load_tasks};
+use crate::solvers::{open_solvers, open_tasks, print_findings};
 use crate::ui::{Ui, counted, stdout};
 
 /// Merge many solvers into one program, a batt
 #[derive(Args)]
 #[command(after_help = "\
-Every function of the solver files is a donor. A step that several have is made once; calls of
-known closures are resolved, calls of constants computed, and steps dropped that nobody needs and
-that cannot fail. No answer changes. The JSON file beside FILE says which steps are whose.
+Every function of the solver files is a donor. A step that several donors share is made once; calls of
+known closures are resolved, calls of constants are computed, and steps are dropped that no donor needs
+and that cannot fail. No answer changes. The JSON file beside FILE says which steps belong to which donor.
 
 A donor is named by its task: with --tasks, the task its name ends in; else what follows solve_,
 solver_ or verify_; else its whole name. A second solver of a task gets a number, as in 1673c3ec.2.
@@ -57,7 +48,7 @@ pub struct CardArgs {
 
     /// Write the batt to a file, and a .json beside it; or print it with -
     #[arg(short, long, value_name = "FILE|-")]
-    out: PathBuf,
+    output: PathBuf,
 
     /// The tasks of the solvers: the largest goes first
     #[arg(long, value_name = "PATH")]
@@ -71,7 +62,7 @@ pub struct CardArgs {
     #[arg(long, value_name = "ID")]
     task: Option<String>,
 
-    /// Add so many mutants of the solvers drawn: typed changes by chance, as evolution makes them
+    /// Add this many mutants of the solvers drawn: typed changes by chance, as evolution makes them
     #[arg(long, value_name = "N")]
     mutants: Option<NonZeroUsize>,
 
@@ -86,10 +77,6 @@ pub struct CardArgs {
     /// No differs at all
     #[arg(long, conflicts_with = "differs")]
     no_differs: bool,
-
-    /// Mutate nothing, as without --mutants
-    #[arg(long, conflicts_with = "mutants")]
-    freeze: bool,
 
     /// Write plain steps [default for arc-dsl and re-arc]
     #[arg(long, conflicts_with = "guarded")]
@@ -118,20 +105,37 @@ pub struct CardArgs {
 
 impl CardArgs {
     fn to_stdout(&self) -> bool {
-        self.out == Path::new("-")
+        self.output == Path::new("-")
     }
 
-    /// How steps are written.
-    fn form(&self, dialect: Dialect) -> Result<Form> {
-        match dialect {
-            _ if self.plain => Ok(Form::Plain),
-            Dialect::Tokpidjin => Ok(Form::Guarded),
-            _ if self.guarded => Err(advised(
-                format_args!("{} has no guarded form", dialect.name()),
-                "guards need the defaults of tokpidjin; leave --guarded out",
-            )),
-            _ => Ok(Form::Plain),
+    /// How steps are written; `None` for what suits the dialect.
+    fn form(&self) -> Option<Form> {
+        match (self.plain, self.guarded) {
+            (true, _) => Some(Form::Plain),
+            (_, true) => Some(Form::Guarded),
+            _ => None,
         }
+    }
+
+    /// The differs, with what is wrong with their files printed.
+    fn differs(&self, dialect: Dialect, ui: &Ui) -> Result<(DifferSet, bool)> {
+        if self.no_differs {
+            return Ok((DifferSet::none(), true));
+        }
+        let mut differs = DifferSet::built_in(dialect);
+        let mut clean = true;
+        for path in &self.differs {
+            let file = crate::solvers::load(path, Some(dialect))?;
+            print_findings(file.source.name(), &file.diagnostics, ui);
+            let added = differs.add_file(&file);
+            differs.left_out.drain(..).for_each(|why| {
+                ui.warn(format_args!("{why}; left out"));
+                clean = false;
+            });
+            added.map_err(batt::Error::from)?;
+            clean &= file.is_clean();
+        }
+        Ok((differs, clean))
     }
 }
 
@@ -139,46 +143,53 @@ impl CardArgs {
 pub fn main(args: &CardArgs, ui: &Ui) -> Result<Exit> {
     if !args.to_stdout() {
         let read = args.files.iter().chain(&args.differs);
-        write::check(&args.out, read.map(PathBuf::as_path))?;
+        card::check_target(&args.output, read.map(PathBuf::as_path))?;
     }
-    let files = load_all(&args.files, args.dialect.dialect(), ui)?;
-    let data = args.tasks.as_deref().map(|path| load_tasks(path, ui));
-    let data = data.transpose()?;
-    let candidates = Candidates::new(&files, data.as_ref(), ui)?;
-    let mut picked = candidates.pick(args.count, args.task.as_deref(), args.seed)?;
-    let dialect = picked[0].program.dialect();
-    let form = args.form(dialect)?;
-    // Else merging says which solvers are of another dialect.
-    let uniform = picked.iter().all(|d| d.program.dialect() == dialect);
-    let differs = match args.no_differs || !uniform {
-        true => differs::Differs::default(),
-        false => differs::collect(&args.differs, dialect, ui)?,
+    let solvers = open_solvers(&args.files, args.dialect.dialect(), ui)?;
+    let tasks = args.tasks.as_deref().map(|path| open_tasks(path, ui));
+    let tasks = tasks.transpose()?;
+    let pool = DonorPool::new(&solvers, tasks.as_ref())?;
+    for why in &pool.left_out {
+        ui.warn(format_args!("{why}; left out"));
+    }
+    let mention = |what, names: &[String]| {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        ui.mention(what, &names);
     };
-    let mutants = match args.mutants {
-        Some(count) if uniform => made_by_chance(&picked, count.get(), args.seed, ui),
-        _ => Vec::new(),
+    mention("without a task here", &pool.without_task);
+    mention("of a task that has one already", &pool.renamed);
+    let complete = pool.left_out.is_empty();
+    let count = args.count.map(NonZeroUsize::get);
+    let mut donors = pool.pick(args.task.as_deref(), count, args.seed)?;
+    // Merging reports solvers of several dialects; differs would only get in the way.
+    let (differs, clean) = match donors.is_uniform() {
+        true => args.differs(donors.dialect(), ui)?,
+        false => (DifferSet::none(), true),
     };
-    add_mutants(&mut picked, &mutants);
-    let options = CardOptions {
-        on_error: match form {
-            Form::Guarded => OnError::Defaults,
-            Form::Plain => OnError::Poison,
-        },
-        ..CardOptions::default()
-    };
-    let merged = card::merge(&picked, &differs.programs, &options).map_err(bad_card)?;
-    let text = write_batt(&merged.batt, form);
+    let wanted = args.mutants.map_or(0, NonZeroUsize::get);
+    let made = donors.add_mutants(wanted, args.seed);
+    if made < wanted && donors.is_uniform() {
+        let made = counted(made, "mutant");
+        ui.warn(format_args!("only {made} of {wanted} could be made"));
+    }
+    let merged = donors.merge(&differs, args.form())?;
+    let text = merged.text();
     if !args.to_stdout() {
-        write::both(&args.out, &text, &merged.batt)?;
+        merged.save(&args.output)?;
     }
-    mention_dialect(&text, &merged, ui);
+    let (dialect, looks_like) = (merged.batt.dialect(), card::dialect_of_text(&text));
+    if looks_like != dialect {
+        ui.note(format_args!(
+            "the batt looks like {}: run it with --dialect {}",
+            looks_like.name(),
+            dialect.name()
+        ));
+    }
     let report = Report {
         args,
         merged: &merged,
-        form,
-        candidates: &candidates,
-        picked: &picked,
-        mutants: &mutants,
+        donors: &donors,
+        mutants: made,
     };
     let mut out = stdout();
     // With the batt on stdout, the summary goes where it does not mix with it.
@@ -189,42 +200,5 @@ pub fn main(args: &CardArgs, ui: &Ui) -> Result<Exit> {
         report.write(&mut out)?;
     }
     out.flush()?;
-    let clean = files.iter().all(SolverFile::is_clean);
-    let all = candidates.complete && differs.complete;
-    Ok(Exit::findings(!clean || !all))
-}
-
-/// Mutants of solvers, and a word if there are not as many as wanted.
-fn made_by_chance(picked: &[Donor<'_>], wanted: usize, seed: u64, ui: &Ui) -> Vec<Mutant> {
-    let mutants = mutants(picked, wanted, seed);
-    if mutants.len() < wanted {
-        let made = counted(mutants.len(), "mutant");
-        ui.warn(format_args!("only {made} of {wanted} could be made"));
-    }
-    mutants
-}
-
-/// Mentions a dialect that the text alone does not give away: whoever reads it has to be told.
-fn mention_dialect(text: &str, merged: &Merged, ui: &Ui) {
-    let dialect = merged.batt.dialect();
-    let taken_for = BattFile::parse(text, "batt", None).dialect;
-    if taken_for != dialect {
-        ui.note(format_args!(
-            "the batt looks like {}: run it with --dialect {}",
-            taken_for.name(),
-            dialect.name()
-        ));
-    }
-}
-
-fn bad_card(error: CardError) -> Error {
-    let hint = match &error {
-        CardError::MixedDialects { .. } => {
-            "make a card of each, or say with --dialect which library all are written for"
-        }
-        CardError::Parameters { .. } => "change its parameters or leave it out",
-        CardError::DuplicateDonor { .. } => "give one of them another name",
-        CardError::TooManySteps { .. } => "take fewer solvers, with --count",
-    };
-    advised(&error, hint)
+    Ok(Exit::findings(!solvers.is_clean() || !complete || !clean))
 }

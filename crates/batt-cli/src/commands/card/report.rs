@@ -1,34 +1,28 @@
-//! What merging came to, for people and as JSON.
+//! The result of merging, for people and as JSON.
 
 use std::io::{self, Write};
 
-use batt_evolve::Mutant;
-use batt_lang::OnError;
-use batt_lang::batt::Form;
-use batt_lang::card::{self, Donor, Merged, StepUse};
+use batt::OnError;
+use batt::card::{DonorPool, Form, MergedBatt, StepUse, json_beside, structural_hash};
 use serde_json::{Value as Json, json};
 
-use super::donors::Candidates;
-use super::{CardArgs, write};
-use crate::donors::in_words;
+use super::CardArgs;
 use crate::ui::{counted, grouped, rest, table, table_text};
 
 /// Rows listed without `--verbose`.
 const LISTED: usize = 20;
 
-/// What merging came to.
-pub struct Report<'r, 'f> {
+/// The result of merging.
+pub struct Report<'r> {
     pub args: &'r CardArgs,
-    pub merged: &'r Merged,
-    pub form: Form,
-    pub candidates: &'r Candidates<'f>,
-    pub picked: &'r [Donor<'f>],
-    /// The last of them, as they were made.
-    pub mutants: &'r [Mutant],
+    pub merged: &'r MergedBatt,
+    pub donors: &'r DonorPool,
+    /// How many of the donors are mutants.
+    pub mutants: usize,
 }
 
-impl Report<'_, '_> {
-    /// Writes it as the user wants it.
+impl Report<'_> {
+    /// Writes it in the form the arguments ask for.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         if self.args.json {
             return writeln!(out, "{}", self.json());
@@ -40,7 +34,14 @@ impl Report<'_, '_> {
         writeln!(
             out,
             "merged {} and {}: {}, {} shared, {} after simplification",
-            in_words(stats.solvers, self.mutants.len()),
+            match self.mutants {
+                0 => counted(stats.solvers, "solver"),
+                n => format!(
+                    "{} ({})",
+                    counted(stats.solvers, "solver"),
+                    counted(n, "mutant")
+                ),
+            },
             counted(stats.differs, "differ"),
             counted(stats.before, "step"),
             grouped(stats.shared),
@@ -54,8 +55,8 @@ impl Report<'_, '_> {
     }
 
     fn files(&self) -> [String; 2] {
-        let python = &self.args.out;
-        [python, &write::beside(python)].map(|path| path.display().to_string())
+        let python = &self.args.output;
+        [python, &json_beside(python)].map(|path| path.display().to_string())
     }
 
     fn write_tables(&self, out: &mut impl Write) -> io::Result<()> {
@@ -99,17 +100,16 @@ impl Report<'_, '_> {
 
     fn json(&self) -> Json {
         let (args, batt, stats) = (self.args, &self.merged.batt, &self.merged.stats);
-        let solvers = self.picked.len() - self.mutants.len();
-        let donors = self.picked.iter().enumerate().map(|(at, donor)| {
-            let mutant = at.checked_sub(solvers).map(|at| &self.mutants[at]);
+        let donors = self.donors.iter().map(|donor| {
+            let mutant = donor.mutant_of.as_ref();
             json!({
                 "id": donor.id,
-                "mutant_of": mutant.map(|mutant| &self.picked[mutant.parent].id),
-                "change": mutant.map(|mutant| mutant.kind.name()),
+                "mutant_of": mutant.map(|(parent, _)| parent),
+                "change": mutant.map(|(_, change)| change),
                 "function": donor.program.name(),
-                "file": self.candidates.file_of(donor),
-                "cells": donor.size,
-                "hash": card::structural_hash(donor.program),
+                "file": donor.file,
+                "cells": donor.cells,
+                "hash": structural_hash(&donor.program),
             })
         });
         let uses = stats.uses.iter().map(|step| {
@@ -120,10 +120,10 @@ impl Report<'_, '_> {
         });
         json!({
             "solvers": stats.solvers,
-            "mutants": self.mutants.len(),
+            "mutants": self.mutants,
             "differs": stats.differs,
             "dialect": batt.dialect().name(),
-            "form": match self.form {
+            "form": match self.merged.form {
                 Form::Plain => "plain",
                 Form::Guarded => "guarded",
             },

@@ -4,18 +4,15 @@ use std::io::Read;
 use std::path::Path;
 
 use anyhow::Result;
-use batt_arc::{Grid, GridError, Pair, PairRef, Split};
+use batt::{Grid, GridError, PairRef, RunInput, Split};
 
 use crate::error::{advised, bad_file};
-use crate::solvers::{load_tasks, task_of};
+use crate::solvers::open_tasks;
 use crate::ui::{Ui, counted};
 
-/// A grid, what it is called, and what it should become.
+/// What to run on, and what it is called.
 pub struct Input {
-    pub grid: Grid,
-    /// The demonstrations of its task.
-    pub demos: Vec<Pair>,
-    pub expected: Option<Grid>,
+    pub run: RunInput,
     pub name: String,
 }
 
@@ -23,10 +20,10 @@ impl Input {
     /// The input of a pair: `PATH`, `PATH:train:0` or `PATH:train[0]`.
     pub fn of_task(text: &str, solver: &str, ui: &Ui) -> Result<Input> {
         let (path, pair) = split_pair(text);
-        let data = load_tasks(Path::new(path), ui)?;
+        let data = open_tasks(Path::new(path), ui)?;
         let task = match data.tasks() {
             [only] => only,
-            tasks => task_of(solver, &data).ok_or_else(|| {
+            tasks => data.task_of(solver).ok_or_else(|| {
                 advised(
                     format_args!(
                         "{path} holds {}, none for '{solver}'",
@@ -40,7 +37,7 @@ impl Input {
             split: Split::Train,
             index: 0,
         });
-        let pair = task.pair(name).ok_or_else(|| {
+        let run = RunInput::of_pair(task, name).ok_or_else(|| {
             let (train, test) = (task.train.len(), task.test.len());
             advised(
                 format_args!("task {} has no {name}", task.id),
@@ -48,9 +45,7 @@ impl Input {
             )
         })?;
         Ok(Input {
-            grid: pair.input.clone(),
-            demos: task.train.clone(),
-            expected: pair.output.clone(),
+            run,
             name: format!("{} {name}", task.id),
         })
     }
@@ -76,9 +71,7 @@ impl Input {
             )
         })?;
         Ok(Input {
-            grid,
-            demos: Vec::new(),
-            expected: None,
+            run: grid.into(),
             name,
         })
     }

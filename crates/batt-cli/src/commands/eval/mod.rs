@@ -1,28 +1,24 @@
 //! `batt eval`: one solver, one input, everything about the run.
 
 mod input;
-mod trace;
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Result;
-use batt_arc::Grid;
-use batt_arc::render::comparison;
-use batt_dsl::Workspace;
-use batt_engine::{Compiled, Job, JobResult, Role, Sample, Values, Verdict, run_job};
-use batt_lang::{Program, SolverFile};
+use batt::render::{self, comparison};
+use batt::{
+    Diagnostic, FailureRecord, Grid, JobResult, OwnedValue, Role, Solver, Solvers, TracedStep,
+    Verdict, describe, micros, nearest,
+};
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use self::input::Input;
-use self::trace::TracedStep;
 use crate::cli::{Exit, RunOptions};
 use crate::draw;
 use crate::error::advised;
-use crate::outcome::{ErrorRecord, RunRecord, failure, micros, reason};
-use crate::solvers::{self, nearest};
-use crate::ui::{BAD, GOOD, STRONG, Ui, stdout};
+use crate::ui::{BAD, DIM, GOOD, STRONG, Ui, escaped, name, say, stdout};
 
 /// Run one solver on one input and show the result
 #[derive(Args)]
@@ -65,42 +61,28 @@ pub struct EvalArgs {
 
 /// Runs the command.
 pub fn main(args: &EvalArgs, ui: &Ui) -> Result<Exit> {
-    let (path, name) = match args.solver.rsplit_once("::") {
+    let (path, wanted) = match args.solver.rsplit_once("::") {
         Some((path, name)) => (path, Some(name)),
         None => (args.solver.as_str(), None),
     };
-    let file = solvers::load(Path::new(path), args.options.dialect())?;
-    let program = choose(&file, name, ui)?;
-    let compiled = Compiled::new(program);
-    let roles = roles(&compiled, program)?;
+    let solvers = Solvers::load([path], args.options.dialect())?;
+    let solver = choose(&solvers, wanted, ui)?;
     let input = match (&args.task, &args.grid) {
-        (Some(task), _) => Input::of_task(task, program.name(), ui)?,
+        (Some(task), _) => Input::of_task(task, solver.name(), ui)?,
         (None, Some(grid)) => Input::of_grid(grid)?,
         (None, None) => unreachable!("the command line asks for one of them"),
     };
-    if args.grid.is_some() && roles.contains(&Role::Samples) {
+    if args.grid.is_some() && solver.roles().contains(&Role::Samples) {
         ui.note("a grid alone has no demonstrations, so S is empty; name a task to have some");
     }
-    let mut options = args.options.engine(None);
-    options.values = Values::All;
-    let job = Job {
-        program: &compiled,
-        sample: Sample {
-            demos: &input.demos,
-            input: &input.grid,
-            expected: input.expected.as_ref(),
-        },
-    };
-    let result = run_job(&mut Workspace::new(), &job, &options);
-    // The steps are watched in a run of their own, so that watching cannot change the result.
+    let limits = args.options.limits();
+    let result = solver.run_on(&input.run, &limits);
     let steps = match (args.trace, &result.verdict) {
-        (true, _) | (_, Verdict::Failed(_)) => trace::steps(program, &job, &options),
+        (true, _) | (_, Verdict::Failed(_)) => solver.trace(&input.run, &limits),
         _ => Vec::new(),
     };
     let evaluation = Evaluation {
-        file: &file,
-        program,
-        roles,
+        solver,
         input: &input,
         result: &result,
         steps: &steps,
@@ -113,66 +95,56 @@ pub fn main(args: &EvalArgs, ui: &Ui) -> Result<Exit> {
         evaluation.write_text(&mut out, ui)?;
     }
     out.flush()?;
-    let good = matches!(result.verdict, Verdict::Right | Verdict::Unknown);
-    Ok(Exit::findings(!good))
+    Ok(Exit::findings(result.verdict.is_wrong()))
 }
 
-/// The function asked for, or the only one there is.
-fn choose<'f>(file: &'f SolverFile, name: Option<&str>, ui: &Ui) -> Result<&'f Program> {
-    let names = || file.programs.iter().map(Program::name);
+/// The solver asked for, or the only one there is.
+fn choose<'s>(solvers: &'s Solvers, wanted: Option<&str>, ui: &Ui) -> Result<&'s Solver> {
+    let file = &solvers.files()[0];
     let file_name = file.source.name();
-    let program = match (name, file.programs.as_slice()) {
-        (None, [only]) => only,
-        (None, _) => {
-            return Err(advised(
-                format_args!("{file_name} holds {} solvers", file.programs.len()),
-                format!(
-                    "name one: {file_name}::{}",
-                    names().next().unwrap_or("NAME")
-                ),
-            ));
-        }
-        (Some(name), _) => match file.program(name) {
-            Some(program) => program,
-            None => {
-                let about =
-                    |found: &&batt_lang::Diagnostic| found.function.as_deref() == Some(name);
-                let broken: Vec<_> = file.diagnostics.iter().filter(about).collect();
-                for found in &broken {
-                    crate::ui::say(ui.diagnostic(found, ui.err_color()));
-                }
-                let hint = match nearest(name, names()) {
-                    _ if !broken.is_empty() => "mend what is reported above".to_owned(),
-                    Some(near) => format!("did you mean '{near}'?"),
-                    None => format!("`batt check {file_name}` says what the file holds"),
-                };
-                return Err(advised(
-                    format_args!("{file_name} has no solver '{name}' that can run"),
-                    hint,
-                ));
-            }
-        },
+    let Some(wanted) = wanted.or_else(|| match file.programs.as_slice() {
+        [only] => Some(only.name()),
+        _ => None,
+    }) else {
+        let first = file
+            .programs
+            .first()
+            .map_or("NAME", |program| program.name());
+        return Err(advised(
+            format_args!("{file_name} holds {} solvers", file.programs.len()),
+            format!("name one: {file_name}::{first}"),
+        ));
     };
-    Ok(program)
+    if let Some(solver) = solvers.get(wanted) {
+        return Ok(solver);
+    }
+    if let Some(program) = file.program(wanted) {
+        return Err(advised(
+            format_args!("'{wanted}' takes ({})", program.params().join(", ")),
+            "a solver takes one grid, or those of S, I and C that it needs: the demonstrations, the \
+             input, and what to compare with, None here",
+        ));
+    }
+    let about = |found: &&Diagnostic| found.function.as_deref() == Some(wanted);
+    let broken: Vec<_> = file.diagnostics.iter().filter(about).collect();
+    for found in &broken {
+        say(ui.diagnostic(found, ui.err_color()));
+    }
+    let names = file.programs.iter().map(|program| program.name());
+    let hint = match nearest(wanted, names) {
+        _ if !broken.is_empty() => "correct what is reported above".to_owned(),
+        Some(near) => format!("did you mean '{near}'?"),
+        None => format!("`batt check {file_name}` says what the file holds"),
+    };
+    Err(advised(
+        format_args!("{file_name} has no solver '{wanted}' that can run"),
+        hint,
+    ))
 }
 
-/// What the parameters of a solver are for.
-fn roles<'p>(compiled: &'p Compiled, program: &Program) -> Result<&'p [Role]> {
-    compiled.roles().ok_or_else(|| {
-        let params = program.params().join(", ");
-        advised(
-            format_args!("'{}' takes ({params})", program.name()),
-            "a solver takes one grid, or those of S, I and C that it needs: the demonstrations, the input, and what \
-             to compare with, None here",
-        )
-    })
-}
-
-/// Everything there is to tell.
+/// The run and everything around it.
 struct Evaluation<'a> {
-    file: &'a SolverFile,
-    program: &'a Program,
-    roles: &'a [Role],
+    solver: &'a Solver,
     input: &'a Input,
     result: &'a JobResult,
     steps: &'a [TracedStep],
@@ -182,25 +154,28 @@ struct Evaluation<'a> {
 impl Evaluation<'_> {
     fn write_text(&self, out: &mut impl Write, ui: &Ui) -> Result<()> {
         if self.trace {
-            let at = self.roles.iter().position(|role| *role == Role::Input);
-            let input = at.map_or("I", |at| &self.program.params()[at]);
+            let at = self
+                .solver
+                .roles()
+                .iter()
+                .position(|role| *role == Role::Input);
+            let input = at.map_or("I", |at| &self.solver.program().params()[at]);
             writeln!(out, "{}", ui.out(STRONG, input))?;
             write!(
                 out,
                 "{}",
-                batt_arc::render::grid(&self.input.grid, ui.out_color())
+                render::grid(&self.input.run.grid, ui.out_color())
             )?;
             for step in self.steps {
-                step.write(out, ui)?;
+                write_step(out, step, ui)?;
             }
             writeln!(out)?;
         }
         if let Verdict::Failed(error) = &self.result.verdict {
-            let text = failure(error, self.program, self.file.source.name());
+            let text = error.explain(self.solver.program(), self.solver.file());
             writeln!(out, "{} {text}", ui.out(BAD, "failed:"))?;
-            if let Some(step) = error.step {
-                let at = trace::explain(self.program, step, self.steps, &self.file.source);
-                write!(out, "{at}")?;
+            if let Some(text) = self.solver.explain(error, self.steps) {
+                write!(out, "{}", escaped(&text, &['\n', '\t']))?;
             }
             return Ok(());
         }
@@ -208,9 +183,10 @@ impl Evaluation<'_> {
             return Ok(());
         };
         let got = value.as_grid().and_then(|rows| Grid::from_rows(&rows).ok());
-        match (&self.result.verdict, &self.input.expected, &got) {
+        let expected = self.input.run.expected.as_ref();
+        match (&self.result.verdict, expected, &got) {
             (Verdict::Unknown | Verdict::Right, _, Some(grid)) => {
-                write!(out, "{}", batt_arc::render::grid(grid, ui.out_color()))?;
+                write!(out, "{}", render::grid(grid, ui.out_color()))?;
             }
             (_, Some(expected), Some(grid)) => {
                 write!(out, "{}", comparison(expected, grid, ui.out_color()))?;
@@ -219,14 +195,13 @@ impl Evaluation<'_> {
             (Verdict::Unknown | Verdict::Right, ..) => writeln!(out, "{value}")?,
             _ => write!(out, "{}", draw::value(value, ui.out_color()))?,
         }
-        let pair = &self.input.name;
-        match reason(
-            &self.result.verdict,
-            self.program,
-            "",
-            self.input.expected.as_ref(),
-            Some(value),
-        ) {
+        let pair = name(&self.input.name);
+        let program = self.solver.program();
+        match self
+            .result
+            .verdict
+            .reason(program, self.solver.file(), expected, Some(value))
+        {
             Some(why) => writeln!(out, "{} on {pair}: {why}", ui.out(BAD, "wrong"))?,
             None if self.result.verdict.is_right() => {
                 writeln!(out, "{} on {pair}", ui.out(GOOD, "right"))?;
@@ -238,24 +213,47 @@ impl Evaluation<'_> {
     }
 
     fn write_json(&self, out: &mut impl Write) -> Result<()> {
-        let source = &self.file.source;
         let mut record = json!({
-            "solver": self.program.name(),
-            "file": source.name(),
+            "solver": self.solver.name(),
+            "file": self.solver.file(),
             "input": self.input.name,
-            "ok": RunRecord::ok(&self.result.verdict),
+            "ok": self.result.verdict.known(),
             "us": micros(self.result.time),
         });
         if let Some(value) = &self.result.value {
             record["value"] = value.to_json();
         }
         if let Verdict::Failed(error) = &self.result.verdict {
-            record["error"] = serde_json::to_value(ErrorRecord::new(error, self.program))?;
+            let failure = FailureRecord::new(error, self.solver.program());
+            record["error"] = serde_json::to_value(failure)?;
         }
         if self.trace {
-            record["trace"] = self.steps.iter().map(TracedStep::to_json).collect();
+            record["trace"] = self.steps.iter().map(step_json).collect();
         }
         writeln!(out, "{record}")?;
         Ok(())
     }
+}
+
+/// Writes a call and what it gave, below it the value.
+fn write_step(out: &mut impl Write, step: &TracedStep, ui: &Ui) -> Result<()> {
+    let (what, picture) = match &step.value {
+        Some(OwnedValue::Function) => ("a function".to_owned(), String::new()),
+        Some(value) => (describe(value), draw::value(value, ui.out_color())),
+        None => ("a value too large to show".to_owned(), String::new()),
+    };
+    let place = ui.out(DIM, format_args!("line {}, {what}", step.line));
+    let name = ui.out(STRONG, name(&step.name));
+    writeln!(out, "\n{name} = {}  {place}", step.call)?;
+    write!(out, "{picture}")?;
+    Ok(())
+}
+
+fn step_json(step: &TracedStep) -> Json {
+    json!({
+        "name": step.name,
+        "line": step.line,
+        "call": step.call,
+        "value": step.value.as_ref().map(OwnedValue::to_json),
+    })
 }

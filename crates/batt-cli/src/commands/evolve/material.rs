@@ -1,8 +1,10 @@
 //! What there is to begin with: tasks, solvers to learn from, and which solvers are held out.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 
 use anyhow::Result;
+use batt::card::DifferSet;
 use batt_arc::{Dataset, Task, corpus};
 use batt_dsl::Dialect;
 use batt_engine::Role;
@@ -11,9 +13,8 @@ use batt_lang::{Program, SolverFile, SplitMix64};
 
 use super::EvolveArgs;
 use super::keeper::Keeper;
-use crate::commands::card::differs;
 use crate::error::advised;
-use crate::solvers::{load_all, load_tasks, nearest, task_of};
+use crate::solvers::{load, load_all, load_tasks, nearest, print_findings, task_of};
 use crate::ui::{Ui, counted};
 
 /// Tasks whose solvers are held out if the user brings none: few enough for each to get some time, and enough to
@@ -65,7 +66,7 @@ impl Material {
         let differs = match args.differs.is_empty() {
             // Those that are built in are always there.
             true => Vec::new(),
-            false => differs::collect(&args.differs, dialect, ui)?.programs,
+            false => collect_differs(&args.differs, dialect, ui)?,
         };
         Ok(Material {
             data,
@@ -197,6 +198,21 @@ impl Material {
             None => ui.note("nothing is saved; --archive FILE keeps what is found"),
         }
     }
+}
+
+/// The differs that are built in and those of files.
+fn collect_differs(paths: &[PathBuf], dialect: Dialect, ui: &Ui) -> Result<Vec<Program>> {
+    let mut differs = DifferSet::built_in(dialect);
+    for path in paths {
+        let file = load(path, Some(dialect))?;
+        print_findings(file.source.name(), &file.diagnostics, ui);
+        let added = differs.add_file(&file);
+        for why in differs.left_out.drain(..) {
+            ui.warn(format_args!("{why}; left out"));
+        }
+        added.map_err(batt::Error::from)?;
+    }
+    Ok(differs.programs)
 }
 
 /// The solvers of some files, with their tasks. What cannot be learnt from is mentioned and left out.

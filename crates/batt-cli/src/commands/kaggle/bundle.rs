@@ -223,7 +223,7 @@ impl<'p> Folder<'p> {
     }
 
     fn write(&self, name: &str, text: &str) -> Result<()> {
-        replace(&self.0.join(name), text)
+        Ok(replace(&self.0.join(name), text)?)
     }
 
     fn json(&self, name: &str, value: &Json) -> Result<()> {

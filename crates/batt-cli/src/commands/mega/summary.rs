@@ -1,34 +1,28 @@
-//! What it all came to, for people and for programs.
+//! What a mega-batch came to, for people and for programs.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
+use batt::mega::StepCount;
+use batt::{Batts, MegaSummary, Tasks};
 use serde_json::{Value as Json, json};
 
-use super::tally::Totals;
-use super::{Done, MegaArgs, Work};
-use crate::ui::{counted, grouped, rest, table, table_text};
+use super::MegaArgs;
+use crate::ui::{counted, grouped, name, rest, table, table_text};
+use crate::units::bytes;
 
 /// Rows listed without `--verbose`.
 const LISTED: usize = 20;
 
-/// What it all came to.
-pub struct Summary<'s, 'a> {
+/// What a mega-batch came to.
+pub struct Report<'s> {
     pub args: &'s MegaArgs,
-    pub work: &'s Work<'a>,
-    pub done: Done,
+    pub batts: &'s Batts,
+    pub tasks: &'s Tasks,
+    pub summary: &'s MegaSummary,
 }
 
-impl Summary<'_, '_> {
-    /// Are all runs done?
-    pub fn is_complete(&self) -> bool {
-        self.totals().runs == self.work.len()
-    }
-
-    fn totals(&self) -> Totals {
-        self.done.earlier.and(&self.done.report)
-    }
-
+impl Report<'_> {
     /// Writes it the way the arguments want it.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         if self.args.json {
@@ -39,60 +33,67 @@ impl Summary<'_, '_> {
         } else {
             LISTED
         };
-        let (work, solved) = (self.work, &self.done.solved);
-        if !solved.is_empty() {
+        let (summary, totals) = (self.summary, &self.summary.totals);
+        if !totals.solved.is_empty() {
             let mut rows = table(&["task", "solved by"], &[]);
-            for solved in solved.iter().take(shown) {
-                let task = &work.data.tasks()[solved.task].id;
-                rows.add_row([task, &solved.donors.join(", ")]);
+            for solved in totals.solved.iter().take(shown) {
+                let donors: Vec<_> = solved.donors.iter().map(|donor| name(donor)).collect();
+                rows.add_row([name(&solved.task).into_owned(), donors.join(", ")]);
             }
             write!(out, "{}", table_text(&rows))?;
-            rest(out, solved.len(), shown)?;
+            rest(out, totals.solved.len(), shown)?;
             writeln!(out)?;
         }
         if self.args.strict {
             self.write_defaults(out, shown)?;
         }
-        let totals = self.totals();
-        let candidates = totals.values + totals.faults.iter().map(|(_, n)| n).sum::<u64>();
-        let steps = work.batts.iter().map(|b| b.program.steps().len()).sum();
+        let steps = self
+            .batts
+            .iter()
+            .map(|(_, batt)| batt.program.steps().len());
         writeln!(
             out,
             "{} of {} on {}: {}, {} right",
-            counted(steps, "step"),
-            counted(work.batts.len(), "batt"),
-            match self.is_complete() {
-                true => counted(work.samples.len(), "sample"),
+            counted(steps.sum(), "step"),
+            counted(self.batts.len(), "batt"),
+            match summary.is_complete() {
+                true => counted(summary.samples, "sample"),
                 false => counted(totals.runs, "run"),
             },
-            counted(candidates as usize, "candidate"),
+            counted(totals.candidates() as usize, "candidate"),
             grouped(totals.right as usize),
         )?;
-        if !totals.faults.is_empty() {
-            let faults = totals.faults.iter();
-            let faults: Vec<String> = faults
-                .map(|(fault, n)| format!("{} {fault}", grouped(*n as usize)))
-                .collect();
+        let faults: Vec<String> = totals
+            .faults()
+            .map(|(fault, n)| format!("{} {}", grouped(n as usize), fault.name()))
+            .collect();
+        if !faults.is_empty() {
             writeln!(out, "errors: {}", faults.join(", "))?;
         }
-        let tasks: BTreeSet<usize> = solved.iter().map(|s| s.task).collect();
-        let all = counted(work.data.len(), "task");
+        if let (Some(size), Some(file)) = (summary.bytes, self.args.file()) {
+            let file = file.display().to_string();
+            let form = match self.args.full {
+                true => "",
+                false => ", without the values of candidates (--full writes them)",
+            };
+            writeln!(out, "{}: {}{form}", name(&file), bytes(size))?;
+        }
+        let tasks: BTreeSet<&str> = totals.solved.iter().map(|s| s.task.as_str()).collect();
+        let all = counted(summary.tasks, "task");
         write!(out, "solved {} of {all}", grouped(tasks.len()))?;
-        if !self.is_complete() {
-            let runs = counted(work.len(), "run");
-            write!(
-                out,
-                " (interrupted after {} of {runs})",
-                grouped(totals.runs)
-            )?;
+        if !summary.is_complete() {
+            let (done, runs) = (grouped(totals.runs), counted(summary.planned, "run"));
+            write!(out, " (interrupted after {done} of {runs})")?;
         }
         writeln!(out)
     }
 
     /// The steps that fell back to a default, the most frequent first.
     fn write_defaults(&self, out: &mut impl Write, shown: usize) -> io::Result<()> {
+        let report = self.summary.report.as_ref();
+        let counts = report.map_or(&[][..], |report| &report.steps);
         let mut found = Vec::new();
-        for (batt, counts) in self.work.batts.iter().zip(&self.done.report.steps) {
+        for ((_, batt), counts) in self.batts.iter().zip(counts) {
             for (id, step) in batt.program.iter() {
                 let count = counts[id.index()];
                 if count.fallbacks > 0 {
@@ -101,7 +102,7 @@ impl Summary<'_, '_> {
             }
         }
         found.sort_by_key(|(count, ..)| std::cmp::Reverse(count.fallbacks));
-        if self.done.earlier.runs > 0 {
+        if self.summary.resumed > 0 {
             writeln!(out, "of the runs since the work was resumed:")?;
         }
         if found.is_empty() {
@@ -119,44 +120,36 @@ impl Summary<'_, '_> {
     }
 
     fn json(&self) -> Json {
-        let (work, report, totals) = (self.work, &self.done.report, self.totals());
-        let faults = totals.faults.into_iter();
-        let faults: serde_json::Map<String, Json> = faults
-            .map(|(fault, n)| (fault.to_owned(), json!(n)))
-            .collect();
-        let solved = self.done.solved.iter();
-        let solved: Vec<Json> = solved
-            .map(|solved| {
-                json!({
-                    "batt": work.names[solved.batt],
-                    "task": work.data.tasks()[solved.task].id,
-                    "donors": solved.donors,
-                })
-            })
-            .collect();
-        let sum = |of: fn(&batt_engine::StepCount) -> u64| -> u64 {
-            report.steps.iter().flatten().map(of).sum()
+        let (summary, totals) = (self.summary, &self.summary.totals);
+        let report = summary.report.as_ref();
+        let sum = |of: fn(&StepCount) -> u64| -> u64 {
+            let steps = report.iter().flat_map(|report| &report.steps).flatten();
+            steps.map(of).sum()
         };
+        let seconds = report.map_or(0.0, |report| report.elapsed.as_secs_f64());
+        let runs = report.map_or(0, |report| report.runs);
+        let device = report.and_then(|report| report.device.as_ref());
         json!({
             "runs": totals.runs,
-            "resumed": self.done.earlier.runs,
-            "samples": work.samples.len(),
-            "tasks": work.data.len(),
+            "resumed": summary.resumed,
+            "samples": summary.samples,
+            "tasks": summary.tasks,
             "right": totals.right,
             "values": totals.values,
-            "errors": faults,
-            "solved": solved,
+            "errors": totals.errors,
+            "solved": totals.solved,
             "steps": {
                 "executed": sum(|s| s.executed),
                 "failed": sum(|s| s.failed),
                 "fallbacks": sum(|s| s.fallbacks),
             },
-            "device": report.device.as_ref().map(crate::device::to_json),
-            "batch_size": report.batch_size,
-            "threads": report.workers,
-            "seconds": report.elapsed.as_secs_f64(),
-            "samples_per_second": report.runs as f64 / report.elapsed.as_secs_f64().max(1e-9),
-            "interrupted": !self.is_complete(),
+            "bytes": summary.bytes,
+            "device": device.map(crate::device::to_json),
+            "batch_size": report.map(|report| report.batch_size),
+            "threads": report.map(|report| report.workers),
+            "seconds": seconds,
+            "samples_per_second": runs as f64 / seconds.max(1e-9),
+            "interrupted": !summary.is_complete(),
         })
     }
 }

@@ -2,15 +2,46 @@
 
 use std::fmt::Write;
 
-use batt_dsl::{Dialect, Op};
+use batt::Dialect;
+use batt::ops::{Op, failure};
 
-use super::{doc, failure, families, signature, title};
+use super::{doc, families, signature, title};
 
 /// The page; the same text for the same table.
 pub fn markdown(dialect: Dialect) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.
     let _ = write_page(&mut out, dialect);
+    fold(&out)
+}
+
+/// Columns of a line of prose.
+const COLUMNS: usize = 100;
+
+/// Folds lines of prose at [`COLUMNS`]. Code, tables and headings stay as they are.
+fn fold(page: &str) -> String {
+    let mut out = String::with_capacity(page.len());
+    let mut is_code = false;
+    for line in page.lines() {
+        is_code ^= line.starts_with("```");
+        let indent = if line.starts_with("- ") { "  " } else { "" };
+        let mut column = 0;
+        for (k, word) in line.split(' ').enumerate() {
+            let width = word.chars().count();
+            let fixed = is_code || line.starts_with(['|', '#', '<']);
+            if k > 0 && !fixed && column + 1 + width > COLUMNS {
+                out.push('\n');
+                out.push_str(indent);
+                column = indent.len();
+            } else if k > 0 {
+                out.push(' ');
+                column += 1;
+            }
+            out.push_str(word);
+            column += width;
+        }
+        out.push('\n');
+    }
     out
 }
 
@@ -109,5 +140,18 @@ mod tests {
             }
             assert_eq!(page, markdown(dialect));
         }
+    }
+
+    #[test]
+    fn prose_is_folded_and_code_is_not() {
+        let word = "word ".repeat(30);
+        let long = word.trim_end();
+        let page = fold(&format!("- {long}\n```\n{long}\n```\n| {long} |\n"));
+        let lines: Vec<&str> = page.lines().collect();
+        assert_eq!(lines.len(), 6, "{page}");
+        assert!(lines[0].chars().count() <= COLUMNS);
+        assert!(lines[1].starts_with("  word"));
+        assert_eq!(lines[3], long);
+        assert_eq!(lines[5], format!("| {long} |"));
     }
 }

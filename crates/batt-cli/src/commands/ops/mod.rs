@@ -1,21 +1,18 @@
 //! `batt ops`: the manual of the primitives, from the op table.
 
-mod device;
 mod manual;
 
 use std::io::Write;
 
 use anyhow::Result;
-use batt_dsl::{ConstId, Dialect, Limits, Op, Workspace};
-use batt_engine::conformance::expression;
+use batt::ops::{ConstId, Op, OpId, Param, failure, without_device_body};
+use batt::{Dialect, nearest};
 use clap::Args;
 use serde_json::{Value as Json, json};
 
-pub use self::device::Missing;
 use crate::cli::{DialectName, Exit};
 use crate::error::advised;
-use crate::solvers::nearest;
-use crate::ui::{NOTE, STRONG, Ui, stdout, table, table_text};
+use crate::ui::{NOTE, STRONG, Ui, counted, grouped, stdout, table, table_text};
 
 /// List the primitives, or explain one
 #[derive(Args)]
@@ -39,7 +36,7 @@ pub struct OpsArgs {
     #[arg(long, conflicts_with = "name")]
     markdown: bool,
 
-    /// List the primitives, of all libraries, that a device leaves to the processor
+    /// List the primitives, of all libraries, that have no device body
     #[arg(long, conflicts_with_all = ["name", "markdown", "dialect"])]
     device: bool,
 
@@ -57,11 +54,7 @@ pub struct OpsArgs {
 pub fn main(args: &OpsArgs, ui: &Ui) -> Result<Exit> {
     let mut out = stdout();
     if args.device {
-        let missing = Missing::new();
-        match args.json {
-            true => writeln!(out, "{}", missing.to_json())?,
-            false => missing.write(&mut out)?,
-        }
+        write_missing(&mut out, args.json)?;
         out.flush()?;
         return Ok(Exit::Good);
     }
@@ -108,15 +101,39 @@ fn unknown(name: &str, dialect: Dialect) -> anyhow::Error {
         let ops = dialect.ops().iter().map(|op| op.name);
         ops.chain(dialect.constants().map(ConstId::name))
     };
-    // `three` is a slip of `THREE`, though no letter is the same.
-    let same = known().find(|known| known.eq_ignore_ascii_case(name));
     advised(
         format_args!("there is no primitive '{name}' in {}", dialect.name()),
-        match same.or_else(|| nearest(name, known())) {
+        match nearest(name, known()) {
             Some(near) => format!("did you mean '{near}'?"),
             None => "`batt ops` lists all of them".to_owned(),
         },
     )
+}
+
+/// Lists the primitives without a device body.
+fn write_missing(out: &mut impl Write, json: bool) -> Result<()> {
+    let (all, missing) = (OpId::every().count(), without_device_body());
+    if json {
+        let found = missing.iter();
+        let found = found.map(|(dialect, name)| json!({"name": name, "dialect": dialect.name()}));
+        let found: Vec<Json> = found.collect();
+        writeln!(out, "{}", json!({"primitives": all, "missing": found}))?;
+    } else if missing.is_empty() {
+        writeln!(out, "all {} primitives have a device body", grouped(all))?;
+    } else {
+        writeln!(
+            out,
+            "{} of {} have no device body; the CPU does runs that need them:",
+            grouped(missing.len()),
+            counted(all, "primitive"),
+        )?;
+        let mut rows = table(&[], &[]);
+        for (dialect, name) in missing {
+            rows.add_row([name, dialect.name()]);
+        }
+        write!(out, "{}", table_text(&rows))?;
+    }
+    Ok(())
 }
 
 /// The ops of a dialect, family by family.
@@ -200,18 +217,6 @@ fn doc(op: &Op) -> String {
     lines.join("\n").trim().to_owned()
 }
 
-/// What the example of a failing call fails with; found by running it.
-fn failure(op: &Op) -> Option<String> {
-    if op.fails.is_empty() {
-        return None;
-    }
-    let call = expression(op.fails, op.dialect).ok()?;
-    let fault = Workspace::new().run(Dialect::ArcDsl, &Limits::default(), |run| {
-        call.execute(run, &[]).err().map(|error| error.fault)
-    });
-    fault.map(|fault| fault.to_string())
-}
-
 /// `higher_order` as a heading: `Higher order`.
 fn title(family: &str) -> String {
     let mut chars = family.chars();
@@ -221,9 +226,9 @@ fn title(family: &str) -> String {
 }
 
 fn op_json(op: &Op) -> Json {
-    let param = |param: &batt_dsl::Param| json!({"name": param.name, "type": param.ty.to_string()});
+    let param = |param: &Param| json!({"name": param.name, "type": param.ty.to_string()});
     let params: Vec<Json> = op.params.iter().map(param).collect();
-    let fails = failure(op).map(|error| json!({"call": op.fails, "error": error}));
+    let fails = failure(op).map(|error| json!({"call": op.fails, "error": error.to_string()}));
     json!({
         "name": op.name,
         "dialect": op.dialect.name(),

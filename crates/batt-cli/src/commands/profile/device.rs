@@ -1,87 +1,29 @@
 //! Where the time of a batt goes on a device.
 
 use std::io::Write;
-use std::time::Instant;
 
 use anyhow::Result;
-use batt_engine::device::{DeviceOptions, DeviceReport, Settings};
-use batt_engine::{CompiledBatt, MegaOptions, MegaReport, Sample, mega_on};
-use batt_lang::Batt;
+use batt::mega::MegaReport;
+use batt::{Batt, DeviceReport};
 use serde_json::{Value as Json, json};
 
-use super::units::{bytes, percent, time};
-use super::{ENOUGH, LONGEST, ProfileArgs};
-use crate::device::{Devices, to_json, where_entries_finished, where_finished};
+use crate::device::{to_json, where_entries_finished, where_finished};
 use crate::interrupt;
-use crate::ui::{Ui, counted, grouped, rate, table, table_text};
+use crate::ui::{counted, grouped, rate, table, table_text};
+use crate::units::{bytes, percent, time};
 
 /// A profile on a device and what it is of.
-pub struct OnDevice<'a> {
+pub struct DeviceProfile<'a> {
     pub file: &'a str,
     pub batt: &'a Batt,
-    /// Samples that there are.
+    /// The number of samples in the tasks.
     pub samples: usize,
     /// Rows of the table.
     pub top: usize,
-    report: MegaReport,
+    pub report: MegaReport,
 }
 
-impl<'a> OnDevice<'a> {
-    /// Runs a batt on devices until the samples, the time or the patience of the user run out.
-    pub fn measure(
-        file: &'a str,
-        batt: &'a Batt,
-        samples: &[Sample<'_>],
-        devices: &mut Devices,
-        args: &ProfileArgs,
-        ui: &Ui,
-    ) -> OnDevice<'a> {
-        let chosen = &samples[..super::wanted(args, samples.len(), ui)];
-        let mut limits = args.options.engine(None).limits;
-        limits.time = Some(LONGEST);
-        let options = MegaOptions {
-            limits,
-            // As on the processor: nothing to compare with, and nobody looks at values.
-            compare: false,
-            values: false,
-            device: DeviceOptions {
-                settings: Settings {
-                    ops: true,
-                    ..Settings::default()
-                },
-                ..DeviceOptions::default()
-            },
-            ..MegaOptions::default()
-        };
-        interrupt::watch();
-        let stop = interrupt::stop();
-        let bar = ui.progress(chosen.len(), "profiling");
-        let started = Instant::now();
-        let report = mega_on(
-            devices,
-            &[CompiledBatt::new(batt)],
-            chosen,
-            0,
-            &options,
-            stop,
-            |_, _, _| (),
-            |at, _| {
-                bar.set_position(at as u64 + 1);
-                if args.samples.is_none() && started.elapsed() >= ENOUGH {
-                    stop.cancel();
-                }
-            },
-        );
-        bar.finish_and_clear();
-        OnDevice {
-            file,
-            batt,
-            samples: samples.len(),
-            top: args.top,
-            report,
-        }
-    }
-
+impl DeviceProfile<'_> {
     /// A table and a few sentences.
     pub fn write(&self, out: &mut impl Write) -> Result<()> {
         let report = &self.report;

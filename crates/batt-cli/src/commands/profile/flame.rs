@@ -1,16 +1,16 @@
-//! A flame graph of calls: how wide a frame is says how much time, what stands on it says who spent it.
+//! A flame graph of calls. The width of a frame is its time; the frames above it are the calls inside.
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use batt_dsl::Node;
+use batt::profile::Node;
 use inferno::flamegraph::{self, Options};
 
 /// Below this the picture counts in nanoseconds: microseconds would round frames away.
 const SHORT: Duration = Duration::from_millis(100);
 
-/// The flame graph of a tree of calls; none if no time was spent.
+/// Draws the flame graph of a tree of calls; `None` if no time was spent.
 pub fn svg(tree: &[Node], title: &str) -> Result<Option<Vec<u8>>> {
     let all: Duration = tree.iter().map(|node| node.own).sum();
     let (unit, name) = if all < SHORT { (1, "ns") } else { (1000, "us") };
@@ -31,7 +31,7 @@ pub fn svg(tree: &[Node], title: &str) -> Result<Option<Vec<u8>>> {
     Ok(Some(out))
 }
 
-/// The stacks with the time spent in their last frame, in units of so many nanoseconds:
+/// The stacks with the time spent in their last frame, in units of `unit` nanoseconds:
 /// `mapply;toindices 1200`.
 fn folded(tree: &[Node], unit: u128) -> String {
     let mut stacks: Vec<String> = Vec::with_capacity(tree.len());

@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use batt_engine::BattProfile;
-use batt_lang::{Batt, StepId};
+use batt::profile::BattProfile;
+use batt::{Batt, StepId};
 use serde_json::{Value as Json, json};
 
-use super::units::{bytes, mean, percent, share, time};
 use crate::interrupt;
 use crate::ui::{counted, grouped, table, table_text};
+use crate::units::{bytes, mean, percent, share, time};
 
 /// A profile and what it is of.
 pub struct Report<'a> {
@@ -19,7 +19,7 @@ pub struct Report<'a> {
     pub batt: &'a Batt,
     /// What was measured.
     pub profile: &'a BattProfile,
-    /// Samples that there are.
+    /// The number of samples in the tasks.
     pub samples: usize,
     /// Rows of each table.
     pub top: usize,

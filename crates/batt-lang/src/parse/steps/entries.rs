@@ -116,7 +116,7 @@ impl<'f> Reading<'f> {
         }
     }
 
-    /// The value of an entry: a step, a parameter, or something written out, but no call.
+    /// The value of an entry: a step, a parameter or a literal, but not a call.
     fn entry_value(&mut self, expr: &'f Expr, form: &str) -> Option<Operand> {
         let before = self.lowering.builder.len();
         let value = self.lowering.value(expr, "_");

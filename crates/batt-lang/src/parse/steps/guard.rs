@@ -6,9 +6,9 @@ use ruff_text_size::Ranged;
 use super::Reading;
 use crate::diagnostic::Code;
 
-/// What a guard catches.
+/// The exceptions that a guard catches.
 const CAUGHT: [&str; 3] = ["TypeError", "AttributeError", "ValueError"];
-/// What gives the default of a step that failed.
+/// The function that gives the default of a failed step.
 const DEFAULT_OF: &str = "_get_safe_default";
 const GUARD_FORM: &str = "a guard is 'try:' with one step, then 'except (TypeError, AttributeError, \
                           ValueError):' with 'tN = _get_safe_default(callee)'";
@@ -66,8 +66,8 @@ impl<'f> Reading<'f> {
             self.error(Code::BadGuard, message, default.value.range(), GUARD_FORM);
             return;
         };
-        // A name means in the guard what it meant in the step: nothing was assigned in between, not
-        // even where the step is `x = x(I)`.
+        // A name in the guard has the same meaning as in the step: the failed step assigned
+        // nothing, even if it is `x = x(I)`.
         let named = &call.arguments.args[0];
         let callee = step.value.as_call_expr().map(|call| &*call.func);
         let same_name = match (callee.and_then(Expr::as_name_expr), named.as_name_expr()) {
@@ -81,13 +81,13 @@ impl<'f> Reading<'f> {
             named.is_some() && named == callee && self.lowering.builder.len() == before
         });
         if !same {
-            let message = "the default is that of something else than the step calls";
+            let message = "the default must be that of what the step calls";
             self.error(Code::BadGuard, message, default.value.range(), GUARD_FORM);
         }
     }
 }
 
-/// Does a handler catch exactly what guards catch?
+/// Returns whether a handler catches exactly the exceptions of a guard.
 fn catches(handler: &ast::ExceptHandlerExceptHandler) -> bool {
     let Some(Expr::Tuple(types)) = handler.type_.as_deref() else {
         return false;

@@ -1,7 +1,7 @@
-//! From the syntax tree of one function to a [`Batt`].
+//! Lowers the syntax tree of one function to a [`Batt`].
 //!
-//! The form is narrow, since such files are written by programs: steps, guarded or not, and entries for
-//! the two lists. Whatever else occurs is an error, so that nothing of a batt is lost in silence.
+//! Programs write such files, so the accepted form is narrow: steps, guarded or not, and entries
+//! for the two lists. Anything else is an error, so that no part of a batt is lost silently.
 
 mod entries;
 mod guard;
@@ -15,7 +15,7 @@ use ruff_python_ast::{self as ast, Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::lower::{ERROR_LIMIT, FileContext, Lowering, plain_parameters};
-use super::{FileKind, Lowered};
+use super::{FileKind, Lowered, bindings};
 use crate::batt::{Batt, COMPARISON, Closures, INPUT, OnError, Output, PARAMS, SAMPLES, Score};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::program::Operand;
@@ -36,10 +36,7 @@ impl FileKind for Batts {
         def: &ast::StmtFunctionDef,
         offset: usize,
     ) -> Lowered<Batt> {
-        let mut assigned = HashSet::new();
-        for stmt in &def.body {
-            assigned_names(stmt, &mut assigned);
-        }
+        let mut assigned = bindings::names(&def.body);
         // The lists are no values: a step that uses one uses an unknown name.
         assigned.retain(|name| List::named(name).is_none());
         let mut reading = Reading {
@@ -52,7 +49,7 @@ impl FileKind for Batts {
             unguarded: Unguarded::default(),
         };
         if !is_batt(def) {
-            let message = format!("'{}' is no batt and is left out", def.name);
+            let message = format!("'{}' is not a batt and is ignored", def.name);
             let code = Code::IgnoredStatement;
             let name = def.name.range();
             let lowering = &reading.lowering;
@@ -68,38 +65,14 @@ impl FileKind for Batts {
     }
 }
 
-/// Is the function called that way, or does it have a parameter that only batts have, or lists for
-/// entries?
+/// Returns whether a function is meant as a batt: by its name, by a parameter that only batts have,
+/// or by lists for entries.
 fn is_batt(def: &ast::StmtFunctionDef) -> bool {
     def.name.as_str() == "batt"
         || plain_parameters(def).any(|p| UNUSED_PARAMS.contains(&p.name().as_str()))
         || def.body.iter().any(|stmt| {
             append_of(stmt).is_some() || matches!(stmt, Stmt::Assign(a) if list_of(a).is_some())
         })
-}
-
-/// The names that a statement of a batt assigns.
-fn assigned_names<'a>(stmt: &'a Stmt, names: &mut HashSet<&'a str>) {
-    let assign = match stmt {
-        Stmt::Assign(assign) => assign,
-        Stmt::Try(guard) => match guard.body.first() {
-            Some(Stmt::Assign(assign)) => assign,
-            _ => return,
-        },
-        _ => return,
-    };
-    for target in &assign.targets {
-        match target {
-            Expr::Name(name) => {
-                names.insert(name.id.as_str());
-            }
-            Expr::Tuple(tuple) => {
-                let parts = tuple.elts.iter().filter_map(Expr::as_name_expr);
-                names.extend(parts.map(|name| name.id.as_str()));
-            }
-            _ => {}
-        }
-    }
 }
 
 /// The two lists of a batt.
@@ -119,7 +92,7 @@ impl List {
     }
 }
 
-/// Which lists have been made so far.
+/// The lists that have been made so far.
 #[derive(Default)]
 struct Lists {
     outputs: bool,
@@ -156,12 +129,12 @@ fn append_of(stmt: &Stmt) -> Option<(List, &ast::Arguments)> {
     (method.attr.as_str() == "append").then_some((list, &call.arguments))
 }
 
-/// Steps without a guard, in two kinds: how many, and where the first is.
+/// Steps without a guard, of two kinds: the number, and the place of the first.
 #[derive(Default)]
 struct Unguarded {
-    /// Calls of something that can fail.
+    /// Calls that can fail.
     open: Option<(usize, TextRange)>,
-    /// Calls of primitives that never do.
+    /// Calls of primitives that never fail.
     safe: Option<(usize, TextRange)>,
 }
 
@@ -171,7 +144,7 @@ impl Unguarded {
     }
 }
 
-/// The state of reading one batt; it goes on after an error, as [`Lowering`] does.
+/// The state of lowering one batt. It goes on after an error, as [`Lowering`] does.
 struct Reading<'f> {
     lowering: Lowering<'f>,
     numbers: Vec<u32>,
@@ -222,13 +195,9 @@ impl<'f> Reading<'f> {
 
     fn body(&mut self, def: &'f ast::StmtFunctionDef) {
         let mut returned = false;
-        for stmt in &def.body {
+        let (body, unreached) = bindings::split_at_return(&def.body);
+        for stmt in body {
             if self.lowering.diagnostics.len() >= ERROR_LIMIT {
-                return;
-            }
-            if returned {
-                let message = "statement after 'return' is never reached";
-                self.error(Code::AfterReturn, message, stmt.range(), "");
                 return;
             }
             match stmt {
@@ -244,6 +213,7 @@ impl<'f> Reading<'f> {
             let hint = "end the batt with 'return o, s'";
             self.error(Code::MissingReturn, message, def.name.range(), hint);
         }
+        self.lowering.unreached(unreached);
     }
 
     fn result(&mut self, ret: &'f ast::StmtReturn) {
@@ -268,9 +238,8 @@ impl<'f> Reading<'f> {
         }
     }
 
-    /// Complains if a list is used that was never made.
+    /// Reports a list that is used but was never made, once for each list.
     fn list_is_made(&mut self, list: List, name: &str, range: TextRange) {
-        // Once is enough for each.
         if !std::mem::replace(self.lists.made(list), true) {
             let message = format!("'{name}' is used before it has a value");
             let hint = format!("begin the batt with '{name} = []'");
@@ -305,7 +274,7 @@ impl<'f> Reading<'f> {
                 Some((List::Outputs, arguments)) => self.output(arguments, stmt.range()),
                 Some((List::Scores, arguments)) => self.score(arguments, stmt.range()),
                 None => {
-                    let message = "this statement has no place in a batt";
+                    let message = "this statement is not supported in a batt";
                     self.error(Code::UnsupportedStatement, message, stmt.range(), STEP_FORM);
                 }
             },
@@ -326,7 +295,7 @@ impl<'f> Reading<'f> {
         }
     }
 
-    /// Reads `tN = callee(args)`; true if a step came of it.
+    /// Reads `tN = callee(args)`; true if it added a step.
     fn step(&mut self, assign: &'f ast::StmtAssign) -> bool {
         let [Expr::Name(target)] = assign.targets.as_slice() else {
             let message = "a step has one name";
@@ -341,7 +310,7 @@ impl<'f> Reading<'f> {
         }
         let before = self.lowering.builder.len();
         let value = self.lowering.value(&assign.value, name);
-        // What comes after an error is read as if the step were there.
+        // Later statements are read as if the step were there, also after an error.
         self.lowering.variables.insert(name, None);
         let Some(value) = value else {
             return false;
@@ -362,7 +331,7 @@ impl<'f> Reading<'f> {
         self.define(target, value)
     }
 
-    /// Gives a step its number and makes its name known.
+    /// Gives a step its number and binds its name.
     fn define(&mut self, target: &'f ast::ExprName, value: Operand) -> bool {
         let name = target.id.as_str();
         let last = self.numbers.last().copied();
@@ -372,7 +341,7 @@ impl<'f> Reading<'f> {
         };
         let Some(number) = number else {
             let message = match last {
-                Some(last) => format!("'{name}' comes after step {last}: step numbers must grow"),
+                Some(last) => format!("'{name}' comes after step {last}; step numbers must grow"),
                 None => format!("'{name}' has no number"),
             };
             self.error(Code::StepNumber, message, target.range(), "");
@@ -384,7 +353,7 @@ impl<'f> Reading<'f> {
     }
 
     fn finish(self, def: &ast::StmtFunctionDef) -> Lowered<Batt> {
-        let warnings = self.warnings();
+        let mut warnings = self.warnings();
         let Reading {
             mut lowering,
             numbers,
@@ -399,6 +368,7 @@ impl<'f> Reading<'f> {
                 diagnostics: lowering.diagnostics,
             };
         }
+        warnings.extend(lowering.unreached.take());
         let on_error = match guarded {
             0 => OnError::Poison,
             _ => OnError::Defaults,
@@ -413,7 +383,7 @@ impl<'f> Reading<'f> {
             on_error,
         };
         if Closures::fill_in(&mut batt).is_err() {
-            let message = "the entries need too many steps, all together";
+            let message = "the entries need too many steps in total";
             let hint = "divide the batt into several";
             lowering.error(Code::TooLarge, message, def.name.range(), Some(hint.into()));
             return Lowered {
@@ -427,7 +397,7 @@ impl<'f> Reading<'f> {
         }
     }
 
-    /// What is to be said about steps without a guard among others that have one.
+    /// Warnings about steps without a guard among steps with one.
     fn warnings(&self) -> Vec<Diagnostic> {
         if self.guarded == 0 {
             return Vec::new();
@@ -435,8 +405,8 @@ impl<'f> Reading<'f> {
         let say = |kind: Option<(usize, TextRange)>, severity, why: &str| {
             let (count, range) = kind?;
             let message = match count {
-                1 => format!("1 step has no guard, where others have one; {why}"),
-                _ => format!("{count} steps have no guard, where others have one; {why}"),
+                1 => format!("1 step has no guard although others have one; {why}"),
+                _ => format!("{count} steps have no guard although others have one; {why}"),
             };
             let code = Code::UnguardedStep;
             Some(self.lowering.finding(severity, code, message, range, None))
@@ -444,12 +414,12 @@ impl<'f> Reading<'f> {
         let open = say(
             self.unguarded.open,
             Severity::Warning,
-            "a failure there would end the batt in Python, and does not here",
+            "a failure there ends the batt in Python, but not here",
         );
         let safe = say(
             self.unguarded.safe,
             Severity::Info,
-            "none is needed, since these primitives never fail",
+            "none is needed because these primitives never fail",
         );
         open.into_iter().chain(safe).collect()
     }

@@ -7,12 +7,12 @@ use super::{Reading, Unguarded};
 use crate::diagnostic::Code;
 use crate::program::{Operand, StepKind};
 
-/// The routine behind a line with four targets.
+/// The functions that a line with four targets may call.
 const SAMPLE_BATCH: [&str; 2] = ["batch_process_samples_gpu", "batch_process_samples"];
 
 impl<'f> Reading<'f> {
-    /// Reads `ta, tb, tc, td = batch_process_samples_gpu(S)`: the inputs, the outputs, and the colours
-    /// of both.
+    /// Reads `ta, tb, tc, td = batch_process_samples_gpu(S)`: the inputs, the outputs, and the
+    /// colours of both.
     pub(super) fn sample_batch(
         &mut self,
         targets: &'f ast::ExprTuple,
@@ -30,7 +30,7 @@ impl<'f> Reading<'f> {
         let arguments = routine.map(|call| &call.arguments);
         let samples = arguments.filter(|a| a.keywords.is_empty() && a.args.len() == 1);
         let (Some(samples), 4, 4) = (samples, names.len(), targets.elts.len()) else {
-            let message = "several names at once are for the sample batch alone";
+            let message = "only the sample batch can assign several names at once";
             let hint = "the form is t1, t2, t3, t4 = batch_process_samples_gpu(S)";
             self.error(Code::BadStep, message, assign.range(), hint);
             return;
@@ -63,7 +63,7 @@ impl<'f> Reading<'f> {
         }
     }
 
-    /// Primitives the sample batch is made of, as the dialect has them.
+    /// The primitives of the sample batch, if the dialect has them all.
     fn primitives(&mut self, names: [&str; 5], range: TextRange) -> Option<[Operand; 5]> {
         let dialect = self.lowering.file.dialect;
         let known = names.map(|name| dialect.op(name).map(Operand::Op));

@@ -24,7 +24,7 @@ fn batt(body: &[&str]) -> Batt {
     file.batts.into_iter().next().expect("a batt")
 }
 
-/// What is said about a body, as `code: message`.
+/// The diagnostics of a body, as `code: message`.
 fn said(body: &[&str]) -> Vec<String> {
     let file = read(body);
     assert_eq!(file.batts.is_empty(), !file.is_clean());
@@ -102,14 +102,14 @@ fn guards_mean_defaults() {
 }
 
 #[test]
-fn steps_without_a_guard_are_noted_among_guarded_ones() {
+fn steps_without_a_guard_among_guarded_ones_are_reported() {
     let mut lines = guarded("t1", "add(I, F0)", "add").to_vec();
     assert!(said(&strs(&lines)).is_empty());
     lines.push("t2 = (t1, I)".to_owned());
     assert!(said(&strs(&lines)).is_empty());
     lines.push("t3 = add(I, t2)".to_owned());
-    let safe = "unguarded-step: 1 step has no guard, where others have one; none is needed, \
-                since these primitives never fail";
+    let safe = "unguarded-step: 1 step has no guard although others have one; none is needed \
+                because these primitives never fail";
     assert_eq!(said(&strs(&lines)), [safe]);
     lines.push("t4 = t1(I)".to_owned());
     lines.push("t5 = t1(I)".to_owned());
@@ -120,7 +120,7 @@ fn steps_without_a_guard_are_noted_among_guarded_ones() {
 }
 
 #[test]
-fn other_guards_are_not_understood() {
+fn other_guards_are_errors() {
     let good = guarded("t1", "add(I, F0)", "add").join("\n    ");
     assert!(said(&[&good]).is_empty());
     for (from, to) in [
@@ -199,7 +199,7 @@ fn the_sample_batch_is_four_steps() {
 }
 
 #[test]
-fn what_is_no_step_is_an_error() {
+fn a_statement_that_is_not_a_step_is_an_error() {
     for (line, expected) in [
         ("t1 = I", "bad-step: a step is a call"),
         ("t1 = (1, 2)", "bad-step: a step is a call"),
@@ -224,11 +224,11 @@ fn what_is_no_step_is_an_error() {
         ),
         (
             "add(I, I)",
-            "unsupported-statement: this statement has no place in a batt",
+            "unsupported-statement: this statement is not supported in a batt",
         ),
         (
             "if I: pass",
-            "unsupported-statement: this statement has no place in a batt",
+            "unsupported-statement: this statement is not supported in a batt",
         ),
         (
             "t1 = add(t2, I)\n    t2 = add(I, I)",
@@ -241,18 +241,11 @@ fn what_is_no_step_is_an_error() {
         ),
         (
             "t2 = add(I, I)\n    t1 = add(I, I)",
-            "step-number: 't1' comes after step 2: step \
-          numbers must grow",
+            "step-number: 't1' comes after step 2; step numbers must grow",
         ),
         (
             "t1 = add(I, I)\n    t1 = add(I, I)",
-            "step-number: 't1' comes after step 1: step \
-          numbers must grow",
-        ),
-        (
-            "return o, s\n    t1 = add(I, I)",
-            "after-return: statement after 'return' is never \
-          reached",
+            "step-number: 't1' comes after step 1; step numbers must grow",
         ),
     ] {
         assert_eq!(said(&[line]), [expected], "{line}");
@@ -260,7 +253,20 @@ fn what_is_no_step_is_an_error() {
 }
 
 #[test]
-fn entries_have_their_form() {
+fn code_after_return_is_ignored() {
+    let file = read(&["t1 = add(I, I)", "return o, s", "t2 = nothing(I)"]);
+    let found: Vec<_> = file.diagnostics.iter().map(Diagnostic::headline).collect();
+    let warning =
+        "batt.py:6:5: warning[after-return]: code after 'return' never runs and is ignored";
+    assert_eq!(found, [warning]);
+    assert_eq!(file.batts[0].numbers, [1]);
+    let before = said(&["t1 = add(I, I)", "return o, s", "yield"]);
+    let generator = "after-return: 'yield' makes the function a generator, even after 'return'";
+    assert_eq!(before, [generator]);
+}
+
+#[test]
+fn malformed_entries_are_errors() {
     for line in [
         "o.append(1)",
         "o.append((1, True, 'a'))",
@@ -338,7 +344,7 @@ fn signatures() {
 }
 
 #[test]
-fn other_functions_are_left_out() {
+fn functions_that_are_not_batts_are_ignored() {
     let text = "import x\ndef f(I):\n  return I\ndef g(task_id, I):\n  o = []\n  s = []\n  \
                 return o, s\ndef batt(I):\n  return I\n";
     let file = BattFile::parse(text, "batt.py", None);
@@ -346,7 +352,7 @@ fn other_functions_are_left_out() {
     assert_eq!(
         found,
         [
-            "batt.py:2:5: warning[ignored-statement]: 'f' is no batt and is left out",
+            "batt.py:2:5: warning[ignored-statement]: 'f' is not a batt and is ignored",
             "batt.py:9:3: error[missing-return]: a batt returns its two lists",
         ]
     );
@@ -355,7 +361,7 @@ fn other_functions_are_left_out() {
 }
 
 #[test]
-fn a_wrong_number_of_arguments_is_no_error_where_nothing_fails() {
+fn a_wrong_number_of_arguments_is_accepted_where_primitives_have_fallbacks() {
     assert!(said(&["t1 = add(I)", "t2 = even()", "t3 = even(t1, I, I, I, I)"]).is_empty());
     let file = read_in(&["t1 = add(I)"], Dialect::ArcDsl);
     assert_eq!(file.diagnostics[0].code, Code::WrongArity);

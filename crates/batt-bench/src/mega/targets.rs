@@ -1,0 +1,178 @@
+//! The sizes that the original system published figures for.
+
+use std::hint::black_box;
+use std::num::NonZeroUsize;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use batt_dsl::{Dialect, Limits};
+use batt_engine::Cancel;
+use batt_engine::{CompiledBatt, MegaOptions, Sample, mega};
+use batt_lang::card::Donor;
+use batt_lang::{BattFile, OnError};
+
+use super::sharing::Runner;
+use super::{Agreement, Workload};
+use crate::interrupt;
+use crate::material::{Material, near};
+use crate::turns::{Side, take_turns};
+use batt_reference::median;
+
+/// The sample pattern: grids out of the demonstrations, and their colours.
+pub const PATTERN: &str = "\
+def batt(task_id, S, I, C, log_path):
+    s = []
+    o = []
+    t1 = apply(first, S)
+    t2 = apply(second, S)
+    t3 = mapply(p_g, t1)
+    t4 = mapply(p_g, t2)
+    o.append((3, False, 'inputs', t3))
+    o.append((4, False, 'outputs', t4))
+    return o, s
+";
+
+/// Demonstrations in the sample pattern, and what the original says it took.
+const PATTERNS: [(usize, &str); 4] = [
+    (3, "0.35 ms"),
+    (10, "6.53 ms"),
+    (50, "74.49 ms"),
+    (200, "114.33 ms"),
+];
+
+/// Steps of the batt that the original gives a figure for.
+pub const STEPS: usize = 650;
+
+/// Tasks of a mega-batch and the samples in a batch.
+const MEGA: [(usize, usize); 3] = [(10, 50), (50, 200), (200, 1000)];
+
+/// More rounds make no median better.
+const ROUNDS: usize = 15;
+
+/// A timed stretch is at least this long, so that reading the clock does not count.
+const STRETCH: Duration = Duration::from_micros(500);
+
+/// Measures them all.
+pub fn measure(
+    material: &Material,
+    donors: &[Donor<'_>],
+    samples: &[Sample<'_>],
+    limits: &Limits,
+    time: Duration,
+    agreement: &mut Agreement,
+) -> Result<Vec<Workload>> {
+    let mut found = patterns(material, limits, time / 8, agreement)?;
+    let batt = near(donors, STEPS, OnError::default())?;
+    let steps = batt.program.steps().len();
+    let mut runner = Runner::new(&batt);
+    let run: Side<'_> = Box::new(|sample| {
+        black_box(runner.verdicts(&samples[sample], limits));
+    });
+    let times = take_turns(samples.len(), time / 4, |_| (), &mut [run]);
+    found.push(Workload {
+        name: format!("batt of {steps} steps, one thread"),
+        steps: Some(steps),
+        samples: times.samples(),
+        rounds: times.rounds,
+        mean: times.mean(0),
+        median: Some(times.median(0)),
+        baseline: None,
+        published: Some("200 to 300 ms"),
+    });
+    let compiled = [CompiledBatt::new(&batt)];
+    for (tasks, batch) in MEGA {
+        let samples = material.samples_of(tasks);
+        let options = MegaOptions {
+            limits: *limits,
+            threads: None,
+            batch_size: NonZeroUsize::new(batch),
+            ..MegaOptions::default()
+        };
+        let share = time / 5;
+        let started = Instant::now();
+        let mut costs = Vec::new();
+        let mut runs = 0;
+        while costs.is_empty() || (started.elapsed() < share && costs.len() < ROUNDS) {
+            // Foreign solvers run away on some samples: where all are too many, the first have to do.
+            let stop = Cancel::new();
+            let sink = |_, _| {
+                if started.elapsed() > share * 2 || interrupt::happened() {
+                    stop.cancel();
+                }
+            };
+            let report = mega(&compiled, &samples, 0, &options, &stop, |_, _, _| (), sink);
+            runs = report.runs;
+            costs.push(report.elapsed.as_secs_f64() * 1e6 / runs.max(1) as f64);
+        }
+        found.push(Workload {
+            name: format!("{tasks} tasks in batches of {batch}, all cores"),
+            steps: Some(steps),
+            samples: runs,
+            rounds: costs.len(),
+            mean: median(&mut costs),
+            median: None,
+            baseline: None,
+            published: Some("4.63 ms"),
+        });
+    }
+    Ok(found)
+}
+
+/// The sample pattern in all its sizes, in turns.
+fn patterns(
+    material: &Material,
+    limits: &Limits,
+    time: Duration,
+    agreement: &mut Agreement,
+) -> Result<Vec<Workload>> {
+    let file = BattFile::parse(PATTERN, "pattern", Some(Dialect::Tokpidjin));
+    let batt = file
+        .batts
+        .first()
+        .context("internal error: the sample pattern")?;
+    let mut runner = Runner::new(batt);
+    let demos = PATTERNS.map(|(count, _)| material.demos(count));
+    let mut micros = [const { Vec::new() }; PATTERNS.len()];
+    let started = Instant::now();
+    let mut round = 0;
+    while round == 0 || (started.elapsed() < time && round < ROUNDS && !interrupt::happened()) {
+        for (demos, micros) in demos.iter().zip(&mut micros) {
+            let Some(pair) = demos.first() else { continue };
+            let sample = Sample {
+                demos,
+                input: &pair.input,
+                expected: None,
+            };
+            let (mut runs, mut made) = (0, 0);
+            let start = Instant::now();
+            while runs == 0 || start.elapsed() < STRETCH {
+                let outputs = runner.run(&sample, limits, |run, entry| {
+                    entry.value.is_ok_and(|value| run.to_owned(value).is_ok())
+                });
+                made += outputs.iter().filter(|made| **made).count();
+                runs += 1;
+            }
+            micros.push(start.elapsed().as_secs_f64() * 1e6 / runs as f64);
+            // Both lists of colours each time, or it is nothing that was timed.
+            agreement.count(false, made == 2 * runs, || {
+                "the sample pattern gave nothing".into()
+            });
+        }
+        round += 1;
+    }
+    let workload = |((count, published), micros): ((usize, _), &mut Vec<f64>)| Workload {
+        name: format!("sample pattern, {count} samples"),
+        steps: Some(batt.program.steps().len()),
+        samples: 1,
+        rounds: micros.len(),
+        mean: median(micros),
+        median: None,
+        baseline: None,
+        published: Some(published),
+    };
+    Ok(PATTERNS
+        .into_iter()
+        .zip(&mut micros)
+        .map(workload)
+        .collect())
+}

@@ -1,0 +1,190 @@
+//! The targets of the original's documents, beside what is measured here.
+
+mod catalogue;
+mod harness;
+mod limit;
+mod report;
+mod stages;
+mod workloads;
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use batt::DeviceChoice;
+use batt_cuda::{Cuda, Settings};
+use batt_reference::Original;
+use clap::Args;
+use serde_json::json;
+
+use self::catalogue::{What, measurements};
+use self::harness::{Agreement, Harness, Timings};
+use self::report::{to_json, write, write_markdown};
+use self::stages::{Stages, two_devices};
+use crate::devices::ordinals;
+use crate::memory::{DeviceMemory, Watch};
+use crate::options::{Against, Common, OnDevice};
+use crate::text::print;
+use crate::tokpidjin::Wanted;
+use crate::{devices, interrupt};
+
+/// What a measurement came to.
+#[derive(Clone, Debug, Default)]
+pub struct Finding {
+    pub timings: Option<Timings>,
+    /// Microseconds that Python takes for the same.
+    pub python: Option<f64>,
+    /// What there is to say besides.
+    pub note: String,
+}
+
+impl Finding {
+    fn said(note: impl Into<String>) -> Finding {
+        Finding {
+            note: note.into(),
+            ..Finding::default()
+        }
+    }
+}
+
+/// All that was measured.
+pub struct Table {
+    pub devices: Vec<String>,
+    /// Runs that the device does at a time, if it says.
+    pub warps: Option<u64>,
+    pub threads: usize,
+    pub findings: HashMap<What, Finding>,
+    pub agreement: Agreement,
+    pub errors: Vec<String>,
+    pub elapsed: Duration,
+    pub interrupted: bool,
+}
+
+/// What opening a device took and told.
+struct Opened {
+    /// With whatever had to be done for the first time, and again.
+    times: [Duration; 2],
+    warps: Option<u64>,
+    name: String,
+}
+
+/// How often memory is looked at.
+const EVERY: Duration = Duration::from_millis(200);
+
+/// Measure the workloads of the original's documents on a device, on one core and on all
+///
+/// All sides take turns and are compared; the table says what limits the device. With --against a
+/// checkout of tokpidjin, Python runs the batt of 650 steps as well.
+#[derive(Args)]
+pub struct TargetsArgs {
+    #[command(flatten)]
+    common: Common,
+    #[command(flatten)]
+    device: OnDevice,
+    #[command(flatten)]
+    against: Against,
+
+    /// Print the table as Markdown
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
+}
+
+/// Runs the benchmark. Returns whether all results agree.
+pub fn main(args: &TargetsArgs) -> Result<bool> {
+    let table = measure(args)?;
+    print(|out| match (args.common.json, args.markdown) {
+        (true, _) => Ok(writeln!(out, "{}", json!({"targets": to_json(&table)}))?),
+        (false, true) => write_markdown(out, &table),
+        (false, false) => write(out, &table),
+    })?;
+    Ok(table.agreement.differing == 0)
+}
+
+fn measure(args: &TargetsArgs) -> Result<Table> {
+    let started = Instant::now();
+    let checkout = args.against.against.as_deref();
+    let checkout = checkout
+        .map(|folder| args.common.checkout(folder))
+        .transpose()?;
+    let material = args.common.material(checkout.as_ref())?;
+    let python = checkout
+        .as_ref()
+        .filter(|checkout| checkout.original == Original::Tokpidjin)
+        .map(|checkout| Wanted {
+            checkout,
+            python: args.against.python.as_deref(),
+            seed: args.common.seed,
+            time: Duration::ZERO,
+        });
+    let device = &args.device.device;
+    let time = args.common.time();
+    let opened = open_twice(device)?;
+    let mut devices = devices::open(device)?;
+    let names = devices.names();
+    let watch = Watch::start(DeviceMemory::of(device), EVERY, || ());
+
+    let all = measurements();
+    let harness = Harness::new(&mut devices);
+    let mut stages = Stages::new(&material, harness, python)?;
+    let weights: u32 = all.iter().map(|what| what.weight()).sum();
+    let share = |what: What| time * what.weight() / weights;
+    let mut findings = HashMap::new();
+    for what in all {
+        if interrupt::happened() {
+            break;
+        }
+        if let Some(finding) = stages.measure(what, share(what))? {
+            findings.insert(what, finding);
+        }
+    }
+    let (work, harness) = stages.finish();
+    let (mut agreement, counts) = (harness.agreement, harness.finished);
+    let (errors, threads) = (harness.errors, harness.threads);
+    let seen = watch.finish();
+    // Frees the memory of the device.
+    drop(devices);
+    if !interrupt::happened() {
+        let share = share(What::TwoDevices);
+        let finding = two_devices(&work, device, share, &mut agreement)?;
+        findings.extend(finding.map(|finding| (What::TwoDevices, finding)));
+    }
+    findings.insert(What::Opening, stages::opening(&opened));
+    findings.insert(What::Device, Finding::said(opened.name));
+    findings.insert(What::Memory, stages::memory(device, &seen));
+    findings.insert(What::Coverage, stages::coverage(&counts));
+    findings.insert(What::Compared, stages::compared(&agreement, &errors));
+    Ok(Table {
+        devices: names,
+        warps: opened.warps,
+        threads,
+        findings,
+        agreement,
+        errors,
+        elapsed: started.elapsed(),
+        interrupted: interrupt::happened(),
+    })
+}
+
+/// Opens the device twice: the first time may compile the kernel, the second finds it in the cache.
+fn open_twice(device: &DeviceChoice) -> Result<Opened> {
+    let started = Instant::now();
+    let name = devices::open_logical(device, 1)?.names().swap_remove(0);
+    let first = started.elapsed();
+    let number = ordinals(device).first().copied();
+    let started = Instant::now();
+    let warps = match number {
+        Some(number) => {
+            let (device, _) = Cuda::open(number, &Settings::from_env())?;
+            Some(device.kernel().warps)
+        }
+        None => {
+            drop(devices::open_logical(device, 1)?);
+            None
+        }
+    };
+    Ok(Opened {
+        times: [first, started.elapsed()],
+        warps,
+        name,
+    })
+}

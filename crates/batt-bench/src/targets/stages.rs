@@ -1,0 +1,638 @@
+//! The measurements, one after the other.
+
+use std::fmt::Write as _;
+use std::num::NonZeroUsize;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use batt::DeviceChoice;
+use batt_arc::Pair;
+use batt_dsl::OpId;
+use batt_engine::device::Counts;
+use batt_engine::{Compiled, Sample, profile};
+use batt_lang::card::Donor;
+use batt_lang::{Batt, OnError, StepId};
+
+use super::catalogue::What;
+use super::harness::{Agreement, Harness, OneCore, Subject, Timings, Work, micros};
+use super::workloads::{Op, Programs, codes, nothing, patterns, ten};
+use super::{Finding, Opened};
+use crate::devices::open_logical;
+use crate::material::{Material, merged, near};
+use crate::mega::targets::STEPS;
+use crate::memory::{DeviceMemory, Used};
+use crate::text::{counted, duration, grouped, where_finished};
+use crate::{interrupt, tokpidjin};
+
+/// Grids that one operation is run on at the most.
+const MANY: usize = 1 << 15;
+
+/// Samples of a batt at the most.
+const SAMPLES: usize = 4000;
+
+/// Samples of which the median one is measured alone.
+const CANDIDATES: usize = 64;
+
+/// Samples in a batch of one batt of 32 solvers.
+const SIZES: [usize; 10] = [1, 3, 10, 30, 100, 200, 500, 1_000, 3_000, 10_000];
+
+/// Grids that one operation is run on.
+const GRIDS: [usize; 6] = [1, 10, 100, 1_000, 10_000, 100_000];
+
+/// Samples that are divided into batches, and how many batches of a size are enough.
+const POOL: usize = 1_000;
+const BATCHES: usize = 64;
+
+/// Solvers of that batt.
+const SOLVERS: usize = 32;
+
+/// Runs of the sample pattern at once, to see what a device does when it is filled.
+const FILLED: usize = 1000;
+
+/// What measurements have in common.
+pub struct Stages<'m, 'h> {
+    material: &'m Material,
+    donors: Vec<Donor<'m>>,
+    samples: Vec<Sample<'m>>,
+    harness: Harness<'h>,
+    /// The batt of about 650 steps.
+    batt: Batt,
+    /// The Python that runs the batt as well, if any.
+    python: Option<tokpidjin::Wanted<'m>>,
+}
+
+/// What two logical devices are measured with.
+pub struct ForTwo<'m> {
+    programs: Subject,
+    steps: usize,
+    samples: Vec<Sample<'m>>,
+}
+
+impl<'m, 'h> Stages<'m, 'h> {
+    pub fn new(
+        material: &'m Material,
+        harness: Harness<'h>,
+        python: Option<tokpidjin::Wanted<'m>>,
+    ) -> Result<Stages<'m, 'h>> {
+        let donors = material.donors();
+        let on_error = match python {
+            Some(_) => OnError::Defaults,
+            None => OnError::default(),
+        };
+        Ok(Stages {
+            batt: near(&donors, STEPS, on_error)?,
+            samples: material.samples(),
+            material,
+            donors,
+            harness,
+            python,
+        })
+    }
+
+    /// One measurement. `None` if it is made elsewhere, or after Ctrl-C.
+    pub fn measure(&mut self, what: What, time: Duration) -> Result<Option<Finding>> {
+        let finding = match what {
+            What::Pattern(demos) => self.pattern(1, demos, time)?,
+            What::FivePatterns(demos) => self.pattern(5, demos, time)?,
+            What::BattOnce => self.batt_once(time),
+            What::Batt => self.whole_batt(time)?,
+            What::Tasks(tasks, batch) => {
+                let samples = self.material.samples_of(tasks);
+                self.on_batt(samples, NonZeroUsize::new(batch), time)
+            }
+            What::Few(count) => self.on_batt(self.cycled(count), None, time),
+            What::Sizes => self.sizes(time)?,
+            What::OpSizes => self.op_sizes(time)?,
+            What::Op(name) => self.op(name, time)?,
+            What::Ops(category) => self.many(&category.program()?, time),
+            What::Codes => self.codes(time)?,
+            What::Single => self.on_grids(&named("fgpartition")?, 1, time),
+            What::Grids80 => self.on_grids(&named("o_g")?, 80, time),
+            What::Grids80Ten => self.on_grids(&ten()?, 80, time),
+            What::Launch => self.on_grids(&nothing()?, 1, time),
+            What::ShareOfObjects => Some(self.share_of_objects(time)),
+            What::Calls => Some(self.calls()),
+            What::Soak => Some(Finding::said("`batt-bench soak` measures it")),
+            What::Setting => Some(Finding::said(
+                "a setting of the original's, nothing to measure",
+            )),
+            What::Opening
+            | What::Memory
+            | What::TwoDevices
+            | What::Coverage
+            | What::Compared
+            | What::Device => None,
+        };
+        Ok(finding)
+    }
+
+    /// Ends measuring with these devices.
+    pub fn finish(self) -> (ForTwo<'m>, Harness<'h>) {
+        let programs = self.donors.iter().map(|d| Compiled::new(d.program));
+        let steps = self.donors.iter().map(|d| d.program.steps().len());
+        let work = ForTwo {
+            steps: steps.sum(),
+            programs: Subject::Programs(programs.collect()),
+            samples: self.samples,
+        };
+        (work, self.harness)
+    }
+
+    /// So many samples; if there are fewer they are repeated.
+    fn cycled(&self, count: usize) -> Vec<Sample<'m>> {
+        self.samples.iter().copied().cycle().take(count).collect()
+    }
+
+    /// Measures as many of the samples as there is time for.
+    fn fitting(&mut self, mut work: Work<'_>, time: Duration) -> Option<Timings> {
+        self.harness.fit(&mut work, time);
+        self.harness.measure(&work, time)
+    }
+
+    /// The batt on samples, all of them.
+    fn on_batt(
+        &mut self,
+        samples: Vec<Sample<'m>>,
+        batch: Option<NonZeroUsize>,
+        time: Duration,
+    ) -> Option<Finding> {
+        let work = Work {
+            subject: &Subject::batt(&self.batt, false),
+            steps: self.batt.program.steps().len(),
+            samples,
+            batch,
+            at_a_time: None,
+        };
+        let wanted = work.samples.len();
+        let timings = self.fitting(work, time)?;
+        let mut note = about(&timings);
+        if timings.samples < wanted {
+            let _ = write!(note, ", of {} for want of time", grouped(wanted));
+        }
+        Some(timed(timings, note))
+    }
+
+    /// As many of the batt's samples as there is time for, and Python if it is there.
+    fn whole_batt(&mut self, time: Duration) -> Result<Option<Finding>> {
+        let Some(mut finding) = self.on_batt(self.cycled(SAMPLES), None, time) else {
+            return Ok(None);
+        };
+        let Some(timings) = &finding.timings else {
+            return Ok(None);
+        };
+        let _ = write!(
+            finding.note,
+            "; all cores are {:.1} times as fast as one",
+            timings.one / timings.all.max(1e-6)
+        );
+        let samples = timings.samples as f64;
+        if let Some(python) = &self.python {
+            let wanted = tokpidjin::Wanted {
+                time,
+                ..python.clone()
+            };
+            let outputs = self.batt.outputs.iter();
+            let solvers = outputs.map(|output| output.donor.clone()).collect();
+            let data = &self.material.data;
+            let found = tokpidjin::compare_batt(&wanted, &self.batt, solvers, data)?;
+            let mean = |of: fn(&tokpidjin::Measured) -> f64| {
+                found.samples.iter().map(of).sum::<f64>() / found.samples.len().max(1) as f64
+            };
+            let (python, quiet) = (mean(|m| m.python), mean(|m| m.quiet));
+            finding.python = Some(python * samples);
+            let _ = write!(
+                finding.note,
+                "; Python {} a sample, {} without log calls, on {}",
+                duration(python),
+                duration(quiet),
+                counted(found.samples.len(), "sample")
+            );
+        }
+        Ok(Some(finding))
+    }
+
+    /// One run of the batt: the sample of which takes the median time of some.
+    fn batt_once(&mut self, time: Duration) -> Option<Finding> {
+        let subject = Subject::batt(&self.batt, true);
+        let mut core = OneCore::new(&subject, &self.harness.limits);
+        let mut times: Vec<(f64, usize)> = self
+            .samples
+            .iter()
+            .take(CANDIDATES)
+            .enumerate()
+            .map(|(at, sample)| {
+                let started = Instant::now();
+                core.run(sample);
+                (micros(started.elapsed()), at)
+            })
+            .collect();
+        times.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let at = times.get(times.len() / 2)?.1;
+        let work = Work {
+            subject: &subject,
+            steps: self.batt.program.steps().len(),
+            samples: vec![self.samples[at]],
+            batch: None,
+            at_a_time: None,
+        };
+        let timings = self.harness.measure(&work, time)?;
+        let note = format!("{}; {}", about(&timings), transfers(&timings));
+        Some(timed(timings, note))
+    }
+
+    /// Colours out of demonstrations, in one run and in many at once.
+    fn pattern(&mut self, times: usize, demos: usize, time: Duration) -> Result<Option<Finding>> {
+        let batt = patterns(times)?;
+        let subject = Subject::batt(&batt, true);
+        let demos: Vec<Pair> = self.material.demos(demos);
+        let Some(pair) = demos.first() else {
+            return Ok(None);
+        };
+        let sample = Sample {
+            demos: &demos,
+            input: &pair.input,
+            expected: None,
+        };
+        let work = |count: usize| Work {
+            subject: &subject,
+            steps: batt.program.steps().len(),
+            samples: vec![sample; count],
+            batch: None,
+            at_a_time: None,
+        };
+        let Some(once) = self.harness.measure(&work(1), time / 2) else {
+            return Ok(None);
+        };
+        let Some(many) = self.fitting(work(FILLED), time / 2) else {
+            return Ok(None);
+        };
+        let each = |whole: f64| duration(whole / many.samples as f64);
+        let note = format!(
+            "{}; {} at once: {} each on one core, {} on all, {} on the device",
+            transfers(&once),
+            counted(many.samples, "run"),
+            each(many.one),
+            each(many.all),
+            each(many.device),
+        );
+        Ok(Some(timed(once, note)))
+    }
+
+    /// Programs on so many grids.
+    fn on_grids(&mut self, programs: &Programs, count: usize, time: Duration) -> Option<Finding> {
+        let work = Work {
+            subject: &programs.subject,
+            steps: programs.steps,
+            samples: self.cycled(count),
+            batch: None,
+            at_a_time: None,
+        };
+        let timings = self.harness.measure(&work, time)?;
+        let note = transfers(&timings);
+        Some(timed(timings, note))
+    }
+
+    /// Programs on as many grids as there is time for.
+    fn many(&mut self, programs: &Programs, time: Duration) -> Option<Finding> {
+        let work = Work {
+            subject: &programs.subject,
+            steps: programs.steps,
+            samples: self.cycled(MANY),
+            batch: None,
+            at_a_time: None,
+        };
+        let timings = self.fitting(work, time)?;
+        let note = about(&timings);
+        Some(timed(timings, note))
+    }
+
+    fn op(&mut self, name: &str, time: Duration) -> Result<Option<Finding>> {
+        let finding = self.many(&named(name)?, time);
+        let before = Op::named(name).and_then(Op::before);
+        Ok(finding.map(|mut finding| {
+            if let Some(before) = before {
+                let _ = write!(finding.note, "; with {before} before it");
+            }
+            finding
+        }))
+    }
+
+    /// Four codes of `o_g` in one program, and in one each.
+    fn codes(&mut self, time: Duration) -> Result<Option<Finding>> {
+        let [together, alone] = codes()?;
+        let Some(mut finding) = self.many(&together, time / 2) else {
+            return Ok(None);
+        };
+        let Some(samples) = finding.timings.as_ref().map(|timings| timings.samples) else {
+            return Ok(None);
+        };
+        let work = Work {
+            subject: &alone.subject,
+            steps: alone.steps,
+            samples: self.cycled(samples),
+            batch: None,
+            at_a_time: None,
+        };
+        let Some(apart) = self.harness.measure(&work, time / 2) else {
+            return Ok(None);
+        };
+        if let Some(timings) = &finding.timings {
+            let _ = write!(
+                finding.note,
+                "; as four programs {} on the device, {:.2} times as long; {:.2} times on one core",
+                duration(apart.device),
+                apart.device / timings.device.max(1e-6),
+                apart.one / timings.one.max(1e-6),
+            );
+        }
+        Ok(Some(finding))
+    }
+
+    /// A batt of 32 solvers on few and many samples.
+    fn sizes(&mut self, time: Duration) -> Result<Option<Finding>> {
+        let stride = (self.donors.len() / SOLVERS).max(1);
+        let some: Vec<Donor<'_>> = self
+            .donors
+            .iter()
+            .step_by(stride)
+            .take(SOLVERS)
+            .cloned()
+            .collect();
+        let batt = merged(&some, false)?.batt;
+        let subject = Subject::batt(&batt, false);
+        Ok(self.series(&subject, batt.program.steps().len(), &SIZES, time, "sample"))
+    }
+
+    /// One operation on few and many grids.
+    fn op_sizes(&mut self, time: Duration) -> Result<Option<Finding>> {
+        let op = named("o_g")?;
+        Ok(self.series(&op.subject, op.steps, &GRIDS, time, "grid"))
+    }
+
+    /// The same work in batches of several sizes, the smallest first, as long as there is time. Some samples take far
+    /// longer than others, so a size is judged by what one core takes for the same samples.
+    fn series(
+        &mut self,
+        subject: &Subject,
+        steps: usize,
+        sizes: &[usize],
+        time: Duration,
+        noun: &str,
+    ) -> Option<Finding> {
+        let started = Instant::now();
+        let share = time / sizes.len() as u32;
+        let mut work = Work {
+            subject,
+            steps,
+            samples: self.cycled(POOL),
+            batch: None,
+            at_a_time: None,
+        };
+        self.harness.fit(&mut work, share);
+        let pool = work.samples.clone();
+        let mut all: Vec<(usize, Timings)> = Vec::new();
+        for &size in sizes {
+            // Whole batches alone; one that is larger than the pool has samples several times.
+            let count = size * (pool.len() / size).clamp(1, BATCHES);
+            let enough = all.last().is_some_and(|(_, last)| {
+                let once = last.one + last.device + last.all;
+                let next = 2.0 * once * count as f64 / last.samples as f64;
+                micros(started.elapsed()) + next > micros(time)
+            });
+            if enough || interrupt::happened() {
+                break;
+            }
+            work.samples = pool.iter().copied().cycle().take(count).collect();
+            work.at_a_time = NonZeroUsize::new(size);
+            all.push((size, self.harness.measure(&work, share)?));
+        }
+        let ratio = |timings: &Timings| timings.one / timings.device.max(1e-6);
+        let (size, best) = all
+            .iter()
+            .max_by(|a, b| ratio(&a.1).total_cmp(&ratio(&b.1)))?
+            .clone();
+        let ratios: Vec<String> = all
+            .iter()
+            .map(|(size, t)| format!("{}: {:.3}", grouped(*size), ratio(t)))
+            .collect();
+        let note = format!(
+            "{}; times as fast as one core in a batch of {}; the device is faster than all cores {}, than one core {}; \
+             best batch {}, shown here for {}",
+            counted(steps, "step"),
+            ratios.join(", "),
+            crossover(&all, |t| t.all),
+            crossover(&all, |t| t.one),
+            grouped(size),
+            counted(best.samples, noun),
+        );
+        Some(timed(best, note))
+    }
+
+    /// The part of the time that goes into finding objects, here and on the device.
+    fn share_of_objects(&mut self, time: Duration) -> Finding {
+        let is_objects = |name: &str| matches!(name, "o_g" | "objects");
+        let subject = Subject::batt(&self.batt, false);
+        let mut work = Work {
+            subject: &subject,
+            steps: self.batt.program.steps().len(),
+            samples: self.cycled(SAMPLES),
+            batch: None,
+            at_a_time: None,
+        };
+        self.harness.fit(&mut work, time / 2);
+        let limits = &self.harness.limits;
+        let found = profile(&self.batt, &work.samples, limits, interrupt::stop(), |_| ());
+        let own = |all: bool| -> f64 {
+            let ops = found.ops.iter().filter(|(name, _)| all || is_objects(name));
+            ops.map(|(_, times)| times.own.as_secs_f64()).sum()
+        };
+        let ops = self.harness.ops(&work);
+        let cycles = |all: bool| -> f64 {
+            let ops = ops.iter().filter(|op| all || is_objects(op.op.op().name));
+            ops.map(|op| op.cycles as f64).sum()
+        };
+        let percent = |of: f64, all: f64| 100.0 * of / all.max(1e-12);
+        Finding::said(format!(
+            "{:.0} % of the time in primitives on the CPU, {:.0} % of the cycles on the device, on {}",
+            percent(own(false), own(true)),
+            percent(cycles(false), cycles(true)),
+            counted(work.samples.len(), "sample"),
+        ))
+    }
+
+    /// What is called in the batt, and how often.
+    fn calls(&self) -> Finding {
+        let steps = self.batt.program.steps().len();
+        let mut counts = [("o_g", 0), ("difference", 0), ("mapply", 0), ("apply", 0)];
+        for step in 0..steps {
+            let call = self.batt.call_text(StepId(step as u32));
+            let name = call.split('(').next().unwrap_or_default();
+            for (wanted, count) in &mut counts {
+                let same = name == *wanted || (*wanted == "o_g" && name == "objects");
+                *count += usize::from(same);
+            }
+        }
+        let counts = counts.map(|(name, count)| format!("{name} {count}"));
+        let tasks = self.material.data.len().max(1);
+        Finding::said(format!(
+            "in our batt of {steps} steps: {}; {:.1} samples a task",
+            counts.join(", "),
+            self.samples.len() as f64 / tasks as f64
+        ))
+    }
+}
+
+fn named(name: &str) -> Result<Programs> {
+    Op::named(name)
+        .ok_or_else(|| anyhow::anyhow!("internal error: no operation {name}"))?
+        .program()
+}
+
+fn timed(timings: Timings, note: String) -> Finding {
+    Finding {
+        timings: Some(timings),
+        note,
+        ..Finding::default()
+    }
+}
+
+/// `658 steps on 1,000 samples`.
+fn about(timings: &Timings) -> String {
+    format!(
+        "{} on {}",
+        counted(timings.steps, "step"),
+        counted(timings.samples, "sample")
+    )
+}
+
+/// What went up and down, and how long that and the kernel took.
+fn transfers(timings: &Timings) -> String {
+    let parts = &timings.parts;
+    format!(
+        "up {} bytes in {}, kernel {}, down {} bytes in {}, launches: {}",
+        grouped(parts.bytes_up as usize),
+        duration(parts.upload),
+        duration(parts.kernel),
+        grouped(parts.bytes_down as usize),
+        duration(parts.download),
+        parts.launches,
+    )
+}
+
+/// Says from which size on the device is faster than another side, in all larger sizes.
+fn crossover(all: &[(usize, Timings)], other: impl Fn(&Timings) -> f64) -> String {
+    let wins = all.iter().rev().take_while(|(_, t)| t.device < other(t));
+    match (wins.last(), all.last()) {
+        (Some((size, _)), _) => format!("from {} on", grouped(*size)),
+        (None, Some((largest, _))) => format!("never up to {}", grouped(*largest)),
+        (None, None) => "never".to_owned(),
+    }
+}
+
+/// What one and two logical devices on a device take for the same. `None` after Ctrl-C.
+pub fn two_devices(
+    work: &ForTwo<'_>,
+    device: &DeviceChoice,
+    time: Duration,
+    agreement: &mut Agreement,
+) -> Result<Option<Finding>> {
+    let mut work = Work {
+        subject: &work.programs,
+        steps: work.steps,
+        samples: work.samples.clone(),
+        batch: None,
+        at_a_time: None,
+    };
+    let mut measure = |count: usize| {
+        let mut devices = open_logical(device, count)?;
+        let mut harness = Harness::new(&mut devices);
+        if count == 1 {
+            harness.fit(&mut work, time);
+        }
+        let timings = harness.measure(&work, time / 2);
+        agreement.add(harness.agreement);
+        anyhow::Ok(timings)
+    };
+    let (Some(one), Some(two)) = (measure(1)?, measure(2)?) else {
+        return Ok(None);
+    };
+    let note = format!(
+        "every solver on {}, {}; two logical devices, one takes {}: two are {:.2} times as fast",
+        counted(two.samples, "input"),
+        counted(two.runs, "run"),
+        duration(one.device),
+        one.device / two.device.max(1e-6),
+    );
+    Ok(Some(timed(two, note)))
+}
+
+/// What opening took.
+pub fn opening(opened: &Opened) -> Finding {
+    let [first, again] = opened.times.map(|time| duration(micros(time)));
+    Finding::said(format!(
+        "{first} the first time, {again} with a kept kernel"
+    ))
+}
+
+/// Memory of the device that was used at the most.
+pub fn memory(device: &DeviceChoice, seen: &[Used]) -> Finding {
+    let most = seen.iter().filter_map(|used| used.devices).max();
+    let (Some(device), Some(most)) = (DeviceMemory::of(device), most) else {
+        return Finding::said("not known here: the device has no memory of its own");
+    };
+    let mib = |bytes: u64| grouped((bytes >> 20) as usize);
+    Finding::said(format!(
+        "{:.1} % of the device, {} of {} MiB, at the most",
+        100.0 * most as f64 / device.total.max(1) as f64,
+        mib(most),
+        mib(device.total)
+    ))
+}
+
+/// Primitives, and runs, that the device takes.
+pub fn coverage(counts: &Counts) -> Finding {
+    let all = OpId::every().count();
+    Finding::said(format!(
+        "{} of {} primitives; {}",
+        grouped(all - batt::ops::without_device_body().len()),
+        grouped(all),
+        where_finished(counts)
+    ))
+}
+
+/// Is every result the same?
+pub fn compared(agreement: &Agreement, errors: &[String]) -> Finding {
+    let mut note = format!(
+        "{} compared, {} differ; {} of devices",
+        counted(agreement.compared, "result"),
+        grouped(agreement.differing),
+        counted(errors.len(), "error"),
+    );
+    if let Some(error) = errors.first() {
+        let _ = write!(note, ": {error}");
+    }
+    Finding::said(note)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_a_device_begins_to_win() {
+        let timings = |size: usize, all: f64, device: f64| {
+            let timings = Timings {
+                samples: size,
+                calls: 1,
+                all,
+                device,
+                ..Timings::default()
+            };
+            (size, timings)
+        };
+        let series = [timings(1, 10.0, 100.0), timings(100, 1000.0, 200.0)];
+        assert_eq!(crossover(&series, |t| t.all), "from 100 on");
+        let never = [timings(1, 10.0, 100.0), timings(100, 1000.0, 20_000.0)];
+        assert_eq!(crossover(&never, |t| t.all), "never up to 100");
+    }
+}

@@ -1,0 +1,214 @@
+//! What all commands have in common: limits, threads, names, signals, output that cannot be written.
+
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::support::{Ended, Folder, MIRROR, batt, command};
+
+const SOLVER: &str = "def solve_aa11(I):\n    return hmirror(I)\n";
+
+fn folder() -> Folder {
+    let folder = Folder::with_tasks();
+    folder.write("s.py", SOLVER);
+    folder
+}
+
+#[test]
+fn thousands_of_threads_are_cut_and_the_number_is_said() {
+    let folder = folder();
+    let started = Instant::now();
+    let run = |jobs| folder.batt(&["run", "s.py", "--tasks", "tasks", "-j", jobs]);
+    let ended = run("20000").code(0).err("--jobs 20000 is too many for");
+    assert!(started.elapsed() < Duration::from_secs(20));
+    assert!(
+        !ended.stderr.contains("on 20,000 threads"),
+        "{}",
+        ended.stderr
+    );
+    run("64").code(0).err("on 64 threads");
+    run("0").code(2);
+}
+
+#[test]
+fn a_limit_of_nothing_is_refused() {
+    let folder = folder();
+    for limit in ["--max-steps", "--max-size", "--max-memory"] {
+        folder
+            .batt(&["run", "s.py", "--tasks", "tasks", limit, "0"])
+            .code(2)
+            .err(limit)
+            .err("write at least 1");
+    }
+    folder
+        .batt(&["run", "s.py", "--tasks", "tasks", "--max-steps", "many"])
+        .code(2)
+        .err("write a number from 1 on");
+}
+
+#[test]
+fn names_reach_the_terminal_escaped() {
+    let folder = Folder::new();
+    let id = "ev\u{1b}[2Jil\nerror: fake";
+    let json = serde_json::json!({ id: serde_json::from_str::<Value>(MIRROR).unwrap() });
+    folder.write("tasks.json", json.to_string());
+    folder.write("s.py", "def f(I):\n    return hmirror(I)\n");
+    let args = ["run", "s.py", "--tasks", "tasks.json", "--all-pairs"];
+    let ended = folder.batt(&args).code(0);
+    assert!(
+        ended.stdout.contains("ev\\u{1b}[2Jil\\nerror: fake"),
+        "{}",
+        ended.stdout
+    );
+    assert!(!ended.stdout.contains('\u{1b}') && !ended.stderr.contains('\u{1b}'));
+    // For programs the name is exact.
+    let lines = folder.batt(&[&args[..], &["--json", "-"]].concat()).code(0);
+    let line: Value = serde_json::from_str(lines.stdout.lines().next().unwrap()).unwrap();
+    assert_eq!(line["task"], id);
+
+    let eval = ["eval", "s.py", "--task", "tasks.json:test:9"];
+    let ended = folder
+        .batt(&eval)
+        .code(2)
+        .err("ev\\u{1b}[2Jil\\nerror: fake");
+    assert!(!ended.stderr.contains('\u{1b}'), "{}", ended.stderr);
+}
+
+#[test]
+fn a_message_about_a_line_of_code_is_escaped() {
+    let folder = Folder::new();
+    folder.write("s.py", "def f(I):\n    return hmiror(I)  # \u{1b}[31mred\n");
+    let ended = folder
+        .batt(&["check", "s.py"])
+        .code(1)
+        .out("did you mean 'hmirror'?");
+    assert!(!ended.stdout.contains('\u{1b}'), "{}", ended.stdout);
+}
+
+#[test]
+fn long_names_are_cut() {
+    let folder = Folder::new();
+    let id = "x".repeat(5_000);
+    let json = serde_json::json!({ &id: serde_json::from_str::<Value>(MIRROR).unwrap() });
+    folder.write("tasks.json", json.to_string());
+    folder.write("s.py", "def f(I):\n    return hmirror(I)\n");
+    let args = ["run", "s.py", "--tasks", "tasks.json", "--all-pairs"];
+    let ended = folder.batt(&args).code(0).out("xxx…");
+    assert!(!ended.stdout.contains(&"x".repeat(100)), "{}", ended.stdout);
+}
+
+#[test]
+fn counts_of_one_are_in_the_singular() {
+    let folder = Folder::new();
+    folder.write("aa11.json", MIRROR);
+    folder.write("s.py", "def solve_bb22(I):\n    return hmirror(I)\n");
+    let ended = folder.batt(&["run", "s.py", "--tasks", "aa11.json"]).error(
+        "no solver is named after a task here (1 solver, 1 task)",
+        "--all-pairs",
+    );
+    assert!(!ended.stderr.contains("these 1"), "{}", ended.stderr);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn help_that_cannot_be_written_is_an_error() {
+    for args in [
+        &["--help"][..],
+        &["--version"],
+        &["run", "--help"],
+        &["completions", "bash"],
+        &["ops"],
+    ] {
+        let full = std::fs::File::options()
+            .write(true)
+            .open("/dev/full")
+            .unwrap();
+        let mut command = command(std::path::Path::new("."), args);
+        let output = command.stdin(Stdio::null()).stdout(full).output().unwrap();
+        Ended::from(output)
+            .code(2)
+            .err("error: ")
+            .err("No space left");
+    }
+    batt(&["--help"]).code(0).out("Exit codes:").out("143");
+}
+
+#[cfg(unix)]
+#[test]
+fn signals_end_a_run_with_what_it_has() {
+    let folder = Folder::new();
+    for task in 0..300 {
+        folder.write(&format!("tasks/task{task}.json"), MIRROR);
+    }
+    // Values so large that lines are written at once, and minutes of them.
+    let solver =
+        |k| format!("def f{k}(I):\n    x = interval(0, 30000, 1)\n    return order(x, invert)\n");
+    let solvers: String = (0..100).map(solver).collect();
+    folder.write("s.py", solvers);
+    for (signal, code) in [("-TERM", 143), ("-HUP", 129), ("-INT", 130)] {
+        let args = [
+            "run",
+            "s.py",
+            "--tasks",
+            "tasks",
+            "--all-pairs",
+            "-j",
+            "1",
+            "--json",
+            "out",
+        ];
+        let child = command(&folder.path("."), &args).spawn().unwrap();
+        let started = Instant::now();
+        let written = || std::fs::metadata(folder.path("out")).is_ok_and(|file| file.len() > 0);
+        while !written() && started.elapsed() < Duration::from_secs(60) {
+            thread::sleep(Duration::from_millis(20));
+        }
+        let mut kill = std::process::Command::new("kill");
+        kill.args([signal, &child.id().to_string()]);
+        assert!(kill.status().unwrap().success());
+        let ended = Ended::from(child.wait_with_output().unwrap()).code(code);
+        let ended = ended.out("(interrupted after").out("of 90000 runs)");
+        let lines = folder.read("out");
+        let complete = lines
+            .lines()
+            .all(|line| serde_json::from_str::<Value>(line).is_ok());
+        assert!(complete && lines.ends_with('\n'));
+        assert!(ended.last_line().starts_with("solved 0 of 300 tasks"));
+        std::fs::remove_file(folder.path("out")).unwrap();
+    }
+}
+
+#[test]
+fn manual_pages_are_written_for_every_command() {
+    let folder = Folder::new();
+    folder.batt(&["completions", "--man", "man/man1"]).code(0);
+    let page = folder.read("man/man1/batt.1");
+    assert!(
+        page.contains(".TH batt 1") && page.contains("SIGTERM"),
+        "{page}"
+    );
+    assert!(folder.read("man/man1/batt-run.1").contains("all\\-pairs"));
+    folder.batt(&["completions"]).code(2);
+    folder.write("file", "");
+    folder
+        .batt(&["completions", "--man", "file"])
+        .error("cannot write manual pages to file", "check");
+}
+
+#[test]
+fn devices_say_why_they_are_not_used() {
+    let folder = folder();
+    let run = |device: &str, more: &[&str]| {
+        let args = ["run", "s.py", "--tasks", "tasks", "--device", device];
+        folder.batt(&[&args, more].concat())
+    };
+    run("cuda:99999", &[]).error("device", "--device cpu runs on the CPU");
+    run("gpu", &[]).code(2).err("cuda:0,1");
+    run("cuda", &["--max-steps", "1000"])
+        .code(0)
+        .err("a device cannot keep limits this low; the CPU runs everything");
+    let ended = run("auto", &[]).code(0);
+    assert!(!ended.stderr.contains("device"), "{}", ended.stderr);
+}

@@ -1,0 +1,145 @@
+//! Counts of what the runs of a plan came to.
+
+use std::collections::BTreeMap;
+
+use crate::evaluate::Verdict;
+use crate::run_plan::{PlannedRun, RunPlan, RunScope};
+
+/// What the runs of a [`RunPlan`] came to. A task is solved when one solver gets all its pairs right
+/// that have a known output.
+#[derive(Clone, Debug)]
+pub struct RunSummary {
+    scope: RunScope,
+    runs: usize,
+    failed: usize,
+    foreign: Vec<(usize, usize)>,
+    kinds: BTreeMap<&'static str, usize>,
+    /// By task: `None` if no solver ran on it.
+    tasks: Vec<Option<TaskSummary>>,
+    group: Option<Group>,
+}
+
+/// One task.
+#[derive(Clone, Debug)]
+struct TaskSummary {
+    solved: bool,
+    /// By pair: right by some solver; `None` if no output is known.
+    pairs: Vec<Option<bool>>,
+}
+
+/// The runs of one solver on one task, which come one after the other.
+#[derive(Clone, Debug)]
+struct Group {
+    solver: usize,
+    task: usize,
+    runs: usize,
+    all_right: bool,
+}
+
+impl RunSummary {
+    /// Counts nothing yet. The tasks of the plan count as unsolved.
+    pub fn new(plan: &RunPlan<'_>) -> RunSummary {
+        let mut tasks = vec![None; plan.tasks().len()];
+        for at in plan.tasks_with_runs() {
+            let pairs = plan.tasks()[at].pairs();
+            tasks[at] = Some(TaskSummary {
+                solved: false,
+                pairs: pairs
+                    .map(|(_, pair)| pair.output.as_ref().map(|_| false))
+                    .collect(),
+            });
+        }
+        RunSummary {
+            scope: plan.scope(),
+            runs: 0,
+            failed: 0,
+            foreign: Vec::new(),
+            kinds: BTreeMap::new(),
+            tasks,
+            group: None,
+        }
+    }
+
+    /// Counts one run. Runs are added in the order of the plan.
+    pub fn add(&mut self, run: &PlannedRun<'_>, verdict: &Verdict) {
+        self.runs += 1;
+        *self.kinds.entry(verdict.kind()).or_default() += 1;
+        self.failed += usize::from(verdict.is_wrong());
+        let right = verdict.is_right();
+        if let Some(task) = &mut self.tasks[run.task_at]
+            && let Some(pair) = &mut task.pairs[run.pair_at]
+        {
+            *pair |= right;
+        }
+        // Where no output is known the run says nothing about the task.
+        self.add_to_group(run, right || run.pair.output.is_none());
+    }
+
+    fn add_to_group(&mut self, run: &PlannedRun<'_>, agrees: bool) {
+        let here = (run.solver, run.task_at);
+        let group = match &mut self.group {
+            Some(group) if (group.solver, group.task) == here => group,
+            group => group.insert(Group {
+                solver: run.solver,
+                task: run.task_at,
+                runs: 0,
+                all_right: true,
+            }),
+        };
+        group.runs += 1;
+        group.all_right &= agrees;
+        let complete = group.runs == run.task.pair_count();
+        let judged = run.task.pairs().any(|(_, pair)| pair.output.is_some());
+        if complete && judged && group.all_right {
+            if let Some(task) = &mut self.tasks[run.task_at] {
+                task.solved = true;
+            }
+            if !run.is_own_task {
+                self.foreign.push((run.task_at, run.solver));
+            }
+        }
+    }
+
+    /// The number of runs.
+    pub fn runs(&self) -> usize {
+        self.runs
+    }
+
+    /// The number of runs that failed or gave something else than expected.
+    pub fn failed(&self) -> usize {
+        self.failed
+    }
+
+    /// Tasks solved by a solver named after another task: positions of the task and the solver.
+    pub fn foreign(&self) -> &[(usize, usize)] {
+        &self.foreign
+    }
+
+    /// How many runs ended in which way, the most frequent first.
+    pub fn kinds(&self) -> Vec<(&'static str, usize)> {
+        let mut kinds: Vec<_> = self.kinds.iter().map(|(kind, n)| (*kind, *n)).collect();
+        kinds.sort_by_key(|(kind, count)| (std::cmp::Reverse(*count), *kind));
+        kinds
+    }
+
+    /// Tasks that are solved, and all that some solver runs on.
+    pub fn tasks(&self) -> (usize, usize) {
+        let tasks = || self.tasks.iter().flatten();
+        (tasks().filter(|task| task.solved).count(), tasks().count())
+    }
+
+    /// Pairs that some solver got right, and all with a known output.
+    pub fn pairs(&self) -> (usize, usize) {
+        let tasks = self.tasks.iter().flatten();
+        let pairs = tasks.flat_map(|task| task.pairs.iter().flatten());
+        pairs.fold((0, 0), |(right, all), pair| {
+            (right + usize::from(*pair), all + 1)
+        })
+    }
+
+    /// Returns whether a task is unsolved, or a solver is wrong on its own task.
+    pub fn has_findings(&self) -> bool {
+        let (solved, all) = self.tasks();
+        solved < all || (self.scope == RunScope::OwnTask && self.failed > 0)
+    }
+}

@@ -1,0 +1,387 @@
+//! The same solvers on the same grids by Python and by this library, in turns.
+
+use std::hint::black_box;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use batt_arc::{Dataset, Grid};
+use batt_dsl::{Dialect, Limits, OwnedValue, Workspace};
+use batt_engine::{Cancel, Compiled, Job, Options, Sample, Values, Verdict, run_job};
+use batt_lang::{Program, SolverFile};
+use serde_json::Value as Json;
+
+use crate::checkout::Checkout;
+use crate::error::ReferenceError;
+use crate::python::Python;
+
+/// Rounds of each side, unless a solver is slow.
+const ROUNDS: usize = 7;
+
+/// The shortest stretch that is timed here, so that reading the clock does not count.
+const BATCH: Duration = Duration::from_micros(200);
+
+/// The outcome of a comparison.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// The Python that was used.
+    pub python: PathBuf,
+    /// Its implementation and version.
+    pub version: String,
+    /// The times of each solver.
+    pub solvers: Vec<SolverTimes>,
+    /// Answers that are the same on both sides.
+    pub agreed: usize,
+    /// Answers compared.
+    pub answers: usize,
+    /// The first answers that differ.
+    pub differences: Vec<String>,
+    /// Whether it was cancelled.
+    pub interrupted: bool,
+}
+
+/// The times of one solver, in microseconds for all its grids together.
+#[derive(Clone, Debug)]
+pub struct SolverTimes {
+    /// The solver.
+    pub name: String,
+    /// Grids it ran on.
+    pub grids: usize,
+    /// The time of Python.
+    pub python: f64,
+    /// The time of this library.
+    pub ours: f64,
+}
+
+impl SolverTimes {
+    /// Python's time divided by ours.
+    pub fn ratio(&self) -> f64 {
+        self.python / self.ours.max(1e-6)
+    }
+}
+
+/// How to compare.
+#[derive(Clone, Debug, Default)]
+pub struct CompareOptions {
+    /// The Python to start; `None` for the system's.
+    pub python: Option<PathBuf>,
+    /// About how long both sides may run together.
+    pub time: Duration,
+}
+
+/// Runs the solvers of an arc-dsl checkout on the inputs of their tasks, by Python and here, in
+/// turns. `file` is the checkout's `solvers.py`. Calls `progress` with the steps done and their
+/// total. A cancelled comparison has the solvers that both sides completed.
+pub fn compare(
+    checkout: &Checkout,
+    file: &SolverFile,
+    data: &Dataset,
+    options: &CompareOptions,
+    cancel: &Cancel,
+    mut progress: impl FnMut(usize, usize),
+) -> Result<Comparison, ReferenceError> {
+    let work = pairings(file, data);
+    if work.is_empty() {
+        return Err(ReferenceError::NoPairs);
+    }
+    let mut python = Python::start(options.python.as_deref(), &checkout.path)?;
+    let mut comparison = Comparison {
+        python: python.path.clone(),
+        version: python.version.clone(),
+        solvers: Vec::new(),
+        agreed: 0,
+        answers: 0,
+        differences: Vec::new(),
+        interrupted: false,
+    };
+    let total = work.len() * (ROUNDS + 1);
+    let mut done = 0;
+    let mut step = || {
+        done += 1;
+        progress(done, total);
+    };
+    // Half of the time is Python's.
+    let share = options.time.div_f64(2.0 * work.len() as f64);
+    let mut workspace = Workspace::new();
+    let mut timings = Vec::new();
+    for (program, grids) in &work {
+        if cancel.is_cancelled() {
+            break;
+        }
+        timings.push(comparison.first_call(&mut python, &mut workspace, program, grids, share)?);
+        step();
+    }
+    // Each round runs all solvers. A short disturbance of the machine then spoils one round of several
+    // solvers, which their medians ignore, instead of every round of one.
+    for round in 0..ROUNDS {
+        for timing in &mut timings {
+            if cancel.is_cancelled() {
+                break;
+            }
+            timing.round(round, &mut python, &mut workspace)?;
+            step();
+        }
+    }
+    comparison.interrupted = cancel.is_cancelled();
+    comparison.solvers = timings.into_iter().filter_map(Timing::measured).collect();
+    Ok(comparison)
+}
+
+/// How many times faster this library is than Python.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ratios {
+    /// Over all solvers: Python's total time divided by ours.
+    pub overall: Option<f64>,
+    /// The same without one solver.
+    pub without: Option<f64>,
+    /// That solver alone.
+    pub alone: Option<f64>,
+    /// The median of the solvers' ratios.
+    pub median: f64,
+    /// The smallest of them.
+    pub smallest: f64,
+}
+
+impl Comparison {
+    /// Summarises the times. `heavy` is the task of a solver that dominates the total and is therefore
+    /// also reported separately.
+    pub fn ratios(&self, heavy: &str) -> Ratios {
+        let is_heavy = |solver: &&SolverTimes| solver.name.ends_with(heavy);
+        let all = || self.solvers.iter();
+        let mut ratios: Vec<f64> = all().map(SolverTimes::ratio).collect();
+        Ratios {
+            overall: total(all()),
+            without: total(all().filter(|solver| !is_heavy(solver))),
+            alone: total(all().filter(is_heavy)),
+            median: median(&mut ratios),
+            smallest: ratios.first().copied().unwrap_or_default(),
+        }
+    }
+}
+
+/// Python's total time divided by ours; none of no solvers.
+fn total<'a>(solvers: impl Iterator<Item = &'a SolverTimes>) -> Option<f64> {
+    let (python, ours) = solvers.fold((0.0, 0.0), |(python, ours), solver| {
+        (python + solver.python, ours + solver.ours)
+    });
+    (ours > 0.0).then(|| python / ours)
+}
+
+/// Returns the middle of some numbers; 0 of none.
+pub fn median(samples: &mut [f64]) -> f64 {
+    samples.sort_by(f64::total_cmp);
+    match samples.len() {
+        0 => 0.0,
+        n if n % 2 == 1 => samples[n / 2],
+        n => (samples[n / 2 - 1] + samples[n / 2]) / 2.0,
+    }
+}
+
+/// The solvers that have a task, with its inputs.
+fn pairings<'a>(file: &'a SolverFile, data: &'a Dataset) -> Vec<(&'a Program, Vec<&'a Grid>)> {
+    file.programs
+        .iter()
+        .filter(|program| program.params().len() == 1)
+        .filter_map(|program| {
+            let task = data.task_of(program.name())?;
+            Some((program, task.pairs().map(|(_, pair)| &pair.input).collect()))
+        })
+        .collect()
+}
+
+/// A solver being timed on both sides.
+struct Timing<'a> {
+    name: &'a str,
+    compiled: Compiled,
+    grids: &'a [&'a Grid],
+    /// How often Python calls it in a round, and how many rounds there are.
+    repetitions: usize,
+    rounds: usize,
+    /// Python's times of the first call, where one call takes the whole share.
+    only: Option<Vec<f64>>,
+    /// Nanoseconds, by grid and round.
+    theirs: Vec<Vec<f64>>,
+    ours: Vec<Vec<f64>>,
+}
+
+impl Timing<'_> {
+    /// One turn of each side.
+    fn round(
+        &mut self,
+        round: usize,
+        python: &mut Python,
+        workspace: &mut Workspace,
+    ) -> Result<(), ReferenceError> {
+        if round >= self.rounds {
+            return Ok(());
+        }
+        let nanos = match self.only.take() {
+            Some(nanos) => nanos,
+            None => {
+                python
+                    .time(self.name, self.grids, self.repetitions, false)?
+                    .nanos
+            }
+        };
+        for (samples, nanos) in self.theirs.iter_mut().zip(nanos) {
+            samples.push(nanos);
+        }
+        for (samples, grid) in self.ours.iter_mut().zip(self.grids) {
+            samples.push(time_ours(workspace, &self.compiled, grid));
+        }
+        Ok(())
+    }
+
+    /// The medians; none if it has not had a turn.
+    fn measured(mut self) -> Option<SolverTimes> {
+        let micros = |samples: &mut [Vec<f64>]| -> f64 {
+            samples.iter_mut().map(|s| median(s)).sum::<f64>() / 1000.0
+        };
+        let timed = self.ours.iter().all(|samples| !samples.is_empty());
+        timed.then(|| SolverTimes {
+            name: self.name.to_owned(),
+            grids: self.grids.len(),
+            python: micros(&mut self.theirs),
+            ours: micros(&mut self.ours),
+        })
+    }
+}
+
+impl Comparison {
+    /// The first call of each side warms it up, shows how slow it is and gives the answers.
+    fn first_call<'a>(
+        &mut self,
+        python: &mut Python,
+        workspace: &mut Workspace,
+        program: &'a Program,
+        grids: &'a [&'a Grid],
+        share: Duration,
+    ) -> Result<Timing<'a>, ReferenceError> {
+        let name = program.name();
+        let compiled = Compiled::new(program);
+        let first = python.time(name, grids, 1, true)?;
+        let one_pass: f64 = first.nanos.iter().sum::<f64>() / 1e9;
+        let passes = share.as_secs_f64() / one_pass.max(1e-9);
+        let rounds = (passes as usize).clamp(1, ROUNDS);
+        self.agree(workspace, &compiled, program, grids, &first.results);
+        Ok(Timing {
+            name,
+            compiled,
+            grids,
+            repetitions: (passes as usize / rounds).clamp(1, 10_000),
+            rounds,
+            only: (passes < 2.0).then_some(first.nanos),
+            theirs: vec![Vec::new(); grids.len()],
+            ours: vec![Vec::new(); grids.len()],
+        })
+    }
+
+    /// Compares answers: the same value, kinds and set order included, or an error on both sides.
+    fn agree(
+        &mut self,
+        workspace: &mut Workspace,
+        compiled: &Compiled,
+        program: &Program,
+        grids: &[&Grid],
+        theirs: &[Json],
+    ) {
+        let options = Options {
+            values: Values::All,
+            ..Options::default()
+        };
+        for (k, (input, theirs)) in grids.iter().zip(theirs).enumerate() {
+            let job = Job {
+                program: compiled,
+                sample: Sample {
+                    demos: &[],
+                    input,
+                    expected: None,
+                },
+            };
+            let result = run_job(workspace, &job, &options);
+            let failed = theirs.get("err").is_some();
+            let same = match (&result.value, &result.verdict) {
+                (Some(value), _) => {
+                    !failed && OwnedValue::from_json(theirs).is_ok_and(|theirs| theirs == *value)
+                }
+                (None, Verdict::Failed(error)) => failed && !error.fault.is_limit(),
+                _ => false,
+            };
+            self.answers += 1;
+            self.agreed += usize::from(same);
+            if !same {
+                let ours = match (&result.value, &result.verdict) {
+                    (Some(value), _) => value.to_json().to_string(),
+                    (_, Verdict::Failed(error)) => error.fault.to_string(),
+                    _ => "nothing".to_owned(),
+                };
+                let name = program.name();
+                let text = format!("{name}, input {k}: Python {theirs}, batt {ours}");
+                self.differences.push(text);
+            }
+        }
+    }
+}
+
+/// Nanoseconds of one run of ours. As in Python the input is there already and the result stays
+/// where it is.
+fn time_ours(workspace: &mut Workspace, compiled: &Compiled, grid: &Grid) -> f64 {
+    let limits = Limits::default();
+    let input = batt_engine::input_grid(grid);
+    let mut batch = |repetitions: u32| {
+        let start = Instant::now();
+        for _ in 0..repetitions {
+            workspace.run_on(&input, Dialect::ArcDsl, &limits, |run, input| {
+                black_box(compiled.execute_on(run, input).is_ok());
+            });
+        }
+        start.elapsed()
+    };
+    let mut repetitions = 1;
+    loop {
+        let time = batch(repetitions);
+        if time >= BATCH {
+            return time.as_nanos() as f64 / f64::from(repetitions);
+        }
+        repetitions *= 4;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_of_three_solvers() {
+        let solver = |name: &str, python, ours| SolverTimes {
+            name: name.into(),
+            grids: 1,
+            python,
+            ours,
+        };
+        let comparison = Comparison {
+            python: "python3".into(),
+            version: "CPython 3".into(),
+            solvers: vec![
+                solver("solve_a", 100.0, 2.0),
+                solver("solve_b", 90.0, 1.0),
+                solver("solve_a64e4611", 9810.0, 97.0),
+            ],
+            agreed: 3,
+            answers: 3,
+            differences: Vec::new(),
+            interrupted: false,
+        };
+        let ratios = comparison.ratios("a64e4611");
+        assert_eq!(ratios.overall, Some(100.0));
+        assert!((ratios.without.unwrap() - 190.0 / 3.0).abs() < 1e-9);
+        assert!((ratios.alone.unwrap() - 9810.0 / 97.0).abs() < 1e-9);
+        assert_eq!((ratios.median, ratios.smallest), (90.0, 50.0));
+    }
+
+    #[test]
+    fn medians() {
+        assert_eq!(median(&mut []), 0.0);
+        assert_eq!(median(&mut [3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(&mut [4.0, 1.0, 2.0, 3.0]), 2.5);
+    }
+}

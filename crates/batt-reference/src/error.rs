@@ -1,0 +1,81 @@
+//! Why a comparison with Python cannot be made.
+
+use std::io;
+use std::path::PathBuf;
+
+/// A comparison with Python that cannot be made. [`ReferenceError::hint`] says what to do about it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReferenceError {
+    /// A folder lacks a file that every checkout has.
+    #[error("{} has no {file}", folder.display())]
+    NoCheckout {
+        /// The folder.
+        folder: PathBuf,
+        /// The missing file.
+        file: &'static str,
+    },
+    /// There is no folder of tasks beside the checkout.
+    #[error("no tasks to run the checkout's solvers on")]
+    NoTasks,
+    /// No solver has a task.
+    #[error("none of the checkout's solvers has a task here")]
+    NoPairs,
+    /// Python cannot be started.
+    #[error("cannot start {}: {source}", python.display())]
+    Start {
+        /// The program.
+        python: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// Python cannot import the checkout.
+    #[error("{} cannot import the checkout: {error}", python.display())]
+    Import {
+        /// The program.
+        python: PathBuf,
+        /// The module that it does not have.
+        missing: String,
+        /// Python's message.
+        error: String,
+    },
+    /// Python ended; its own message is on stderr.
+    #[error("{} ended early; its message is above", .0.display())]
+    Ended(PathBuf),
+    /// Python wrote an answer that is not one. This is a bug.
+    #[error("internal error: an answer of the Python child: {0}")]
+    Answer(#[from] serde_json::Error),
+}
+
+impl ReferenceError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            ReferenceError::NoCheckout { .. } => {
+                "name a checkout of arc-dsl (dsl.py, constants.py, solvers.py) or of tokpidjin \
+                 (dsl.py, constants.py, safe_dsl.py, solvers_pre.py)"
+                    .to_owned()
+            }
+            ReferenceError::NoTasks => {
+                "name the folder of ARC's training tasks with --tasks PATH".to_owned()
+            }
+            ReferenceError::NoPairs => {
+                "name the folder of the tasks they are for with --tasks".to_owned()
+            }
+            ReferenceError::Start { .. } => {
+                "install Python 3, or name one with --python PATH".to_owned()
+            }
+            ReferenceError::Import {
+                python, missing, ..
+            } => format!(
+                "install it with `{} -m pip install {missing}`, put it on the PYTHONPATH, or name a \
+                 Python that has it with --python PATH",
+                python.display()
+            ),
+            ReferenceError::Ended(_) => "the checkout needs dsl.py, constants.py and solvers that \
+                                         this Python can import"
+                .to_owned(),
+            ReferenceError::Answer(_) => "please report this".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! What can go wrong with results on disk, and what to do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why results cannot be written or resumed. [`ResultsError::hint`] says what to do about it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ResultsError {
+    /// A file cannot be read or written.
+    #[error("cannot {doing} {}: {}", path.display(), io_message(source))]
+    File {
+        /// What was tried: "read", "write".
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Results cannot be written any more. The lines written before are on disk.
+    #[error("cannot write {}: {}", path.display(), io_message(source))]
+    Stopped {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The caller's writer does not take the lines.
+    #[error("cannot write the results: {}", io_message(source))]
+    Writer {
+        /// What it says.
+        source: io::Error,
+    },
+    /// The target is a device or a pipe.
+    #[error("cannot write {}: it is not a file", path.display())]
+    NotAFile {
+        /// The target.
+        path: PathBuf,
+    },
+    /// The target is one of the inputs.
+    #[error("cannot write {}: it is one of the files to read", path.display())]
+    IsAnInput {
+        /// The target.
+        path: PathBuf,
+    },
+    /// An earlier run of the same target is not complete.
+    #[error("{} holds the unfinished results of an earlier run", path.display())]
+    Unfinished {
+        /// The unfinished lines.
+        path: PathBuf,
+    },
+    /// Another process writes the same target.
+    #[error("another run is writing {}", path.display())]
+    Busy {
+        /// The unfinished lines.
+        path: PathBuf,
+    },
+    /// The record of an unfinished run's settings cannot be read.
+    #[error(
+        "cannot tell which run the unfinished results are of: {} is missing or damaged",
+        path.display()
+    )]
+    NoSettings {
+        /// The record.
+        path: PathBuf,
+    },
+    /// The results are of a run with other settings.
+    #[error(
+        "the {} results are of another run: {} changed",
+        if *finished { "finished" } else { "unfinished" },
+        changed.join(", ")
+    )]
+    OtherRun {
+        /// Are all results there?
+        finished: bool,
+        /// The settings that differ.
+        changed: Vec<String>,
+    },
+    /// A line of results is damaged.
+    #[error("line {line} of {} is damaged: {source}", path.display())]
+    Damaged {
+        /// The file of lines.
+        path: PathBuf,
+        /// The number of the line, from 1.
+        line: usize,
+        /// What the parser says.
+        source: serde_json::Error,
+    },
+}
+
+impl ResultsError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            ResultsError::File { source, .. } => io_hint(source),
+            ResultsError::Stopped { .. } => {
+                "make room or choose another place; what was written so far is kept, and the same \
+                 run goes on with --resume"
+            }
+            ResultsError::Writer { .. } => {
+                "check where the output goes, or name a file with --output"
+            }
+            ResultsError::NotAFile { .. } => "name a file, or - for stdout",
+            ResultsError::IsAnInput { .. } => "choose another name",
+            ResultsError::Unfinished { .. } => {
+                "add --resume to go on with it, or --overwrite to start again"
+            }
+            ResultsError::Busy { .. } => "wait for it to end, or choose another name",
+            ResultsError::NoSettings { .. } => "add --overwrite instead of --resume to start again",
+            ResultsError::OtherRun { .. } => {
+                "run with the same batts, tasks and limits as before, or with --overwrite instead of \
+                 --resume to start again"
+            }
+            ResultsError::Damaged { .. } => "run with --overwrite to start again",
+        }
+    }
+
+    pub(crate) fn file(doing: &'static str, path: &Path, source: io::Error) -> ResultsError {
+        let path = path.to_owned();
+        ResultsError::File {
+            doing,
+            path,
+            source,
+        }
+    }
+
+    pub(crate) fn stopped(path: &Path, source: io::Error) -> ResultsError {
+        let path = path.to_owned();
+        ResultsError::Stopped { path, source }
+    }
+}
+
+/// What to do about a file that cannot be read or written.
+pub fn io_hint(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => "check the path",
+        io::ErrorKind::PermissionDenied => "check the permissions of the file",
+        io::ErrorKind::IsADirectory => "name a file, not a folder",
+        io::ErrorKind::StorageFull => "make room on the disk",
+        _ => "check that the disk and the file are in order",
+    }
+}
+
+/// The system's message without its number, which tells people nothing.
+pub fn io_message(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error") {
+        Some(at) => text[..at].to_owned(),
+        None => text,
+    }
+}

@@ -1,0 +1,147 @@
+//! Files that are written as a whole or not at all.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::ResultsError;
+
+/// A complete file under a temporary name beside its target, until [`put`](Staged::put) renames it.
+/// Dropping it removes the temporary file.
+#[derive(Debug)]
+pub struct Staged {
+    beside: PathBuf,
+    target: PathBuf,
+}
+
+/// Writes a text beside its target, so that a full disk or a crash leaves the old file as it was.
+pub fn stage(target: &Path, text: &str) -> Result<Staged, ResultsError> {
+    // Renaming onto a link or a device would replace the link or the device itself.
+    let place = match fs::metadata(target) {
+        Ok(there) if there.is_file() => fs::canonicalize(target).unwrap_or(target.to_owned()),
+        Ok(there) if there.is_dir() => {
+            let error = io::Error::from(io::ErrorKind::IsADirectory);
+            return Err(ResultsError::file("write", target, error));
+        }
+        Ok(_) => {
+            let path = target.to_owned();
+            return Err(ResultsError::NotAFile { path });
+        }
+        Err(_) => target.to_owned(),
+    };
+    let mut name = OsString::from(".");
+    name.push(place.file_name().unwrap_or_default());
+    name.push(format!(".{}.tmp", std::process::id()));
+    let staged = Staged {
+        beside: place.with_file_name(name),
+        target: place,
+    };
+    let written = staged.write(text);
+    written.map_err(|error| ResultsError::file("write", target, error))?;
+    Ok(staged)
+}
+
+impl Staged {
+    fn write(&self, text: &str) -> io::Result<()> {
+        let mut file = File::create(&self.beside)?;
+        file.write_all(text.as_bytes())?;
+        if let Ok(there) = fs::metadata(&self.target) {
+            file.set_permissions(there.permissions())?;
+        }
+        file.sync_all()
+    }
+
+    /// Renames the file to its target.
+    pub fn put(self) -> Result<(), ResultsError> {
+        let put = fs::rename(&self.beside, &self.target);
+        put.map_err(|error| ResultsError::file("write", &self.target, error))
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        // After `put` the file is not there any more, which is no error.
+        let _ = fs::remove_file(&self.beside);
+    }
+}
+
+/// Writes a file, replacing one that may be there.
+pub fn replace(target: &Path, text: &str) -> Result<(), ResultsError> {
+    stage(target, text)?.put()
+}
+
+/// Refuses a target that is one of the input files: a typing error must not cost a file.
+pub fn check_not_read<'p>(
+    target: &Path,
+    read: impl IntoIterator<Item = &'p Path>,
+) -> Result<(), ResultsError> {
+    let Ok(place) = fs::canonicalize(target) else {
+        return Ok(());
+    };
+    let same = |path: &Path| fs::canonicalize(path).is_ok_and(|path| path == place);
+    match read.into_iter().any(same) {
+        true => Err(ResultsError::IsAnInput {
+            path: target.to_owned(),
+        }),
+        false => Ok(()),
+    }
+}
+
+/// Appends a suffix to the name of a file.
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_old_file_stays_until_the_new_one_is_complete() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("a.py");
+        replace(&target, "old").unwrap();
+        let staged = stage(&target, "new").unwrap();
+        assert_eq!(fs::read_to_string(&target).unwrap(), "old");
+        drop(staged);
+        assert_eq!(fs::read_to_string(&target).unwrap(), "old");
+        replace(&target, "new").unwrap();
+        assert_eq!(fs::read_to_string(&target).unwrap(), "new");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn folders_are_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = replace(folder.path(), "text").unwrap_err();
+        assert!(error.to_string().contains("cannot write"), "{error}");
+        assert!(folder.path().is_dir());
+    }
+
+    #[test]
+    fn an_input_file_is_not_a_target() {
+        let folder = tempfile::tempdir().unwrap();
+        let (input, other) = (folder.path().join("a.py"), folder.path().join("b.py"));
+        fs::write(&input, "text").unwrap();
+        let again = folder.path().join("../").join(&input);
+        assert!(check_not_read(&again, [input.as_path()]).is_err());
+        assert!(check_not_read(&other, [input.as_path()]).is_ok());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_and_devices_stay_what_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let (target, link) = (folder.path().join("a.py"), folder.path().join("b.py"));
+        fs::write(&target, "old").unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        replace(&link, "new").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read_to_string(&target).unwrap(), "new");
+        let error = replace(Path::new("/dev/null"), "text").err();
+        assert!(error.is_some_and(|e| e.to_string().contains("not a file")));
+    }
+}

@@ -1,0 +1,433 @@
+//! The file of a run's results, unfinished and finished.
+//!
+//! Lines go to `FILE.part`, in order; `FILE.part.json` holds the settings they depend on. When all runs
+//! are done, the part becomes FILE, as it is or converted to Parquet. A killed run leaves a prefix of the
+//! lines, the last of them perhaps torn; resuming cuts the torn line off and goes on after the whole ones.
+//!
+//! The settings and totals of a finished run stay: in `FILE.meta.json`, or in the key-value metadata of a
+//! Parquet file. So resuming a finished run does nothing.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::ResultsError;
+use crate::files::{replace, with_suffix};
+use crate::parquet;
+use crate::settings::RunSettings;
+use crate::totals::MegaTotals;
+
+/// The file of an unfinished run.
+#[derive(Debug)]
+pub struct Journal {
+    target: PathBuf,
+    settings: RunSettings,
+    lines: BufWriter<File>,
+}
+
+/// What to do about results that are there already.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Existing {
+    /// Go on with an unfinished run, and leave a finished one alone.
+    Resume,
+    /// Start again.
+    Overwrite,
+    /// Start, unless there is an unfinished run: that is an error.
+    #[default]
+    Refuse,
+}
+
+/// What [`Journal::open`] finds.
+#[derive(Debug)]
+pub enum Opened {
+    /// The journal, and the number of lines it holds already.
+    Journal {
+        /// Takes the lines that follow.
+        journal: Journal,
+        /// The lines of an earlier run that are kept.
+        lines: usize,
+    },
+    /// All results of these settings are there. Nothing was opened.
+    Finished {
+        /// What the runs came to.
+        totals: MegaTotals,
+        /// The size of the file.
+        bytes: u64,
+    },
+}
+
+/// What is kept of a finished run beside its lines.
+#[derive(Serialize, Deserialize)]
+struct Meta {
+    settings: RunSettings,
+    totals: MegaTotals,
+    /// The size of the file that this is about.
+    bytes: u64,
+}
+
+impl Journal {
+    /// Opens the journal of a target file. With [`Existing::Resume`], `keep` sees every whole line of an
+    /// unfinished run; the first one it refuses ends what is kept.
+    pub fn open(
+        target: &Path,
+        settings: &RunSettings,
+        existing: Existing,
+        keep: impl FnMut(usize, &str) -> bool,
+    ) -> Result<Opened, ResultsError> {
+        let target = place(target)?;
+        let (part, about) = (part(&target), about(&target));
+        let cannot = |doing| {
+            let part = &part;
+            move |error| ResultsError::file(doing, part, error)
+        };
+        let mut options = OpenOptions::new();
+        options.read(true).write(true);
+        let (mut file, lines) = match options.open(&part) {
+            Ok(file) => {
+                lock(&file, &part)?;
+                let empty = file.metadata().map_err(cannot("read"))?.len() == 0;
+                match existing {
+                    Existing::Resume => {
+                        check(&about, settings)?;
+                        let lines = keep_whole_lines(&file, keep).map_err(cannot("read"))?;
+                        (file, lines)
+                    }
+                    Existing::Refuse if !empty => {
+                        return Err(ResultsError::Unfinished { path: part });
+                    }
+                    Existing::Refuse | Existing::Overwrite => {
+                        // The lines go first: old lines must never stand beside new settings.
+                        file.set_len(0).map_err(cannot("write"))?;
+                        describe(&about, settings)?;
+                        (file, 0)
+                    }
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if existing == Existing::Resume
+                    && let Some(meta) = finished(&target)
+                {
+                    compare(settings, &meta.settings, true)?;
+                    let Meta { totals, bytes, .. } = meta;
+                    return Ok(Opened::Finished { totals, bytes });
+                }
+                describe(&about, settings)?;
+                let file = options.create_new(true).open(&part);
+                let file = file.map_err(cannot("write"))?;
+                lock(&file, &part)?;
+                (file, 0)
+            }
+            Err(error) => return Err(cannot("write")(error)),
+        };
+        file.seek(SeekFrom::End(0)).map_err(cannot("write"))?;
+        let journal = Journal {
+            target,
+            settings: settings.clone(),
+            lines: BufWriter::with_capacity(1 << 18, file),
+        };
+        Ok(Opened::Journal { journal, lines })
+    }
+
+    /// Appends a line, which ends in a newline.
+    pub fn write(&mut self, line: &str) -> Result<(), ResultsError> {
+        let written = self.lines.write_all(line.as_bytes());
+        written.map_err(|error| ResultsError::stopped(&self.part(), error))
+    }
+
+    /// Hands everything to the system.
+    pub fn flush(&mut self) -> Result<(), ResultsError> {
+        let flushed = self.lines.flush();
+        flushed.map_err(|error| ResultsError::stopped(&self.part(), error))
+    }
+
+    /// The file of unfinished results.
+    pub fn part(&self) -> PathBuf {
+        part(&self.target)
+    }
+
+    /// Makes the target of the lines, which are complete, and returns its size.
+    pub fn finish(mut self, totals: &MegaTotals) -> Result<u64, ResultsError> {
+        self.flush()?;
+        let (part, about, target) = (self.part(), about(&self.target), &self.target);
+        let synced = self.lines.get_ref().sync_all();
+        synced.map_err(|error| ResultsError::stopped(&part, error))?;
+        let length = |path: &Path| {
+            let meta = fs::metadata(path);
+            meta.map(|meta| meta.len())
+                .map_err(|error| ResultsError::file("read", path, error))
+        };
+        let remove = |path: &Path| {
+            fs::remove_file(path).map_err(|error| ResultsError::file("remove", path, error))
+        };
+        let bytes = if is_parquet(target) {
+            parquet::convert(&part, target, &self.settings, totals)?;
+            remove(&part)?;
+            length(target)?
+        } else {
+            let bytes = length(&part)?;
+            let meta = Meta {
+                settings: self.settings.clone(),
+                totals: totals.clone(),
+                bytes,
+            };
+            // The record of the finished run goes first: without FILE of this size it says nothing.
+            replace(&meta_of(target), &format!("{}\n", to_text(&meta)))?;
+            let renamed = fs::rename(&part, target);
+            renamed.map_err(|error| ResultsError::stopped(target, error))?;
+            bytes
+        };
+        remove(&about)?;
+        Ok(bytes)
+    }
+}
+
+fn is_parquet(target: &Path) -> bool {
+    let extension = target.extension();
+    extension.is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"))
+}
+
+fn part(target: &Path) -> PathBuf {
+    with_suffix(target, ".part")
+}
+
+fn about(target: &Path) -> PathBuf {
+    with_suffix(target, ".part.json")
+}
+
+fn meta_of(target: &Path) -> PathBuf {
+    with_suffix(target, ".meta.json")
+}
+
+/// The JSON text of settings and totals.
+pub(crate) fn to_text(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("maps with keys that are strings can be written as JSON")
+}
+
+/// What is known about a finished file; nothing if it is not there, is from elsewhere or was changed.
+fn finished(target: &Path) -> Option<Meta> {
+    let bytes = fs::metadata(target).ok()?.len();
+    if is_parquet(target) {
+        let (settings, totals) = parquet::metadata(target)?;
+        return Some(Meta {
+            settings,
+            totals,
+            bytes,
+        });
+    }
+    let text = fs::read_to_string(meta_of(target)).ok()?;
+    let meta: Meta = serde_json::from_str(&text).ok()?;
+    (meta.bytes == bytes).then_some(meta)
+}
+
+/// Returns where the file will be. A target that no file can replace is refused now, not after hours of
+/// work.
+fn place(target: &Path) -> Result<PathBuf, ResultsError> {
+    let there = fs::metadata(target);
+    let bytes = target.as_os_str().as_encoded_bytes();
+    if bytes.ends_with(b"/") || there.as_ref().is_ok_and(fs::Metadata::is_dir) {
+        let error = io::Error::from(io::ErrorKind::IsADirectory);
+        return Err(ResultsError::file("write", target, error));
+    }
+    match there {
+        Ok(there) if !there.is_file() => Err(ResultsError::NotAFile {
+            path: target.to_owned(),
+        }),
+        // A link stays a link: the results go where it points.
+        Ok(_) if target.is_symlink() => {
+            let place = fs::canonicalize(target);
+            place.map_err(|error| ResultsError::file("write", target, error))
+        }
+        Ok(_) => Ok(target.to_owned()),
+        Err(error) => {
+            let folder = target.parent().filter(|p| !p.as_os_str().is_empty());
+            let found = folder.is_none_or(Path::is_dir);
+            if error.kind() == io::ErrorKind::NotFound && found {
+                return Ok(target.to_owned());
+            }
+            Err(ResultsError::file("write", target, error))
+        }
+    }
+}
+
+/// Keeps other processes away: two runs writing one file would ruin it for both.
+fn lock(file: &File, part: &Path) -> Result<(), ResultsError> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(ResultsError::Busy {
+            path: part.to_owned(),
+        }),
+        // Some file systems have no locks; everything else works there.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
+    }
+}
+
+/// Records the settings of the lines that will follow.
+fn describe(about: &Path, settings: &RunSettings) -> Result<(), ResultsError> {
+    replace(about, &format!("{}\n", to_text(settings)))
+}
+
+/// Checks that unfinished results are of these settings.
+fn check(about: &Path, settings: &RunSettings) -> Result<(), ResultsError> {
+    let text = fs::read_to_string(about).unwrap_or_default();
+    match serde_json::from_str(&text) {
+        Ok(before) => compare(settings, &before, false),
+        Err(_) => Err(ResultsError::NoSettings {
+            path: about.to_owned(),
+        }),
+    }
+}
+
+fn compare(
+    settings: &RunSettings,
+    before: &RunSettings,
+    finished: bool,
+) -> Result<(), ResultsError> {
+    let changed = settings.changed_since(before);
+    match changed.is_empty() {
+        true => Ok(()),
+        false => Err(ResultsError::OtherRun { finished, changed }),
+    }
+}
+
+/// Shows the whole lines of a file to `keep` and cuts off what follows those it accepts. Returns their
+/// number.
+fn keep_whole_lines(file: &File, mut keep: impl FnMut(usize, &str) -> bool) -> io::Result<usize> {
+    let mut lines = BufReader::with_capacity(1 << 18, file);
+    let (mut count, mut whole, mut line) = (0, 0, Vec::new());
+    loop {
+        line.clear();
+        let read = lines.read_until(b'\n', &mut line)?;
+        let Some(text) = line.strip_suffix(b"\n").map(String::from_utf8_lossy) else {
+            break;
+        };
+        // After a power failure a line may hold anything.
+        if !keep(count, &text) {
+            break;
+        }
+        count += 1;
+        whole += read as u64;
+    }
+    file.set_len(whole)?;
+    Ok(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(n: u64) -> RunSettings {
+        RunSettings::new([("n", n.into())])
+    }
+
+    fn open_as(target: &Path, n: u64, existing: Existing) -> Result<Opened, ResultsError> {
+        Journal::open(target, &settings(n), existing, |_, line| line != "bad")
+    }
+
+    fn open(target: &Path, existing: Existing) -> Result<(Journal, usize), ResultsError> {
+        match open_as(target, 1, existing)? {
+            Opened::Journal { journal, lines } => Ok((journal, lines)),
+            Opened::Finished { .. } => panic!("nothing is finished"),
+        }
+    }
+
+    fn message(result: Result<Opened, ResultsError>) -> String {
+        result
+            .err()
+            .map(|error| error.to_string())
+            .unwrap_or_default()
+    }
+
+    #[test]
+    fn a_torn_line_is_cut_off_and_the_rest_goes_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("r.jsonl");
+        let (mut journal, done) = open(&target, Existing::Refuse).unwrap();
+        assert_eq!(done, 0);
+        journal.write("one\ntwo\nthr").unwrap();
+        drop(journal);
+        assert!(open(&target, Existing::Refuse).is_err());
+        assert_eq!(fs::read_to_string(part(&target)).unwrap(), "one\ntwo\nthr");
+        let (mut journal, done) = open(&target, Existing::Resume).unwrap();
+        assert_eq!(done, 2);
+        journal.write("three\n").unwrap();
+        let bytes = journal.finish(&MegaTotals::default()).unwrap();
+        assert_eq!(bytes, 14);
+        assert_eq!(fs::read_to_string(&target).unwrap(), "one\ntwo\nthree\n");
+        let left = fs::read_dir(folder.path()).unwrap().count();
+        assert_eq!(left, 2, "the results and what they are of");
+    }
+
+    #[test]
+    fn a_finished_run_is_recognised() {
+        let folder = tempfile::tempdir().unwrap();
+        let totals = MegaTotals {
+            runs: 1,
+            right: 7,
+            ..MegaTotals::default()
+        };
+        let run = r#"{"batt":"b","task":"t","pair":"test[0]","right":[],"values":0,"errors":{},"o":[],"s":[]}"#;
+        for name in ["r.jsonl", "r.parquet"] {
+            let target = folder.path().join(name);
+            let (mut journal, _) = open(&target, Existing::Resume).unwrap();
+            journal.write(&format!("{run}\n")).unwrap();
+            let bytes = journal.finish(&totals).unwrap();
+            let before = fs::read(&target).unwrap();
+            let Ok(Opened::Finished {
+                totals: found,
+                bytes: size,
+            }) = open_as(&target, 1, Existing::Resume)
+            else {
+                panic!("{name} is finished")
+            };
+            assert_eq!((found, size), (totals.clone(), bytes));
+            assert_eq!(fs::read(&target).unwrap(), before);
+            assert!(!part(&target).exists());
+            let other = message(open_as(&target, 2, Existing::Resume));
+            assert!(
+                other.contains("finished results are of another run: n changed"),
+                "{other}"
+            );
+            // A file that was changed since is not the one that was finished.
+            fs::write(&target, "other").unwrap();
+            assert_eq!(open(&target, Existing::Resume).unwrap().1, 0);
+        }
+    }
+
+    #[test]
+    fn a_line_of_rubbish_ends_what_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("r.jsonl");
+        let (mut journal, _) = open(&target, Existing::Refuse).unwrap();
+        journal.write("one\nbad\ntwo\n").unwrap();
+        drop(journal);
+        assert_eq!(open(&target, Existing::Resume).unwrap().1, 1);
+        assert_eq!(open(&target, Existing::Overwrite).unwrap().1, 0);
+    }
+
+    #[test]
+    fn two_runs_do_not_write_the_same_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("r.jsonl");
+        let first = open(&target, Existing::Refuse).unwrap();
+        for existing in [Existing::Refuse, Existing::Resume, Existing::Overwrite] {
+            assert!(message(open_as(&target, 1, existing)).contains("another run"));
+        }
+        drop(first);
+        // Nothing was written yet, so nothing is lost.
+        assert_eq!(open(&target, Existing::Refuse).unwrap().1, 0);
+    }
+
+    #[test]
+    fn other_settings_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("r.jsonl");
+        drop(open(&target, Existing::Refuse).unwrap());
+        let other = message(open_as(&target, 2, Existing::Resume));
+        assert!(other.contains("n changed"), "{other}");
+        fs::write(about(&target), "{\"n\"").unwrap();
+        let damaged = message(open_as(&target, 1, Existing::Resume));
+        assert!(damaged.contains("missing or damaged"), "{damaged}");
+        assert_eq!(open(&target, Existing::Overwrite).unwrap().1, 0);
+    }
+}

@@ -1,0 +1,79 @@
+//! Results of mega-batches on disk, safe against being killed at any moment.
+//!
+//! ```text
+//!  a run's entries --- LineWriter::entry (on the worker) ---> JSON texts
+//!                                                                |
+//!  MegaResult ---------- LineWriter::line <----------------------+
+//!                             |
+//!                             v
+//!                        ResultSink ---> Journal: FILE.part, FILE.part.json
+//!                             |             |  all runs are done
+//!                             v             v
+//!                      a writer (stdout)   FILE and FILE.meta.json, or FILE.parquet
+//! ```
+//!
+//! The types to know:
+//!
+//! - [`LineWriter`] makes the line of a run, in the [`Detail`] the caller wants; [`MegaRecord`] is a line
+//!   read again.
+//! - [`Journal`] keeps the lines of an unfinished run and recognises a finished one by its
+//!   [`RunSettings`].
+//! - [`MegaTotals`] adds runs up; [`DonorTally`] finds the donors that solve a task.
+//! - [`ResultSink`] is where lines go.
+//! - [`ResultsError`] is the error type. [`ResultsError::hint`] says what to do.
+//!
+//! [`replace`] and [`Staged`] write any file as a whole or not at all.
+//!
+//! ```
+//! use batt_results::{Existing, Journal, MegaTotals, Opened, RunSettings};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let file = folder.path().join("results.jsonl");
+//! let settings = RunSettings::new([("batts", "a hash of the batts".into())]);
+//!
+//! // The first run is interrupted after one line.
+//! let Opened::Journal { mut journal, .. } =
+//!     Journal::open(&file, &settings, Existing::Refuse, |_, _| true)?
+//! else {
+//!     unreachable!("there are no results yet")
+//! };
+//! journal.write("{\"line\":1}\n")?;
+//! drop(journal);
+//!
+//! // The second one goes on after it, and finishes.
+//! let Opened::Journal { mut journal, lines } =
+//!     Journal::open(&file, &settings, Existing::Resume, |_, _| true)?
+//! else {
+//!     unreachable!("the results are not complete")
+//! };
+//! assert_eq!(lines, 1);
+//! journal.write("{\"line\":2}\n")?;
+//! journal.finish(&MegaTotals { runs: 2, ..MegaTotals::default() })?;
+//! assert_eq!(std::fs::read_to_string(&file)?, "{\"line\":1}\n{\"line\":2}\n");
+//!
+//! // The third one finds everything done.
+//! let opened = Journal::open(&file, &settings, Existing::Resume, |_, _| true)?;
+//! assert!(matches!(opened, Opened::Finished { totals, .. } if totals.runs == 2));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod error;
+mod files;
+mod fingerprint;
+mod journal;
+mod parquet;
+mod record;
+mod settings;
+mod sink;
+mod tally;
+mod totals;
+
+pub use error::{ResultsError, io_hint, io_message};
+pub use files::{Staged, check_not_read, replace, stage};
+pub use fingerprint::{batt_fingerprint, fingerprint};
+pub use journal::{Existing, Journal, Opened};
+pub use record::{Detail, LineWriter, MegaRecord, OutputEntry, ScoreEntry};
+pub use settings::RunSettings;
+pub use sink::ResultSink;
+pub use tally::{DonorTally, SolvedTask};
+pub use totals::MegaTotals;

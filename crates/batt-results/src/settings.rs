@@ -1,0 +1,30 @@
+//! What results depend on.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+/// The settings a run's results depend on, under the names people know. A run is resumed only with
+/// equal settings.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RunSettings(Map<String, Json>);
+
+impl RunSettings {
+    /// Settings by name.
+    pub fn new<'n>(settings: impl IntoIterator<Item = (&'n str, Json)>) -> RunSettings {
+        let settings = settings.into_iter();
+        RunSettings(
+            settings
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
+        )
+    }
+
+    /// Returns the names of the settings that are not as before.
+    pub fn changed_since(&self, before: &RunSettings) -> Vec<String> {
+        let now = self.0.iter();
+        now.filter(|(name, value)| before.0.get(*name) != Some(value))
+            .map(|(name, _)| name.clone())
+            .collect()
+    }
+}

@@ -1,0 +1,108 @@
+//! Which donors solve which tasks, counted as results come.
+
+use std::collections::BTreeMap;
+
+use batt_lang::Batt;
+use serde::{Deserialize, Serialize};
+
+/// The donors of a batt that solve a task: they are right on all its pairs that have an output.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SolvedTask {
+    /// What the results call the batt.
+    pub batt: String,
+    /// The id of the task.
+    pub task: String,
+    /// The donors' ids, in the order of the candidates.
+    pub donors: Vec<String>,
+}
+
+/// Finds the donors that solve a task. Results come in order, task by task; the counts of one task are
+/// kept at a time.
+#[derive(Debug, Default)]
+pub struct DonorTally {
+    pairs: usize,
+    right: BTreeMap<usize, usize>,
+    solved: Vec<SolvedTask>,
+}
+
+impl DonorTally {
+    /// Counts a run on one pair of a task: whether the pair's output is `known`, and the positions of the
+    /// candidates that are right.
+    pub fn add(&mut self, known: bool, right: impl IntoIterator<Item = usize>) {
+        self.pairs += usize::from(known);
+        for output in right {
+            *self.right.entry(output).or_default() += 1;
+        }
+    }
+
+    /// Ends the pairs of a task.
+    pub fn end_task(&mut self, name: &str, batt: &Batt, task: &str) {
+        let pairs = std::mem::take(&mut self.pairs);
+        let right = std::mem::take(&mut self.right);
+        let mut donors: Vec<String> = Vec::new();
+        for (output, _) in right.into_iter().filter(|(_, count)| *count == pairs) {
+            let donor = &batt.outputs[output].donor;
+            if !donors.contains(donor) {
+                donors.push(donor.clone());
+            }
+        }
+        if !donors.is_empty() {
+            self.solved.push(SolvedTask {
+                batt: name.to_owned(),
+                task: task.to_owned(),
+                donors,
+            });
+        }
+    }
+
+    /// All solved tasks, in the order of the runs. A task whose last pairs never came is not among them.
+    pub fn finish(self) -> Vec<SolvedTask> {
+        self.solved
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use batt_dsl::Literal;
+    use batt_lang::{OnError, Operand, Output, ProgramBuilder, batt};
+
+    use super::*;
+
+    #[test]
+    fn a_task_is_solved_when_all_its_pairs_are() {
+        let output = |donor: &str| Output {
+            number: 0,
+            mutated: false,
+            donor: donor.to_owned(),
+            value: batt::INPUT,
+            steps: Vec::new(),
+            after: 0,
+        };
+        let program = ProgramBuilder::new("batt", batt::PARAMS);
+        let batt = Batt {
+            program: program.finish(Operand::Literal(Literal::None)),
+            numbers: Vec::new(),
+            outputs: vec![output("a"), output("b"), output("a")],
+            scores: Vec::new(),
+            on_error: OnError::Poison,
+        };
+        let mut tally = DonorTally::default();
+        tally.add(true, [0, 1]);
+        tally.add(true, [0, 2]);
+        // The output of the test is not known.
+        tally.add(false, []);
+        tally.end_task("b", &batt, "t0");
+        tally.add(true, []);
+        tally.end_task("b", &batt, "t1");
+        tally.add(true, [0, 1, 2]);
+        tally.end_task("b", &batt, "t2");
+        // The work was stopped before the last pair of this one.
+        tally.add(true, [0]);
+        let solved = tally.finish();
+        let found: Vec<_> = solved
+            .iter()
+            .map(|s| (s.task.as_str(), s.donors.join("+")))
+            .collect();
+        assert_eq!(found, [("t0", "a".to_owned()), ("t2", "a+b".to_owned())]);
+    }
+}

@@ -1,0 +1,58 @@
+//! What all runs came to.
+
+use std::collections::BTreeMap;
+
+use batt_dsl::Fault;
+use batt_engine::MegaReport;
+use serde::{Deserialize, Serialize};
+
+use crate::record::MegaRecord;
+use crate::tally::SolvedTask;
+
+/// What all runs of a mega-batch came to, those of earlier, interrupted runs included.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MegaTotals {
+    /// Runs: one batt on one sample.
+    pub runs: usize,
+    /// Candidates that are right.
+    pub right: u64,
+    /// Candidates that have a value, right or not.
+    pub values: u64,
+    /// Candidates that failed, by the name of the fault.
+    pub errors: BTreeMap<String, u64>,
+    /// The tasks that donors solve.
+    pub solved: Vec<SolvedTask>,
+}
+
+impl MegaTotals {
+    /// Adds a line of an earlier run.
+    pub fn add_record(&mut self, record: &MegaRecord<'_>) {
+        self.runs += 1;
+        self.right += record.right.len() as u64;
+        self.values += record.values;
+        for (fault, count) in &record.errors {
+            *self.errors.entry(fault.clone()).or_default() += count;
+        }
+    }
+
+    /// Adds the runs of now.
+    pub fn add_report(&mut self, report: &MegaReport) {
+        self.runs += report.runs;
+        self.right += report.right;
+        self.values += report.values;
+        for (fault, count) in &report.faults {
+            *self.errors.entry(fault.name().to_owned()).or_default() += count;
+        }
+    }
+
+    /// The number of candidates: with a value, or failed.
+    pub fn candidates(&self) -> u64 {
+        self.values + self.errors.values().sum::<u64>()
+    }
+
+    /// The faults of candidates with their counts, in the order of [`Fault::ALL`].
+    pub fn faults(&self) -> impl Iterator<Item = (Fault, u64)> {
+        let count = |fault: Fault| Some((fault, *self.errors.get(fault.name())?));
+        Fault::ALL.into_iter().filter_map(count)
+    }
+}

@@ -1,0 +1,154 @@
+//! Batts: many solvers as one program, read from files or merged.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use batt_dsl::Dialect;
+use batt_lang::{Batt, BattFile, Diagnostic, nearest};
+
+use crate::error::{Error, Result, counted};
+
+/// The batts of some files, and what is wrong with those files. Clones share them.
+///
+/// ```
+/// let text = "
+/// def batt(S, I, C):
+///     s = []
+///     o = []
+///     t1 = hmirror(I)
+///     o.append((1, False, 'a', t1))
+///     return o, s
+/// ";
+/// let batts = batt::Batts::parse(text, "b.py");
+/// let (name, batt) = batts.iter().next().unwrap();
+/// assert_eq!((name, batt.outputs.len()), ("b.py", 1));
+/// ```
+#[derive(Clone)]
+pub struct Batts(Arc<BattsParts>);
+
+struct BattsParts {
+    files: Vec<BattFile>,
+    /// What results call each batt, its file, and its position there.
+    places: Vec<(String, usize, usize)>,
+}
+
+impl Batts {
+    /// Reads batt files, in a dialect or in the one that each seems to be written in. A batt that cannot
+    /// be loaded is missing from the set; [`Batts::diagnostics`] says why.
+    pub fn load<P: AsRef<Path>>(
+        paths: impl IntoIterator<Item = P>,
+        dialect: Option<Dialect>,
+    ) -> Result<Batts> {
+        let paths = paths.into_iter();
+        let files = paths.map(|path| BattFile::load(path, dialect).map_err(Error::from));
+        Ok(Batts::from_files(files.collect::<Result<_>>()?))
+    }
+
+    /// Reads a text as a batt file of a name.
+    pub fn parse(text: &str, name: &str) -> Batts {
+        Batts::from_files(vec![BattFile::parse(text, name, None)])
+    }
+
+    /// The batts of files that have been read.
+    pub fn from_files(files: Vec<BattFile>) -> Batts {
+        let mut places = Vec::new();
+        for (number, file) in files.iter().enumerate() {
+            let source = file.source.name();
+            places.extend(file.batts.iter().enumerate().map(|(at, batt)| {
+                let name = match file.batts.len() {
+                    1 => source.to_owned(),
+                    _ => format!("{source}::{}", batt.program.name()),
+                };
+                (name, number, at)
+            }));
+        }
+        Batts(Arc::new(BattsParts { files, places }))
+    }
+
+    /// The batts with the names that results give them: the file, or `file::name` where a file holds
+    /// several.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Batt)> + Clone {
+        let BattsParts { files, places } = &*self.0;
+        let places = places.iter();
+        places.map(|(name, file, at)| (name.as_str(), &files[*file].batts[*at]))
+    }
+
+    /// The number of batts.
+    pub fn len(&self) -> usize {
+        self.0.places.len()
+    }
+
+    /// Returns whether there is no batt.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The batt of a function name.
+    pub fn get(&self, name: &str) -> Result<&Batt> {
+        let found = self.0.files.iter().find_map(|file| file.batt(name));
+        found.ok_or_else(|| {
+            let names = || self.iter().map(|(_, batt)| batt.program.name());
+            let hint = match nearest(name, names()) {
+                Some(near) => format!("did you mean '{near}'?"),
+                None => format!("it has {}", names().collect::<Vec<_>>().join(", ")),
+            };
+            Error::request(
+                format_args!("{} has no batt '{name}'", self.sources()),
+                hint,
+            )
+        })
+    }
+
+    /// The only batt, or an error where there is none or several.
+    pub fn only(&self) -> Result<&Batt> {
+        let mut batts = self.iter();
+        match (batts.next(), batts.next()) {
+            (Some((_, batt)), None) => Ok(batt),
+            (first, _) => {
+                let name = first.map_or("NAME", |(_, batt)| batt.program.name());
+                let file = self.sources();
+                Err(Error::request(
+                    format_args!("{file} holds {}", counted(self.len(), "batt")),
+                    format!("name one: {file}::{name}"),
+                ))
+            }
+        }
+    }
+
+    /// The files.
+    pub fn files(&self) -> &[BattFile] {
+        &self.0.files
+    }
+
+    /// Returns whether every batt of the files could be loaded.
+    pub fn is_clean(&self) -> bool {
+        self.0.files.iter().all(BattFile::is_clean)
+    }
+
+    /// Why batts could not be loaded, and warnings about the files.
+    pub fn diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.0.files.iter().flat_map(|file| &file.diagnostics)
+    }
+
+    /// The names of the files.
+    fn sources(&self) -> String {
+        let names = self.0.files.iter().map(|file| file.source.name());
+        names.collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl From<Batt> for Batts {
+    /// A batt that is in no file. Results call it by its function name.
+    fn from(batt: Batt) -> Batts {
+        Batts::from_files(vec![BattFile::from(batt)])
+    }
+}
+
+impl fmt::Debug for Batts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list()
+            .entries(self.iter().map(|(name, _)| name))
+            .finish()
+    }
+}

@@ -1,0 +1,420 @@
+//! Merging solvers into one program, a *batt*, and cutting solvers out of it again.
+//!
+//! ```
+//! use batt::card::{self, DonorPool};
+//! use batt::{Solvers, Tasks};
+//!
+//! let tasks = Tasks::embedded();
+//! let mut donors = DonorPool::new(&Solvers::embedded(), Some(&tasks))?.pick(None, Some(10), 7)?;
+//! donors.add_mutants(5, 7);
+//! let differs = card::DifferSet::built_in(donors.dialect());
+//! let merged = donors.merge(&differs, None)?;
+//! assert_eq!(merged.stats.solvers, 15);
+//!
+//! let donor = &donors.iter().next().unwrap().id;
+//! let cut = card::extract_donor(&merged.batt, donor, None)?;
+//! assert!(cut.source.contains(&format!("def solve_{donor}(I):")));
+//! # Ok::<(), batt::Error>(())
+//! ```
+
+use std::path::{Path, PathBuf};
+
+use batt_arc::Task;
+use batt_dsl::Dialect;
+use batt_lang::batt::{is_json_form, to_json_text, write_batt};
+use batt_lang::card::{
+    self, CardOptions, Donor, DonorIds, ExtractError, Merged, donor_id, mutant_id,
+};
+use batt_lang::{
+    Batt, BattFile, OnError, Operand, Output, Program, SolverFile, nearest, print_file,
+};
+
+pub use batt_lang::batt::Form;
+pub use batt_lang::card::{CardError, DifferSet, OpCount, Stats, StepUse, structural_hash};
+
+use crate::error::{Error, Result, counted};
+use crate::solvers::Solvers;
+use crate::tasks::Tasks;
+
+/// A solver that can be merged.
+#[derive(Clone, Debug)]
+pub struct PooledDonor {
+    /// Its name in the batt: the id of its task, or what its function name says.
+    pub id: String,
+    /// The solver.
+    pub program: Program,
+    /// The file it is from; `None` for a mutant.
+    pub file: Option<String>,
+    /// The cells of its task, if that is known: all grids of all pairs.
+    pub cells: Option<usize>,
+    /// The parent and the kind of change, if it is a mutant.
+    pub mutant_of: Option<(String, &'static str)>,
+    /// The task it is for, as far as it is known.
+    task: String,
+}
+
+/// Solvers to merge, each with an id of its own.
+#[derive(Clone, Debug, Default)]
+pub struct DonorPool {
+    donors: Vec<PooledDonor>,
+    /// Functions that cannot be merged, and why, for people.
+    pub left_out: Vec<String>,
+    /// Functions whose task is not among the tasks.
+    pub without_task: Vec<String>,
+    /// Ids that got a number, since another solver of the task has the id.
+    pub renamed: Vec<String>,
+}
+
+impl DonorPool {
+    /// Every solver that can be merged. With tasks, the largest task goes first when they are merged.
+    pub fn new(solvers: &Solvers, tasks: Option<&Tasks>) -> Result<DonorPool> {
+        let mut pool = DonorPool::default();
+        let mut ids = DonorIds::default();
+        let of_files = solvers.files().iter().flat_map(|file| {
+            let name = file.source.name();
+            file.programs.iter().map(move |program| (program, name))
+        });
+        let selected = solvers.iter().filter(|_| solvers.files().is_empty());
+        let selected = selected.map(|solver| (solver.program(), solver.file()));
+        for (program, file) in of_files.chain(selected) {
+            if let Err(error) = card::canonical(program) {
+                pool.left_out.push(format!("{file}: {error}"));
+                continue;
+            }
+            let task = tasks.map(|tasks| tasks.task_of(program.name()));
+            if task == Some(None) {
+                pool.without_task.push(program.name().to_owned());
+            }
+            let task = task.flatten();
+            let wanted = task.map_or(donor_id(program.name()), |task| &task.id);
+            let id = ids.take(wanted);
+            if id != wanted {
+                pool.renamed.push(id.clone());
+            }
+            pool.donors.push(PooledDonor {
+                id,
+                program: program.clone(),
+                file: Some(file.to_owned()),
+                cells: task.map(cells),
+                mutant_of: None,
+                task: wanted.to_owned(),
+            });
+        }
+        match pool.donors.is_empty() {
+            true => Err(Error::request(
+                "no solver that can be merged",
+                "a solver takes one grid or (S, I, C): def solve_<task id>(I): ... return O",
+            )),
+            false => Ok(pool),
+        }
+    }
+
+    /// Keeps the solvers of one task or of all, and of these `count` by chance or all. The same seed keeps
+    /// the same ones.
+    pub fn pick(
+        mut self,
+        task: Option<&str>,
+        count: Option<usize>,
+        seed: u64,
+    ) -> Result<DonorPool> {
+        if let Some(task) = task {
+            let is_wanted = |donor: &PooledDonor| donor.task == task || donor.id == task;
+            if !self.donors.iter().any(is_wanted) {
+                let hint = match nearest(task, self.donors.iter().map(|donor| donor.task.as_str()))
+                {
+                    Some(near) => format!("did you mean '{near}'?"),
+                    None => format!(
+                        "there are {}, the first for '{}'",
+                        counted(self.donors.len(), "solver"),
+                        self.donors[0].task
+                    ),
+                };
+                return Err(Error::request(
+                    format_args!("no solver for task '{task}'"),
+                    hint,
+                ));
+            }
+            self.donors.retain(is_wanted);
+        }
+        let picked = card::select(&self.as_donors(), count, None, seed).map_err(|error| {
+            Error::request(error, "ask for fewer with --count, or leave it out for all")
+        })?;
+        let mut picked: Vec<String> = picked.into_iter().map(|donor| donor.id).collect();
+        picked.reverse();
+        // Those that are picked keep their order.
+        self.donors
+            .retain(|donor| picked.pop_if(|next| *next == donor.id).is_some());
+        Ok(self)
+    }
+
+    /// Adds mutants: typed changes by chance, made of the donors in turns. Returns how many there are; short
+    /// solvers have few.
+    pub fn add_mutants(&mut self, count: usize, seed: u64) -> usize {
+        if !self.is_uniform() {
+            return 0;
+        }
+        let programs: Vec<&Program> = self.iter().map(|donor| &donor.program).collect();
+        let mutants = batt_evolve::mutants(&programs, count, seed);
+        let mut counts = vec![0; self.donors.len()];
+        let made = mutants.len();
+        for mutant in mutants {
+            let parent = &self.donors[mutant.parent];
+            let count = &mut counts[mutant.parent];
+            *count += 1;
+            self.donors.push(PooledDonor {
+                id: mutant_id(&parent.id, *count),
+                program: mutant.program,
+                file: None,
+                cells: parent.cells,
+                mutant_of: Some((parent.id.clone(), mutant.kind.name())),
+                task: parent.task.clone(),
+            });
+        }
+        made
+    }
+
+    /// The donors.
+    pub fn iter(&self) -> std::slice::Iter<'_, PooledDonor> {
+        self.donors.iter()
+    }
+
+    /// The number of donors.
+    pub fn len(&self) -> usize {
+        self.donors.len()
+    }
+
+    /// Returns whether there is no donor.
+    pub fn is_empty(&self) -> bool {
+        self.donors.is_empty()
+    }
+
+    /// The dialect of the first donor.
+    pub fn dialect(&self) -> Dialect {
+        let first = self.donors.first();
+        first.map_or(Dialect::default(), |donor| donor.program.dialect())
+    }
+
+    /// Returns whether all donors are of one dialect, as they have to be.
+    pub fn is_uniform(&self) -> bool {
+        let mut donors = self.donors.iter();
+        donors.all(|donor| donor.program.dialect() == self.dialect())
+    }
+
+    /// Merges the donors, each compared by every differ. Without a form, steps are written in the form that
+    /// suits the dialect.
+    pub fn merge(&self, differs: &DifferSet, form: Option<Form>) -> Result<MergedBatt> {
+        let form = match (self.dialect(), form) {
+            (_, Some(Form::Plain)) => Form::Plain,
+            (Dialect::Tokpidjin, _) => Form::Guarded,
+            (_, None) => Form::Plain,
+            (dialect, Some(Form::Guarded)) => {
+                return Err(Error::request(
+                    format_args!("{} has no guarded form", dialect.name()),
+                    "guards need the defaults of tokpidjin; leave --guarded out",
+                ));
+            }
+        };
+        let options = CardOptions {
+            on_error: match form {
+                Form::Guarded => OnError::Defaults,
+                Form::Plain => OnError::Poison,
+            },
+            ..CardOptions::default()
+        };
+        let Merged { batt, stats } = card::merge(&self.as_donors(), &differs.programs, &options)?;
+        Ok(MergedBatt { batt, stats, form })
+    }
+
+    fn as_donors(&self) -> Vec<Donor<'_>> {
+        let donors = self.donors.iter().map(|donor| Donor {
+            id: donor.id.clone(),
+            program: &donor.program,
+            size: donor.cells,
+            mutated: donor.mutant_of.is_some(),
+        });
+        donors.collect()
+    }
+}
+
+/// Merges all solvers with the differs that are built in.
+pub fn merge(solvers: &Solvers, tasks: Option<&Tasks>) -> Result<MergedBatt> {
+    let donors = DonorPool::new(solvers, tasks)?;
+    donors.merge(&DifferSet::built_in(donors.dialect()), None)
+}
+
+/// Solvers merged into one batt.
+#[derive(Clone, Debug)]
+pub struct MergedBatt {
+    /// The batt.
+    pub batt: Batt,
+    /// What merging came to.
+    pub stats: Stats,
+    /// How its steps are written.
+    pub form: Form,
+}
+
+impl MergedBatt {
+    /// The Python text.
+    pub fn text(&self) -> String {
+        write_batt(&self.batt, self.form)
+    }
+
+    /// Writes the Python text to a file and the JSON form beside it. Both are complete before either
+    /// replaces an old file.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        let text = batt_results::stage(path, &self.text())?;
+        let json = batt_results::stage(&json_beside(path), &to_json_text(&self.batt))?;
+        text.put()?;
+        Ok(json.put()?)
+    }
+}
+
+/// The JSON form of a batt file: loading looks for it there.
+pub fn json_beside(path: &Path) -> PathBuf {
+    path.with_extension("json")
+}
+
+/// Refuses a target for [`MergedBatt::save`] that would replace an input file or JSON of another kind.
+pub fn check_target<'p>(path: &Path, read: impl IntoIterator<Item = &'p Path>) -> Result<()> {
+    let json = json_beside(path);
+    if json == path {
+        return Err(Error::request(
+            format_args!(
+                "cannot write {}: the JSON form has this name",
+                path.display()
+            ),
+            "name the Python file; the .json is written beside it",
+        ));
+    }
+    batt_results::check_not_read(path, read)?;
+    let text = || std::fs::read(&json).unwrap_or_default();
+    if json.is_file() && !is_json_form(&text()) {
+        return Err(Error::request(
+            format_args!(
+                "cannot write {}: it is there and is not the JSON form of a batt",
+                json.display()
+            ),
+            "choose another name, or move that file away",
+        ));
+    }
+    Ok(())
+}
+
+/// The dialect that a batt's text is taken for when it is read again.
+pub fn dialect_of_text(text: &str) -> Dialect {
+    BattFile::parse(text, "batt", None).dialect
+}
+
+/// A solver cut out of a batt, in canonical form.
+#[derive(Clone, Debug)]
+pub struct ExtractedSolver {
+    /// The program.
+    pub program: Program,
+    /// The hash of what it computes.
+    pub hash: String,
+    /// The text of a solver file, the hash in a comment.
+    pub source: String,
+}
+
+impl ExtractedSolver {
+    /// Prints the program. Reading it again shows whether its name can be a name.
+    fn new(program: Program) -> Result<ExtractedSolver> {
+        let hash = structural_hash(&program);
+        let source = format!("# hash {hash}\n{}", print_file([&program]));
+        let again = SolverFile::parse_in(&source, "", Some(program.dialect()));
+        if !again.is_clean() || again.program(program.name()).is_none() {
+            return Err(Error::request(
+                format_args!("'{}' cannot be the name of a solver", program.name()),
+                "choose a name that Python and the library do not use, of letters, digits and _",
+            ));
+        }
+        Ok(ExtractedSolver {
+            program,
+            hash,
+            source,
+        })
+    }
+
+    /// The dialect that the text is taken for when it is read again.
+    pub fn dialect_of_text(&self) -> Dialect {
+        SolverFile::parse(&self.source, "").dialect
+    }
+}
+
+/// Cuts out the solver behind a step.
+pub fn extract_step(batt: &Batt, number: u32, name: &str) -> Result<ExtractedSolver> {
+    let program = card::extract(batt, number, name).map_err(|error| {
+        let ExtractError::NoSuchStep { .. } = error;
+        let after = batt.numbers.partition_point(|&n| n < number);
+        let before = after.checked_sub(1).map(|k| batt.numbers[k]);
+        let hint = match (before, batt.numbers.get(after)) {
+            (Some(a), Some(b)) => format!("the nearest are t{a} and t{b}"),
+            (Some(only), None) => format!("the nearest is t{only}"),
+            (None, Some(only)) => format!("the nearest is t{only}"),
+            (None, None) => "it has none; --donor takes the candidate of a donor".to_owned(),
+        };
+        Error::request(format_args!("the batt has no step t{number}"), hint)
+    })?;
+    ExtractedSolver::new(program)
+}
+
+/// Cuts out the solver behind the first candidate of a donor. By default its name is `solve_` and the donor.
+pub fn extract_donor(batt: &Batt, donor: &str, name: Option<&str>) -> Result<ExtractedSolver> {
+    let Some(output) = candidates_of(batt, donor).next() else {
+        let donors = || batt.outputs.iter().map(|output| output.donor.as_str());
+        let hint = match (nearest(donor, donors()), donors().next()) {
+            (Some(near), _) => format!("did you mean '{near}'?"),
+            (None, Some(first)) => format!(
+                "it has {}, the first of '{first}'",
+                counted(batt.outputs.len(), "candidate")
+            ),
+            (None, None) => "it has no candidates; --step takes any step".to_owned(),
+        };
+        return Err(Error::request(
+            format_args!("the batt has no candidate of '{donor}'"),
+            hint,
+        ));
+    };
+    let name = name.map_or_else(|| function_name(donor), str::to_owned);
+    extract_value(batt, &output.value, &name)
+}
+
+/// The candidates of a donor.
+pub fn candidates_of<'b>(batt: &'b Batt, donor: &str) -> impl Iterator<Item = &'b Output> {
+    batt.outputs
+        .iter()
+        .filter(move |output| output.donor == donor)
+}
+
+/// Cuts out the solver behind a value of a batt, such as that of a candidate.
+pub fn extract_value(batt: &Batt, value: &Operand, name: &str) -> Result<ExtractedSolver> {
+    ExtractedSolver::new(card::extract_value(batt, value, name))
+}
+
+/// A function name for the solver of a donor, by which `batt run` finds its task.
+fn function_name(donor: &str) -> String {
+    let word = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    let donor: String = donor.chars().map(word).collect();
+    format!("solve_{donor}")
+}
+
+/// The size of a task: the cells of all its grids.
+fn cells(task: &Task) -> usize {
+    let pairs = task.pairs().map(|(_, pair)| {
+        let output = pair.output.as_ref().map_or(0, |grid| grid.cells().len());
+        pair.input.cells().len() + output
+    });
+    pairs.sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn donors_make_function_names() {
+        assert_eq!(function_name("1673c3ec"), "solve_1673c3ec");
+        assert_eq!(function_name("a.2 é"), "solve_a_2__");
+    }
+}

@@ -1,0 +1,343 @@
+//! Devices: which to use, and opening them.
+
+mod self_test;
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use batt_cuda::{Cache, Contents, Cuda, Driver, KernelFacts, Places, Settings, Survey};
+use batt_dsl::Limits;
+use batt_engine::device::{Device, DeviceError, DeviceOptions};
+
+pub use self::self_test::SelfTest;
+use crate::error::{Error, Result};
+
+/// The fewest runs for which [`DeviceChoice::Auto`] uses devices.
+///
+/// Measured on one H200 beside 16 cores (`docs/performance.md`): opening a GPU takes 0.1 to 0.4 s,
+/// and 1,400,000 runs then take 1.5 s instead of 2.5 s, 0.7 µs less for each run. The GPU makes up
+/// for being opened after 150,000 to 600,000 runs.
+pub const RUNS_WORTH_A_DEVICE: usize = 500_000;
+
+/// Logical devices on each GPU where the caller names none: one computes while the results of
+/// another are copied.
+const LOGICAL_PER_GPU: usize = 2;
+
+/// Where to run. As text: `auto`, `cpu`, `cuda`, `cuda:0`, `cuda:0,1` or `emulated`.
+///
+/// ```
+/// use batt::DeviceChoice;
+///
+/// assert_eq!("cuda:0,1".parse(), Ok(DeviceChoice::Cuda(vec![0, 1])));
+/// assert_eq!(DeviceChoice::Cuda(vec![0, 1]).to_string(), "cuda:0,1");
+/// assert!("gpu".parse::<DeviceChoice>().is_err());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum DeviceChoice {
+    /// On all GPUs if there are any and the work is large enough ([`RUNS_WORTH_A_DEVICE`]), else on
+    /// the CPU.
+    #[default]
+    Auto,
+    /// On the cores of the CPU.
+    Cpu,
+    /// On the GPUs with these numbers, or on all if none is named. A GPU named twice is two logical
+    /// devices.
+    Cuda(Vec<usize>),
+    /// On the emulated device, for tests. Needs the feature `emulated`.
+    Emulated,
+}
+
+impl DeviceChoice {
+    /// The forms that [`DeviceChoice::from_str`] understands.
+    pub const FORMS: &str = "auto|cpu|cuda[:N,...]|emulated";
+}
+
+/// A text that names no device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("write auto, cpu, cuda, cuda:0, cuda:0,1 or emulated")]
+pub struct DeviceChoiceError;
+
+impl FromStr for DeviceChoice {
+    type Err = DeviceChoiceError;
+
+    fn from_str(text: &str) -> Result<DeviceChoice, DeviceChoiceError> {
+        match text {
+            "auto" => Ok(DeviceChoice::Auto),
+            "cpu" => Ok(DeviceChoice::Cpu),
+            "cuda" => Ok(DeviceChoice::Cuda(Vec::new())),
+            "emulated" => Ok(DeviceChoice::Emulated),
+            _ => {
+                let list = text.strip_prefix("cuda:").ok_or(DeviceChoiceError)?;
+                let numbers = list.split(',').map(|number| number.trim().parse());
+                let numbers: Result<_, _> = numbers.collect();
+                numbers
+                    .map(DeviceChoice::Cuda)
+                    .map_err(|_| DeviceChoiceError)
+            }
+        }
+    }
+}
+
+impl fmt::Display for DeviceChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DeviceChoice::Auto => f.write_str("auto"),
+            DeviceChoice::Cpu => f.write_str("cpu"),
+            DeviceChoice::Emulated => f.write_str("emulated"),
+            DeviceChoice::Cuda(numbers) => {
+                f.write_str("cuda")?;
+                for (at, number) in numbers.iter().enumerate() {
+                    write!(f, "{}{number}", if at == 0 { ':' } else { ',' })?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Opened devices. An empty set runs everything on the CPU, with the same results.
+#[derive(Default)]
+pub struct Devices {
+    devices: Vec<Box<dyn Device>>,
+    kernels: Vec<KernelFacts>,
+    notes: Vec<String>,
+}
+
+impl Devices {
+    /// Returns no devices: everything runs on the CPU.
+    pub fn none() -> Devices {
+        Devices::default()
+    }
+
+    /// Opens the chosen devices for a number of runs within limits. `threads` is the number of
+    /// threads an emulated device may use, by default one per core.
+    ///
+    /// Returns no devices where the CPU is the choice, where `Auto` finds no GPU or too few runs, and
+    /// where a device cannot keep the limits. [`Devices::notes`] says what the user should know.
+    pub fn open(
+        choice: &DeviceChoice,
+        runs: usize,
+        limits: &Limits,
+        threads: Option<NonZeroUsize>,
+    ) -> Result<Devices> {
+        let is_auto = *choice == DeviceChoice::Auto;
+        if *choice == DeviceChoice::Cpu || is_auto && runs < RUNS_WORTH_A_DEVICE {
+            return Ok(Devices::none());
+        }
+        if !DeviceOptions::default().keep(limits) {
+            return Ok(match is_auto {
+                true => Devices::none(),
+                false => Devices::on_cpu("a device cannot keep limits this low"),
+            });
+        }
+        match choice {
+            DeviceChoice::Cpu => Ok(Devices::none()),
+            DeviceChoice::Emulated => Devices::emulated(threads),
+            DeviceChoice::Cuda(numbers) => Ok(Devices::cuda(numbers)?),
+            DeviceChoice::Auto => match Devices::cuda(&[]) {
+                Ok(devices) => Ok(devices),
+                // A machine without a GPU is nothing to talk about.
+                Err(DeviceError::Missing(_)) => Ok(Devices::none()),
+                Err(error) => Ok(Devices::on_cpu(error)),
+            },
+        }
+    }
+
+    /// What the user should know about opening them, such as why the CPU runs everything.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The names of the devices, for reports.
+    pub fn names(&self) -> Vec<String> {
+        self.devices.iter().map(|device| device.name()).collect()
+    }
+
+    /// What the compiler made of the device code, for each GPU.
+    pub fn kernels(&self) -> &[KernelFacts] {
+        &self.kernels
+    }
+
+    /// The number of logical devices.
+    pub fn len(&self) -> usize {
+        self.devices.len()
+    }
+
+    /// Returns whether the CPU runs everything.
+    pub fn is_empty(&self) -> bool {
+        self.devices.is_empty()
+    }
+
+    /// No devices, with the reason.
+    fn on_cpu(why: impl fmt::Display) -> Devices {
+        Devices {
+            notes: vec![format!("{why}; the CPU runs everything")],
+            ..Devices::default()
+        }
+    }
+
+    /// GPUs with these numbers, or all.
+    fn cuda(numbers: &[usize]) -> Result<Devices, DeviceError> {
+        let all: Vec<usize>;
+        let numbers = match numbers {
+            [] => {
+                let gpus = 0..Driver::get()?.devices;
+                all = gpus.flat_map(|gpu| [gpu; LOGICAL_PER_GPU]).collect();
+                &all
+            }
+            some => some,
+        };
+        if numbers.is_empty() {
+            return Err(DeviceError::Missing("the driver sees none".into()));
+        }
+        let opened = Cuda::open_all(numbers, &Settings::from_env())?;
+        let kernels = opened.devices.iter().map(|device| device.kernel().clone());
+        let kernels: Vec<KernelFacts> = kernels.collect();
+        let boxed = |device: Cuda| -> Box<dyn Device> { Box::new(device) };
+        Ok(Devices {
+            kernels,
+            devices: opened.devices.into_iter().map(boxed).collect(),
+            notes: opened.notes,
+        })
+    }
+
+    #[cfg(feature = "emulated")]
+    fn emulated(threads: Option<NonZeroUsize>) -> Result<Devices> {
+        /// The variable that says which launches of the emulated device fail, and how.
+        const FAULTS: &str = "BATT_DEVICE_FAULTS";
+
+        let threads = threads.or_else(|| std::thread::available_parallelism().ok());
+        let device = batt_emulated::Emulated::new(threads.unwrap_or(NonZeroUsize::MIN));
+        let Some(script) = std::env::var_os(FAULTS) else {
+            return Ok(Devices::from(vec![Box::new(device) as Box<dyn Device>]));
+        };
+        let script: batt_testing::Script =
+            script.to_string_lossy().parse().map_err(|error: String| {
+                Error::request(
+                    format_args!("{FAULTS}: {error}"),
+                    "name a fault and the launch it strikes, such as memory@0,lost@2; the faults are \
+                     memory, launch, lost, timeout, garbage and short",
+                )
+            })?;
+        let faulty = batt_testing::Faulty::new(device, script);
+        Ok(Devices::from(vec![Box::new(faulty) as Box<dyn Device>]))
+    }
+
+    #[cfg(not(feature = "emulated"))]
+    fn emulated(_: Option<NonZeroUsize>) -> Result<Devices> {
+        Err(Error::request(
+            "this batt was built without the emulated device",
+            "build it with `--features emulated`",
+        ))
+    }
+}
+
+impl From<Vec<Box<dyn Device>>> for Devices {
+    /// Uses devices that the caller has opened.
+    fn from(devices: Vec<Box<dyn Device>>) -> Devices {
+        Devices {
+            devices,
+            ..Devices::default()
+        }
+    }
+}
+
+impl AsMut<[Box<dyn Device>]> for Devices {
+    fn as_mut(&mut self) -> &mut [Box<dyn Device>] {
+        &mut self.devices
+    }
+}
+
+impl fmt::Debug for Devices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Devices").field(&self.names()).finish()
+    }
+}
+
+/// A run whose result on a device differs from the CPU's: a bug, with all that a report of it needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceBug {
+    /// What ran, on what.
+    pub place: String,
+    /// The program.
+    pub program: String,
+    /// Its input.
+    pub input: String,
+    /// The result of the CPU, which counts.
+    pub cpu: String,
+    /// The result of the device.
+    pub device: String,
+}
+
+/// Looks at the GPUs of this machine, the driver, the compiler and the cache of compiled kernels.
+///
+/// ```
+/// for (gpu, _) in &batt::survey().devices {
+///     println!("{}: {}", gpu.ordinal, gpu.name);
+/// }
+/// ```
+pub fn survey() -> Survey {
+    Survey::new(&Places::from_env(), &Cache::from_env())
+}
+
+/// Deletes the compiled kernels that are kept on disk. Returns their folder and what was in it.
+pub fn clear_kernels() -> Result<(Option<PathBuf>, Contents)> {
+    let cache = Cache::from_env();
+    let folder = cache.folder().map(ToOwned::to_owned);
+    match cache.clear() {
+        Ok(gone) => Ok((folder, gone)),
+        Err(source) => Err(Error::file("clear", &folder.unwrap_or_default(), source)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn choices_are_read_and_written_alike() {
+        for text in ["auto", "cpu", "cuda", "cuda:1", "cuda:3,0,3", "emulated"] {
+            let choice: DeviceChoice = text.parse().unwrap();
+            assert_eq!(choice.to_string(), text);
+        }
+        for bad in ["", "gpu", "cuda:", "cuda:x", "cuda:0;1", "cpu:0"] {
+            assert_eq!(bad.parse::<DeviceChoice>(), Err(DeviceChoiceError), "{bad}");
+        }
+    }
+
+    #[test]
+    fn small_work_and_the_cpu_open_no_device() {
+        let limits = Limits::default();
+        let open = |choice, runs| Devices::open(&choice, runs, &limits, None).unwrap();
+        let few = RUNS_WORTH_A_DEVICE - 1;
+        for devices in [
+            open(DeviceChoice::Auto, few),
+            open(DeviceChoice::Cpu, usize::MAX),
+        ] {
+            assert!(devices.is_empty() && devices.notes().is_empty());
+        }
+    }
+
+    #[test]
+    fn limits_that_no_device_keeps_leave_the_work_to_the_cpu() {
+        let low = Limits {
+            steps: 1_000,
+            ..Limits::default()
+        };
+        let open = |choice| Devices::open(&choice, usize::MAX, &low, None).unwrap();
+        assert!(open(DeviceChoice::Auto).notes().is_empty());
+        let devices = open(DeviceChoice::Cuda(vec![0]));
+        assert!(devices.is_empty());
+        assert!(devices.notes()[0].contains("limits"));
+    }
+
+    #[test]
+    fn a_gpu_that_is_not_there_is_an_error_with_a_hint() {
+        let choice = DeviceChoice::Cuda(vec![1_000_000]);
+        let error = Devices::open(&choice, 1, &Limits::default(), None).unwrap_err();
+        assert!(matches!(error, Error::Device(_)), "{error}");
+        assert!(error.hint().contains("--device cpu"));
+    }
+}

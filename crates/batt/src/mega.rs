@@ -1,0 +1,450 @@
+//! Mega-batches: batts on every sample of every task, with results that survive an interruption.
+
+use std::hash::{Hash, Hasher};
+use std::io::Write;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use batt_arc::PairRef;
+use batt_dsl::Limits;
+use batt_engine::device::Mismatch;
+use batt_engine::{CompiledBatt, MegaOptions, Sample, mega_on};
+use batt_lang::{Batt, OnError, StepId};
+use batt_results::{
+    DonorTally, Journal, LineWriter, MegaRecord, Opened, ResultSink, RunSettings, batt_fingerprint,
+    fingerprint,
+};
+use serde_json::json;
+
+pub use batt_engine::{MegaReport, StepCount};
+pub use batt_results::{Detail, Existing, MegaTotals, ResultsError, SolvedTask};
+
+use crate::batts::Batts;
+use crate::control::Control;
+use crate::devices::{DeviceBug, DeviceChoice, Devices};
+use crate::error::{Error, Result};
+use crate::tasks::Tasks;
+
+/// A request to run batts on every sample of every task: all demonstrations, then all tests.
+///
+/// ```
+/// use batt::{Batts, Control, Mega, Tasks};
+///
+/// let batts = Batts::parse("
+/// def batt(S, I, C):
+///     s = []
+///     o = []
+///     t1 = hmirror(I)
+///     o.append((1, False, 'mirror', t1))
+///     return o, s
+/// ", "b.py");
+/// let tasks = Tasks::embedded();
+/// let summary = Mega::new(&batts, &tasks).run(&Control::new())?;
+/// assert_eq!(summary.totals.runs, summary.samples);
+/// assert_eq!(summary.totals.candidates(), summary.samples as u64);
+/// # Ok::<(), batt::Error>(())
+/// ```
+pub struct Mega {
+    batts: Batts,
+    tasks: Tasks,
+    options: MegaOptions,
+    on_error: Option<OnError>,
+    device: DeviceChoice,
+    detail: Detail,
+    output: Output,
+}
+
+enum Output {
+    Nowhere,
+    Writer(Box<dyn Write + Send>),
+    File(PathBuf, Existing),
+}
+
+impl Mega {
+    /// All batts on all tasks, with default limits, on all cores.
+    pub fn new(batts: &Batts, tasks: &Tasks) -> Mega {
+        Mega {
+            batts: batts.clone(),
+            tasks: tasks.clone(),
+            options: MegaOptions::default(),
+            on_error: None,
+            device: DeviceChoice::Cpu,
+            detail: Detail::default(),
+            output: Output::Nowhere,
+        }
+    }
+
+    /// Sets the limits of each run. By default a run may take a minute.
+    pub fn limits(mut self, limits: Limits) -> Mega {
+        self.options.limits = limits;
+        self
+    }
+
+    /// Sets the number of threads; `None` for one per core.
+    pub fn threads(mut self, threads: Option<NonZeroUsize>) -> Mega {
+        self.options.threads = threads;
+        self
+    }
+
+    /// Sets how many samples may be under way or waiting for their turn, which bounds memory; `None` to
+    /// choose it from what runs cost.
+    pub fn batch_size(mut self, size: Option<NonZeroUsize>) -> Mega {
+        self.options.batch_size = size;
+        self
+    }
+
+    /// Sets what becomes of a step that fails; `None` for what each batt was made for.
+    pub fn on_error(mut self, mode: Option<OnError>) -> Mega {
+        self.on_error = mode;
+        self
+    }
+
+    /// Sets where [`Mega::run`] runs. The default is the CPU.
+    pub fn device(mut self, choice: DeviceChoice) -> Mega {
+        self.device = choice;
+        self
+    }
+
+    /// Sets the share of the runs finished on devices that the CPU does again, to compare: 0 to 1.
+    pub fn verify(mut self, share: f64) -> Mega {
+        self.options.device.verify = share;
+        self
+    }
+
+    /// Sets how much the lines of results say.
+    pub fn detail(mut self, detail: Detail) -> Mega {
+        self.detail = detail;
+        self
+    }
+
+    /// Writes a line of JSON for each run to a file; a `.parquet` file gets a table instead.
+    pub fn write_to(mut self, path: impl Into<PathBuf>, existing: Existing) -> Mega {
+        self.output = Output::File(path.into(), existing);
+        self
+    }
+
+    /// Hands the line of each run to a writer as soon as it is there.
+    pub fn lines_to(mut self, writer: impl Write + Send + 'static) -> Mega {
+        self.output = Output::Writer(Box::new(writer));
+        self
+    }
+
+    /// Runs everything that is not done yet. Cancelled, it returns what it has.
+    pub fn run(self, control: &Control) -> Result<MegaSummary> {
+        let (choice, limits, threads) = (
+            self.device.clone(),
+            self.options.limits,
+            self.options.threads,
+        );
+        let run = self.begin()?;
+        let mut devices = Devices::open(&choice, run.remaining(), &limits, threads)?;
+        run.finish(&mut devices, control)
+    }
+
+    /// Opens the output and reads what an earlier run left there.
+    pub fn begin(mut self) -> Result<MegaRun> {
+        let mut places = Vec::new();
+        for (at, task) in self.tasks.iter().enumerate() {
+            places.extend(task.pairs().map(|(pair, _)| (at, pair)));
+        }
+        if places.is_empty() {
+            return Err(Error::request(
+                "the tasks hold no sample to run",
+                "name tasks that have at least one pair",
+            ));
+        }
+        let batts = self.batts.iter();
+        let writers = batts.map(|(name, batt)| LineWriter::new(name, batt, self.detail));
+        let output = std::mem::replace(&mut self.output, Output::Nowhere);
+        let mut run = MegaRun {
+            writers: writers.collect(),
+            mega: self,
+            places,
+            sink: ResultSink::nowhere(),
+            tally: DonorTally::default(),
+            totals: MegaTotals::default(),
+            finished: None,
+        };
+        run.sink = match output {
+            Output::Nowhere => ResultSink::nowhere(),
+            Output::Writer(writer) => ResultSink::writer(writer),
+            Output::File(path, existing) => run.open(&path, existing)?,
+        };
+        Ok(run)
+    }
+}
+
+/// A mega-batch whose output is open.
+pub struct MegaRun {
+    mega: Mega,
+    /// The task and the pair of each sample.
+    places: Vec<(usize, PairRef)>,
+    writers: Vec<LineWriter>,
+    sink: ResultSink,
+    tally: DonorTally,
+    /// What earlier runs came to.
+    totals: MegaTotals,
+    /// The size of the file, if all runs were done before.
+    finished: Option<u64>,
+}
+
+impl MegaRun {
+    /// The number of runs: every batt on every sample.
+    pub fn planned(&self) -> usize {
+        self.mega.batts.len() * self.places.len()
+    }
+
+    /// The number of runs that an earlier, interrupted run has done.
+    pub fn resumed(&self) -> usize {
+        self.totals.runs
+    }
+
+    /// The number of runs still to do.
+    pub fn remaining(&self) -> usize {
+        self.planned() - self.resumed().min(self.planned())
+    }
+
+    /// Returns whether an earlier run of the same settings has finished the file.
+    pub fn was_finished(&self) -> bool {
+        self.finished.is_some()
+    }
+
+    fn open(&mut self, path: &Path, existing: Existing) -> Result<ResultSink> {
+        let settings = self.settings();
+        let keep = |at: usize, line: &str| self.take_over(at, line).is_some();
+        match Journal::open(path, &settings, existing, keep)? {
+            Opened::Journal { journal, .. } => Ok(ResultSink::file(journal)),
+            Opened::Finished { totals, bytes } => {
+                self.totals = totals;
+                self.finished = Some(bytes);
+                Ok(ResultSink::nowhere())
+            }
+        }
+    }
+
+    /// What the results depend on, by the names of the options: resuming asks for the same.
+    fn settings(&self) -> RunSettings {
+        let limits = &self.mega.options.limits;
+        let batts = || self.mega.batts.iter();
+        let hashes: Vec<String> = batts().map(|(_, batt)| batt_fingerprint(batt)).collect();
+        let names: Vec<&str> = batts().map(|(name, _)| name).collect();
+        let modes = batts().map(|(_, batt)| self.mega.on_error.unwrap_or(batt.on_error));
+        let modes: Vec<String> = modes.map(|mode| format!("{mode:?}")).collect();
+        RunSettings::new([
+            ("version", json!(env!("CARGO_PKG_VERSION"))),
+            ("batts", json!(hashes)),
+            ("names", json!(names)),
+            ("tasks", json!(fingerprint(Pairs(&self.mega.tasks)))),
+            ("form", json!(self.mega.detail.name())),
+            ("on-error", json!(modes)),
+            ("max-steps", json!(limits.steps)),
+            ("max-size", json!(limits.size)),
+            ("max-memory", json!(limits.memory)),
+            (
+                "max-time",
+                json!(limits.time.map(|time| time.as_secs_f64())),
+            ),
+        ])
+    }
+
+    /// The batt and the sample of a run.
+    fn run_at(&self, at: usize) -> (usize, usize) {
+        (at / self.places.len(), at % self.places.len())
+    }
+
+    /// The id of the task and the name of the pair of a sample.
+    fn place(&self, sample: usize) -> (&str, String) {
+        let (task, pair) = self.places[sample];
+        (&self.mega.tasks.tasks()[task].id, pair.to_string())
+    }
+
+    /// Counts the line of an earlier run; `None` if it is not the line of the run of that number.
+    fn take_over(&mut self, at: usize, line: &str) -> Option<()> {
+        let record: MegaRecord<'_> = serde_json::from_str(line).ok()?;
+        if at >= self.planned() {
+            return None;
+        }
+        let (batt, sample) = self.run_at(at);
+        let (task, pair) = self.place(sample);
+        if !self.writers[batt].is_own(&record, task, &pair) {
+            return None;
+        }
+        self.totals.add_record(&record);
+        self.count(at, record.right.iter().copied());
+        Some(())
+    }
+
+    fn count(&mut self, at: usize, right: impl Iterator<Item = usize>) {
+        let (batt, sample) = self.run_at(at);
+        let (task, pair) = self.places[sample];
+        let task_of = |place: &(usize, PairRef)| place.0;
+        let is_last = self.places.get(sample + 1).map(task_of) != Some(task);
+        let task = &self.mega.tasks.tasks()[task];
+        let known = task.pair(pair).is_some_and(|pair| pair.output.is_some());
+        self.tally.add(known, right);
+        if is_last && let Some((name, batt)) = self.mega.batts.iter().nth(batt) {
+            self.tally.end_task(name, batt, &task.id);
+        }
+    }
+
+    /// Runs what is not done yet and completes the output. Cancelled, it returns what it has; the lines
+    /// that are written stay, and the same request with [`Existing::Resume`] goes on.
+    pub fn finish(mut self, devices: &mut Devices, control: &Control) -> Result<MegaSummary> {
+        let (resumed, planned) = (self.resumed(), self.planned());
+        let (samples, tasks) = (self.places.len(), self.mega.tasks.len());
+        let summary = |totals, bytes, report, bugs| MegaSummary {
+            totals,
+            planned,
+            resumed,
+            samples,
+            tasks,
+            bytes,
+            report,
+            bugs,
+        };
+        if let Some(bytes) = self.finished {
+            return Ok(summary(self.totals, Some(bytes), None, Vec::new()));
+        }
+        let (batts, tasks) = (self.mega.batts.clone(), self.mega.tasks.clone());
+        let compile = |batt: &Batt| match self.mega.on_error {
+            Some(mode) => CompiledBatt::new(batt).on_error(mode),
+            None => CompiledBatt::new(batt),
+        };
+        let compiled: Vec<CompiledBatt> = batts.iter().map(|(_, batt)| compile(batt)).collect();
+        let samples = samples_of(&tasks);
+        let wanted = self.sink.is_wanted();
+        let writers = std::mem::take(&mut self.writers);
+        let options = MegaOptions {
+            values: wanted && writers.iter().any(LineWriter::needs_values),
+            ..self.mega.options.clone()
+        };
+        // Failing to write ends this work, not everything that shares the caller's token.
+        let stop = control.token().child();
+        let mut failed = None;
+        let report = mega_on(
+            devices.as_mut(),
+            &compiled,
+            &samples,
+            resumed,
+            &options,
+            &stop,
+            |batt, run, entry| wanted.then(|| writers[batt].entry(run, entry)),
+            |at, result| {
+                if wanted && failed.is_none() {
+                    let (batt, sample) = self.run_at(at);
+                    let (task, pair) = self.place(sample);
+                    let line = writers[batt].line(task, &pair, &result);
+                    if let Err(error) = self.sink.write(&line) {
+                        failed = Some(error);
+                        stop.cancel();
+                    }
+                }
+                self.count(at, result.right());
+                control.report(at + 1, planned);
+            },
+        );
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        let mismatches = report.device.iter().flat_map(|device| &device.mismatches);
+        let bugs = mismatches
+            .map(|mismatch| self.bug(mismatch, &samples))
+            .collect();
+        let mut totals = self.totals;
+        totals.add_report(&report);
+        totals.solved = self.tally.finish();
+        let bytes = match totals.runs == planned {
+            true => self.sink.finish(&totals)?,
+            false => {
+                self.sink.keep()?;
+                None
+            }
+        };
+        Ok(summary(totals, bytes, Some(report), bugs))
+    }
+
+    /// A run that a device got wrong.
+    fn bug(&self, mismatch: &Mismatch, samples: &[Sample<'_>]) -> DeviceBug {
+        let (at, sample) = self.run_at(mismatch.run);
+        let (task, pair) = self.place(sample);
+        let (name, batt) = self
+            .mega
+            .batts
+            .iter()
+            .nth(at)
+            .expect("the run is of a batt");
+        let (outputs, scores) = (batt.outputs.len(), batt.scores.len());
+        let (entry, steps, value) = match mismatch.entry.checked_sub(outputs) {
+            None => {
+                let output = &batt.outputs[mismatch.entry];
+                let entry = format!("candidate {} ({})", mismatch.entry, output.donor);
+                (entry, &output.steps, &output.value)
+            }
+            Some(k) => {
+                let score = &batt.scores[k % scores];
+                let kind = if k < scores { "score" } else { "comparison" };
+                let entry = format!("{kind} {} ({})", k % scores, score.differ);
+                (entry, &score.steps, &score.value)
+            }
+        };
+        let line = |id: &StepId| format!("t{} = {}", batt.numbers[id.index()], batt.call_text(*id));
+        let mut program: Vec<String> = steps.iter().map(line).collect();
+        program.push(format!("value: {}", batt.program.operand_text(value)));
+        DeviceBug {
+            place: format!("{entry} of {name} on {task} {pair}"),
+            program: program.join("\n"),
+            input: samples[sample].input.to_string(),
+            cpu: mismatch.cpu.clone(),
+            device: mismatch.device.clone(),
+        }
+    }
+}
+
+/// What a mega-batch came to.
+#[derive(Clone, Debug)]
+pub struct MegaSummary {
+    /// What all runs came to, those of earlier, interrupted runs included.
+    pub totals: MegaTotals,
+    /// The number of runs there were to do: every batt on every sample.
+    pub planned: usize,
+    /// How many of them an earlier run has done.
+    pub resumed: usize,
+    /// The number of samples.
+    pub samples: usize,
+    /// The number of tasks.
+    pub tasks: usize,
+    /// The size of the finished file, if there is one.
+    pub bytes: Option<u64>,
+    /// What the engine did now; `None` if an earlier run had finished everything.
+    pub report: Option<MegaReport>,
+    /// Runs that devices got wrong.
+    pub bugs: Vec<DeviceBug>,
+}
+
+impl MegaSummary {
+    /// Returns whether all runs are done.
+    pub fn is_complete(&self) -> bool {
+        self.totals.runs == self.planned
+    }
+}
+
+/// Every sample of every task, the demonstrations of a task first.
+pub(crate) fn samples_of(tasks: &Tasks) -> Vec<Sample<'_>> {
+    let pairs = tasks
+        .iter()
+        .flat_map(|task| task.pairs().map(move |(_, pair)| Sample::new(task, pair)));
+    pairs.collect()
+}
+
+/// All pairs of all tasks, hashed by their contents.
+struct Pairs<'t>(&'t Tasks);
+
+impl Hash for Pairs<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        for task in self.0.iter() {
+            task.id.hash(state);
+            task.train.hash(state);
+            task.test.hash(state);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The table of primitives: their documentation, types and examples.
+
+pub use batt_dsl::{ConstId, Op, OpId, Param};
+
+use batt_dsl::{Dialect, Fault, Limits, Workspace};
+use batt_engine::Compiled;
+use batt_lang::SolverFile;
+
+/// Runs the failing example of a primitive and returns what it fails with; `None` if it never fails.
+///
+/// ```
+/// let crop = batt::Dialect::ArcDsl.op("first").unwrap();
+/// assert!(batt::ops::failure(crop.op()).is_some());
+/// ```
+pub fn failure(op: &Op) -> Option<Fault> {
+    if op.fails.is_empty() {
+        return None;
+    }
+    let text = format!("def example():\n    return {}\n", op.fails);
+    let file = SolverFile::parse_in(&text, "example", Some(op.dialect));
+    let call = Compiled::new(file.programs.first()?);
+    Workspace::new().run(op.dialect, &Limits::default(), |run| {
+        call.execute(run, &[]).err().map(|error| error.fault)
+    })
+}
+
+/// The primitives without a device body, each with its dialect. The CPU does runs that need them.
+pub fn without_device_body() -> Vec<(Dialect, &'static str)> {
+    let dispatch = batt_cuda::source::VM.iter();
+    let dispatch = dispatch.filter(|file| file.name == "dispatch.cuh");
+    dispatch.flat_map(|file| missing(file.text)).collect()
+}
+
+/// Reads the comments in which the generator of the dispatch table lists primitives without a body.
+fn missing(dispatch: &'static str) -> Vec<(Dialect, &'static str)> {
+    let lines = dispatch.lines();
+    let names = lines.filter_map(|line| line.strip_prefix("// missing: "));
+    let named = names.filter_map(|name| match name.trim().split_once('_')? {
+        ("tok", name) => Some((Dialect::Tokpidjin, name)),
+        ("op", name) => Some((Dialect::ArcDsl, name)),
+        _ => None,
+    });
+    named.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_bodies_are_read_from_the_generated_comments() {
+        let found = missing(
+            "  case 4: return op_invert(c, a);\n// missing: op_frontiers\n// missing: tok_get_nth_f\n",
+        );
+        let expected = [
+            (Dialect::ArcDsl, "frontiers"),
+            (Dialect::Tokpidjin, "get_nth_f"),
+        ];
+        assert_eq!(found, expected);
+        assert_eq!(missing(""), []);
+    }
+
+    #[test]
+    fn every_failing_example_fails() {
+        for dialect in Dialect::ALL {
+            for op in dialect.ops().iter().filter(|op| !op.fails.is_empty()) {
+                assert!(failure(op).is_some(), "{}", op.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Where the time of a batt goes: by primitive, by step, and along the longest chain of steps.
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use batt_dsl::Limits;
+use batt_engine::device::{DeviceOptions, Settings};
+use batt_engine::{CompiledBatt, MegaOptions, MegaReport, Sample, mega_on};
+use batt_lang::Batt;
+
+pub use batt_dsl::{Node, OpTimes};
+pub use batt_engine::{BattProfile, StepProfile};
+
+use crate::control::Control;
+use crate::devices::Devices;
+use crate::error::{Error, Result};
+use crate::mega::samples_of;
+use crate::tasks::Tasks;
+
+/// How long profiling goes on where no number of samples is given.
+const ENOUGH: Duration = Duration::from_secs(5);
+
+/// How long one run may take at most.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// What to profile a batt on.
+#[derive(Clone, Debug, Default)]
+pub struct ProfileOptions {
+    /// Samples to run; `None` for as many as take about 5 seconds.
+    pub samples: Option<NonZeroUsize>,
+    /// Limits of each run.
+    pub limits: Limits,
+}
+
+/// Profiles a batt on the CPU, on one thread and on samples from all over the tasks, with nothing to
+/// compare with. Cancelled, it returns what it has.
+///
+/// ```
+/// use batt::profile::{ProfileOptions, profile};
+///
+/// let tasks = batt::Tasks::embedded();
+/// let merged = batt::card::merge(&batt::Solvers::embedded(), Some(&tasks))?;
+/// let options = ProfileOptions {
+///     samples: std::num::NonZeroUsize::new(3),
+///     ..ProfileOptions::default()
+/// };
+/// let found = profile(&merged.batt, &tasks, &options, &batt::Control::new())?;
+/// assert_eq!(found.runs, 3);
+/// assert!(!found.ops.is_empty());
+/// # Ok::<(), batt::Error>(())
+/// ```
+pub fn profile(
+    batt: &Batt,
+    tasks: &Tasks,
+    options: &ProfileOptions,
+    control: &Control,
+) -> Result<BattProfile> {
+    let samples = chosen(tasks, options)?;
+    let bounded = options.bound(control);
+    let progress = |done| control.report(done, samples.len());
+    let (limits, stop) = (options.limits(), bounded.token());
+    Ok(batt_engine::profile(
+        batt, &samples, &limits, stop, progress,
+    ))
+}
+
+/// Runs a batt on devices, which count the cycles of every primitive. The report's device part has them; it
+/// is missing where the limits allow no device.
+pub fn profile_on(
+    batt: &Batt,
+    tasks: &Tasks,
+    options: &ProfileOptions,
+    devices: &mut Devices,
+    control: &Control,
+) -> Result<MegaReport> {
+    let samples = chosen(tasks, options)?;
+    let bounded = options.bound(control);
+    let mega = MegaOptions {
+        limits: options.limits(),
+        // As on the CPU: there is nothing to compare with, and values are not looked at.
+        compare: false,
+        values: false,
+        device: DeviceOptions {
+            settings: Settings {
+                ops: true,
+                ..Settings::default()
+            },
+            ..DeviceOptions::default()
+        },
+        ..MegaOptions::default()
+    };
+    Ok(mega_on(
+        devices.as_mut(),
+        &[CompiledBatt::new(batt)],
+        &samples,
+        0,
+        &mega,
+        bounded.token(),
+        |_, _, _| (),
+        |at, _| control.report(at + 1, samples.len()),
+    ))
+}
+
+/// The number of samples of some tasks that a profile of them runs at most.
+pub fn sample_count(tasks: &Tasks, options: &ProfileOptions) -> usize {
+    let wanted = options.samples.map_or(usize::MAX, NonZeroUsize::get);
+    wanted.min(tasks.pair_count())
+}
+
+impl ProfileOptions {
+    fn limits(&self) -> Limits {
+        Limits {
+            time: Some(LONGEST),
+            ..self.limits
+        }
+    }
+
+    /// The control, with a deadline where no number of samples is given.
+    fn bound(&self, control: &Control) -> Control {
+        match self.samples {
+            Some(_) => control.clone(),
+            None => control.clone().deadline_in(ENOUGH),
+        }
+    }
+}
+
+/// The samples to run, in an order in which the first few come from all over the tasks: neighbours have
+/// much in common.
+fn chosen<'t>(tasks: &'t Tasks, options: &ProfileOptions) -> Result<Vec<Sample<'t>>> {
+    let all = samples_of(tasks);
+    if all.is_empty() {
+        return Err(Error::request(
+            "the tasks hold no sample to run",
+            "name tasks that have at least one pair",
+        ));
+    }
+    let count = sample_count(tasks, options);
+    Ok(order(all.len()).take(count).map(|at| all[at]).collect())
+}
+
+/// The numbers below `n`, each far from those just before it.
+fn order(n: usize) -> impl Iterator<Item = usize> {
+    // Steps by the golden ratio leave no large gap; without a common divisor they reach every number.
+    let golden = (n as f64 * 0.618_034) as usize;
+    let step = (golden.max(1)..).find(|&step| gcd(step, n) == 1);
+    let step = step.unwrap_or(1);
+    (0..n).map(move |k| k * step % n)
+}
+
+fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_order_has_every_sample_once_and_jumps() {
+        for n in [0, 1, 2, 3, 4, 6, 100, 1718] {
+            let mut seen: Vec<usize> = order(n).collect();
+            if n >= 100 {
+                let mut first: Vec<usize> = seen[..10].to_vec();
+                first.sort_unstable();
+                let far = first.windows(2).all(|w| w[1] - w[0] >= n / 20);
+                assert!(far, "{n}: {first:?}");
+            }
+            seen.sort_unstable();
+            assert!(seen.into_iter().eq(0..n), "{n}");
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Runs: solvers on tasks, compared with the known outputs.
+
+use std::io::{self, Write};
+use std::num::NonZeroUsize;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use batt_arc::{Pair, PairRef, Task};
+use batt_dsl::{Limits, OwnedValue};
+use batt_engine::device::{DeviceOptions, DeviceReport};
+use batt_engine::{
+    JobResult, Options, RunLine, RunPlan, RunScope, RunSummary, Values, Verdict, evaluate_on,
+};
+
+use crate::control::Control;
+use crate::devices::{DeviceBug, Devices};
+use crate::error::{Error, Result, counted};
+use crate::solvers::{Solver, Solvers};
+use crate::tasks::Tasks;
+
+/// How solvers run on tasks.
+#[derive(Clone, Debug, Default)]
+pub struct RunOptions {
+    /// The tasks that solvers run on.
+    pub scope: RunScope,
+    /// Limits of one run.
+    pub limits: Limits,
+    /// The number of threads; `None` for one per core.
+    pub threads: Option<NonZeroUsize>,
+    /// Which values to hand back beside the verdicts.
+    pub values: Values,
+    /// The share of the runs finished on devices that the CPU does again, to compare: 0 to 1.
+    pub verify: f64,
+}
+
+impl RunOptions {
+    pub(crate) fn engine(&self) -> Options {
+        Options {
+            limits: self.limits,
+            threads: self.threads,
+            values: self.values,
+            device: DeviceOptions {
+                verify: self.verify,
+                ..DeviceOptions::default()
+            },
+        }
+    }
+}
+
+/// The result of one run.
+#[derive(Clone, Debug)]
+pub struct RunResult {
+    solvers: Solvers,
+    tasks: Tasks,
+    solver: usize,
+    task: usize,
+    /// The name of the pair in its task.
+    pub pair: PairRef,
+    /// Whether the value is the expected output.
+    pub verdict: Verdict,
+    /// The value, if [`RunOptions::values`] asks for it.
+    pub value: Option<OwnedValue>,
+    /// How long the run took.
+    pub time: Duration,
+}
+
+impl RunResult {
+    /// The solver.
+    pub fn solver(&self) -> &Solver {
+        self.solvers.at(self.solver)
+    }
+
+    /// The task.
+    pub fn task(&self) -> &Task {
+        &self.tasks.tasks()[self.task]
+    }
+
+    /// The input and the expected output.
+    pub fn input(&self) -> Option<&Pair> {
+        self.task().pair(self.pair)
+    }
+
+    /// Says why the run is wrong; `None` if it is right or no output is known.
+    pub fn reason(&self) -> Option<String> {
+        let solver = self.solver();
+        let expected = self.input().and_then(|pair| pair.output.as_ref());
+        let value = self.value.as_ref();
+        self.verdict
+            .reason(solver.program(), solver.file(), expected, value)
+    }
+
+    /// Writes the run as a line of JSON: solver, task, pair, ok, value or error, and microseconds.
+    pub fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
+        let program = self.solver().program();
+        let (task, value) = (&self.task().id, self.value.as_ref());
+        RunLine::new(program, task, self.pair, &self.verdict, value, self.time).write(out)
+    }
+}
+
+/// What the runs came to.
+#[derive(Clone, Debug)]
+pub struct RunReport {
+    solvers: Solvers,
+    tasks: Tasks,
+    /// The counts.
+    pub summary: RunSummary,
+    /// The number of runs there were to do. Fewer are done if the work was cancelled.
+    pub planned: usize,
+    /// How long all of it took.
+    pub time: Duration,
+    /// The number of threads.
+    pub threads: usize,
+    /// What devices did, if there were any.
+    pub device: Option<DeviceReport>,
+    /// Runs that devices got wrong.
+    pub bugs: Vec<DeviceBug>,
+    /// The names of solvers that did not run, since no task has their name.
+    pub without_task: Vec<String>,
+}
+
+impl RunReport {
+    /// Returns whether all planned runs are done.
+    pub fn is_complete(&self) -> bool {
+        self.summary.runs() == self.planned
+    }
+
+    /// Tasks solved by a solver named after another task, and that solver.
+    pub fn foreign(&self) -> impl Iterator<Item = (&Task, &Solver)> {
+        let found = self.summary.foreign().iter();
+        found.map(|&(task, solver)| (&self.tasks.tasks()[task], self.solvers.at(solver)))
+    }
+}
+
+/// Runs solvers on tasks and hands every result to a function, in the order of the solvers and their
+/// pairs. Cancelled, it returns what it has.
+///
+/// ```
+/// use batt::{Control, Devices, RunOptions, Solvers, Tasks};
+///
+/// let (solvers, tasks) = (Solvers::embedded(), Tasks::embedded());
+/// let options = RunOptions::default();
+/// let report = batt::run(
+///     &solvers,
+///     &tasks,
+///     &options,
+///     &mut Devices::none(),
+///     &Control::new(),
+///     |run| assert!(run.verdict.is_right(), "{}", run.solver().name()),
+/// )?;
+/// assert_eq!(report.summary.tasks(), (tasks.len(), tasks.len()));
+/// # Ok::<(), batt::Error>(())
+/// ```
+pub fn run(
+    solvers: &Solvers,
+    tasks: &Tasks,
+    options: &RunOptions,
+    devices: &mut Devices,
+    control: &Control,
+    mut sink: impl FnMut(RunResult),
+) -> Result<RunReport> {
+    let named = solvers
+        .iter()
+        .map(|solver| (solver.name(), solver.compiled()));
+    let plan = RunPlan::new(named, tasks, options.scope);
+    if plan.is_empty() {
+        return Err(Error::request(
+            format_args!(
+                "no solver is named after a task here ({}, {})",
+                counted(solvers.len(), "solver"),
+                counted(tasks.len(), "task")
+            ),
+            "a solver belongs to the task in its name, <anything>_<task id>; --all-pairs runs every \
+             solver on every task",
+        ));
+    }
+    let mut summary = RunSummary::new(&plan);
+    let started = Instant::now();
+    let engine = options.engine();
+    let mut deliver = |at: usize, result: JobResult| {
+        let planned = plan.run(at);
+        summary.add(&planned, &result.verdict);
+        sink(RunResult {
+            solvers: solvers.clone(),
+            tasks: tasks.clone(),
+            solver: planned.solver,
+            task: planned.task_at,
+            pair: planned.name,
+            verdict: result.verdict,
+            value: result.value,
+            time: result.time,
+        });
+        // A report costs more than a small run.
+        if at.is_multiple_of(256) {
+            control.report(at, plan.len());
+        }
+    };
+    let token = control.token();
+    let (_, device) = evaluate_on(devices.as_mut(), plan.jobs(), &engine, token, &mut deliver);
+    let time = started.elapsed();
+    let mismatches = device.iter().flat_map(|device| &device.mismatches);
+    let bugs = mismatches.map(|mismatch| {
+        let run = plan.run(mismatch.run);
+        let program = solvers.at(run.solver).program();
+        DeviceBug {
+            place: format!("{} on {} {}", program.name(), run.task.id, run.name),
+            program: program.to_string(),
+            input: run.pair.input.to_string(),
+            cpu: mismatch.cpu.clone(),
+            device: mismatch.device.clone(),
+        }
+    });
+    let without_task = match options.scope {
+        RunScope::OwnTask => plan.without_task().collect(),
+        RunScope::AllPairs => Vec::new(),
+    };
+    let name = |at: usize| solvers.at(at).name().to_owned();
+    Ok(RunReport {
+        bugs: bugs.collect(),
+        without_task: without_task.into_iter().map(name).collect(),
+        solvers: solvers.clone(),
+        tasks: tasks.clone(),
+        summary,
+        planned: plan.len(),
+        time,
+        threads: threads(options.threads),
+        device,
+    })
+}
+
+/// The number of runs that [`run`] would do, to choose devices by.
+pub fn run_count(solvers: &Solvers, tasks: &Tasks, scope: RunScope) -> usize {
+    match scope {
+        RunScope::AllPairs => solvers.len() * tasks.pair_count(),
+        RunScope::OwnTask => {
+            let own = solvers
+                .iter()
+                .filter_map(|solver| tasks.task_of(solver.name()));
+            own.map(Task::pair_count).sum()
+        }
+    }
+}
+
+/// The number of threads that a wish comes to.
+fn threads(wanted: Option<NonZeroUsize>) -> usize {
+    let threads = wanted.or_else(|| thread::available_parallelism().ok());
+    threads.map_or(1, NonZeroUsize::get)
+}

@@ -1,0 +1,109 @@
+//! One run, looked at closely.
+
+use batt_arc::{Grid, Pair, PairRef, Task};
+use batt_dsl::{Limits, OwnedValue, Workspace};
+use batt_engine::{
+    Job, JobResult, Options, RunError, Sample, TracedStep, Values, Verdict, explain_step, run_job,
+};
+
+use crate::solvers::Solver;
+
+/// What a solver runs on: an input, the demonstrations of its task, and the output if it is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunInput {
+    /// The input.
+    pub grid: Grid,
+    /// The demonstrations, for solvers that look at them.
+    pub demos: Vec<Pair>,
+    /// The expected output. Solvers do not see it.
+    pub expected: Option<Grid>,
+}
+
+impl RunInput {
+    /// The input of a pair, if the task has that pair.
+    pub fn of_pair(task: &Task, pair: PairRef) -> Option<RunInput> {
+        let pair = task.pair(pair)?;
+        Some(RunInput {
+            grid: pair.input.clone(),
+            demos: task.train.clone(),
+            expected: pair.output.clone(),
+        })
+    }
+
+    fn job<'a>(&'a self, solver: &'a Solver) -> Job<'a> {
+        Job {
+            program: solver.compiled(),
+            sample: Sample {
+                demos: &self.demos,
+                input: &self.grid,
+                expected: self.expected.as_ref(),
+            },
+        }
+    }
+}
+
+impl From<Grid> for RunInput {
+    /// A grid alone: no demonstrations, no known output.
+    fn from(grid: Grid) -> RunInput {
+        RunInput {
+            grid,
+            demos: Vec::new(),
+            expected: None,
+        }
+    }
+}
+
+impl Solver {
+    /// Runs the solver on a grid, within the default limits.
+    ///
+    /// ```
+    /// use batt::{Grid, Solvers};
+    ///
+    /// let solvers = Solvers::parse("def flip(I): return hmirror(I)", "flip.py");
+    /// let value = solvers.get("flip").unwrap().run(&Grid::from_rows(&[[1], [2]])?);
+    /// assert_eq!(value.unwrap().to_string(), "((2,), (1,))");
+    /// # Ok::<(), batt::GridError>(())
+    /// ```
+    pub fn run(&self, input: &Grid) -> Result<OwnedValue, RunError> {
+        let input = RunInput::from(input.clone());
+        let result = self.run_on(&input, &Limits::default());
+        match (result.verdict, result.value) {
+            (Verdict::Failed(error), _) => Err(error),
+            (_, value) => Ok(value.expect("all values are asked for")),
+        }
+    }
+
+    /// Runs the solver and compares its value with the expected output.
+    pub fn run_on(&self, input: &RunInput, limits: &Limits) -> JobResult {
+        let options = Options {
+            limits: *limits,
+            values: Values::All,
+            ..Options::default()
+        };
+        run_job(&mut Workspace::new(), &input.job(self), &options)
+    }
+
+    /// Runs the solver and returns the value of every step that succeeds.
+    ///
+    /// ```
+    /// use batt::{Grid, Limits, RunInput, Solvers};
+    ///
+    /// let solvers = Solvers::parse("def f(I):\n    x = hmirror(I)\n    return crop(x, 1, 2)\n", "f.py");
+    /// let solver = solvers.get("f").unwrap();
+    /// let input = RunInput::from(Grid::from_rows(&[[1], [2]])?);
+    /// let steps = solver.trace(&input, &Limits::default());
+    /// assert_eq!(steps.len(), 1, "`crop` fails");
+    /// assert_eq!(steps[0].call, "hmirror(I)");
+    /// # Ok::<(), batt::GridError>(())
+    /// ```
+    pub fn trace(&self, input: &RunInput, limits: &Limits) -> Vec<TracedStep> {
+        // A run of its own, so that watching cannot change the result.
+        batt_engine::trace(self.program(), &input.job(self), limits)
+    }
+
+    /// Quotes the line that failed and describes the arguments of the step, from a trace of the run.
+    pub fn explain(&self, error: &RunError, steps: &[TracedStep]) -> Option<String> {
+        let failed = error.step?;
+        Some(explain_step(self.program(), failed, steps, self.source()))
+    }
+}
