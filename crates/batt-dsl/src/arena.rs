@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_aligned_and_apart() {
+    fn allocations_are_aligned_and_disjoint() {
         let arena = Arena::default();
         let sizes = [0, 1, 7, 8, 9, 4000, 30, 100_000, 1, 8192, 3];
         let pieces: Vec<_> = (0..)
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_after_a_position_is_taken_back() {
+    fn a_rewind_releases_later_allocations() {
         let arena = Arena::default();
         for before in [0, 100, 4000, 50_000] {
             let kept = filled(&arena, before, 1);
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_stay_at_hand() {
+    fn a_rewind_keeps_chunks() {
         let mut arena = Arena::default();
         let position = arena.position();
         let mut places = Vec::new();

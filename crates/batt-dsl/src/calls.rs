@@ -194,12 +194,12 @@ impl<'r> Run<'r> {
 
     pub(crate) fn call_closure1(&mut self, closure: &'r Closure<'r>, x: Value<'r>) -> Returned<'r> {
         if closure.standing.is_asked() {
-            return self.call_dear(closure, x);
+            return self.call_memoised(closure, x);
         }
         let fuel = self.fuel();
         let returned = Returned::new(self.call_plainly(closure, x));
-        if self.was_dear(fuel) {
-            self.found_dear(closure);
+        if self.was_expensive(fuel) {
+            self.found_expensive(closure);
         }
         returned
     }
@@ -248,7 +248,7 @@ impl<'r> Run<'r> {
                 if let Value::Closure(outer) = outer
                     && outer.standing.is_asked()
                 {
-                    return self.compose_dear(outer, inner, x).outcome();
+                    return self.compose_memoised(outer, inner, x).outcome();
                 }
                 let y = self.call1(inner, x)?;
                 self.call1(outer, y)

@@ -46,7 +46,7 @@ use crate::table::OpId;
 use crate::value::{Closure, Form, Returned, Value};
 
 /// A call of at least this many steps is worth storing.
-const DEAR: u64 = 16;
+const EXPENSIVE: u64 = 16;
 
 /// While no call of an expensive closure has recurred, only every fourth of its expensive calls is
 /// looked up, and every sixteenth stored. That is enough to detect recurring calls in loops of
@@ -68,7 +68,7 @@ const FIRST_SLOTS: usize = 64;
 pub(crate) struct Memo {
     /// The closures found to be expensive. [`Standing`] holds a closure's number here, counted from
     /// 1.
-    closures: Vec<Dear>,
+    closures: Vec<Expensive>,
     /// The stored calls, in the order in which they were made. Calls recur in about the same order,
     /// so the next entry is mostly in the cache already.
     entries: Vec<Entry>,
@@ -92,7 +92,7 @@ pub(crate) struct Memo {
 unsafe impl Send for Memo {}
 
 /// A closure found to be expensive.
-struct Dear {
+struct Expensive {
     address: NonNull<u8>,
     /// The number of hits. Once the memo is full, misses are subtracted.
     hits: u32,
@@ -266,7 +266,7 @@ impl Memo {
         if self.is_full() {
             return None;
         }
-        self.closures.push(Dear {
+        self.closures.push(Expensive {
             address: NonNull::from(closure).cast(),
             hits: 0,
         });
@@ -275,7 +275,7 @@ impl Memo {
 
     /// Returns the record of a closure. A number from an earlier memo does not count.
     #[inline(always)]
-    fn known(&mut self, closure: &Closure<'_>) -> Option<&mut Dear> {
+    fn known(&mut self, closure: &Closure<'_>) -> Option<&mut Expensive> {
         let number = usize::from(closure.standing.number());
         let known = self.closures.get_mut(number.wrapping_sub(1))?;
         (known.address == NonNull::from(closure).cast()).then_some(known)
@@ -372,18 +372,18 @@ impl<'r> Run<'r> {
     /// Says whether a call was expensive that began with this many steps left in the slice. A call
     /// that crosses into the next slice counts as cheap.
     #[inline(always)]
-    pub(crate) fn was_dear(&self, fuel_before: u64) -> bool {
+    pub(crate) fn was_expensive(&self, fuel_before: u64) -> bool {
         #[cfg(test)]
-        let dear = self.home.memo.borrow().threshold.unwrap_or(DEAR);
+        let expensive = self.home.memo.borrow().threshold.unwrap_or(EXPENSIVE);
         #[cfg(not(test))]
-        let dear = DEAR;
-        fuel_before >= self.fuel() + dear
+        let expensive = EXPENSIVE;
+        fuel_before >= self.fuel() + expensive
     }
 
     /// Records an expensive call of a closure, if its calls can be stored.
     #[cold]
     #[inline(never)]
-    pub(crate) fn found_dear(&mut self, closure: &'r Closure<'r>) {
+    pub(crate) fn found_expensive(&mut self, closure: &'r Closure<'r>) {
         let home = self.home;
         let mut memo = home.memo.borrow_mut();
         let standing = &closure.standing;
@@ -428,7 +428,7 @@ impl<'r> Run<'r> {
     /// Calls `outer(inner(x))` for an expensive `outer`. If `inner` makes a tuple of two, its parts
     /// are enough to look the call up, and the tuple need not be made.
     #[inline(never)]
-    pub(crate) fn compose_dear(
+    pub(crate) fn compose_memoised(
         &mut self,
         outer: &'r Closure<'r>,
         inner: Value<'r>,
@@ -454,7 +454,7 @@ impl<'r> Run<'r> {
 
     /// Calls an expensive closure, unless the memo has the value.
     #[inline(never)]
-    pub(crate) fn call_dear(&mut self, closure: &'r Closure<'r>, x: Value<'r>) -> Returned<'r> {
+    pub(crate) fn call_memoised(&mut self, closure: &'r Closure<'r>, x: Value<'r>) -> Returned<'r> {
         let home = self.home;
         let standing = &closure.standing;
         let mut memo = home.memo.borrow_mut();
@@ -478,7 +478,7 @@ impl<'r> Run<'r> {
         let outcome = self.call_plainly(closure, x);
         if let Ok(value) = outcome
             && stores
-            && self.was_dear(fuel)
+            && self.was_expensive(fuel)
             && self.fallbacks == fallbacks
             && self.check_limits().is_ok()
             && let Ok(made) = u16::try_from(self.closures.wrapping_sub(closures))

@@ -60,7 +60,7 @@ pub(crate) struct Memory {
     /// Values of the [scoped region](Run::scoped).
     own: Region,
     /// Whether a scoped region is active: values are made there.
-    apart: Cell<bool>,
+    scoped: Cell<bool>,
     /// The bytes that may still be allocated outside while a scoped region is active, if bounded.
     shared_left: Cell<Option<usize>>,
     /// The positions of the outer arenas, values and notes, when a [computation
@@ -136,7 +136,7 @@ impl Memory {
         self.own.lasting.reset();
         self.own.lasting_bytes.set(0);
         // A panic may have left these set.
-        self.apart.set(false);
+        self.scoped.set(false);
         self.shared_left.set(None);
         self.computing.set(None);
         self.for_all.set(false);
@@ -176,7 +176,7 @@ impl Memory {
     /// Returns the active region.
     #[inline(always)]
     fn region(&self) -> &Region {
-        match self.apart.get() {
+        match self.scoped.get() {
             false => &self.shared,
             true => &self.own,
         }
@@ -194,7 +194,7 @@ impl Memory {
     fn is_for_all(&self, owner: NonNull<u8>) -> bool {
         match self.computing.get() {
             Some(start) => self.shared.stays_at(start, owner),
-            None => self.apart.get() && !self.own.holds(owner),
+            None => self.scoped.get() && !self.own.holds(owner),
         }
     }
 
@@ -202,7 +202,7 @@ impl Memory {
     fn place_of_note(&self, owner: NonNull<u8>) -> Option<&Arena> {
         let region = self.region();
         let mut marks = self.marks.borrow_mut();
-        if self.apart.get() && !region.holds(owner) {
+        if self.scoped.get() && !region.holds(owner) {
             // The note stays when the scoped region is released.
             marks.iter_mut().for_each(|mark| mark.noted = true);
             return Some(&self.shared.main);
@@ -262,7 +262,7 @@ impl<'r> Run<'r> {
     #[inline(always)]
     fn is_watched(&self) -> bool {
         let home = self.home;
-        home.apart.get() || home.computing.get().is_some() || home.is_in_loop()
+        home.scoped.get() || home.computing.get().is_some() || home.is_in_loop()
     }
 
     #[inline(never)]
@@ -538,23 +538,23 @@ impl<'r> Run<'r> {
     ///     run.scoped(|run, _| kept = run.make_row(&[1, 2, 3, 4]).ok());
     /// });
     /// ```
-    pub fn apart<T>(
+    pub fn scoped<T>(
         &mut self,
         body: impl for<'s> FnOnce(&mut Run<'s>, &Outside<'r, 's>) -> T,
     ) -> T {
         let home = self.home;
-        if home.apart.get() {
+        if home.scoped.get() {
             return body(self, &Outside(PhantomData, PhantomData));
         }
         assert!(home.marks.borrow().is_empty(), "not inside a loop");
         home.make_untidy();
         let rest = self.allowance();
-        home.apart.set(true);
+        home.scoped.set(true);
         self.arena = &home.own.main;
         self.allow(self.full_allowance());
         let result = body(self, &Outside(PhantomData, PhantomData));
         self.arena = &home.shared.main;
-        home.apart.set(false);
+        home.scoped.set(false);
         // SAFETY: values of the region have a lifetime that exists only inside `body`, so neither
         // `body` nor its result can keep one. By the invariant of this module no shared value
         // points into the region. The memo and the remembered columns may; `allow` clears them
@@ -582,7 +582,7 @@ impl<'r, 's> Outside<'r, 's> {
     /// Runs `body` outside, with limits of its own, and returns what it cost.
     pub fn compute<T>(&self, run: &mut Run<'s>, body: impl FnOnce(&mut Run<'r>) -> T) -> (T, Cost) {
         // SAFETY: `Run<'r>` and `Run<'s>` differ only in a lifetime. Until `body` ends the run
-        // allocates outside (`apart` is off and `arena` is the shared one), so the values it makes
+        // allocates outside (`scoped` is off and `arena` is the shared one), so the values it makes
         // live for `'r`. `body` cannot reach a value of the region: it has none of its lifetime,
         // and `allow` has cleared the memo and the columns. The region's own borrow of the run is
         // suspended meanwhile.
@@ -591,7 +591,7 @@ impl<'r, 's> Outside<'r, 's> {
         assert!(home.marks.borrow().is_empty(), "not inside a loop");
         let rest = run.allowance();
         let arena = std::mem::replace(&mut run.arena, &home.shared.main);
-        let was_apart = home.apart.replace(false);
+        let was_scoped = home.scoped.replace(false);
         let Region { main, lasting, .. } = &home.shared;
         let positions = [main.position(), lasting.position()];
         home.computing.set(Some(positions));
@@ -607,7 +607,7 @@ impl<'r, 's> Outside<'r, 's> {
         };
         home.take_shared(cost.memory);
         home.computing.set(None);
-        home.apart.set(was_apart);
+        home.scoped.set(was_scoped);
         run.arena = arena;
         run.allow(rest);
         (result, cost)
@@ -670,14 +670,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_apart_is_taken_back_and_notes_about_the_rest_stay() {
+    fn a_scoped_region_is_released_and_notes_outside_stay() {
         Workspace::new().run(Dialect::ArcDsl, &LIMITS, |run| {
             let shared = numbers(run, 300);
             let left = run.allowance();
             let mut orders = Vec::new();
             // Together they need more than the memory limit, and each may use the full limit.
             for round in 0..20 {
-                let order = run.apart(|run, outside| {
+                let order = run.scoped(|run, outside| {
                     let shared = outside.bring(shared);
                     let own = numbers(run, 1000 + round);
                     assert!(!run.equal(own, shared));
@@ -692,12 +692,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_computed_outside_costs_what_it_takes() {
+    fn a_computation_outside_is_paid_for() {
         Workspace::new().run(Dialect::ArcDsl, &LIMITS, |run| {
             run.bound_shared(200 << 10);
             let mut kept = Vec::new();
             for round in 0..3 {
-                run.apart(|run, outside| {
+                run.scoped(|run, outside| {
                     let (made, cost) = outside.compute(run, |run| {
                         let items = [Value::Int(round); 2000];
                         run.make_tuple(&items)
@@ -720,7 +720,7 @@ mod tests {
             }
             // Everything outside has one common bound.
             run.bound_shared(10 << 10);
-            run.apart(|run, outside| {
+            run.scoped(|run, outside| {
                 let (made, _) = outside.compute(run, |run| {
                     let items = [Value::None; 2000];
                     run.make_tuple(&items).map(|_| ())

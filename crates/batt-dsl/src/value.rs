@@ -379,8 +379,7 @@ impl<'r> Value<'r> {
             Value::Float(x) => {
                 let x = x.get();
                 let n = x as i64;
-                // Beyond 2^53 the conversion rounds, but arithmetic of programs makes no float that
-                // large.
+                // Beyond 2^53 the conversion rounds.
                 (n as f64 == x && x.abs() < (1u64 << 53) as f64).then_some(n)
             }
             _ => self.as_int(),

@@ -126,7 +126,7 @@ fn text_is_pythons_repr() {
 }
 
 #[test]
-fn what_is_not_a_value_is_refused() {
+fn invalid_values_are_refused() {
     for text in [
         "1.5",
         "\"x\"",

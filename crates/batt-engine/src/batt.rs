@@ -374,7 +374,7 @@ impl CompiledBatt {
             }
             run.bound_shared(limits.memory.saturating_mul(MEMORY_OF_SHARED));
             for (_, solver) in solvers() {
-                run.apart(|run, outside| {
+                run.scoped(|run, outside| {
                     let mut few = [Value::None; SOME];
                     let own = match few.get_mut(..solver.slots) {
                         Some(few) => Ok(few),

@@ -138,7 +138,7 @@ fn without_columns() -> Workspace {
 }
 
 #[test]
-fn what_comes_again_is_computed_once() {
+fn a_recurring_call_is_computed_once() {
     let mut workspace = without_columns();
     let (plain, steps, closures) = run(&mut workspace, OFF, nearest);
     assert_eq!(workspace.memo().recalled, 0);
@@ -154,12 +154,12 @@ fn what_comes_again_is_computed_once() {
 }
 
 #[test]
-fn whoever_begins_anew_with_the_limits_begins_with_an_empty_memo() {
+fn a_new_allowance_clears_the_memo() {
     let mut workspace = without_columns();
     workspace.run(Dialect::ArcDsl, &Limits::default(), |run| {
         let mut costs = Vec::new();
         for _ in 0..3 {
-            run.apart(|run, _| {
+            run.scoped(|run, _| {
                 nearest(run).map(|_| ()).expect("a value");
                 costs.push(run.spent());
             });
@@ -188,7 +188,7 @@ fn which_is_first<'r>(run: &mut Run<'r>) -> Outcome<Value<'r>> {
 }
 
 #[test]
-fn what_follows_from_the_numbers_of_functions_is_not_remembered() {
+fn calls_that_hash_functions_are_not_stored() {
     let mut workspace = Workspace::new();
     let plain = run(&mut workspace, OFF, which_is_first).0;
     let Ok(OwnedValue::Tuple(values)) = &plain else {
@@ -215,7 +215,7 @@ fn deep<'r>(run: &mut Run<'r>, calls: usize) -> Outcome<Value<'r>> {
 }
 
 #[test]
-fn a_value_is_not_good_for_deeper_calls() {
+fn an_entry_is_not_valid_for_deeper_calls() {
     let mut workspace = Workspace::new();
     for calls in [10, 989, 990, 991, 992, 993] {
         let plain = run(&mut workspace, OFF, |run| deep(run, calls)).0;
@@ -394,7 +394,7 @@ pub(crate) fn random_run(workspace: &mut Workspace, seed: u64, dialect: Dialect)
 }
 
 #[test]
-fn a_program_cannot_tell_what_was_remembered() {
+fn programs_cannot_observe_the_memo() {
     let (mut plain, mut eager) = (without_columns(), without_columns());
     plain.memo().threshold = OFF;
     eager.memo().threshold = EAGER;

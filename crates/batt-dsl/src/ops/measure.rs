@@ -702,8 +702,8 @@ pub(super) fn manhattan_general<'r>(
         run.spend(b.len())?;
         for &to in b {
             let (bi, bj) = run.unpack2(to)?;
-            let rows = apart(run, ai, bi)?;
-            let columns = apart(run, aj, bj)?;
+            let rows = absolute_difference(run, ai, bi)?;
+            let columns = absolute_difference(run, aj, bj)?;
             let distance = run.add(rows, columns)?;
             best = Some(match best {
                 None => distance,
@@ -715,7 +715,7 @@ pub(super) fn manhattan_general<'r>(
 }
 
 /// `abs(a - b)`.
-fn apart<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>) -> Outcome<Value<'r>> {
+fn absolute_difference<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>) -> Outcome<Value<'r>> {
     match run.sub(a, b)? {
         Value::Int(n) => n.checked_abs().map(Value::Int).ok_or(Fault::Overflow),
         Value::Float(x) => Ok(Value::float(x.get().abs())),

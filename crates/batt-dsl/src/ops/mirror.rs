@@ -41,14 +41,14 @@ op! {
         {
             return Ok(image);
         }
-        hmirror_apart(run, piece).outcome()
+        hmirror_general(run, piece).outcome()
     }
 }
 
 /// `hmirror` of anything. It is a function of its own so that a small grid does not pay for its
 /// stack frame.
 #[inline(never)]
-fn hmirror_apart<'r>(run: &mut Run<'r>, piece: Value<'r>) -> Returned<'r> {
+fn hmirror_general<'r>(run: &mut Run<'r>, piece: Value<'r>) -> Returned<'r> {
     let image = |run: &mut Run<'r>| {
         if let Some(grid) = run.as_grid(piece) {
             let last = grid.height - 1;

@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_keys_stay_as_they_stand() {
+    fn equal_keys_keep_their_order() {
         // Runs up and down with many equals, long enough for merges in both directions and
         // galloping.
         for len in [2, 63, 64, 65, 200, 1000, 3000] {
@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn nan_ends_up_where_cpython_leaves_it() {
+    fn nan_is_sorted_as_in_cpython() {
         let short = [3.0, f64::NAN, 1.0, 2.0, f64::NAN, 0.0];
         let found = sorted(|_| Ok(short.into_iter().map(Value::float).collect()));
         assert_eq!(found, [0, 1, 2, 3, 4, 5]);
@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_end_up_where_cpython_leaves_them() {
+    fn sets_are_sorted_as_in_cpython() {
         let found = sorted(|run| {
             let mut keys = Vec::new();
             for k in 0..80 {

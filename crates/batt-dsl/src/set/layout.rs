@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_the_hashes_slots_are_found_as_in_cpython() {
+    fn slots_are_found_as_in_cpython_for_any_hashes() {
         let mut seed = 1u64;
         for round in 0..200 {
             // The fewer different hashes, the more collisions.
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn growth() {
+    fn tables_grow_as_in_cpython() {
         for (n, size) in [(4, 8), (5, 32), (18, 32), (19, 128), (76, 128), (77, 512)] {
             let items: Vec<i64> = (0..n).collect();
             assert_eq!(build(&items).0.slots.len(), size, "{n} elements");

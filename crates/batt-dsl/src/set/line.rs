@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_off_the_grid_are_not_here() {
+    fn lines_off_the_grid_are_not_laid_out() {
         assert!(between(Pair::new(0, 0), Pair::new(0, 32)).is_none());
         assert!(between(Pair::new(-1, 0), Pair::new(3, 0)).is_none());
         assert!(!is_laid_out(&[Pair::new(0, 0)]));

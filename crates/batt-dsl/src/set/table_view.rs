@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_is_the_same_by_its_table() {
+    fn a_set_made_with_its_table_is_the_same() {
         in_run(|run| {
             // A copy of this set iterates differently, so the elements alone do not determine it.
             let items = [33, 1, 9, 17, 64].map(Value::Int);
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_table_is_a_fault() {
+    fn an_impossible_table_is_a_fault() {
         in_run(|run| {
             let elements = [1, 2].map(Value::Int);
             let mut try_slots = |slots: &[u32], log2_size| {

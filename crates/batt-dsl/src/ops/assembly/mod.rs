@@ -191,14 +191,14 @@ op! {
         {
             return Ok(joined);
         }
-        vconcat_apart(run, a, b).outcome()
+        vconcat_general(run, a, b).outcome()
     }
 }
 
 /// `vconcat` of anything. It is a function of its own so that small grids do not pay for its stack
 /// frame.
 #[inline(never)]
-fn vconcat_apart<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>) -> Returned<'r> {
+fn vconcat_general<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>) -> Returned<'r> {
     let joined = |run: &mut Run<'r>| {
         if let (Some(x), Some(y)) = (run.as_grid(a), run.as_grid(b))
             && x.width == y.width

@@ -16,7 +16,7 @@ use crate::table::OpId;
 use crate::value::{Closure, Value};
 
 /// A call of at least this many primitives is worth remembering.
-const DEAR: u64 = 5;
+const EXPENSIVE: u64 = 5;
 
 /// Returns which end of a container a rank means: `Less` for the first, `Greater` for the last.
 fn end_of(rank: &Column<'_>) -> Option<Ordering> {
@@ -214,7 +214,7 @@ impl<'r> Walk<'_, 'r> {
         let (primitives, closures) = (self.primitives, self.closures);
         let column = self.deeper(|walk| walk.made(&MadeForm::of(&closure.form), x))?;
         if let Some(call) = call
-            && self.primitives >= primitives + DEAR
+            && self.primitives >= primitives + EXPENSIVE
             && self.stays(closure, x, &column)
             && self.has_room_for(&column)
         {

@@ -32,7 +32,7 @@ fn a_loop_in_a_loop_gives_the_same_in_fewer_steps() {
 }
 
 #[test]
-fn what_is_taken_back_is_not_remembered() {
+fn released_values_are_not_remembered() {
     let expected = run(&mut workspace(usize::MAX), OFF, tuples);
     assert!(expected.0.is_ok(), "{:?}", expected.0);
     let mut workspace = workspace(LEAST);
@@ -42,11 +42,11 @@ fn what_is_taken_back_is_not_remembered() {
 }
 
 #[test]
-fn whoever_begins_anew_with_the_limits_begins_without_columns() {
+fn a_new_allowance_forgets_the_columns() {
     workspace(LEAST).run(Dialect::ArcDsl, &Limits::default(), |run| {
         let mut costs = Vec::new();
         for _ in 0..3 {
-            run.apart(|run, _| {
+            run.scoped(|run, _| {
                 nearest(run).map(|_| ()).expect("a value");
                 costs.push(run.spent());
             });
@@ -59,7 +59,7 @@ fn whoever_begins_anew_with_the_limits_begins_without_columns() {
 }
 
 #[test]
-fn programs_of_any_kind_cannot_tell() {
+fn random_programs_cannot_observe_columns() {
     let (mut plain, mut eager) = (workspace(usize::MAX), workspace(1));
     for seed in 0..2000 {
         let dialect = match seed % 4 {
@@ -265,7 +265,7 @@ fn functions(
 }
 
 #[test]
-fn functions_of_what_is_known_here_say_the_same() {
+fn functions_of_known_primitives_give_the_same_in_columns() {
     // A program that never fails runs long.
     let short = Limits {
         steps: 300_000,

@@ -306,7 +306,7 @@ mod tests {
     use crate::run::{Limits, Workspace};
 
     #[test]
-    fn limits_are_no_failures_to_fall_back_from() {
+    fn limits_are_not_replaced_by_a_fallback() {
         Workspace::new()
             .run(Dialect::Tokpidjin, &Limits::default(), |run| {
                 let huge = run.int_pair(1_000_000_000, 1_000_000_000)?;

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_function_is_bound_to_the_fallback() {
+    fn binding_a_value_that_is_not_a_function_gives_the_fallback() {
         Workspace::new()
             .run(Dialect::Tokpidjin, &Limits::default(), |run| {
                 let fallback = rbind(run, Value::Int(5), Value::Int(1))?;
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_is_no_failure_to_fall_back_from() {
+    fn a_limit_is_not_replaced_by_a_fallback() {
         Workspace::new()
             .run(Dialect::Tokpidjin, &Limits::default(), |run| {
                 let huge = run.int_pair(i64::MAX, 0)?;

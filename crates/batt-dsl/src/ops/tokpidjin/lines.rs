@@ -206,7 +206,7 @@ mod tests {
     use crate::run::{Limits, Workspace};
 
     #[test]
-    fn a_line_to_nowhere_ends_where_it_starts() {
+    fn a_line_without_direction_ends_at_its_start() {
         Workspace::new()
             .run(Dialect::Tokpidjin, &Limits::default(), |run| {
                 let here = run.int_pair(1, 4)?;

@@ -446,7 +446,7 @@ mod tests {
 
     /// `sorted` accepts `None` as a key function, but `None` cannot be called on the winner.
     #[test]
-    fn none_sorts_but_has_no_values() {
+    fn none_is_a_key_but_cannot_be_called() {
         for (name, expected) in [
             ("get_arg_rank_t", "8"),
             ("get_val_rank", "{\"t\":[]}"),
