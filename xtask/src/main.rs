@@ -127,7 +127,7 @@ fn printed(arguments: &[&str]) -> Result<String> {
             let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
             cargo
                 .current_dir(root())
-                .args(["run", "--quiet", "--package", "batt", "--"]);
+                .args(["run", "--quiet", "--package", "batt-cli", "--"]);
             cargo
         }
     };

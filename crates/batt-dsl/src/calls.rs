@@ -13,7 +13,7 @@ use crate::dialect::Dialect;
 use crate::fault::{Fault, Outcome};
 use crate::memo::Standing;
 use crate::run::Run;
-use crate::table::{Code, Fallback, Op, OpId, Type};
+use crate::table::{Fallback, Op, OpCode, OpId, Type};
 use crate::value::{Closure, Form, Returned, Value};
 
 /// The frame number of a solver. Below it are those of the module, of `main` and of the function
@@ -30,7 +30,7 @@ impl<'r> Run<'r> {
         self.spend(1)?;
         match f {
             Value::Op(id) => match id.op().code {
-                Code::One(code) => code(self, a).outcome(),
+                OpCode::One(code) => code(self, a).outcome(),
                 _ => self.call_oddly(id, &[a]),
             },
             Value::Closure(closure) => self.call_closure1(closure, a).outcome(),
@@ -44,7 +44,7 @@ impl<'r> Run<'r> {
         self.spend(1)?;
         match f {
             Value::Op(id) => match id.op().code {
-                Code::Two(code) => code(self, a, b).outcome(),
+                OpCode::Two(code) => code(self, a, b).outcome(),
                 _ => self.call_oddly(id, &[a, b]),
             },
             Value::Closure(closure) => self.call_closure2(closure, a, b).outcome(),
@@ -63,7 +63,7 @@ impl<'r> Run<'r> {
         self.spend(1)?;
         match f {
             Value::Op(id) => match id.op().code {
-                Code::Three(code) => code(self, a, b, c).outcome(),
+                OpCode::Three(code) => code(self, a, b, c).outcome(),
                 _ => self.call_oddly(id, &[a, b, c]),
             },
             Value::Closure(closure) if closure.arity == 3 => {
@@ -92,7 +92,7 @@ impl<'r> Run<'r> {
         self.spend(1)?;
         match f {
             Value::Op(id) => match id.op().code {
-                Code::Four(code) => code(self, a, b, c, d).outcome(),
+                OpCode::Four(code) => code(self, a, b, c, d).outcome(),
                 _ => self.call_oddly(id, &[a, b, c, d]),
             },
             _ => Err(Fault::Type),
@@ -117,9 +117,9 @@ impl<'r> Run<'r> {
     #[cold]
     fn call_oddly(&mut self, id: OpId, args: &[Value<'r>]) -> Outcome<Value<'r>> {
         match (id.op().code, args) {
-            (Code::Anything, _) => Ok(Value::EMPTY_TUPLE),
-            (Code::TwoOrThree(code), &[a, b]) => code(self, a, b, None).outcome(),
-            (Code::TwoOrThree(code), &[a, b, c]) => code(self, a, b, Some(c)).outcome(),
+            (OpCode::Anything, _) => Ok(Value::EMPTY_TUPLE),
+            (OpCode::TwoOrThree(code), &[a, b]) => code(self, a, b, None).outcome(),
+            (OpCode::TwoOrThree(code), &[a, b, c]) => code(self, a, b, Some(c)).outcome(),
             _ => match id.op().fallback {
                 Some(fallback) => self.fall_back(Fault::Type, fallback),
                 None => Err(Fault::Type),
@@ -328,6 +328,6 @@ static FALLBACK_FUNCTION: Op = Op {
     doc: "Takes anything and gives `()`.",
     example: ("", ""),
     fails: "",
-    code: Code::Anything,
+    code: OpCode::Anything,
     profiled: &FALLBACK_FUNCTION,
 };

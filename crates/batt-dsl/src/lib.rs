@@ -63,8 +63,10 @@ pub use fault::{Fault, Outcome};
 pub use memory::{Allowance, Cost, Outside};
 pub use ops::grid_ranks;
 pub use owned::{DecodeError, OwnedFloat, OwnedValue};
-pub use profile::{Node, OpTimes, Profile};
+pub use profile::{OpTimes, Profile, ProfileNode};
 pub use run::{Limits, MemoryBudget, Run, Workspace};
 pub use set::{Bounds, Set, SetTable};
-pub use table::{Code, ConstId, Fallback, Literal, Op, OpId, Param, Type, ops};
-pub use value::{Cell, Closure, Concat, Grid, Pair, Returned, Row, Segment, Tuple, Value, Word};
+pub use table::{ConstId, Fallback, Literal, Op, OpCode, OpId, OpParam, Type, ops};
+pub use value::{
+    Cell, Closure, Concat, GridView, IntPair, Returned, Row, Segment, Tuple, Value, Word,
+};

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use crate::fault::{Fault, Outcome};
 use crate::run::Run;
 use crate::set::Elems;
-use crate::value::{Form, Grid, Value};
+use crate::value::{Form, GridView, Value};
 
 /// A value that does not depend on a run.
 ///
@@ -358,7 +358,7 @@ impl<'r> Run<'r> {
     }
 
     /// Returns the value as a grid, if it is a rectangle of plain integers 0 to 255.
-    pub fn view_grid(&mut self, v: Value<'r>) -> Option<&'r Grid<'r>> {
+    pub fn view_grid(&mut self, v: Value<'r>) -> Option<&'r GridView<'r>> {
         self.as_grid(v)
     }
 

@@ -15,7 +15,7 @@ use crate::value::Returned;
 #[derive(Default)]
 pub struct Profile {
     ops: HashMap<&'static str, OpTimes>,
-    tree: Vec<Node>,
+    tree: Vec<ProfileNode>,
     /// The node of a primitive by its caller.
     nodes: HashMap<(Option<usize>, &'static str), usize>,
     stack: Vec<Frame>,
@@ -40,7 +40,7 @@ pub struct OpTimes {
 
 /// A primitive called on a certain path of calls.
 #[derive(Clone, Debug)]
-pub struct Node {
+pub struct ProfileNode {
     /// The primitive.
     pub op: &'static str,
     /// The caller's position in [`Profile::tree`]; `None` for a step of a program.
@@ -107,7 +107,7 @@ impl Profile {
     }
 
     /// Returns every path of calls that occurred; callers precede their callees.
-    pub fn tree(&self) -> &[Node] {
+    pub fn tree(&self) -> &[ProfileNode] {
         &self.tree
     }
 
@@ -115,7 +115,7 @@ impl Profile {
         let parent = self.stack.last().map(|frame| frame.node);
         let tree = &mut self.tree;
         let node = *self.nodes.entry((parent, op.name)).or_insert_with(|| {
-            tree.push(Node {
+            tree.push(ProfileNode {
                 op: op.name,
                 parent,
                 own: Duration::ZERO,

@@ -74,7 +74,7 @@ impl fmt::Display for Type {
 
 /// A parameter of a primitive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Param {
+pub struct OpParam {
     /// The name, as usable in a keyword argument.
     pub name: &'static str,
     /// What is expected, by convention.
@@ -83,7 +83,7 @@ pub struct Param {
 
 /// The CPU code of a primitive, by arity.
 #[derive(Clone, Copy)]
-pub enum Code {
+pub enum OpCode {
     /// One argument.
     One(for<'r> fn(&mut Run<'r>, Value<'r>) -> Returned<'r>),
     /// Two arguments.
@@ -117,7 +117,7 @@ impl Fallback {
     /// Returns tokpidjin's fallback, which follows from the hints of a function. A hint that its
     /// type file does not define (the symbols with 4 and 8 values) makes the lookup fail, and then
     /// the fallback is `()`.
-    pub const fn of(params: &[Param], returns: Type) -> Fallback {
+    pub const fn of(params: &[OpParam], returns: Type) -> Fallback {
         let mut k = 0;
         while k < params.len() {
             if params[k].ty.is_undefined() {
@@ -170,7 +170,7 @@ pub struct Op {
     /// The family (module) it belongs to, for the manual.
     pub family: &'static str,
     /// Parameters in positional order.
-    pub params: &'static [Param],
+    pub params: &'static [OpParam],
     /// The kind of the result, by convention.
     pub returns: Type,
     /// Whether the abstract result can depend on the iteration order of a set.
@@ -185,7 +185,7 @@ pub struct Op {
     /// A call that fails; empty for primitives that never do.
     pub fails: &'static str,
     /// The code.
-    pub code: Code,
+    pub code: OpCode,
     /// The twin that does the same and measures the time.
     pub profiled: &'static Op,
 }
@@ -556,7 +556,7 @@ macro_rules! op {
 
         #[doc(hidden)]
         pub mod $name {
-            use $crate::table::{Code, Op, Param, Type};
+            use $crate::table::{OpCode, Op, OpParam, Type};
             use $crate::value::Returned;
             /// The table entry.
             pub static OP: Op = Op {
@@ -564,7 +564,7 @@ macro_rules! op {
                 dialect: $crate::dialect::Dialect::ArcDsl,
                 fallback: None,
                 family: super::FAMILY,
-                params: &[$(Param { name: stringify!($param), ty: Type::$ty }),+],
+                params: &[$(OpParam { name: stringify!($param), ty: Type::$ty }),+],
                 returns: Type::$returns,
                 order_sensitive: !$crate::op!(@text $($order)?).is_empty(),
                 order: $crate::op!(@text $($order)?),
@@ -581,26 +581,26 @@ macro_rules! op {
         }
     };
     (@profiled $a:ident) => {
-        Code::One(|run, $a| run.profiled(&OP, |run| match OP.code {
-            Code::One(code) => code(run, $a),
+        OpCode::One(|run, $a| run.profiled(&OP, |run| match OP.code {
+            OpCode::One(code) => code(run, $a),
             _ => Returned::new(Err($crate::fault::Fault::Type)),
         }))
     };
     (@profiled $a:ident, $b:ident) => {
-        Code::Two(|run, $a, $b| run.profiled(&OP, |run| match OP.code {
-            Code::Two(code) => code(run, $a, $b),
+        OpCode::Two(|run, $a, $b| run.profiled(&OP, |run| match OP.code {
+            OpCode::Two(code) => code(run, $a, $b),
             _ => Returned::new(Err($crate::fault::Fault::Type)),
         }))
     };
     (@profiled $a:ident, $b:ident, $c:ident) => {
-        Code::Three(|run, $a, $b, $c| run.profiled(&OP, |run| match OP.code {
-            Code::Three(code) => code(run, $a, $b, $c),
+        OpCode::Three(|run, $a, $b, $c| run.profiled(&OP, |run| match OP.code {
+            OpCode::Three(code) => code(run, $a, $b, $c),
             _ => Returned::new(Err($crate::fault::Fault::Type)),
         }))
     };
     (@profiled $a:ident, $b:ident, $c:ident, $d:ident) => {
-        Code::Four(|run, $a, $b, $c, $d| run.profiled(&OP, |run| match OP.code {
-            Code::Four(code) => code(run, $a, $b, $c, $d),
+        OpCode::Four(|run, $a, $b, $c, $d| run.profiled(&OP, |run| match OP.code {
+            OpCode::Four(code) => code(run, $a, $b, $c, $d),
             _ => Returned::new(Err($crate::fault::Fault::Type)),
         }))
     };
@@ -611,15 +611,15 @@ macro_rules! op {
     (@text) => { "" };
     (@text $text:literal) => { $text };
     (@code $f:path, $a:ident) => {
-        Code::One(|run, $a| Returned::new($f(run, $a)))
+        OpCode::One(|run, $a| Returned::new($f(run, $a)))
     };
     (@code $f:path, $a:ident, $b:ident) => {
-        Code::Two(|run, $a, $b| Returned::new($f(run, $a, $b)))
+        OpCode::Two(|run, $a, $b| Returned::new($f(run, $a, $b)))
     };
     (@code $f:path, $a:ident, $b:ident, $c:ident) => {
-        Code::Three(|run, $a, $b, $c| Returned::new($f(run, $a, $b, $c)))
+        OpCode::Three(|run, $a, $b, $c| Returned::new($f(run, $a, $b, $c)))
     };
     (@code $f:path, $a:ident, $b:ident, $c:ident, $d:ident) => {
-        Code::Four(|run, $a, $b, $c, $d| Returned::new($f(run, $a, $b, $c, $d)))
+        OpCode::Four(|run, $a, $b, $c, $d| Returned::new($f(run, $a, $b, $c, $d)))
     };
 }

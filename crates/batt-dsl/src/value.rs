@@ -1,7 +1,7 @@
 //! Values: the six kinds a program can see, and their compact forms.
 //!
 //! A program sees `None`, bools, ints, tuples, frozensets and functions, and in one dialect floats.
-//! Common tuples have forms of their own ([`Pair`], [`Cell`], [`Segment`], [`Grid`], rows); a
+//! Common tuples have forms of their own ([`IntPair`], [`Cell`], [`Segment`], [`GridView`], rows); a
 //! program cannot observe which form a value has. Two forms are canonical, so code may test for
 //! them by variant: two plain integers that fit 16 bits are always a `Pair`, and a plain 32-bit
 //! integer with such a pair is always a `Cell`. Booleans are not plain: `(True, 0)` equals `(1, 0)`
@@ -21,24 +21,24 @@ use crate::table::OpId;
 /// A location or vector: `(i, j)`, row first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(C, align(4))]
-pub struct Pair {
+pub struct IntPair {
     /// Row, growing downward.
     pub i: i16,
     /// Column.
     pub j: i16,
 }
 
-impl Pair {
+impl IntPair {
     /// `(i, j)`.
     #[inline(always)]
-    pub const fn new(i: i16, j: i16) -> Pair {
-        Pair { i, j }
+    pub const fn new(i: i16, j: i16) -> IntPair {
+        IntPair { i, j }
     }
 
     /// Returns the pair if both numbers fit.
     #[inline(always)]
-    pub fn fit(i: i64, j: i64) -> Option<Pair> {
-        Some(Pair::new(i.try_into().ok()?, j.try_into().ok()?))
+    pub fn fit(i: i64, j: i64) -> Option<IntPair> {
+        Some(IntPair::new(i.try_into().ok()?, j.try_into().ok()?))
     }
 
     #[inline(always)]
@@ -54,13 +54,13 @@ pub struct Cell {
     /// The colour, or any other number that an op has put there.
     pub color: i32,
     /// The location.
-    pub at: Pair,
+    pub at: IntPair,
 }
 
 impl Cell {
     /// `(color, at)`.
     #[inline(always)]
-    pub const fn new(color: i32, at: Pair) -> Cell {
+    pub const fn new(color: i32, at: IntPair) -> Cell {
         Cell { color, at }
     }
 
@@ -72,7 +72,7 @@ impl Cell {
 
 /// A tuple of equally long, non-empty tuples of plain integers 0 to 255: bytes, row by row.
 #[derive(Clone, Copy, Debug)]
-pub struct Grid<'r> {
+pub struct GridView<'r> {
     /// Number of rows, at least 1.
     pub height: usize,
     /// Number of columns, at least 1.
@@ -81,7 +81,7 @@ pub struct Grid<'r> {
     pub cells: &'r [u8],
 }
 
-impl<'r> Grid<'r> {
+impl<'r> GridView<'r> {
     /// Returns row `i`.
     #[inline(always)]
     pub fn row(&self, i: usize) -> &'r [u8] {
@@ -102,7 +102,7 @@ impl<'r> Grid<'r> {
 
     /// Returns the position in `cells` of a location, if it lies inside.
     #[inline(always)]
-    pub fn offset(&self, at: Pair) -> Option<usize> {
+    pub fn offset(&self, at: IntPair) -> Option<usize> {
         // A negative coordinate becomes a huge unsigned one, so one comparison covers both ends.
         let (i, j) = (at.i as usize, at.j as usize);
         (i < self.height && j < self.width).then(|| i * self.width + j)
@@ -122,7 +122,7 @@ pub struct Tuple<'r> {
 pub(crate) struct TupleKnown<'r> {
     pub hash: Slot<Option<u64>>,
     /// The same tuple as a grid; `Some(None)` if it is not one.
-    pub grid: Slot<Option<Option<&'r Grid<'r>>>>,
+    pub grid: Slot<Option<Option<&'r GridView<'r>>>>,
     /// *Build* of the elements; `Some(None)` if they are not a patch.
     pub built: Slot<Option<Option<&'r Set<'r>>>>,
 }
@@ -201,11 +201,11 @@ impl Word<f64> {
     }
 }
 
-impl Word<Pair> {
+impl Word<IntPair> {
     /// The pair.
     #[inline(always)]
-    pub fn get(self) -> Pair {
-        Pair::new((self.0 >> 16) as i16, self.0 as i16)
+    pub fn get(self) -> IntPair {
+        IntPair::new((self.0 >> 16) as i16, self.0 as i16)
     }
 }
 
@@ -213,7 +213,7 @@ impl Word<Segment> {
     /// The two pairs.
     #[inline(always)]
     pub fn get(self) -> Segment {
-        let pair = |bits: u64| Pair::new((bits >> 16) as i16, bits as i16);
+        let pair = |bits: u64| IntPair::new((bits >> 16) as i16, bits as i16);
         Segment(pair(self.0 >> 32), pair(self.0))
     }
 
@@ -225,13 +225,13 @@ impl Word<Segment> {
 
 /// `((i, j), (k, l))`: two locations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Segment(pub Pair, pub Pair);
+pub struct Segment(pub IntPair, pub IntPair);
 
 impl Word<Cell> {
     /// The cell.
     #[inline(always)]
     pub fn get(self) -> Cell {
-        let at = Pair::new((self.0 >> 16) as i16, self.0 as i16);
+        let at = IntPair::new((self.0 >> 16) as i16, self.0 as i16);
         Cell::new((self.0 >> 32) as i32, at)
     }
 }
@@ -277,7 +277,7 @@ pub enum Value<'r> {
     /// A float: nan, an infinity, or what arithmetic makes of them
     Float(Word<f64>),
     /// `(i, j)`: a tuple of two plain integers
-    Pair(Word<Pair>),
+    Pair(Word<IntPair>),
     /// `(colour, (i, j))`, or `(i, j, colour)` in a dialect of triples
     Cell(Word<Cell>),
     /// `((i, j), (k, l))`: a tuple of two pairs
@@ -286,7 +286,7 @@ pub enum Value<'r> {
     /// length 3 in a dialect of triples.
     Row(&'r Row<'r>),
     /// A grid
-    Grid(&'r Grid<'r>),
+    Grid(&'r GridView<'r>),
     /// The elements of several patches
     Concat(&'r Concat<'r>),
     /// Any other tuple
@@ -338,13 +338,13 @@ impl<'r> Value<'r> {
 
     /// A location or vector.
     #[inline(always)]
-    pub fn pair(pair: Pair) -> Value<'r> {
+    pub fn pair(pair: IntPair) -> Value<'r> {
         Value::Pair(Word(pair.key(), std::marker::PhantomData))
     }
 
     /// Two locations.
     #[inline(always)]
-    pub fn segment(a: Pair, b: Pair) -> Value<'r> {
+    pub fn segment(a: IntPair, b: IntPair) -> Value<'r> {
         Value::Segment(Word(a.key() << 32 | b.key(), std::marker::PhantomData))
     }
 
@@ -356,7 +356,7 @@ impl<'r> Value<'r> {
 
     /// Returns the location, if it is one in compact form.
     #[inline(always)]
-    pub fn as_pair(self) -> Option<Pair> {
+    pub fn as_pair(self) -> Option<IntPair> {
         match self {
             Value::Pair(pair) => Some(pair.get()),
             _ => None,

@@ -6,10 +6,10 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use batt_arc::corpus;
+use batt_conformance::{Unfinished, check_on_device};
 use batt_dsl::Dialect;
 use batt_emulated::{Emulated, LaneOrder, Misdeed, Planted};
 use batt_engine::Cancel;
-use batt_conformance::{Unfinished, check_on_device};
 use batt_engine::device::{Device, DeviceReport, Reason, Score, ScoreOptions, score_table};
 use batt_engine::{Compiled, Sample, Verdict};
 use batt_lang::SolverFile;

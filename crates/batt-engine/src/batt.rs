@@ -8,7 +8,7 @@
 //! expected grid as `C`. Only steps that look at `C` are done for them, if that is known to be wanted in time.
 //!
 //! A run goes solver by solver. The steps that a solver shares with others are computed by the first who comes to them, and stay
-//! to the end of the run; those of its own are computed [apart](Run::apart), its entries are shown to the caller, and the
+//! to the end of the run; those of its own are computed [in a scoped region](Run::scoped), its entries are shown to the caller, and the
 //! memory is used again by the next solver. Limits are for a solver: what it shares is computed on limits of its own, and counts
 //! for each who needs it.
 

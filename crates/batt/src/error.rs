@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use batt_archive::ArchiveError;
 use batt_engine::device::DeviceError;
-use batt_reference::ReferenceError;
 use batt_lang::card::CardError;
+use batt_reference::ReferenceError;
 use batt_results::{ResultsError, io_hint, io_message};
 
 /// What a call of the library returns.

@@ -4,8 +4,8 @@
 //! what every user of them needs: owned types that can be shared between threads, one error type,
 //! cancellation, deadlines and progress. It never prints and never exits.
 
-pub mod bench;
 mod batts;
+pub mod bench;
 pub mod card;
 mod control;
 mod devices;
@@ -19,11 +19,10 @@ mod solvers;
 mod tasks;
 mod trace;
 
-pub use batt_conformance as conformance;
-pub use batt_reference::{CompareOptions, Comparison, ReferenceError, SolverTimes};
 pub use batt_arc::{
     COLOURS, Dataset, Grid, GridError, MAX_SIDE, Pair, PairRef, Skipped, Split, Task, render,
 };
+pub use batt_conformance as conformance;
 pub use batt_cuda::{Compiler, DeviceFacts, KernelFacts, Origin, Survey};
 pub use batt_dsl::{Dialect, Fault, Limits, OwnedValue};
 pub use batt_engine::device::{Counts, DeviceReport};
@@ -34,6 +33,7 @@ pub use batt_engine::{
 pub use batt_lang::{
     Batt, BattFile, Diagnostic, OnError, Program, Severity, SolverFile, SourceFile, StepId, nearest,
 };
+pub use batt_reference::{CompareOptions, Comparison, ReferenceError, SolverTimes};
 pub use batts::Batts;
 pub use control::{Control, Progress};
 pub use devices::{

@@ -77,7 +77,9 @@ pub(crate) fn nearer<'r>(run: &mut Run<'r>) -> Outcome<Value<'r>> {
 /// it.
 pub(crate) fn tuples<'r>(run: &mut Run<'r>) -> Outcome<Value<'r>> {
     let mut names = distances(run)?;
-    names.1.push(("there", Value::pair(crate::Pair::new(3, 4))));
+    names
+        .1
+        .push(("there", Value::pair(crate::IntPair::new(3, 4))));
     names.1.push(("three", Value::Int(3)));
     names.set("single", "compose initset last")?;
     names.set("inside", "fork astuple first single")?;

@@ -341,7 +341,7 @@ mod tests {
     use crate::run::{Limits, Workspace};
     use crate::set::Set;
     use crate::table::OpId;
-    use crate::value::{Cell, Pair};
+    use crate::value::{Cell, IntPair};
 
     fn in_run(body: impl for<'r> FnOnce(&mut Run<'r>) -> Outcome<()>) {
         let outcome = Workspace::new().run(Dialect::ArcDsl, &Limits::default(), body);
@@ -354,7 +354,7 @@ mod tests {
 
     /// Returns the locations of a rectangle without every third.
     fn locations<'r>(run: &mut Run<'r>, height: i16, width: i16) -> Outcome<&'r Set<'r>> {
-        let all = (0..height).flat_map(|i| (0..width).map(move |j| Pair::new(i, j)));
+        let all = (0..height).flat_map(|i| (0..width).map(move |j| IntPair::new(i, j)));
         let some: Vec<_> = all.filter(|p| (p.i + p.j) % 3 != 0).collect();
         run.build_distinct_pairs(&some)
     }
@@ -399,14 +399,14 @@ mod tests {
                 // The members overlap in part, in different colours.
                 let places = locations(run, 4, 5)?;
                 let cells = places.values(run)?.iter().filter_map(|v| v.as_pair());
-                let cells = cells.map(|p| Cell::new(color, Pair::new(p.i + color as i16, p.j)));
+                let cells = cells.map(|p| Cell::new(color, IntPair::new(p.i + color as i16, p.j)));
                 members.push(Value::Set(
                     run.build_distinct_cells(&cells.collect::<Vec<_>>())?,
                 ));
             }
             let members = run.slice(&members)?;
             let all = merge_tuple(run, members)?;
-            let by = Value::pair(Pair::new(2, -1));
+            let by = Value::pair(IntPair::new(2, -1));
             let moved = shift(run, all, by)?;
             let painted = recolor(run, Value::Int(7), all)?;
             let (mut cells, mut seven) = (Vec::new(), Vec::new());
@@ -415,7 +415,7 @@ mod tests {
                 let (Value::Int(color), Some(p)) = (color, at.as_pair()) else {
                     continue;
                 };
-                let to = Pair::new(p.i + 2, p.j - 1);
+                let to = IntPair::new(p.i + 2, p.j - 1);
                 cells.push(Value::cell(Cell::new(color as i32, to)));
                 seven.push(at);
             }

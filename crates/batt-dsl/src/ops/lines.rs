@@ -13,7 +13,7 @@ use crate::op;
 use crate::run::Run;
 use crate::set::{Bounds, Elems, Origin, Selection, Set};
 use crate::table::Op;
-use crate::value::{Cell, Pair, Value};
+use crate::value::{Cell, IntPair, Value};
 
 const FAMILY: &str = "lines";
 
@@ -35,25 +35,25 @@ pub(super) const OPS: &[&Op] = &[
 
 /// Returns the four direct and the four diagonal neighbours of a location, in Python's sequence. It
 /// serves locations of a grid: at the end of the 16-bit range neighbours wrap around.
-pub(crate) fn neighborhood(at: Pair) -> [Pair; 8] {
-    let Pair { i, j } = at;
+pub(crate) fn neighborhood(at: IntPair) -> [IntPair; 8] {
+    let IntPair { i, j } = at;
     let (up, down) = (i.wrapping_sub(1), i.wrapping_add(1));
     let (left, right) = (j.wrapping_sub(1), j.wrapping_add(1));
     [
-        Pair::new(up, j),
-        Pair::new(down, j),
-        Pair::new(i, left),
-        Pair::new(i, right),
-        Pair::new(up, left),
-        Pair::new(up, right),
-        Pair::new(down, left),
-        Pair::new(down, right),
+        IntPair::new(up, j),
+        IntPair::new(down, j),
+        IntPair::new(i, left),
+        IntPair::new(i, right),
+        IntPair::new(up, left),
+        IntPair::new(up, right),
+        IntPair::new(down, left),
+        IntPair::new(down, right),
     ]
 }
 
 /// Returns the neighbours of a location and their bounding box, if all have a compact form.
 #[inline(always)]
-fn compact_neighborhood(loc: Value<'_>) -> Option<([Pair; 8], Bounds)> {
+fn compact_neighborhood(loc: Value<'_>) -> Option<([IntPair; 8], Bounds)> {
     let at = loc.as_pair()?;
     let around = Bounds {
         top: at.i.checked_sub(1)?,
@@ -66,7 +66,7 @@ fn compact_neighborhood(loc: Value<'_>) -> Option<([Pair; 8], Bounds)> {
 
 fn compact_set<'r>(
     run: &mut Run<'r>,
-    pairs: &[Pair],
+    pairs: &[IntPair],
     bounds: Bounds,
     origin: Origin<'r>,
 ) -> Outcome<Value<'r>> {
@@ -197,7 +197,7 @@ op! {
 
 /// Returns the rows and columns from one location to another.
 #[inline(always)]
-fn way(a: Pair, b: Pair) -> (i32, i32) {
+fn way(a: IntPair, b: IntPair) -> (i32, i32) {
     (
         i32::from(b.i) - i32::from(a.i),
         i32::from(b.j) - i32::from(a.j),
@@ -206,13 +206,13 @@ fn way(a: Pair, b: Pair) -> (i32, i32) {
 
 /// Says whether two locations share a row, a column or a diagonal.
 #[inline(always)]
-pub(super) fn are_in_line(a: Pair, b: Pair) -> bool {
+pub(super) fn are_in_line(a: IntPair, b: IntPair) -> bool {
     let (di, dj) = way(a, b);
     di == 0 || dj == 0 || di.abs() == dj.abs()
 }
 
 /// [`connect`] in compact form.
-fn connect_pairs<'r>(run: &mut Run<'r>, a: Pair, b: Pair) -> Outcome<Value<'r>> {
+fn connect_pairs<'r>(run: &mut Run<'r>, a: IntPair, b: IntPair) -> Outcome<Value<'r>> {
     let (di, dj) = way(a, b);
     if !are_in_line(a, b) {
         return Ok(Value::Set(run.empty_set()?));
@@ -234,7 +234,7 @@ fn connect_pairs<'r>(run: &mut Run<'r>, a: Pair, b: Pair) -> Outcome<Value<'r>> 
             run.slice_from((0..steps as usize + 1).map(|k| {
                 let k = k as i32;
                 // The location lies between two of the compact range, so nothing is cut off.
-                Pair::new(
+                IntPair::new(
                     (i32::from(start.i) + k * step_i) as i16,
                     (i32::from(start.j) + k * step_j) as i16,
                 )
@@ -268,7 +268,7 @@ op! {
             && let (Some(di), Some(dj)) = (d.i.checked_mul(SHOT), d.j.checked_mul(SHOT))
             && let (Some(i), Some(j)) = (from.i.checked_add(di), from.j.checked_add(dj))
         {
-            return connect_pairs(run, from, Pair::new(i, j));
+            return connect_pairs(run, from, IntPair::new(i, j));
         }
         let end = shot_end(run, start, direction)?;
         connect(run, start, end)
@@ -305,7 +305,7 @@ op! {
     |run| {
         if let Some(at) = location.as_pair() {
             let bounds = Bounds { top: 0, left: at.j, bottom: GRID - 1, right: at.j };
-            let line: [Pair; GRID as usize] = std::array::from_fn(|i| Pair::new(i as i16, at.j));
+            let line: [IntPair; GRID as usize] = std::array::from_fn(|i| IntPair::new(i as i16, at.j));
             return compact_set(run, &line, bounds, Origin::Build);
         }
         let j = run.at(location, 1)?;
@@ -328,7 +328,7 @@ op! {
     |run| {
         if let Some(at) = location.as_pair() {
             let bounds = Bounds { top: at.i, left: 0, bottom: at.i, right: GRID - 1 };
-            let line: [Pair; GRID as usize] = std::array::from_fn(|j| Pair::new(at.i, j as i16));
+            let line: [IntPair; GRID as usize] = std::array::from_fn(|j| IntPair::new(at.i, j as i16));
             return compact_set(run, &line, bounds, Origin::Build);
         }
         let i = run.at(location, 0)?;
@@ -430,7 +430,7 @@ fn uncovered<'r>(
     bytes.resize(places.len(), 0);
     let width = b.width();
     let mut covered = 0;
-    let mut cover = |p: Pair| {
+    let mut cover = |p: IntPair| {
         let (i, j) = (
             i64::from(p.i) - i64::from(b.top),
             i64::from(p.j) - i64::from(b.left),
@@ -556,19 +556,19 @@ fn frame<'r>(run: &mut Run<'r>, b: Bounds) -> Outcome<Value<'r>> {
     run.spend(len)?;
     let mut pairs = std::mem::take(&mut run.scratch.pairs);
     pairs.clear();
-    pairs.extend((b.left..=b.right).map(|j| Pair::new(b.top, j)));
+    pairs.extend((b.left..=b.right).map(|j| IntPair::new(b.top, j)));
     if b.top < b.bottom {
         for i in b.top + 1..b.bottom {
-            pairs.push(Pair::new(i, b.left));
+            pairs.push(IntPair::new(i, b.left));
             if b.left < b.right {
-                pairs.push(Pair::new(i, b.right));
+                pairs.push(IntPair::new(i, b.right));
             }
         }
-        pairs.extend((b.left..=b.right).map(|j| Pair::new(b.bottom, j)));
+        pairs.extend((b.left..=b.right).map(|j| IntPair::new(b.bottom, j)));
     }
     let origin = Origin::Frame {
-        from: Pair::new(b.top, b.left),
-        to: Pair::new(b.bottom, b.right),
+        from: IntPair::new(b.top, b.left),
+        to: IntPair::new(b.bottom, b.right),
     };
     let set = compact_set(run, &pairs, b, origin);
     run.scratch.pairs = pairs;

@@ -12,7 +12,7 @@ use crate::op;
 use crate::run::Run;
 use crate::set::{Bounds, Elems, Set};
 use crate::table::Op;
-use crate::value::{Grid, Pair, Value};
+use crate::value::{GridView, IntPair, Value};
 
 const FAMILY: &str = "measure";
 
@@ -68,7 +68,7 @@ pub(super) fn bounds(patch: Value<'_>) -> Option<Bounds> {
 
 /// Returns the locations of a patch in compact form, in no particular order. A location of several
 /// colours occurs several times.
-fn locations<'r>(set: &'r Set<'r>) -> Option<impl Iterator<Item = Pair> + Clone + 'r> {
+fn locations<'r>(set: &'r Set<'r>) -> Option<impl Iterator<Item = IntPair> + Clone + 'r> {
     let (pairs, cells): (&[_], &[_]) = match set.elems {
         Elems::Pairs(pairs) => (pairs, &[]),
         Elems::Cells(cells) => (&[], cells),
@@ -245,7 +245,7 @@ pub(super) fn corner_of<'r>(
 /// Returns one number per column of a grid.
 fn by_column<'r>(
     run: &mut Run<'r>,
-    grid: &'r Grid<'r>,
+    grid: &'r GridView<'r>,
     number: impl Fn(usize, &mut dyn Iterator<Item = u8>) -> Option<u8>,
 ) -> Outcome<Value<'r>> {
     run.spend(grid.cells.len())?;
@@ -267,7 +267,7 @@ op! {
     fails "ulcorner(THREE)";
     |run| {
         match bounds(patch) {
-            Some(b) => Ok(Value::pair(Pair::new(b.top, b.left))),
+            Some(b) => Ok(Value::pair(IntPair::new(b.top, b.left))),
             None => corner(run, patch, Ordering::Less, Ordering::Less),
         }
     }
@@ -282,7 +282,7 @@ op! {
     fails "urcorner(((1, 2, 3), (4, 5, 6)))";
     |run| {
         match bounds(patch) {
-            Some(b) => Ok(Value::pair(Pair::new(b.top, b.right))),
+            Some(b) => Ok(Value::pair(IntPair::new(b.top, b.right))),
             None => corner(run, patch, Ordering::Less, Ordering::Greater),
         }
     }
@@ -297,7 +297,7 @@ op! {
     fails "llcorner(((1, 2, 3), (4, 5, 6)))";
     |run| {
         match bounds(patch) {
-            Some(b) => Ok(Value::pair(Pair::new(b.bottom, b.left))),
+            Some(b) => Ok(Value::pair(IntPair::new(b.bottom, b.left))),
             None => corner(run, patch, Ordering::Greater, Ordering::Less),
         }
     }
@@ -313,7 +313,7 @@ op! {
     fails "lrcorner(THREE)";
     |run| {
         match bounds(patch) {
-            Some(b) => Ok(Value::pair(Pair::new(b.bottom, b.right))),
+            Some(b) => Ok(Value::pair(IntPair::new(b.bottom, b.right))),
             None => corner(run, patch, Ordering::Greater, Ordering::Greater),
         }
     }
@@ -572,7 +572,7 @@ fn matching<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>, axis: Axis) -> Ou
             return Ok(false);
         }
         run.spend((a.len() + b.len()) / 8)?;
-        let place = |p: Pair| {
+        let place = |p: IntPair| {
             let x = axis.of(p.i, p.j);
             (from <= x && x <= to).then(|| (i32::from(x) - i32::from(from)) as usize)
         };
@@ -634,7 +634,10 @@ const LANES: usize = 8;
 
 /// Returns the smallest distance between two groups of points whose common box measures less than
 /// 2^15 around, so that every distance fits 16 bits; `i16::MAX` if a group is empty.
-fn nearest(few: impl Iterator<Item = Pair> + Clone, mut many: impl Iterator<Item = Pair>) -> i16 {
+fn nearest(
+    few: impl Iterator<Item = IntPair> + Clone,
+    mut many: impl Iterator<Item = IntPair>,
+) -> i16 {
     let mut best = i16::MAX;
     let (mut rows, mut columns) = ([0i16; CHUNK], [0i16; CHUNK]);
     loop {
@@ -672,7 +675,7 @@ fn nearest(few: impl Iterator<Item = Pair> + Clone, mut many: impl Iterator<Item
 }
 
 /// Returns the distance of two points that may lie anywhere.
-fn distance(a: Pair, b: Pair) -> i64 {
+fn distance(a: IntPair, b: IntPair) -> i64 {
     let apart = |x: i16, y: i16| (i64::from(x) - i64::from(y)).abs();
     apart(a.i, b.i) + apart(a.j, b.j)
 }
@@ -737,7 +740,7 @@ op! {
         {
             run.spend(a.len().saturating_mul(b.len()) / 8)?;
             let steps = if a.len() == 1 && b.len() == 1 {
-                let corner = |b: Bounds| Pair::new(b.top, b.left);
+                let corner = |b: Bounds| IntPair::new(b.top, b.left);
                 distance(corner(box_a), corner(box_b))
             } else if !close(box_a, box_b) {
                 in_a.flat_map(|p| in_b.clone().map(move |q| distance(p, q)))
@@ -803,7 +806,7 @@ fn reach(a: Bounds, b: Bounds) -> bool {
 
 /// Says whether a point lies in a box grown by one on every side.
 #[inline(always)]
-fn within_a_step(p: Pair, b: Bounds) -> bool {
+fn within_a_step(p: IntPair, b: Bounds) -> bool {
     let inside = |x: i16, from: i16, to: i16| {
         let x = i32::from(x);
         i32::from(from) - 1 <= x && x <= i32::from(to) + 1
@@ -873,7 +876,7 @@ op! {
         let i = if ai == bi { 0 } else { towards(ai, bi) };
         // Patches in the same row still get a step.
         let j = if ai != bi && aj == bj { 0 } else { towards(aj, bj) };
-        Ok(Value::pair(Pair::new(i, j)))
+        Ok(Value::pair(IntPair::new(i, j)))
     }
 }
 
@@ -909,7 +912,7 @@ op! {
             Axis::Column
         };
         let sense = axis.of(towards(si, di), towards(sj, dj));
-        let step = axis.of(Pair::new(sense, 0), Pair::new(0, sense));
+        let step = axis.of(IntPair::new(sense, 0), IntPair::new(0, sense));
         let moves = match (source, destination) {
             (Value::Set(from), Value::Set(to)) => moves_to_touch(run, from, to, axis, sense)?,
             _ => None,
@@ -929,7 +932,7 @@ op! {
                 moves
             }
         };
-        Ok(Value::pair(Pair::new(
+        Ok(Value::pair(IntPair::new(
             step.i * moves as i16,
             step.j * moves as i16,
         )))
@@ -968,7 +971,7 @@ fn moves_to_touch<'r>(
     let start = (i32::from(axis.of(b.top, b.left)) * sense)
         .min(i32::from(axis.of(b.bottom, b.right)) * sense);
     let first_track = i32::from(axis.of(b.left, b.top)) - 1;
-    let place = |p: Pair| {
+    let place = |p: IntPair| {
         let (i, j) = (i32::from(p.i), i32::from(p.j));
         (axis.of(i, j) * sense - start, axis.of(j, i) - first_track)
     };

@@ -5,7 +5,7 @@ use crate::op;
 use crate::run::Run;
 use crate::set::{Elems, Origin, Set};
 use crate::table::Op;
-use crate::value::{Cell, Grid, Pair, Returned, Value};
+use crate::value::{Cell, GridView, IntPair, Returned, Value};
 
 use super::measure::{lrcorner, ulcorner};
 use super::patch::{dims, holds_cells, shift, transform};
@@ -60,7 +60,7 @@ fn hmirror_general<'r>(run: &mut Run<'r>, piece: Value<'r>) -> Returned<'r> {
         if let Value::Set(set) = piece
             && let Some(b) = set.bounds()
             && let Some(image) = transform(run, Value::Set(set), |p| {
-                Some(Pair::new(mirrored(p.i, b.top, b.bottom)?, p.j))
+                Some(IntPair::new(mirrored(p.i, b.top, b.bottom)?, p.j))
             })?
         {
             return Ok(Value::Set(image));
@@ -93,7 +93,7 @@ op! {
         if let Value::Set(set) = piece
             && let Some(b) = set.bounds()
             && let Some(image) = transform(run, Value::Set(set), |p| {
-                Some(Pair::new(p.i, mirrored(p.j, b.left, b.right)?))
+                Some(IntPair::new(p.i, mirrored(p.j, b.left, b.right)?))
             })?
         {
             return Ok(Value::Set(image));
@@ -121,7 +121,7 @@ op! {
         if let Value::Set(set) = piece
             && let Some(b) = set.bounds()
             && let Some(image) = transform(run, Value::Set(set), |p| {
-                Some(Pair::new(
+                Some(IntPair::new(
                     moved(p.j, b.left, b.top)?,
                     moved(p.i, b.top, b.left)?,
                 ))
@@ -482,7 +482,12 @@ fn side(times: i64) -> usize {
 }
 
 /// Returns a grid with rows and columns repeated.
-fn scaled<'r>(run: &mut Run<'r>, grid: &'r Grid<'r>, down: i64, across: i64) -> Outcome<Value<'r>> {
+fn scaled<'r>(
+    run: &mut Run<'r>,
+    grid: &'r GridView<'r>,
+    down: i64,
+    across: i64,
+) -> Outcome<Value<'r>> {
     let (down, across) = (side(down), side(across));
     let height = grid.height.checked_mul(down).ok_or(Fault::Size)?;
     let width = grid.width.checked_mul(across).ok_or(Fault::Size)?;
@@ -552,8 +557,8 @@ fn scaled_object<'r>(
     }
     run.check_len(len)?;
     run.spend(len)?;
-    let back = |p: Pair| {
-        Some(Pair::new(
+    let back = |p: IntPair| {
+        Some(IntPair::new(
             p.i.checked_sub(bounds.top)?,
             p.j.checked_sub(bounds.left)?,
         ))
@@ -565,7 +570,7 @@ fn scaled_object<'r>(
         return Ok(None);
     };
     let (height, width) = (bounds.height() * times, bounds.width() * times);
-    let Some(extent) = Pair::fit(height, width) else {
+    let Some(extent) = IntPair::fit(height, width) else {
         return Ok(None);
     };
     // The extent bounds every coordinate and fits 16 bits, so the factor does too.
@@ -578,7 +583,7 @@ fn scaled_object<'r>(
         for p in 0..times {
             for q in 0..times {
                 if let Some(place) = places.next() {
-                    let at = Pair::new(at.i * times + p, at.j * times + q);
+                    let at = IntPair::new(at.i * times + p, at.j * times + q);
                     *place = Cell::new(color, at);
                 }
             }
@@ -588,7 +593,7 @@ fn scaled_object<'r>(
     let frozen = run.set(Elems::Cells(squares), Origin::Frozen)?;
     frozen.with_one_color_each(set.known_one_color_each());
     transform(run, Value::Set(frozen), |p| {
-        Some(Pair::new(
+        Some(IntPair::new(
             p.i.checked_add(bounds.top)?,
             p.j.checked_add(bounds.left)?,
         ))
@@ -653,10 +658,10 @@ mod tests {
             .run(Dialect::ArcDsl, &Limits::default(), |run| {
                 let grid = run.input(1, 2, &[1, 2])?;
                 let ragged =
-                    run.tuple(&[Value::EMPTY_TUPLE, Value::pair(Pair::new(1, 1)), grid])?;
-                let cell = Value::cell(Cell::new(1, Pair::new(0, 0)));
+                    run.tuple(&[Value::EMPTY_TUPLE, Value::pair(IntPair::new(1, 1)), grid])?;
+                let cell = Value::cell(Cell::new(1, IntPair::new(0, 0)));
                 let object = Value::Set(run.build(&[cell])?);
-                let odd = run.pair(Value::bool(true), Value::pair(Pair::new(0, 0)))?;
+                let odd = run.pair(Value::bool(true), Value::pair(IntPair::new(0, 0)))?;
                 let odd = Value::Set(run.build(&[odd])?);
                 for factor in [1_000_000_000, i64::MAX] {
                     let factor = Value::Int(factor);

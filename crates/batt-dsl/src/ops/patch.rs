@@ -5,7 +5,7 @@ use crate::op;
 use crate::run::Run;
 use crate::set::{Bounds, Elems, Origin, Selection, Set};
 use crate::table::Op;
-use crate::value::{Cell, Pair, Value};
+use crate::value::{Cell, IntPair, Value};
 
 const FAMILY: &str = "patch";
 
@@ -182,13 +182,13 @@ pub(super) fn rectangle<'r>(
     let len = usize::try_from(height.saturating_mul(width)).map_err(|_| Fault::Size)?;
     run.check_len(len)?;
     run.spend(len)?;
-    if let (Some(from), Some(to)) = (Pair::fit(top, left), Pair::fit(bottom, right)) {
+    if let (Some(from), Some(to)) = (IntPair::fit(top, left), IntPair::fit(bottom, right)) {
         let pairs = run.slice_filled(len, from)?;
         let mut next = pairs.iter_mut();
         for i in from.i..=to.i {
             for j in from.j..=to.j {
                 if let Some(place) = next.next() {
-                    *place = Pair::new(i, j);
+                    *place = IntPair::new(i, j);
                 }
             }
         }
@@ -219,15 +219,15 @@ op! {
     fails "asobject(THREE)";
     |run| {
         if let Some(grid) = run.as_grid(grid)
-            && Pair::fit(grid.height as i64, grid.width as i64).is_some()
+            && IntPair::fit(grid.height as i64, grid.width as i64).is_some()
         {
             run.spend(grid.cells.len())?;
-            let cells = run.slice_filled(grid.cells.len(), Cell::new(0, Pair::new(0, 0)))?;
+            let cells = run.slice_filled(grid.cells.len(), Cell::new(0, IntPair::new(0, 0)))?;
             let mut places = cells.iter_mut();
             for (i, row) in grid.rows().enumerate() {
                 for (j, &color) in row.iter().enumerate() {
                     if let Some(place) = places.next() {
-                        *place = Cell::new(color.into(), Pair::new(i as i16, j as i16));
+                        *place = Cell::new(color.into(), IntPair::new(i as i16, j as i16));
                     }
                 }
             }
@@ -456,7 +456,7 @@ op! {
 }
 
 /// Moves every location of a patch by a vector: a form of `transform` that is fast for many cells.
-fn translate<'r>(run: &mut Run<'r>, patch: Value<'r>, by: Pair) -> Outcome<Option<&'r Set<'r>>> {
+fn translate<'r>(run: &mut Run<'r>, patch: Value<'r>, by: IntPair) -> Outcome<Option<&'r Set<'r>>> {
     let Some((set, origin)) = compact(run, patch)? else {
         return Ok(None);
     };
@@ -464,7 +464,7 @@ fn translate<'r>(run: &mut Run<'r>, patch: Value<'r>, by: Pair) -> Outcome<Optio
         return Ok(None);
     };
     // The bounds show that nothing leaves the range, so nothing wraps.
-    let image = |p: Pair| Pair::new(p.i.wrapping_add(by.i), p.j.wrapping_add(by.j));
+    let image = |p: IntPair| IntPair::new(p.i.wrapping_add(by.i), p.j.wrapping_add(by.j));
     moved(run, set, origin, bounds, image)
 }
 
@@ -473,7 +473,7 @@ fn translate<'r>(run: &mut Run<'r>, patch: Value<'r>, by: Pair) -> Outcome<Optio
 pub(super) fn transform<'r>(
     run: &mut Run<'r>,
     patch: Value<'r>,
-    map: impl Fn(Pair) -> Option<Pair>,
+    map: impl Fn(IntPair) -> Option<IntPair>,
 ) -> Outcome<Option<&'r Set<'r>>> {
     let Some((set, origin)) = compact(run, patch)? else {
         return Ok(None);
@@ -481,8 +481,8 @@ pub(super) fn transform<'r>(
     // The maps are affine: if the corners stay in range, everything between them does.
     let corners = set.bounds().and_then(|b| {
         let (a, b) = (
-            map(Pair::new(b.top, b.left))?,
-            map(Pair::new(b.bottom, b.right))?,
+            map(IntPair::new(b.top, b.left))?,
+            map(IntPair::new(b.bottom, b.right))?,
         );
         Some(Bounds::at(a).union(Bounds::at(b)))
     });
@@ -499,7 +499,7 @@ fn moved<'r>(
     set: &'r Set<'r>,
     origin: Origin<'r>,
     bounds: Bounds,
-    image: impl Fn(Pair) -> Pair,
+    image: impl Fn(IntPair) -> IntPair,
 ) -> Outcome<Option<&'r Set<'r>>> {
     run.spend(set.len() / 4)?;
     let moved = match set.elems {
@@ -530,7 +530,7 @@ op! {
         if let Value::Set(set) = patch
             && let Some(b) = set.bounds()
             && let (Some(di), Some(dj)) = (b.top.checked_neg(), b.left.checked_neg())
-            && let Some(moved) = translate(run, patch, Pair::new(di, dj))?
+            && let Some(moved) = translate(run, patch, IntPair::new(di, dj))?
         {
             return Ok(Value::Set(moved));
         }

@@ -8,7 +8,7 @@ use crate::op;
 use crate::run::Run;
 use crate::set::{Bounds, Elems, Flood, Origin, Set, Table, flood_sequence};
 use crate::table::Op;
-use crate::value::{Cell, Grid, Pair, Value};
+use crate::value::{Cell, GridView, IntPair, Value};
 
 use super::color::{mostcolor, palette_set};
 use super::measure::Axis;
@@ -43,7 +43,7 @@ op! {
             for (i, row) in grid.rows().enumerate() {
                 for (j, &c) in row.iter().enumerate() {
                     if c == wanted {
-                        pairs.push(Pair::new(i as i16, j as i16));
+                        pairs.push(IntPair::new(i as i16, j as i16));
                     }
                 }
             }
@@ -64,9 +64,9 @@ op! {
 }
 
 /// Returns the value as a grid whose locations are all compact pairs.
-pub(super) fn small_grid<'r>(run: &mut Run<'r>, grid: Value<'r>) -> Option<&'r Grid<'r>> {
+pub(super) fn small_grid<'r>(run: &mut Run<'r>, grid: Value<'r>) -> Option<&'r GridView<'r>> {
     run.as_grid(grid)
-        .filter(|g| Pair::fit(g.height as i64, g.width as i64).is_some())
+        .filter(|g| IntPair::fit(g.height as i64, g.width as i64).is_some())
 }
 
 op! {
@@ -99,7 +99,7 @@ const BLOCKED: u8 = 255;
 
 fn compact_objects<'r>(
     run: &mut Run<'r>,
-    grid: &'r Grid<'r>,
+    grid: &'r GridView<'r>,
     univalued: bool,
     diagonal: bool,
     background: Option<u8>,
@@ -174,7 +174,7 @@ pub(crate) struct Component {
 /// Appends the cells of all components to `cells`, component after component, and blocks them.
 fn find_components<const UNIVALUED: bool, const STEP_COUNT: usize>(
     open: &mut [u8],
-    grid: &Grid<'_>,
+    grid: &GridView<'_>,
     cells: &mut Vec<Cell>,
     ranks: &[u32],
     found: &mut Vec<Component>,
@@ -198,7 +198,7 @@ fn find_components<const UNIVALUED: bool, const STEP_COUNT: usize>(
             let value = open[at];
             open[at] = BLOCKED;
             let start = cells.len();
-            let from = Pair::new(i as i16, j as i16);
+            let from = IntPair::new(i as i16, j as i16);
             // The list of cells is also the queue of the fill.
             cells.push(Cell::new(value.into(), from));
             let mut component = Component {
@@ -228,7 +228,10 @@ fn find_components<const UNIVALUED: bool, const STEP_COUNT: usize>(
                     };
                     if accept {
                         open[there] = BLOCKED;
-                        cells.push(Cell::new(color.into(), Pair::new(here.i + di, here.j + dj)));
+                        cells.push(Cell::new(
+                            color.into(),
+                            IntPair::new(here.i + di, here.j + dj),
+                        ));
                     }
                 }
                 next += 1;
@@ -305,7 +308,7 @@ pub(super) fn accepted_cells<'r>(
     if len == 0 {
         return Ok(Vec::new());
     }
-    if Pair::fit(height as i64, width as i64).is_none() {
+    if IntPair::fit(height as i64, width as i64).is_none() {
         return Err(Fault::Size);
     }
     let order = GridOrders::of(run, height, width).order;
@@ -483,7 +486,7 @@ pub(super) fn partition_by<'r>(
             for (i, row) in grid.rows().enumerate() {
                 for (j, &c) in row.iter().enumerate() {
                     if i64::from(c) == color {
-                        cells.push(Cell::new(c.into(), Pair::new(i as i16, j as i16)));
+                        cells.push(Cell::new(c.into(), IntPair::new(i as i16, j as i16)));
                     }
                 }
             }
@@ -581,7 +584,7 @@ pub(super) fn general_occurrences<'r>(
 
 fn compact_occurrences<'r>(
     run: &mut Run<'r>,
-    grid: &'r Grid<'r>,
+    grid: &'r GridView<'r>,
     cells: &'r [Cell],
     bounds: Bounds,
 ) -> Outcome<Value<'r>> {
@@ -593,7 +596,7 @@ fn compact_occurrences<'r>(
         work += (grid.height - tall + 1) * (grid.width - wide + 1);
         for (i, mut places) in corners(grid, cells, bounds).into_iter().enumerate() {
             while places != 0 {
-                found.push(Pair::new(i as i16, places.trailing_zeros() as i16));
+                found.push(IntPair::new(i as i16, places.trailing_zeros() as i16));
                 places &= places - 1;
             }
         }
@@ -614,7 +617,7 @@ fn compact_occurrences<'r>(
                     let miss = offsets.iter().position(|&(at, c)| corner[at as usize] != c);
                     work += miss.unwrap_or(offsets.len()) / 4 + 1;
                     if miss.is_none() {
-                        found.push(Pair::new(i as i16, j as i16));
+                        found.push(IntPair::new(i as i16, j as i16));
                     }
                 }
             }
@@ -635,7 +638,7 @@ type Places = [u64; MOST_PLACES];
 /// Returns where the upper left corner of an object may lie so that all its cells occur in the
 /// grid. The object is no larger than the grid. Each cell rules out corners, a whole row of them at
 /// a time.
-fn corners(grid: &Grid<'_>, cells: &[Cell], bounds: Bounds) -> Places {
+fn corners(grid: &GridView<'_>, cells: &[Cell], bounds: Bounds) -> Places {
     let rows = grid.height - bounds.height() as usize + 1;
     let columns = grid.width - bounds.width() as usize + 1;
     let mut corners = [0; MOST_PLACES];
@@ -667,7 +670,7 @@ fn corners(grid: &Grid<'_>, cells: &[Cell], bounds: Bounds) -> Places {
 }
 
 /// Returns where a grid has a colour.
-fn places_of(grid: &Grid<'_>, color: u8) -> Places {
+fn places_of(grid: &GridView<'_>, color: u8) -> Places {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = ONES << 7;
     // Multiplication gathers the lowest bits of eight bytes.
@@ -788,8 +791,8 @@ pub(super) fn period<'r>(
         for p in 1..extent {
             run.spend(cells.len() / 2)?;
             let moved = |c: &Cell| match axis {
-                Axis::Column => Cell::new(c.color, Pair::new(c.at.i, c.at.j - p)),
-                Axis::Row => Cell::new(c.color, Pair::new(c.at.i - p, c.at.j)),
+                Axis::Column => Cell::new(c.color, IntPair::new(c.at.i, c.at.j - p)),
+                Axis::Row => Cell::new(c.color, IntPair::new(c.at.i - p, c.at.j)),
             };
             let fits = cells
                 .iter()
@@ -849,7 +852,7 @@ mod tests {
             // Parts of the grid with holes, and sometimes a colour that does not fit.
             let (i, j) = ((corner / 17 % 11) as i16, (corner % 17) as i16);
             let part = [(0, 0), (0, 1), (1, 1), (2, 0), (2, 1)].map(|(a, b)| {
-                let at = Pair::new(i + a, j + b);
+                let at = IntPair::new(i + a, j + b);
                 let color = cells[at.i as usize * 19 + at.j as usize];
                 Cell::new(i32::from(color) + i32::from(corner % 5 == 4), at)
             });

@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 use crate::fault::{Fault, Outcome};
-use crate::value::{Grid, Tuple, Value};
+use crate::value::{GridView, Tuple, Value};
 
 use super::Run;
 
@@ -19,7 +19,7 @@ impl<'r> Run<'r> {
         if height == 0 || width == 0 {
             return self.empty_rows(height);
         }
-        Ok(Value::Grid(self.alloc(Grid {
+        Ok(Value::Grid(self.alloc(GridView {
             height,
             width,
             cells,
@@ -60,8 +60,8 @@ impl<'r> Run<'r> {
     /// Returns the rows of a grid from the last to the first, if there is [quick
     /// room](Run::quick_room).
     #[inline(always)]
-    pub(crate) fn quick_rows_upward(&mut self, grid: &Grid<'_>) -> Option<Value<'r>> {
-        let Grid {
+    pub(crate) fn quick_rows_upward(&mut self, grid: &GridView<'_>) -> Option<Value<'r>> {
+        let GridView {
             height,
             width,
             cells,
@@ -79,7 +79,7 @@ impl<'r> Run<'r> {
         let cells = by_width!(
             1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30
         );
-        Some(Value::Grid(head.write(Grid {
+        Some(Value::Grid(head.write(GridView {
             height,
             width,
             cells,
@@ -89,7 +89,11 @@ impl<'r> Run<'r> {
     /// Returns two grids of one width, one above the other, if there is [quick
     /// room](Run::quick_room).
     #[inline(always)]
-    pub(crate) fn quick_stack(&mut self, above: &Grid<'_>, below: &Grid<'_>) -> Option<Value<'r>> {
+    pub(crate) fn quick_stack(
+        &mut self,
+        above: &GridView<'_>,
+        below: &GridView<'_>,
+    ) -> Option<Value<'r>> {
         let height = above.height.checked_add(below.height)?;
         let (a, b) = (above.cells, below.cells);
         if a.len().max(b.len()) > SHORT {
@@ -101,7 +105,7 @@ impl<'r> Run<'r> {
         copy_row(second, b);
         // SAFETY: `first` and `second` cover all places, and `copy_row` has written both in full.
         let cells = unsafe { places.assume_init_ref() };
-        Some(Value::Grid(head.write(Grid {
+        Some(Value::Grid(head.write(GridView {
             height,
             width: above.width,
             cells,
@@ -114,7 +118,7 @@ impl<'r> Run<'r> {
     /// less time.
     #[inline(always)]
     fn quick_room(&mut self, cells: usize) -> Option<(GridHead<'r>, &'r mut [MaybeUninit<u8>])> {
-        const HEAD: usize = size_of::<Grid<'_>>();
+        const HEAD: usize = size_of::<GridView<'_>>();
         if cells > QUICK || cells > self.limits.size {
             return None;
         }
@@ -165,7 +169,7 @@ impl<'r> Run<'r> {
 
     /// Returns the value as a grid, if it is one.
     #[inline(always)]
-    pub(crate) fn as_grid(&mut self, v: Value<'r>) -> Option<&'r Grid<'r>> {
+    pub(crate) fn as_grid(&mut self, v: Value<'r>) -> Option<&'r GridView<'r>> {
         match v {
             Value::Grid(grid) => Some(grid),
             _ => self.other_as_grid(v),
@@ -174,7 +178,7 @@ impl<'r> Run<'r> {
 
     /// Returns a grid that is not in its compact form.
     #[inline(never)]
-    fn other_as_grid(&mut self, v: Value<'r>) -> Option<&'r Grid<'r>> {
+    fn other_as_grid(&mut self, v: Value<'r>) -> Option<&'r GridView<'r>> {
         match v {
             Value::Tuple(tuple) => self.tuple_as_grid(tuple),
             Value::Segment(_) => {
@@ -189,7 +193,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    fn tuple_as_grid(&mut self, tuple: &'r Tuple<'r>) -> Option<&'r Grid<'r>> {
+    fn tuple_as_grid(&mut self, tuple: &'r Tuple<'r>) -> Option<&'r GridView<'r>> {
         let known = self.tuple_known(tuple).ok()?;
         if let Some(grid) = known.grid.get() {
             return grid;
@@ -200,7 +204,7 @@ impl<'r> Run<'r> {
     }
 
     /// Copies rows of equal length and plain small integers together.
-    fn gather_grid(&mut self, rows: &[Value<'r>]) -> Option<&'r Grid<'r>> {
+    fn gather_grid(&mut self, rows: &[Value<'r>]) -> Option<&'r GridView<'r>> {
         let width = self.tuple_len(*rows.first()?)?;
         if width == 0 {
             return None;
@@ -213,7 +217,7 @@ impl<'r> Run<'r> {
         });
         let grid = if complete {
             self.slice(&bytes).ok().and_then(|cells| {
-                self.alloc(Grid {
+                self.alloc(GridView {
                     height: rows.len(),
                     width,
                     cells,
@@ -229,7 +233,7 @@ impl<'r> Run<'r> {
 }
 
 /// The place for a grid, without its cells.
-type GridHead<'r> = &'r mut MaybeUninit<Grid<'r>>;
+type GridHead<'r> = &'r mut MaybeUninit<GridView<'r>>;
 
 /// More cells than any grid of ARC has, and few enough that no sum overflows.
 const QUICK: usize = 1024;

@@ -7,7 +7,7 @@ use crate::arena::ALIGN;
 use crate::fault::{Fault, Outcome};
 use crate::set::{Set, Walk};
 use crate::table::Literal;
-use crate::value::{Cell, Concat, Pair, Row, Tuple, TupleKnown, Value};
+use crate::value::{Cell, Concat, IntPair, Row, Tuple, TupleKnown, Value};
 
 use super::Run;
 
@@ -139,7 +139,7 @@ impl<'r> Run<'r> {
     fn general_tuple(&mut self, items: &'r [Value<'r>]) -> Outcome<Value<'r>> {
         if let [Value::Int(i), Value::Int(j), Value::Int(color)] = *items
             && self.triples()
-            && let (Some(at), Ok(color)) = (Pair::fit(i, j), color.try_into())
+            && let (Some(at), Ok(color)) = (IntPair::fit(i, j), color.try_into())
         {
             return Ok(Value::cell(Cell::new(color, at)));
         }
@@ -237,7 +237,7 @@ impl<'r> Run<'r> {
     pub(crate) fn pair(&mut self, a: Value<'r>, b: Value<'r>) -> Outcome<Value<'r>> {
         match (a, b) {
             (Value::Int(i), Value::Int(j)) => {
-                if let Some(pair) = Pair::fit(i, j) {
+                if let Some(pair) = IntPair::fit(i, j) {
                     return Ok(Value::pair(pair));
                 }
             }
@@ -260,7 +260,7 @@ impl<'r> Run<'r> {
     /// `(i, j)` for any two numbers.
     #[inline]
     pub(crate) fn int_pair(&mut self, i: i64, j: i64) -> Outcome<Value<'r>> {
-        match Pair::fit(i, j) {
+        match IntPair::fit(i, j) {
             Some(pair) => Ok(Value::pair(pair)),
             None => self.pair(Value::Int(i), Value::Int(j)),
         }
@@ -270,12 +270,12 @@ impl<'r> Run<'r> {
     #[inline]
     pub(crate) fn row(&mut self, cells: &'r [u8]) -> Outcome<Value<'r>> {
         if let [a, b] = *cells {
-            return Ok(Value::pair(Pair::new(a.into(), b.into())));
+            return Ok(Value::pair(IntPair::new(a.into(), b.into())));
         }
         if let [i, j, color] = *cells
             && self.triples()
         {
-            let at = Pair::new(i.into(), j.into());
+            let at = IntPair::new(i.into(), j.into());
             return Ok(Value::cell(Cell::new(color.into(), at)));
         }
         Ok(Value::Row(self.alloc(Row { cells })?))

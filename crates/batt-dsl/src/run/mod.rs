@@ -12,7 +12,7 @@ use crate::fault::{Fault, Outcome};
 use crate::memory::{Allowance, Cost, Memory};
 use crate::profile::Profile;
 use crate::set::{Chains, KeyIndex, NeighborOrders, Plane, Table};
-use crate::value::{Cell, Grid, Pair, Value};
+use crate::value::{Cell, GridView, IntPair, Value};
 
 /// The limits of one run. Exceeding one ends the run with a fault of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +85,7 @@ pub(crate) const MAX_DEPTH: u32 = 990;
 /// Buffers that operations borrow; empty between operations.
 #[derive(Default)]
 pub(crate) struct Scratch {
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<IntPair>,
     pub cells: Vec<Cell>,
     pub bytes: Vec<u8>,
     pub numbers: Vec<u32>,
@@ -154,7 +154,7 @@ impl Workspace {
         body: impl for<'r> FnOnce(&mut Run<'r>) -> T,
     ) -> T {
         // An input that the body cannot see.
-        let unused = Grid {
+        let unused = GridView {
             height: 1,
             width: 1,
             cells: &[0],
@@ -167,7 +167,7 @@ impl Workspace {
     #[inline]
     pub fn run_on<T>(
         &mut self,
-        input: &Grid<'_>,
+        input: &GridView<'_>,
         dialect: Dialect,
         limits: &Limits,
         body: impl for<'r> FnOnce(&mut Run<'r>, Value<'r>) -> T,

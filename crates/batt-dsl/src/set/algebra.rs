@@ -5,7 +5,7 @@ use super::origin::{Collapse, Images, Merge, Names, Selection, Union, Walk, walk
 use super::{Bounds, Elems, Origin, Set};
 use crate::fault::Outcome;
 use crate::run::Run;
-use crate::value::{Cell, Pair, Value};
+use crate::value::{Cell, IntPair, Value};
 
 /// The kind of all elements of several patches.
 #[derive(Clone, Copy)]
@@ -14,7 +14,7 @@ enum Kind {
     Cells,
 }
 
-fn pairs_of<'r>(member: Value<'r>) -> Option<&'r [Pair]> {
+fn pairs_of<'r>(member: Value<'r>) -> Option<&'r [IntPair]> {
     match member.as_set()?.elems {
         Elems::Pairs(pairs) => Some(pairs),
         _ => None,
@@ -406,7 +406,7 @@ impl<'r> Run<'r> {
                     None => self
                         .scratch
                         .index
-                        .gather(lists, total, &mut kept, Pair::key, name),
+                        .gather(lists, total, &mut kept, IntPair::key, name),
                 }
                 let elements = self.slice(&kept);
                 self.scratch.pairs = kept;

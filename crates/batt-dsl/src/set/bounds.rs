@@ -1,6 +1,6 @@
 //! Bounding boxes, and locations as bits of one.
 
-use crate::value::Pair;
+use crate::value::IntPair;
 
 /// The bounding box of a patch, all ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    pub(super) fn of(mut pairs: impl Iterator<Item = Pair>) -> Option<Bounds> {
+    pub(super) fn of(mut pairs: impl Iterator<Item = IntPair>) -> Option<Bounds> {
         let first = pairs.next()?;
         // Four local variables stay in four registers.
         let (mut top, mut left, mut bottom, mut right) = (first.i, first.j, first.i, first.j);
@@ -35,7 +35,7 @@ impl Bounds {
     }
 
     /// Returns the bounds of one location.
-    pub(crate) fn at(p: Pair) -> Bounds {
+    pub(crate) fn at(p: IntPair) -> Bounds {
         Bounds {
             top: p.i,
             left: p.j,
@@ -46,7 +46,7 @@ impl Bounds {
 
     /// Grows the bounds to include a location.
     #[inline(always)]
-    pub(crate) fn include(&mut self, p: Pair) {
+    pub(crate) fn include(&mut self, p: IntPair) {
         self.top = self.top.min(p.i);
         self.left = self.left.min(p.j);
         self.bottom = self.bottom.max(p.i);
@@ -54,7 +54,7 @@ impl Bounds {
     }
 
     /// Returns the bounds moved by a vector, if they stay in range.
-    pub(crate) fn translated(self, by: Pair) -> Option<Bounds> {
+    pub(crate) fn translated(self, by: IntPair) -> Option<Bounds> {
         Some(Bounds {
             top: self.top.checked_add(by.i)?,
             left: self.left.checked_add(by.j)?,
@@ -75,7 +75,7 @@ impl Bounds {
 
     /// Returns the position of a location inside the box, counted row by row.
     #[inline(always)]
-    pub(super) fn position(self, p: Pair) -> usize {
+    pub(super) fn position(self, p: IntPair) -> usize {
         let row = (i32::from(p.i) - i32::from(self.top)) as usize;
         row * self.width() as usize + (i32::from(p.j) - i32::from(self.left)) as usize
     }
@@ -101,7 +101,7 @@ pub(crate) struct Locations<'r> {
 impl Locations<'_> {
     /// Says whether a location is among them.
     #[inline(always)]
-    pub fn contain(&self, p: Pair) -> bool {
+    pub fn contain(&self, p: IntPair) -> bool {
         let b = self.bounds;
         let inside = p.i >= b.top && p.i <= b.bottom && p.j >= b.left && p.j <= b.right;
         // Membership is unpredictable, so this avoids a branch.

@@ -4,17 +4,17 @@ use std::cell::Cell as Slot;
 
 use crate::fault::Outcome;
 use crate::run::Run;
-use crate::value::{Cell, Pair, Value};
+use crate::value::{Cell, IntPair, Value};
 
 use super::line::between;
 use super::{Bounds, Elems, Origin, Set, same_form};
 
 /// Returns the pair that a tuple equals, if any. Bools count as numbers here.
-pub(crate) fn numeric_pair(v: Value<'_>) -> Option<Pair> {
+pub(crate) fn numeric_pair(v: Value<'_>) -> Option<IntPair> {
     match v {
         Value::Pair(p) => Some(p.get()),
         Value::Tuple(t) => match *t.items {
-            [i, j] => Pair::fit(i.integral()?, j.integral()?),
+            [i, j] => IntPair::fit(i.integral()?, j.integral()?),
             _ => None,
         },
         _ => None,
@@ -31,7 +31,7 @@ impl<'r> Run<'r> {
                 [c, at] if !self.triples() => Some(Cell::new(color(c)?, numeric_pair(at)?)),
                 [i, j, c] if self.triples() => Some(Cell::new(
                     color(c)?,
-                    Pair::fit(i.integral()?, j.integral()?)?,
+                    IntPair::fit(i.integral()?, j.integral()?)?,
                 )),
                 _ => None,
             },
@@ -73,7 +73,7 @@ impl<'r> Run<'r> {
     }
 
     /// *Build* of locations known to be distinct, in this insertion order.
-    pub(crate) fn build_distinct_pairs(&mut self, pairs: &[Pair]) -> Outcome<&'r Set<'r>> {
+    pub(crate) fn build_distinct_pairs(&mut self, pairs: &[IntPair]) -> Outcome<&'r Set<'r>> {
         let pairs = self.slice(pairs)?;
         self.set(Elems::Pairs(pairs), Origin::Build)
     }
@@ -211,7 +211,7 @@ impl<'r> Run<'r> {
 
     /// Returns distinct values in the most compact form, which depends on the elements alone.
     pub(crate) fn compact(&mut self, values: &'r [Value<'r>]) -> Outcome<Elems<'r>> {
-        let origin = Pair::new(0, 0);
+        let origin = IntPair::new(0, 0);
         if values.iter().all(|v| matches!(v, Value::Pair(_))) {
             let pairs = values.iter().map(|v| match v {
                 Value::Pair(p) => p.get(),

@@ -26,7 +26,7 @@ use std::cell::Cell as Slot;
 use crate::fault::{Fault, Outcome};
 use crate::hash;
 use crate::run::Run;
-use crate::value::{Cell, Pair, Value};
+use crate::value::{Cell, IntPair, Value};
 
 pub(crate) use algebra::same_form;
 pub use bounds::Bounds;
@@ -45,7 +45,7 @@ pub use table_view::SetTable;
 #[derive(Clone, Copy)]
 pub(crate) enum Elems<'r> {
     /// Locations only (an *Indices*), or nothing.
-    Pairs(&'r [Pair]),
+    Pairs(&'r [IntPair]),
     /// Coloured cells only (an *Object*).
     Cells(&'r [Cell]),
     /// Anything else.
@@ -412,7 +412,7 @@ impl<'r> Set<'r> {
     }
 
     /// Returns one bit per location of the bounding box, unless that is too large.
-    fn bits(&self, run: &mut Run<'r>, pairs: &[Pair], b: Bounds) -> Option<&'r [u64]> {
+    fn bits(&self, run: &mut Run<'r>, pairs: &[IntPair], b: Bounds) -> Option<&'r [u64]> {
         if let Some(bits) = self.noted(|known| known.bits.get()) {
             return Some(bits);
         }
@@ -534,7 +534,7 @@ impl<'r> Set<'r> {
 /// be the same for all lines of one length around one centre. The numbers have 32 bits, so that two
 /// are multiplied at a time.
 #[inline(always)]
-fn print(p: Pair) -> u32 {
+fn print(p: IntPair) -> u32 {
     u32::from(p.i as u16) | u32::from(p.j as u16) << 16
 }
 /// Does the same for a cell. The colour takes bits that locations of grids do not use.
@@ -552,7 +552,7 @@ fn sum_of(prints: impl Iterator<Item = u32>) -> u64 {
     prints.fold(0, |sum, print| sum.wrapping_add(square(print)))
 }
 /// Does the same for a line that is [laid out](line): its prints are equally far apart.
-fn sum_of_line(pairs: &[Pair]) -> u64 {
+fn sum_of_line(pairs: &[IntPair]) -> u64 {
     let n = pairs.len() as i64;
     let first = i64::from(print(pairs[0]));
     let step = pairs.get(1).map_or(0, |&p| i64::from(print(p)) - first);

@@ -7,7 +7,7 @@ use super::{Chains, Elems, KeyIndex, Plane, Set};
 use crate::fault::{Fault, Outcome};
 use crate::hash;
 use crate::run::Run;
-use crate::value::{Cell, Grid, Pair, Value};
+use crate::value::{Cell, GridView, IntPair, Value};
 
 /// The construction of a set, in the words of the specification. *Elements* means the set's own
 /// array of distinct elements.
@@ -38,7 +38,7 @@ pub(crate) enum Origin<'r> {
     /// Four direct and four diagonal neighbours, in that sequence: the union of two frozen sets.
     Neighbors,
     /// The frame of a rectangle: `box`, `inbox`, `outbox`.
-    Frame { from: Pair, to: Pair },
+    Frame { from: IntPair, to: IntPair },
     /// An object found by the flood fill of `objects`: the one whose cells are our elements.
     Flood(&'r Flood<'r>),
 }
@@ -192,7 +192,7 @@ pub(crate) enum Walk<'r> {
 
 /// The result of the flood fill of `objects`, shared by the objects it found.
 pub(crate) struct Flood<'r> {
-    pub grid: &'r Grid<'r>,
+    pub grid: &'r GridView<'r>,
     pub diagonal: bool,
     pub univalued: bool,
     /// Background colour, if cells of it are left out.
@@ -601,8 +601,8 @@ fn build_nested<'r>(run: &mut Run<'r>, values: &[Value<'r>]) -> Outcome<Vec<u32>
 fn construct_frame<'r>(
     run: &mut Run<'r>,
     set: &'r Set<'r>,
-    from: Pair,
-    to: Pair,
+    from: IntPair,
+    to: IntPair,
     hashes: &[u64],
     table: &mut Table,
 ) -> Outcome<()> {
@@ -615,8 +615,8 @@ fn construct_frame<'r>(
     for (k, p) in elements.iter().enumerate() {
         index.find_or_insert(p.key(), k as u32, |_| true);
     }
-    let number = |p: Pair| index.get(p.key()).unwrap_or(EMPTY);
-    let line = |pairs: &mut dyn Iterator<Item = Pair>| {
+    let number = |p: IntPair| index.get(p.key()).unwrap_or(EMPTY);
+    let line = |pairs: &mut dyn Iterator<Item = IntPair>| {
         let mut line = Table::default();
         line.clear();
         pairs.for_each(|p| line.add(hashes, number(p)));
@@ -629,8 +629,8 @@ fn construct_frame<'r>(
         both.merge_table(hashes, b);
         both
     };
-    let column = |j: i16| line(&mut (from.i..=to.i).map(|i| Pair::new(i, j)));
-    let row = |i: i16| line(&mut (from.j..=to.j).map(|j| Pair::new(i, j)));
+    let column = |j: i16| line(&mut (from.i..=to.i).map(|i| IntPair::new(i, j)));
+    let row = |i: i16| line(&mut (from.j..=to.j).map(|j| IntPair::new(i, j)));
     let vertical = union(&column(from.j), &column(to.j));
     let horizontal = union(&row(from.i), &row(to.i));
     let frame = union(&vertical, &horizontal);
@@ -703,7 +703,7 @@ pub(crate) fn flood_sequence<'r>(
     occupied_count: &mut usize,
     mut accept: impl FnMut(&mut Run<'r>, u32) -> Outcome<bool>,
 ) -> Outcome<Vec<u32>> {
-    let place = |p: usize| Pair::new((p / width) as i16, (p % width) as i16);
+    let place = |p: usize| IntPair::new((p / width) as i16, (p % width) as i16);
     let places: Vec<u64> = (0..height * width)
         .map(|p| hash::pair((p / width) as i16, (p % width) as i16))
         .collect();
@@ -772,7 +772,7 @@ const UNKNOWN: [u8; 8] = [0; 8];
 
 impl NeighborOrders {
     /// Returns positions in [`neighborhood`](crate::ops::neighborhood), in iteration order.
-    fn of(&mut self, at: Pair, diagonal: bool, spare: &mut Table) -> &[u8] {
+    fn of(&mut self, at: IntPair, diagonal: bool, spare: &mut Table) -> &[u8] {
         let count = if diagonal { 8 } else { 4 };
         let (i, j) = (at.i as usize, at.j as usize);
         if i >= REMEMBERED || j >= REMEMBERED {
@@ -790,7 +790,7 @@ impl NeighborOrders {
     }
 }
 
-fn neighbor_order(at: Pair, diagonal: bool, table: &mut Table) -> [u8; 8] {
+fn neighbor_order(at: IntPair, diagonal: bool, table: &mut Table) -> [u8; 8] {
     let hashes = crate::ops::neighborhood(at).map(|p| hash::pair(p.i, p.j));
     table.clear();
     (0..4).for_each(|e| table.add(&hashes, e));

@@ -2,7 +2,7 @@
 
 use super::Bounds;
 use super::layout::EMPTY;
-use crate::value::{Cell, Pair};
+use crate::value::{Cell, IntPair};
 
 /// A rectangle of the plane with room for one number per location.
 ///
@@ -46,13 +46,13 @@ impl Plane {
 
     /// Returns the number stored for a location that has one.
     #[inline(always)]
-    pub fn number(&self, p: Pair) -> u32 {
+    pub fn number(&self, p: IntPair) -> u32 {
         self.entries[position(self.origin, self.width, p)].1
     }
 }
 
 #[inline(always)]
-fn position(origin: (i32, i32), width: usize, p: Pair) -> usize {
+fn position(origin: (i32, i32), width: usize, p: IntPair) -> usize {
     let (i, j) = (
         (i32::from(p.i) - origin.0) as usize,
         (i32::from(p.j) - origin.1) as usize,
@@ -72,7 +72,7 @@ pub(crate) struct View<'p> {
 impl View<'_> {
     /// Returns the number stored for a location of the rectangle, or stores and returns `number`.
     #[inline(always)]
-    pub fn find_or_insert(&mut self, p: Pair, number: u32) -> u32 {
+    pub fn find_or_insert(&mut self, p: IntPair, number: u32) -> u32 {
         let entry = &mut self.entries[position(self.origin, self.width, p)];
         if entry.0 != self.generation {
             *entry = (self.generation, number);

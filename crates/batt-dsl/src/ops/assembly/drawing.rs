@@ -6,7 +6,7 @@ use crate::ops::color::mostcolor;
 use crate::ops::patch::{dims as dimensions, inside, shift, toindices};
 use crate::run::Run;
 use crate::set::{Bounds, Elems, Set};
-use crate::value::{Cell, Grid, Pair, Value};
+use crate::value::{Cell, GridView, IntPair, Value};
 
 use super::FAMILY;
 
@@ -80,7 +80,7 @@ pub(super) fn byte(v: Value<'_>) -> Option<u8> {
 #[inline(always)]
 fn recolored<'r>(
     run: &mut Run<'r>,
-    grid: &'r Grid<'r>,
+    grid: &'r GridView<'r>,
     map: impl Fn(u8) -> u8,
 ) -> Outcome<Value<'r>> {
     let cells = run.slice_filled(grid.cells.len(), 0u8)?;
@@ -297,7 +297,7 @@ pub(in crate::ops) fn compact_patch<'r>(
 
 /// Calls `visit` with every location of a patch in compact form, in no particular order.
 #[inline(always)]
-fn visit_locations(set: &Set<'_>, mut visit: impl FnMut(Pair)) {
+fn visit_locations(set: &Set<'_>, mut visit: impl FnMut(IntPair)) {
     match set.elems {
         Elems::Pairs(pairs) => pairs.iter().for_each(|&at| visit(at)),
         Elems::Cells(cells) => cells.iter().for_each(|c| visit(c.at)),
@@ -307,7 +307,7 @@ fn visit_locations(set: &Set<'_>, mut visit: impl FnMut(Pair)) {
 
 /// Returns a copy of the grid's cells to write on `writes` times.
 #[inline(always)]
-fn copy_cells<'r>(run: &mut Run<'r>, grid: &Grid<'r>, writes: usize) -> Outcome<&'r mut [u8]> {
+fn copy_cells<'r>(run: &mut Run<'r>, grid: &GridView<'r>, writes: usize) -> Outcome<&'r mut [u8]> {
     run.spend(grid.cells.len() / 8 + writes)?;
     let cells = run.slice_filled(grid.cells.len(), 0u8)?;
     cells.copy_from_slice(grid.cells);
@@ -329,7 +329,7 @@ fn compact_cells<'r>(set: &'r Set<'r>) -> Option<&'r [Cell]> {
 
 /// Says whether cells of different colours meet at one location of a grid. Cells outside are not
 /// drawn.
-fn colors_meet<'r>(run: &mut Run<'r>, grid: &Grid<'_>, set: &Set<'r>, cells: &[Cell]) -> bool {
+fn colors_meet<'r>(run: &mut Run<'r>, grid: &GridView<'_>, set: &Set<'r>, cells: &[Cell]) -> bool {
     let bounds = Bounds {
         top: 0,
         left: 0,
@@ -346,7 +346,7 @@ fn colors_meet<'r>(run: &mut Run<'r>, grid: &Grid<'_>, set: &Set<'r>, cells: &[C
 /// `paint`, or `underpaint` where `under` shows. `None` when the object is not in compact form.
 fn paint_compact<'r>(
     run: &mut Run<'r>,
-    grid: &'r Grid<'r>,
+    grid: &'r GridView<'r>,
     set: &'r Set<'r>,
     under: Option<u8>,
 ) -> Outcome<Option<Value<'r>>> {

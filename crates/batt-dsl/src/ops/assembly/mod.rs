@@ -7,7 +7,7 @@ use crate::op;
 use crate::python::slice_bounds;
 use crate::run::Run;
 use crate::table::Op;
-use crate::value::{Grid, Returned, Value};
+use crate::value::{GridView, Returned, Value};
 
 use super::measure;
 use super::mirror::{dmirror, rot90, rot270};
@@ -93,7 +93,7 @@ fn stretch<'r>(
 /// `crop` of a grid in compact form.
 fn crop_compact<'r>(
     run: &mut Run<'r>,
-    grid: &'r Grid<'r>,
+    grid: &'r GridView<'r>,
     start: (i64, i64),
     dims: (i64, i64),
 ) -> Outcome<Value<'r>> {
@@ -109,7 +109,7 @@ fn crop_compact<'r>(
 /// Returns the rows and columns in these half-open ranges, which lie inside the grid.
 fn cut<'r>(
     run: &mut Run<'r>,
-    grid: &'r Grid<'r>,
+    grid: &'r GridView<'r>,
     (top, bottom): (usize, usize),
     (left, right): (usize, usize),
 ) -> Outcome<Value<'r>> {
@@ -403,7 +403,7 @@ op! {
 
 /// Returns these rows of a grid; an empty range gives the empty tuple.
 #[inline(always)]
-fn rows<'r>(run: &mut Run<'r>, grid: &Grid<'r>, from: usize, to: usize) -> Outcome<Value<'r>> {
+fn rows<'r>(run: &mut Run<'r>, grid: &GridView<'r>, from: usize, to: usize) -> Outcome<Value<'r>> {
     let cells = &grid.cells[from * grid.width..to * grid.width];
     run.grid(to - from, grid.width, cells)
 }
@@ -450,7 +450,7 @@ op! {
 /// twice does.
 fn columns<'r>(
     run: &mut Run<'r>,
-    grid: &'r Grid<'r>,
+    grid: &'r GridView<'r>,
     from: usize,
     to: usize,
 ) -> Outcome<Value<'r>> {
@@ -526,7 +526,7 @@ fn uniform<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<bool> {
     Ok(others.iter().all(|&v| run.eq_member(v, first)))
 }
 
-fn compress_compact<'r>(run: &mut Run<'r>, grid: &'r Grid<'r>) -> Outcome<Value<'r>> {
+fn compress_compact<'r>(run: &mut Run<'r>, grid: &'r GridView<'r>) -> Outcome<Value<'r>> {
     run.spend(grid.cells.len() / 8)?;
     let top = grid.row(0);
     let mut varied_columns = vec![false; grid.width];

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::memory::Memory;
 use crate::ops::members::Members;
-use crate::value::{Form, Pair, Value};
+use crate::value::{Form, IntPair, Value};
 
 /// The values of one expression for all elements.
 #[derive(Clone)]
@@ -210,7 +210,7 @@ impl<'r> Column<'r> {
                 }
                 for (k, value) in values.iter_mut().enumerate() {
                     // The bounds were checked: both numbers fit 16 bits.
-                    *value = Value::pair(Pair::new(i.get(k) as i16, j.get(k) as i16));
+                    *value = Value::pair(IntPair::new(i.get(k) as i16, j.get(k) as i16));
                 }
             }
             _ => return None,

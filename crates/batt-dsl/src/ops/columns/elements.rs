@@ -6,7 +6,7 @@ use super::column::{Cells, Column};
 use super::{Attempt, End, Walk, known_or_end};
 use crate::ops::members::Members;
 use crate::set::Elems;
-use crate::value::{Cell, Pair, Value};
+use crate::value::{Cell, IntPair, Value};
 
 /// The nesting depth up to which tuples of tuples are split into columns.
 const NESTED: u32 = 3;
@@ -21,7 +21,7 @@ impl<'r> Walk<'_, 'r> {
 
     pub(super) fn locations(
         &mut self,
-        pairs: impl Iterator<Item = Pair> + Clone,
+        pairs: impl Iterator<Item = IntPair> + Clone,
     ) -> Attempt<Column<'r>> {
         let i = self.measured(pairs.clone().map(|pair| pair.i.into()).collect())?;
         let j = self.measured(pairs.map(|pair| pair.j.into()).collect())?;

@@ -5,7 +5,7 @@ use crate::dialect::Dialect;
 use crate::memo::tests::{OFF, Trace, nearer, nearest, random_run, run, tuples};
 use crate::owned::OwnedValue;
 use crate::run::{Limits, Workspace};
-use crate::value::Pair;
+use crate::value::IntPair;
 
 /// Returns a workspace that calls functions on all elements at once from this many on.
 fn workspace(least: usize) -> Workspace {
@@ -220,7 +220,7 @@ fn functions(
     workspace.run(dialect, limits, |run| {
         let cells: Vec<u8> = (0..64).map(|k| ((k * k + seed * k) % 5) as u8).collect();
         let grid = run.input(8, 8, &cells).expect("room");
-        let location = Value::pair(Pair::new(2, -1));
+        let location = Value::pair(IntPair::new(2, -1));
         let mut maker = Maker {
             run,
             dialect,

@@ -9,7 +9,7 @@ use crate::op;
 use crate::run::Run;
 use crate::set::{Elems, Origin, Product, Set, Walk};
 use crate::table::Op;
-use crate::value::{Pair, Tuple, Value};
+use crate::value::{IntPair, Tuple, Value};
 
 use super::members::Members;
 
@@ -470,7 +470,7 @@ op! {
             let mut pairs = std::mem::take(&mut run.scratch.pairs);
             pairs.clear();
             for &j in &columns {
-                pairs.extend(rows.iter().map(|&i| Pair::new(i, j)));
+                pairs.extend(rows.iter().map(|&i| IntPair::new(i, j)));
             }
             run.scratch.index.dedupe(&mut pairs, |p| p.key());
             let set = run.build_distinct_pairs(&pairs);
@@ -545,7 +545,7 @@ op! {
             run.spend(a.cells.len())?;
             let both = a.cells.iter().zip(b.cells);
             let pairs = run.slice_from(
-                both.map(|(&x, &y)| Value::pair(Pair::new(x.into(), y.into()))),
+                both.map(|(&x, &y)| Value::pair(IntPair::new(x.into(), y.into()))),
             )?;
             return run.tuple_of(pairs);
         }

@@ -10,7 +10,7 @@ use crate::ops::measure::{self, Axis, MAX_MOVES, Measure};
 use crate::ops::segmentation;
 use crate::run::Run;
 use crate::table::Op;
-use crate::value::{Pair, Value};
+use crate::value::{IntPair, Value};
 
 const FAMILY: &str = "measure";
 
@@ -257,18 +257,18 @@ safe! {
         let (bi, bj) = center_of_indices(run, b)?;
         if run.eq(ai, bi) {
             let j = towards(run, aj, bj)?;
-            return Ok(Value::pair(Pair::new(0, j)));
+            return Ok(Value::pair(IntPair::new(0, j)));
         }
         let i = towards(run, ai, bi)?;
         if run.eq(aj, bj) {
-            return Ok(Value::pair(Pair::new(i, 0)));
+            return Ok(Value::pair(IntPair::new(i, 0)));
         }
         if i < 0 && !run.lt(bi, ai)? {
             // A nan has no direction.
             return Ok(Value::None);
         }
         let j = towards(run, aj, bj)?;
-        Ok(Value::pair(Pair::new(i, j)))
+        Ok(Value::pair(IntPair::new(i, j)))
     }
 }
 
@@ -364,9 +364,9 @@ safe! {
         let (to_i, to_j) = run.unpack2(to)?;
         let vertical = vmatching(run, source, destination)?;
         let step = if run.truth(vertical) {
-            Pair::new(towards(run, from_i, to_i)?, 0)
+            IntPair::new(towards(run, from_i, to_i)?, 0)
         } else {
-            Pair::new(0, towards(run, from_j, to_j)?)
+            IntPair::new(0, towards(run, from_j, to_j)?)
         };
         let (mut moved, mut moves) = (source, 0);
         while (moves as u32) < MAX_MOVES {
@@ -377,7 +377,7 @@ safe! {
             moves += 1;
             moved = shift(run, moved, Value::pair(step))?;
         }
-        Ok(Value::pair(Pair::new(step.i * moves, step.j * moves)))
+        Ok(Value::pair(IntPair::new(step.i * moves, step.j * moves)))
     }
 }
 

@@ -60,8 +60,8 @@ macro_rules! safe {
                 $b: $b_ty, $crate::value::Value<'r>;
                 $c: $c_ty, Option<$crate::value::Value<'r>>
             ] $returns [$($order)?]
-            [Code::TwoOrThree(|run, $a, $b, $c| Returned::new(super::$name(run, $a, $b, $c)))]
-            [Code::TwoOrThree(|run, $a, $b, $c| {
+            [OpCode::TwoOrThree(|run, $a, $b, $c| Returned::new(super::$name(run, $a, $b, $c)))]
+            [OpCode::TwoOrThree(|run, $a, $b, $c| {
                 run.profiled(&OP, |run| Returned::new(super::$name(run, $a, $b, $c)))
             })]
             $run $body
@@ -106,9 +106,9 @@ macro_rules! safe {
 
         #[doc(hidden)]
         pub mod $name {
-            use $crate::table::{Code, Fallback, Op, Param, Type};
+            use $crate::table::{OpCode, Fallback, Op, OpParam, Type};
             use $crate::value::Returned;
-            const PARAMS: &[Param] = &[$(Param {
+            const PARAMS: &[OpParam] = &[$(OpParam {
                 name: $crate::table::unescaped(stringify!($param)),
                 ty: Type::$ty,
             }),+];
