@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use batt_dsl::{Code, Dialect, Fallback, OpId};
+use batt_dsl::{Dialect, Fallback, OpCode, OpId};
 
 /// The text of `dispatch.cuh`.
 pub fn text(device: &Path) -> Result<String> {
@@ -50,8 +50,8 @@ pub fn text(device: &Path) -> Result<String> {
         "ANYTHING",
         &all,
         |id| match id.op().code {
-            Code::TwoOrThree(_) => "TWO_OR_THREE".to_owned(),
-            Code::Anything => "ANYTHING".to_owned(),
+            OpCode::TwoOrThree(_) => "TWO_OR_THREE".to_owned(),
+            OpCode::Anything => "ANYTHING".to_owned(),
             _ => id.op().arity().to_string(),
         },
     );

@@ -1,61 +1,62 @@
-//! Memory that is handed out piece by piece and taken back all at once, or back to an earlier position.
+//! A bump allocator whose memory is released all at once, or back to an earlier position.
 //!
-//! What `bumpalo` does, with less to do for a run of one or two steps: a piece costs an addition and a
-//! comparison, and taking everything back is one store unless the run needed a new chunk.
+//! It does what `bumpalo` does, with less work for a run of one or two steps: an allocation is an
+//! addition and a comparison, and a reset is one store unless the run needed a new chunk.
 
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 
-/// Every piece starts at a multiple of this.
+/// Every allocation starts at a multiple of this.
 pub(crate) const ALIGN: usize = align_of::<Word>();
 
-/// Chunks are made of these, for their alignment.
+/// The unit of a chunk, which gives the chunk its alignment.
 type Word = u64;
 
-/// Bytes of the first chunk; each further one is at least twice as large as the one before.
+/// Bytes of the first chunk. Each further chunk is at least twice as large as the one before.
 const FIRST_CHUNK: usize = 4096;
 
 /// An arena larger than this is given back to the system when it is reset.
 const KEEP: usize = 32 << 20;
 
-/// What released memory is overwritten with where assertions are checked, so that whoever still uses it is
-/// found out.
+/// The byte that overwrites released memory in debug builds, so that tests find values used too
+/// late.
 #[cfg(debug_assertions)]
 const RELEASED: u8 = 0xA5;
 
 pub(crate) struct Arena {
-    /// Where the free part of the newest chunk starts, always aligned, and where it ends.
+    /// Start of the free part of the newest chunk, always aligned, and its end.
     next: Cell<NonNull<u8>>,
     end: Cell<NonNull<u8>>,
-    /// Where the newest chunk starts.
+    /// Start of the newest chunk.
     start: Cell<NonNull<u8>>,
-    /// Is there more to do at a reset than to start over in the only chunk?
+    /// Whether a reset has more to do than to start over in the only chunk.
     untidy: Cell<bool>,
-    /// How many of the chunks are in use.
+    /// The number of chunks in use.
     used: Cell<usize>,
-    /// Those in use, the newest last, then spare ones, each larger than the one before.
+    /// The chunks in use, the newest last, then spare ones, each larger than the one before.
     chunks: RefCell<Vec<Chunk>>,
 }
 
 struct Chunk {
     start: NonNull<u8>,
-    /// Only capacity: the length stays 0.
+    /// Only the capacity is used: the length stays 0.
     words: Vec<Word>,
 }
 
-/// How much of an arena was in use at some moment.
+/// How much of an arena was in use at one moment.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Position {
     used: usize,
-    /// Where the free part of the newest chunk started.
+    /// Start of the free part of the newest chunk at that moment.
     next: NonNull<u8>,
 }
 
-// SAFETY: the pointers lead into the chunks, which move with the arena.
+// SAFETY: `next`, `end` and `start` point into `chunks`, which the arena owns and which move with
+// it. No other thread can hold a reference into them: allocations borrow the arena.
 unsafe impl Send for Arena {}
 
 impl Default for Arena {
-    /// An arena without memory.
+    /// Returns an arena without memory.
     fn default() -> Arena {
         let nowhere = NonNull::<Word>::dangling().cast();
         Arena {
@@ -70,7 +71,7 @@ impl Default for Arena {
 }
 
 impl Position {
-    /// Of an arena of which nothing is in use.
+    /// The position of an arena of which nothing is in use.
     pub const START: Position = Position {
         used: 0,
         next: NonNull::<Word>::dangling().cast(),
@@ -78,8 +79,8 @@ impl Position {
 }
 
 impl Arena {
-    /// Room for so many bytes, aligned to [`ALIGN`], not yet written and nobody else's until it is taken
-    /// back; none when the system has no memory.
+    /// Returns room for this many bytes, aligned to [`ALIGN`] and not yet written. No other
+    /// allocation overlaps it until it is released. Returns `None` when the system has no memory.
     #[inline(always)]
     pub fn room(&self, bytes: usize) -> Option<NonNull<u8>> {
         match self.room_at_hand(bytes) {
@@ -88,7 +89,7 @@ impl Arena {
         }
     }
 
-    /// As [`room`](Arena::room), but none where it takes a new chunk.
+    /// Does what [`room`](Arena::room) does, but returns `None` where that needs a new chunk.
     #[inline(always)]
     pub fn room_at_hand(&self, bytes: usize) -> Option<NonNull<u8>> {
         let size = bytes.checked_add(ALIGN - 1)? & !(ALIGN - 1);
@@ -97,7 +98,8 @@ impl Arena {
         if size > free {
             return None;
         }
-        // SAFETY: `size` bytes are free from here to the end of the chunk.
+        // SAFETY: `size <= free`, and `free` is the distance from `next` to the end of the chunk,
+        // so the sum stays inside the chunk.
         self.next.set(unsafe { next.add(size) });
         Some(next)
     }
@@ -109,7 +111,7 @@ impl Arena {
         let mut chunks = self.chunks.borrow_mut();
         let used = self.used.get();
         if chunks.get(used).is_none_or(|spare| spare.size() < size) {
-            // What is spare is too small, and would be in the way of a larger one.
+            // The spare chunk is too small and would stand in the way of a larger one.
             chunks.truncate(used);
             let doubled = chunks.last().map_or(FIRST_CHUNK, |last| 2 * last.size());
             let mut words: Vec<Word> = Vec::new();
@@ -124,21 +126,22 @@ impl Arena {
         }
         self.used.set(used + 1);
         let start = self.go_to(&chunks[used]);
-        // SAFETY: the chunk has room for `size` bytes.
+        // SAFETY: the chunk was chosen or made with at least `size` bytes, and `start` is its
+        // first.
         self.next.set(unsafe { start.add(size) });
         Some(start)
     }
 
-    /// Makes a chunk the newest, all of it free. Gives its start.
+    /// Makes a chunk the newest one, all of it free, and returns its start.
     fn go_to(&self, chunk: &Chunk) -> NonNull<u8> {
         self.start.set(chunk.start);
         self.next.set(chunk.start);
-        // SAFETY: this is the end of the chunk.
+        // SAFETY: `start + size` is one past the end of the chunk's allocation, which is in bounds.
         self.end.set(unsafe { chunk.start.add(chunk.size()) });
         chunk.start
     }
 
-    /// How much is in use now.
+    /// Returns how much is in use now.
     #[inline(always)]
     pub fn position(&self) -> Position {
         Position {
@@ -147,14 +150,14 @@ impl Arena {
         }
     }
 
-    /// Is nothing more in use than at that position?
+    /// Says whether exactly as much is in use as at a position.
     #[inline(always)]
     pub fn is_at(&self, position: Position) -> bool {
-        // Another chunk starts elsewhere.
+        // A position in another chunk has another address.
         self.next.get() == position.next
     }
 
-    /// Has what lies at this address been handed out after that position?
+    /// Says whether an address was allocated after a position.
     #[inline]
     pub fn is_after(&self, position: Position, address: NonNull<u8>) -> bool {
         if position.used == self.used.get() {
@@ -174,13 +177,12 @@ impl Arena {
         within || later.any(|chunk| chunk.holds(address))
     }
 
-    /// Takes back what was handed out after a position of this arena. Chunks that are not in use then stay
-    /// at hand.
+    /// Releases what was allocated after a position of this arena. The chunks stay at hand.
     ///
     /// # Safety
     ///
-    /// Nothing that was handed out after the position is used any more, and nothing before it has been taken
-    /// back since.
+    /// Nothing that was allocated after the position is used any more, and nothing that was
+    /// allocated before the position has been released since.
     #[inline]
     pub unsafe fn rewind(&self, to: Position) {
         #[cfg(debug_assertions)]
@@ -206,7 +208,7 @@ impl Arena {
         }
     }
 
-    /// Overwrites what was handed out after a position.
+    /// Overwrites what was allocated after a position.
     #[cfg(debug_assertions)]
     fn overwrite(&self, from: Position) {
         let (mut at, chunks) = (from.next, self.chunks.borrow());
@@ -219,7 +221,9 @@ impl Arena {
                 true => self.next.get().addr().get(),
                 false => chunk.start.addr().get() + chunk.size(),
             };
-            // SAFETY: this part of the chunk is nobody's any more, as the caller has promised.
+            // SAFETY: the range lies inside one chunk, between an earlier and the current start of
+            // its free part, and the caller of `rewind` has promised that nothing in it is used any
+            // more.
             unsafe { at.write_bytes(RELEASED, end - at.addr().get()) };
         }
     }
@@ -229,8 +233,8 @@ impl Arena {
         self.untidy.set(true);
     }
 
-    /// Takes everything back. The largest chunk is kept for the next run. Says whether the run has left more
-    /// behind than one chunk, or somebody has [said so](Arena::make_untidy).
+    /// Releases everything, and keeps the largest chunk for the next run. Returns whether the run
+    /// has used more than one chunk, or [`make_untidy`](Arena::make_untidy) was called.
     #[inline(always)]
     pub fn reset(&mut self) -> bool {
         let untidy = self.untidy.get();
@@ -273,10 +277,10 @@ impl Chunk {
 mod tests {
     use super::*;
 
-    /// Fills a piece and gives back where it is.
+    /// Allocates, fills the room with a byte and returns it.
     fn filled(arena: &Arena, size: usize, byte: u8) -> &[u8] {
         let room = arena.room(size).unwrap();
-        // SAFETY: the room is ours and has `size` bytes, all of which are written here.
+        // SAFETY: the room was just allocated with `size` bytes, and all of them are written here.
         unsafe {
             room.write_bytes(byte, size);
             std::slice::from_raw_parts(room.as_ptr(), size)
@@ -284,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_aligned_and_apart() {
+    fn allocations_are_aligned_and_disjoint() {
         let arena = Arena::default();
         let sizes = [0, 1, 7, 8, 9, 4000, 30, 100_000, 1, 8192, 3];
         let pieces: Vec<_> = (0..)
@@ -322,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_after_a_position_is_taken_back() {
+    fn a_rewind_releases_later_allocations() {
         let arena = Arena::default();
         for before in [0, 100, 4000, 50_000] {
             let kept = filled(&arena, before, 1);
@@ -336,7 +340,7 @@ mod tests {
                 assert!(before == 0 || !arena.is_after(position, NonNull::from(kept).cast()));
                 assert!(!arena.is_after(position, NonNull::from(&position).cast()));
                 assert!(!arena.is_at(position));
-                // SAFETY: the pieces are not used any more.
+                // SAFETY: the slices made in this turn are not used after this line.
                 unsafe { arena.rewind(position) };
                 assert!(arena.is_at(position));
             }
@@ -345,14 +349,15 @@ mod tests {
     }
 
     #[test]
-    fn chunks_stay_at_hand() {
+    fn a_rewind_keeps_chunks() {
         let mut arena = Arena::default();
         let position = arena.position();
         let mut places = Vec::new();
         for _ in 0..3 {
             filled(&arena, 4000, 1);
             places.push(filled(&arena, 4000, 1).as_ptr());
-            // SAFETY: the pieces are not used any more.
+            // SAFETY: the slices made in this turn are not used after this line, only compared by
+            // address.
             unsafe { arena.rewind(position) };
         }
         assert!(places.iter().all(|place| *place == places[0]));

@@ -1,22 +1,26 @@
 //! Calls of function values, and the depth of Python's stack.
 //!
-//! CPython stops at 1,000 frames with a `RecursionError`. A run counts the frames that CPython
-//! would have: those that run a solver, one for each closure, and for each primitive that calls
-//! functions as many as stand between its caller and the function. Such a primitive declares its
-//! frames ([`op!`](crate::op)): itself, and a generator expression or `max`.
+//! CPython raises `RecursionError` at 1,000 frames. A run counts the frames that CPython would
+//! have: those below a solver, one for each closure, and those that a primitive puts between its
+//! caller and the function it calls (itself, and a generator expression or `max`). Such a primitive
+//! declares them with `frames` in [`op!`](crate::op).
+//!
+//! Frames of helpers inside a primitive are not counted, nor are C functions that call no function
+//! of the program. CPython counts some of them, and fewer once its interpreter has specialised the
+//! code.
 
 use crate::dialect::Dialect;
 use crate::fault::{Fault, Outcome};
 use crate::memo::Standing;
 use crate::run::Run;
-use crate::table::{Code, Fallback, Op, OpId, Type};
+use crate::table::{Fallback, Op, OpCode, OpId, Type};
 use crate::value::{Closure, Form, Returned, Value};
 
-/// The frame of a solver: below it are the module, `main` and the function that tests solvers, as
-/// in the original library.
+/// The frame number of a solver. Below it are those of the module, of `main` and of the function
+/// that tests solvers, as in the original library.
 pub(crate) const SOLVER_FRAME: u32 = 4;
 
-/// The frames that CPython's stack has.
+/// CPython's recursion limit.
 const FRAMES: u32 = 1000;
 
 impl<'r> Run<'r> {
@@ -26,7 +30,7 @@ impl<'r> Run<'r> {
         self.spend(1)?;
         match f {
             Value::Op(id) => match id.op().code {
-                Code::One(code) => code(self, a).outcome(),
+                OpCode::One(code) => code(self, a).outcome(),
                 _ => self.call_oddly(id, &[a]),
             },
             Value::Closure(closure) => self.call_closure1(closure, a).outcome(),
@@ -40,7 +44,7 @@ impl<'r> Run<'r> {
         self.spend(1)?;
         match f {
             Value::Op(id) => match id.op().code {
-                Code::Two(code) => code(self, a, b).outcome(),
+                OpCode::Two(code) => code(self, a, b).outcome(),
                 _ => self.call_oddly(id, &[a, b]),
             },
             Value::Closure(closure) => self.call_closure2(closure, a, b).outcome(),
@@ -59,7 +63,7 @@ impl<'r> Run<'r> {
         self.spend(1)?;
         match f {
             Value::Op(id) => match id.op().code {
-                Code::Three(code) => code(self, a, b, c).outcome(),
+                OpCode::Three(code) => code(self, a, b, c).outcome(),
                 _ => self.call_oddly(id, &[a, b, c]),
             },
             Value::Closure(closure) if closure.arity == 3 => {
@@ -88,7 +92,7 @@ impl<'r> Run<'r> {
         self.spend(1)?;
         match f {
             Value::Op(id) => match id.op().code {
-                Code::Four(code) => code(self, a, b, c, d).outcome(),
+                OpCode::Four(code) => code(self, a, b, c, d).outcome(),
                 _ => self.call_oddly(id, &[a, b, c, d]),
             },
             _ => Err(Fault::Type),
@@ -109,13 +113,13 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Calls a primitive with a number of arguments that is not its usual one.
+    /// Calls a primitive with an unusual number of arguments.
     #[cold]
     fn call_oddly(&mut self, id: OpId, args: &[Value<'r>]) -> Outcome<Value<'r>> {
         match (id.op().code, args) {
-            (Code::Anything, _) => Ok(Value::EMPTY_TUPLE),
-            (Code::TwoOrThree(code), &[a, b]) => code(self, a, b, None).outcome(),
-            (Code::TwoOrThree(code), &[a, b, c]) => code(self, a, b, Some(c)).outcome(),
+            (OpCode::Anything, _) => Ok(Value::EMPTY_TUPLE),
+            (OpCode::TwoOrThree(code), &[a, b]) => code(self, a, b, None).outcome(),
+            (OpCode::TwoOrThree(code), &[a, b, c]) => code(self, a, b, Some(c)).outcome(),
             _ => match id.op().fallback {
                 Some(fallback) => self.fall_back(Fault::Type, fallback),
                 None => Err(Fault::Type),
@@ -123,8 +127,8 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// What a primitive that never fails gives where it would have failed. Limits are not Python's: a
-    /// run that reaches one has no value to go on with.
+    /// Returns the default of a primitive that never fails. Limits are not Python's: a run that
+    /// reaches one has no value to continue with.
     #[cold]
     pub(crate) fn fall_back(&mut self, fault: Fault, to: Fallback) -> Outcome<Value<'r>> {
         if fault.is_limit() {
@@ -140,8 +144,8 @@ impl<'r> Run<'r> {
         })
     }
 
-    /// What a generated program uses for a call of `f` that failed: a primitive has a fallback of its own,
-    /// anything else gives `()`.
+    /// Returns what a generated program uses for a failed call of `f`: the fallback of the
+    /// primitive, or `()` for anything else.
     pub fn default_of(&mut self, f: Value<'r>) -> Outcome<Value<'r>> {
         let fallback = match f {
             Value::Op(id) => id.op().fallback,
@@ -159,7 +163,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// How many frames can still be put on the stack.
+    /// Returns how many frames still fit on the stack.
     pub(crate) fn free_frames(&self) -> u32 {
         FRAMES.saturating_sub(self.depth)
     }
@@ -173,7 +177,7 @@ impl<'r> Run<'r> {
     }
 
     /// Runs the body of a primitive that calls functions, with this many frames on the stack. In
-    /// tokpidjin the wrapper that makes a primitive safe is one more.
+    /// tokpidjin the wrapper that makes a primitive safe takes one more.
     #[inline(always)]
     pub(crate) fn in_frames<T>(
         &mut self,
@@ -190,17 +194,17 @@ impl<'r> Run<'r> {
 
     pub(crate) fn call_closure1(&mut self, closure: &'r Closure<'r>, x: Value<'r>) -> Returned<'r> {
         if closure.standing.is_asked() {
-            return self.call_dear(closure, x);
+            return self.call_memoised(closure, x);
         }
         let fuel = self.fuel();
         let returned = Returned::new(self.call_plainly(closure, x));
-        if self.was_dear(fuel) {
-            self.found_dear(closure);
+        if self.was_expensive(fuel) {
+            self.found_expensive(closure);
         }
         returned
     }
 
-    /// Calls a closure with one argument, whatever is known of it.
+    /// Calls a closure with one argument, without the memo.
     #[inline(always)]
     pub(crate) fn call_plainly(
         &mut self,
@@ -244,7 +248,7 @@ impl<'r> Run<'r> {
                 if let Value::Closure(outer) = outer
                     && outer.standing.is_asked()
                 {
-                    return self.compose_dear(outer, inner, x).outcome();
+                    return self.compose_memoised(outer, inner, x).outcome();
                 }
                 let y = self.call1(inner, x)?;
                 self.call1(outer, y)
@@ -269,8 +273,8 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Calls a function `n` times, at the depths that the nested compositions of Python have: the
-    /// innermost one calls it twice, each of those around it once more.
+    /// Calls a function `n` times, at the depths that Python's nested compositions have: the
+    /// innermost composition calls it twice, each outer one once.
     fn call_power(&mut self, f: Value<'r>, n: u32, x: Value<'r>) -> Outcome<Value<'r>> {
         let outermost = self.depth;
         self.check_frames(compositions_around(n, 0))?;
@@ -284,7 +288,7 @@ impl<'r> Run<'r> {
         outcome
     }
 
-    /// The number of arguments a function value takes.
+    /// Returns the number of arguments a function value takes.
     pub(crate) fn arity(&self, f: Value<'r>) -> Outcome<usize> {
         match f {
             Value::Op(id) => Ok(id.op().arity()),
@@ -293,7 +297,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// A new function. Each is equal only to itself.
+    /// Makes a function. Each is equal only to itself.
     pub(crate) fn closure(&mut self, arity: u8, form: Form<'r>) -> Outcome<Value<'r>> {
         self.closures = self.closures.wrapping_add(1);
         Ok(Value::Closure(self.alloc(Closure {
@@ -305,13 +309,13 @@ impl<'r> Run<'r> {
     }
 }
 
-/// How many compositions of `power(f, n)` stand on the stack inside the outermost one while `f` is
-/// called for the `k`-th time, from 0.
+/// Returns how many compositions of `power(f, n)` are on the stack inside the outermost one while
+/// `f` is called for the `k`-th time, counted from 0.
 pub(crate) fn compositions_around(n: u32, k: u32) -> u32 {
     n.saturating_sub(2).min(n - 1 - k)
 }
 
-/// The function that stands for a function that could not be made.
+/// The function that replaces one that could not be made.
 static FALLBACK_FUNCTION: Op = Op {
     name: "<fallback>",
     dialect: Dialect::Tokpidjin,
@@ -324,6 +328,6 @@ static FALLBACK_FUNCTION: Op = Op {
     doc: "Takes anything and gives `()`.",
     example: ("", ""),
     fails: "",
-    code: Code::Anything,
+    code: OpCode::Anything,
     profiled: &FALLBACK_FUNCTION,
 };

@@ -1,4 +1,4 @@
-//! Dialects: which names a solver file may use, and what they mean where dialects differ.
+//! Dialects: the names a solver file may use, and where their meanings differ.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -13,8 +13,8 @@ pub enum Dialect {
     ArcDsl,
     /// RE-ARC's copy of it: `argmax` and `argmin` of an empty container give `None`.
     ReArc,
-    /// A fork of arc-dsl made for search: cells are `(i, j, colour)`, functions never fail but give a
-    /// fallback, families of functions take a code, and solvers see the demonstrations.
+    /// A fork of arc-dsl made for search. Cells are `(i, j, colour)`, functions return a fallback
+    /// instead of failing, families of functions take a code, and solvers see the demonstrations.
     Tokpidjin,
 }
 
@@ -31,18 +31,18 @@ impl Dialect {
         }
     }
 
-    /// The dialect of that name.
+    /// Returns the dialect of that name.
     pub fn named(name: &str) -> Option<Dialect> {
         Dialect::ALL.into_iter().find(|d| d.name() == name)
     }
 
-    /// Are cells `(i, j, colour)`? Otherwise they are `(colour, (i, j))`.
+    /// Says whether cells are `(i, j, colour)`. Otherwise they are `(colour, (i, j))`.
     #[inline(always)]
     pub fn cells_are_triples(self) -> bool {
         matches!(self, Dialect::Tokpidjin)
     }
 
-    /// Do all primitives give a default where they would fail?
+    /// Says whether all primitives return a default where they would fail.
     #[inline(always)]
     pub fn never_fails(self) -> bool {
         matches!(self, Dialect::Tokpidjin)

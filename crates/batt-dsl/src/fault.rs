@@ -1,10 +1,10 @@
-//! Why a run stopped without a value.
+//! The reasons for which a run ends without a value.
 
 use std::fmt;
 
-/// A failed run: what Python would have raised, or which limit was reached.
+/// A failed run: the exception that Python would raise, or the limit that was reached.
 ///
-/// Small and `Copy` on purpose: a fault is an ordinary result of a search, produced by the million.
+/// It is small and `Copy` because faults are ordinary results of a search, produced by the million.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u64)] // a whole word, so that an outcome is copied like a value
 pub enum Fault {
@@ -14,19 +14,19 @@ pub enum Fault {
     Index,
     /// A position that no tuple has, where Python looks in a dictionary (`KeyError`).
     Key,
-    /// A value without the method that is asked of it (`AttributeError`).
+    /// A value that lacks the method it is asked for (`AttributeError`).
     Attribute,
     /// An empty `max`/`min`, a failed unpacking, a zero step (`ValueError`).
     Value,
-    /// `first` and its kin on something empty (`StopIteration`).
+    /// `first` and its kin applied to an empty container (`StopIteration`).
     StopIteration,
     /// A `StopIteration` that crossed a generator expression (`RuntimeError`).
     Runtime,
     /// Division or remainder by zero (`ZeroDivisionError`).
     ZeroDivision,
-    /// Calls or values nested deeper than Python's stack allows (`RecursionError`).
+    /// Calls deeper than Python's stack allows, or values nested too deeply (`RecursionError`).
     Recursion,
-    /// An integer left the 64-bit range. Python would go on with a big integer.
+    /// An integer left the 64-bit range, where Python would continue with a larger one.
     Overflow,
     /// The run spent its step budget.
     Steps,
@@ -57,7 +57,7 @@ impl Fault {
         Fault::Time,
     ];
 
-    /// The name in reports: Python's exception class, or our own word for a limit.
+    /// Returns the name used in reports: Python's exception class, or our own word for a limit.
     pub fn name(self) -> &'static str {
         match self {
             Fault::Type => "TypeError",
@@ -77,7 +77,7 @@ impl Fault {
         }
     }
 
-    /// True for the faults that are ours, not Python's: a limit of the run or of 64-bit integers.
+    /// Says whether the fault is ours and not Python's: a limit of the run or of 64-bit integers.
     pub fn is_limit(self) -> bool {
         matches!(
             self,
@@ -85,7 +85,7 @@ impl Fault {
         )
     }
 
-    /// One sentence for people.
+    /// Returns a phrase that explains the fault.
     pub fn explain(self) -> &'static str {
         match self {
             Fault::Type => "a value of the wrong kind, or a wrong number of arguments",
@@ -105,7 +105,7 @@ impl Fault {
         }
     }
 
-    /// The fault as it leaves a Python generator expression (PEP 479).
+    /// Returns the fault as it leaves a Python generator expression (PEP 479).
     pub(crate) fn through_generator(self) -> Fault {
         match self {
             Fault::StopIteration => Fault::Runtime,
@@ -122,5 +122,5 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// What every primitive returns.
+/// The result of a primitive.
 pub type Outcome<T> = Result<T, Fault>;

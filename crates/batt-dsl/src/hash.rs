@@ -1,8 +1,8 @@
 //! CPython's hashes of integers, tuples and frozensets (64-bit builds, 3.8 and later).
 //!
 //! They decide where a set keeps its elements, so the iteration order of every set follows from
-//! them. `None` and functions hash by address in CPython 3.11: their order is unspecified there,
-//! and any stable hash of ours is as good.
+//! them. `None` and functions hash by address in CPython 3.11. Their order is unspecified there, so
+//! any stable hash serves here.
 
 const P1: u64 = 11_400_714_785_074_694_791;
 const P2: u64 = 14_029_467_366_897_019_727;
@@ -54,13 +54,13 @@ pub fn tuple(hashes: impl ExactSizeIterator<Item = u64>) -> u64 {
     close_tuple(hashes.fold(P5, lane), len)
 }
 
-/// The hash of a pair as far as the hash of its first element decides it.
+/// Returns the part of a pair's hash that its first element decides.
 #[inline(always)]
 pub(crate) fn begin_pair(first: u64) -> u64 {
     lane(P5, first)
 }
 
-/// The hash of a pair, from its beginning and the hash of its second element.
+/// Completes the hash of a pair with the hash of its second element.
 #[inline(always)]
 pub(crate) fn end_pair(begin: u64, second: u64) -> u64 {
     close_tuple(lane(begin, second), 2)
@@ -69,7 +69,7 @@ pub(crate) fn end_pair(begin: u64, second: u64) -> u64 {
 /// `hash((i, j))`.
 #[inline(always)]
 pub fn pair(i: i16, j: i16) -> u64 {
-    // Negative coordinates are large unsigned ones: one test does for both ends.
+    // Negative coordinates become large unsigned ones, so one test covers both ends.
     let (row, column) = (i as usize, j as usize);
     if row < SIDE && column < SIDE {
         PAIRS[row * SIDE + column]
@@ -100,17 +100,17 @@ pub fn triple(i: i16, j: i16, color: i32) -> u64 {
     close_tuple(lane(acc, small(color as i64)), 3)
 }
 
-/// The hash of a tuple as far as its first two members decide it.
+/// Returns the part of a triple's hash that its first two members decide.
 const fn compute_location(i: i16, j: i16) -> u64 {
     lane(lane(P5, small(i as i64)), small(j as i64))
 }
 
-/// `hash(x)` for a float that equals no integer of ours.
+/// `hash(x)` for a float that equals no 64-bit integer.
 pub fn float(x: f64) -> u64 {
     if x.is_infinite() {
         return int(if x > 0.0 { 314_159 } else { -314_159 });
     }
-    // By address in CPython.
+    // CPython hashes a nan by its address; any stable number serves.
     0x2545_f491
 }
 
@@ -121,7 +121,7 @@ const fn compute_pair(i: i16, j: i16) -> u64 {
 /// Rows and columns of grids are below this.
 const SIDE: usize = 32;
 
-/// The hashes of the locations of grids: eight kilobytes that save four multiplications each.
+/// The hashes of the locations of grids. The 8 KiB save four multiplications per hash.
 static PAIRS: [u64; SIDE * SIDE] = {
     let mut hashes = [0; SIDE * SIDE];
     let mut at = 0;
@@ -132,7 +132,7 @@ static PAIRS: [u64; SIDE * SIDE] = {
     hashes
 };
 
-/// The hashes of triples as far as their locations decide them.
+/// The part of a triple's hash that its location decides.
 static LOCATIONS: [u64; SIDE * SIDE] = {
     let mut accs = [0; SIDE * SIDE];
     let mut at = 0;
@@ -143,7 +143,7 @@ static LOCATIONS: [u64; SIDE * SIDE] = {
     accs
 };
 
-/// The hash of a cell as far as its colour decides it.
+/// The part of a cell's hash that its colour decides.
 static COLORS: [u64; 10] = {
     let mut accs = [0; 10];
     let mut color = 0;

@@ -13,11 +13,21 @@
 //!
 //! The types to know:
 //!
+//! - [`Workspace`]: memory and buffers in which runs happen, one after the other; one per thread
+//! - [`Run`]: one run in progress, the first argument of every primitive
 //! - [`Value`]: a value of a run, two words, `Copy`
-//! - [`Run`]: one run in progress; every primitive takes it first
-//! - [`Workspace`]: where runs happen, one after the other; one per thread
 //! - [`Op`] and [`OpId`]: the table of primitives, with their documentation and code
 //! - [`OwnedValue`]: a value that outlives its run
+//!
+//! Where things are:
+//!
+//! - `value`, `owned`: what a program sees, inside a run and outside
+//! - `run`, `memory`, `arena`: limits, allocation, and what is released before the end of a run
+//! - `python`, `calls`, `hash`, `set`: equality, order, calls, hashes and set layouts as in CPython
+//! - `table`, `ops`: the table of primitives, and one definition for each
+//! - `memo`, `ops/columns`: two ways to save calls that a program cannot observe
+//!
+//! This example calls one primitive:
 //!
 //! ```
 //! use batt_dsl::{Dialect, Limits, OpId, OwnedValue, Value, Workspace};
@@ -53,8 +63,10 @@ pub use fault::{Fault, Outcome};
 pub use memory::{Allowance, Cost, Outside};
 pub use ops::grid_ranks;
 pub use owned::{DecodeError, OwnedFloat, OwnedValue};
-pub use profile::{Node, OpTimes, Profile};
+pub use profile::{OpTimes, Profile, ProfileNode};
 pub use run::{Limits, MemoryBudget, Run, Workspace};
 pub use set::{Bounds, Set, SetTable};
-pub use table::{Code, ConstId, Fallback, Literal, Op, OpId, Param, Type, ops};
-pub use value::{Cell, Closure, Concat, Grid, Pair, Returned, Row, Segment, Tuple, Value, Word};
+pub use table::{ConstId, Fallback, Literal, Op, OpCode, OpId, OpParam, Type, ops};
+pub use value::{
+    Cell, Closure, Concat, GridView, IntPair, Returned, Row, Segment, Tuple, Value, Word,
+};

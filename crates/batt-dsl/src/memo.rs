@@ -1,35 +1,40 @@
-//! What closures have given, so that a dear call that comes again is made once.
+//! A memo of closure calls: an expensive call that recurs is computed once.
 //!
-//! Solvers have loops in loops, and the inner one often asks the same again: "which object is nearest to this location?", for
-//! every location, for every object. The functions are closures, the arguments locations, objects or tuples of both, and
-//! nothing has side effects: the answer is the same.
+//! Solvers have loops in loops, and the inner loop often asks the same question again: "which
+//! object is nearest to this location?", for every location, for every object. The functions are
+//! closures without side effects, the arguments locations, objects or tuples of both, so the answer
+//! is the same each time.
 //!
-//! Looking things up is not free, so it is left to calls that are worth it. A closure is *dear* once a call of it has taken
-//! [`DEAR`] steps; the others pay for one comparison. Of a dear one each call that takes as long again is remembered:
+//! A lookup has a cost, so only expensive calls are looked up. A closure is *expensive* once a call
+//! of it has taken [`EXPENSIVE`] steps; all others pay for one comparison. Each call of an
+//! expensive closure that takes as long again is stored:
 //!
 //! ```text
-//!   closure (a number), argument (one value, or the two of a tuple)  ->  value, closures made meanwhile, depth
+//!   closure (a number), argument (one value, or the two of a tuple)
+//!       ->  value, number of closures made by the call, depth of the call
 //! ```
 //!
-//! Values are told apart by their word: numbers and locations by what they are, the rest by address. That is exact as long as
-//! nothing at such an address is taken back and the address used again. So only what stays to the end of the run (or of what
-//! is [apart](Run::apart)) is remembered: closure, argument and value alike. A tuple of two is seen through, since it
-//! is mostly made for the call. A value that the call has made is not remembered either, unless it is all in its word: each call
-//! makes another, and functions can be told apart.
+//! A key identifies values by their word: numbers and locations by content, all others by address.
+//! That is exact as long as no address is released and used again. So an entry is stored only if
+//! its closure, its argument and its value stay to the end of the run, or of the [scoped
+//! region](Run::scoped). A tuple of two is identified by its two parts, because it is usually made
+//! for the call. A value that the call itself has made is not stored unless its word is its
+//! content: every call makes another object, and functions are compared by identity.
 //!
-//! A program cannot tell whether a value was remembered:
+//! A program cannot observe the memo:
 //!
-//! - Functions have no side effects but what the run counts. The closures that the call had made are counted again
-//!   (their numbers stand for addresses); a call that fell back to a default is not remembered, so fallbacks are counted.
-//! - What a call gives follows from the function and the argument. But the order of a set of functions follows from their
-//!   numbers, and those from how many were made before: a call in which a function, or a nan, is hashed is not remembered. Nor is one
-//!   that gives a nan: each is an object of its own.
-//! - A call that succeeds might fail deeper down, with a `RecursionError`. So a value is good for calls as deep, and less
-//!   deep ones.
+//! - The only side effects of functions are counters of the run. A hit adds the number of closures
+//!   that the call had made, because these numbers stand for addresses. A call that fell back to a
+//!   default is not stored.
+//! - The value of a call follows from the function and the argument, with one exception: the order
+//!   of a set of functions follows from their numbers. So a call in which a function or a nan is
+//!   hashed is not stored. Nor is one that returns a nan, because each nan is an object of its own.
+//! - A call that succeeds may fail with `RecursionError` at a greater depth. So an entry is valid
+//!   for calls at its depth and above.
 //!
-//! Steps and memory are less, so a run may succeed that would reach a limit otherwise. Which runs do is the same every time: what is
-//! remembered does not follow from addresses (nothing is displaced: when the table is full, no more is stored), and
-//! whoever [begins anew with the limits](Run::allow) begins with an empty memo.
+//! A hit saves steps and memory, so a run may succeed that would reach a limit without the memo.
+//! The set of hits is deterministic: it does not depend on addresses (a full table stores no more
+//! and evicts nothing), and [a new allowance](Run::allow) clears the memo.
 
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -40,70 +45,75 @@ use crate::run::Run;
 use crate::table::OpId;
 use crate::value::{Closure, Form, Returned, Value};
 
-/// A call that takes as many steps is worth remembering.
-const DEAR: u64 = 16;
+/// A call of at least this many steps is worth storing.
+const EXPENSIVE: u64 = 16;
 
-/// As long as no call of a dear closure has come again, every so many of the dear ones are looked up, and every so many stored:
-/// enough to notice that calls come again, in loops of hundreds, and no burden where they do not.
+/// While no call of an expensive closure has recurred, only every fourth of its expensive calls is
+/// looked up, and every sixteenth stored. That is enough to detect recurring calls in loops of
+/// hundreds, and costs little where none recur.
 const TRY_LOOKING: u8 = 4;
 const TRY_STORING: u8 = 16;
 
-/// Steps that it takes to look something up, beside the call: they are measures of time.
+/// The steps of a lookup, beside the call itself. Steps measure time.
 const RECALL: usize = 3;
 
-/// Calls that are remembered at the most, in 2 MiB: their numbers fit 16 bits.
+/// The maximum number of entries, in 2 MiB: their numbers fit 16 bits.
 const MOST: usize = (1 << 16) - 1;
 
-/// Slots of the index when it is first used.
+/// The number of slots of the index when it is first used.
 const FIRST_SLOTS: usize = 64;
 
-/// What is remembered. Empty, it has no memory of its own.
+/// The stored calls. An empty memo owns no memory.
 #[derive(Default)]
 pub(crate) struct Memo {
-    /// The closures that have proved dear. A closure has its number here, from 1: see [`Standing`].
-    closures: Vec<Dear>,
-    /// Calls of them, in the order in which they were made: calls come again in about the same order, and so what is remembered
-    /// of the next one is mostly in the cache already.
+    /// The closures found to be expensive. [`Standing`] holds a closure's number here, counted from
+    /// 1.
+    closures: Vec<Expensive>,
+    /// The stored calls, in the order in which they were made. Calls recur in about the same order,
+    /// so the next entry is mostly in the cache already.
     entries: Vec<Entry>,
-    /// Where in `entries` a call is: open addressing, a power of two of slots. An entry's number from 1 (0: no entry), and
-    /// bits of the call's hash.
+    /// The index into `entries`: open addressing over a power of two of slots. A slot has the
+    /// number of an entry, counted from 1 (0 is an empty slot), and bits of the call's hash.
     index: Vec<(u16, u16)>,
-    /// The entry after the one that was found last: mostly that is what comes next.
+    /// The entry after the one found last, which is usually the next one asked for.
     next: usize,
-    /// How often a value was hashed whose hash follows from a number that the run has given it.
+    /// The number of hashes taken of values whose hash follows from a number assigned by the run.
     hashed: u64,
-    /// Steps from which a call is dear, without a trial.
+    /// The steps from which a call is expensive, without sampling.
     #[cfg(test)]
     pub threshold: Option<u64>,
-    /// How many calls were known, in all runs.
+    /// The number of hits, in all runs.
     #[cfg(test)]
     pub recalled: u64,
 }
 
-// SAFETY: the addresses are compared, and followed only in the run in which they were stored.
+// SAFETY: the addresses in a memo are compared, and followed only in the run that stored them. A
+// run stays on its thread, and the memo is cleared together with the memory the addresses point to.
 unsafe impl Send for Memo {}
 
-/// A closure that has proved dear.
-struct Dear {
+/// A closure found to be expensive.
+struct Expensive {
     address: NonNull<u8>,
-    /// How often it was known what a call gives; once there is no more room, less how often it was not.
+    /// The number of hits. Once the memo is full, misses are subtracted.
     hits: u32,
 }
 
-/// What the memo knows of a closure, kept with it. Three bytes: with more, a closure would not fit a cache line.
+/// What the memo knows of a closure, stored in the closure. It has three bytes; with more, a
+/// closure would not fit a cache line.
 #[derive(Default)]
 pub(crate) struct Standing {
-    /// The number, if calls have been dear; otherwise 0.
+    /// The closure's number if it is expensive, otherwise 0.
     number: Cell<[u8; 2]>,
-    /// How many dear calls there were, modulo [`TRY_STORING`], and [`ASKED`] if the next one is to be looked up.
+    /// The number of expensive calls modulo [`TRY_STORING`], and the bit [`ASKED`] if the next call
+    /// is to be looked up.
     tries: Cell<u8>,
 }
 
-/// A bit that is no part of the number of tries.
+/// The bit of `tries` that does not count.
 const ASKED: u8 = 0x80;
 
 impl Standing {
-    /// Is the next call to be looked up?
+    /// Says whether the next call is to be looked up.
     #[inline(always)]
     pub fn is_asked(&self) -> bool {
         self.tries.get() >= ASKED
@@ -119,30 +129,30 @@ impl Standing {
         u16::from_ne_bytes(self.number.get())
     }
 
-    /// Counts a dear call: how many there were.
+    /// Counts an expensive call and returns the count.
     fn count(&self) -> u8 {
         let tries = (self.tries.get() + 1) % TRY_STORING;
         self.tries.set(tries);
         tries
     }
 
-    /// Is what the call under way gives to be stored, though none has come again?
+    /// Says whether the value of the current call is stored although none has recurred yet.
     fn is_sample(&self) -> bool {
         self.tries.get() & !ASKED == 0
     }
 }
 
-/// A call of a dear closure, told apart from all others.
+/// The key of a call of an expensive closure.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Call {
     words: [u64; 2],
     /// The closure's number.
     closure: u16,
-    /// Of which kinds the words are, four bits each.
+    /// The kinds of the two words, four bits each.
     kinds: u8,
 }
 
-/// A call and what it gave. The fields of the call are its own, since so it takes half a cache line.
+/// A call and its value. It repeats the fields of the call, which keeps it at half a cache line.
 #[derive(Clone, Copy)]
 struct Entry {
     words: [u64; 2],
@@ -151,9 +161,9 @@ struct Entry {
     kinds: u8,
     /// The kind of the value.
     kind: u8,
-    /// How many closures and nans the call made.
+    /// The number of closures and nans that the call made.
     made: u16,
-    /// How deep it was.
+    /// The depth of the call.
     depth: u16,
 }
 
@@ -183,23 +193,24 @@ impl Call {
     }
 }
 
-/// What is first known of a call.
+/// The hash of a call.
 #[derive(Clone, Copy)]
 struct Hash {
-    /// Where to look first.
+    /// The slot to look at first.
     slot: usize,
-    /// What tells it from most others that are met there.
+    /// The bits that distinguish the call from most others in nearby slots.
     bits: u16,
 }
 
-/// The parts by which an argument is known: the two of a tuple of two, otherwise itself.
+/// Returns the parts that identify an argument: both parts of a tuple of two, otherwise the value
+/// itself.
 fn parts(argument: Value<'_>) -> [Value<'_>; 2] {
     if let Value::Tuple(tuple) = argument
         && let [a, b] = *tuple.items
     {
         return [a, b];
     }
-    // No part of a tuple is a fault.
+    // A fault is never a part of a tuple, so this key matches no tuple.
     [argument, Value::Failed(Fault::Type)]
 }
 
@@ -215,7 +226,7 @@ impl Entry {
 }
 
 impl Memo {
-    /// Is everything remembered that can be? Only in tests.
+    /// Says whether every possible call is stored; only tests ask for that.
     #[inline(always)]
     fn is_eager(&self) -> bool {
         #[cfg(test)]
@@ -224,7 +235,7 @@ impl Memo {
         false
     }
 
-    /// Forgets everything. The room stays.
+    /// Forgets everything and keeps the room.
     #[inline(always)]
     pub fn clear(&mut self) {
         if !self.closures.is_empty() {
@@ -235,12 +246,12 @@ impl Memo {
         }
     }
 
-    /// Says that a value was hashed whose hash follows from a number that the run has given it.
+    /// Counts a hash of a value whose hash follows from a number assigned by the run.
     pub fn note_hash(&mut self) {
         self.hashed += 1;
     }
 
-    /// How often such a value was hashed.
+    /// Returns how often such a value was hashed.
     pub fn hashed(&self) -> u64 {
         self.hashed
     }
@@ -249,35 +260,35 @@ impl Memo {
         self.entries.len() == MOST
     }
 
-    /// A number for a closure; none when there are no more, or no room for what it gives.
+    /// Assigns a number to a closure. Returns `None` when numbers or room are used up.
     fn admit(&mut self, closure: &Closure<'_>) -> Option<u16> {
         let number = u16::try_from(self.closures.len() + 1).ok()?;
         if self.is_full() {
             return None;
         }
-        self.closures.push(Dear {
+        self.closures.push(Expensive {
             address: NonNull::from(closure).cast(),
             hits: 0,
         });
         Some(number)
     }
 
-    /// What is known of a closure. It may have got its number in an earlier memo; then it is as good as none.
+    /// Returns the record of a closure. A number from an earlier memo does not count.
     #[inline(always)]
-    fn known(&mut self, closure: &Closure<'_>) -> Option<&mut Dear> {
+    fn known(&mut self, closure: &Closure<'_>) -> Option<&mut Expensive> {
         let number = usize::from(closure.standing.number());
         let known = self.closures.get_mut(number.wrapping_sub(1))?;
         (known.address == NonNull::from(closure).cast()).then_some(known)
     }
 
-    /// Has a call of the closure come again?
+    /// Says whether any call of the closure has recurred.
     #[inline(always)]
     fn has_hits(&mut self, closure: &Closure<'_>) -> bool {
         self.known(closure).is_some_and(|known| known.hits > 0)
     }
 
-    /// Should calls of the closure still be looked up, after one that was not known? Without room they are worth it as long as
-    /// more are known than not.
+    /// Says whether calls of the closure are still looked up after a miss. A full memo continues as
+    /// long as there are more hits than misses.
     fn is_worth_a_miss(&mut self, number: u16) -> bool {
         if !self.is_full() {
             return true;
@@ -287,7 +298,7 @@ impl Memo {
         closure.hits > 0
     }
 
-    /// The entry of a call.
+    /// Returns the entry of a call.
     #[inline(always)]
     fn find(&mut self, call: &Call) -> Option<&mut Entry> {
         let is_next = self
@@ -302,7 +313,7 @@ impl Memo {
         Some(&mut self.entries[at])
     }
 
-    /// Where the entry of a call is.
+    /// Returns the position of a call's entry.
     fn look_up(&self, call: &Call) -> Option<usize> {
         let hash = call.hash();
         let mask = self.index.len().checked_sub(1)?;
@@ -317,7 +328,7 @@ impl Memo {
         }
     }
 
-    /// Stores an entry, unless there is no more room.
+    /// Stores an entry if there is room.
     fn store(&mut self, entry: Entry) {
         if let Some(known) = self.find(&entry.call()) {
             *known = entry;
@@ -333,7 +344,7 @@ impl Memo {
         }
     }
 
-    /// Makes the index larger.
+    /// Doubles the index.
     #[cold]
     fn index_anew(&mut self) {
         let slots = (2 * self.index.len()).max(FIRST_SLOTS);
@@ -342,7 +353,7 @@ impl Memo {
         (1..=self.entries.len()).for_each(|number| self.enter(number));
     }
 
-    /// Puts the entry of this number, from 1, into the index.
+    /// Adds the entry of this number, counted from 1, to the index.
     fn enter(&mut self, number: usize) {
         let hash = self.entries[number - 1].call().hash();
         let mask = self.index.len() - 1;
@@ -350,7 +361,7 @@ impl Memo {
         while self.index[slot].0 != 0 {
             slot = (slot + 1) & mask;
         }
-        // No more than `MOST`.
+        // At most `MOST` entries, so the number fits.
         self.index[slot] = (number as u16, hash.bits);
     }
 }
@@ -358,26 +369,26 @@ impl Memo {
 const _: () = assert!(size_of::<Closure<'_>>() <= 64);
 
 impl<'r> Run<'r> {
-    /// Has a call been dear that began with so many steps left in the slice? Of one in which the next slice began it is not
-    /// known.
+    /// Says whether a call was expensive that began with this many steps left in the slice. A call
+    /// that crosses into the next slice counts as cheap.
     #[inline(always)]
-    pub(crate) fn was_dear(&self, fuel_before: u64) -> bool {
+    pub(crate) fn was_expensive(&self, fuel_before: u64) -> bool {
         #[cfg(test)]
-        let dear = self.home.memo.borrow().threshold.unwrap_or(DEAR);
+        let expensive = self.home.memo.borrow().threshold.unwrap_or(EXPENSIVE);
         #[cfg(not(test))]
-        let dear = DEAR;
-        fuel_before >= self.fuel() + dear
+        let expensive = EXPENSIVE;
+        fuel_before >= self.fuel() + expensive
     }
 
-    /// Takes note of a dear call of a closure, if such calls can be remembered.
+    /// Records an expensive call of a closure, if its calls can be stored.
     #[cold]
     #[inline(never)]
-    pub(crate) fn found_dear(&mut self, closure: &'r Closure<'r>) {
+    pub(crate) fn found_expensive(&mut self, closure: &'r Closure<'r>) {
         let home = self.home;
         let mut memo = home.memo.borrow_mut();
         let standing = &closure.standing;
         if memo.known(closure).is_none() {
-            // A step that calls a function does so once.
+            // Outside loops a step calls its function once, so no call recurs.
             if !home.is_in_loop() || !home.stay_for_good([Value::Closure(closure)]) {
                 return;
             }
@@ -393,7 +404,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// What a call has given, if that is known.
+    /// Returns the stored value of a call.
     #[inline(always)]
     fn recall(&mut self, call: &Call) -> Option<Value<'r>> {
         let mut memo = self.home.memo.borrow_mut();
@@ -408,14 +419,16 @@ impl<'r> Run<'r> {
             memo.recalled += 1;
         }
         self.closures = self.closures.wrapping_add(entry.made.into());
-        // SAFETY: it was stored in this run (or what is apart in it), since the memo is cleared with the memory, and it stays.
+        // SAFETY: the entry was stored in this run, or in the current scoped region of it, because
+        // the memo is cleared together with the memory. Only values that stay to the end of either
+        // are stored (`Memory::stay_for_good`), so the address is still that of the value.
         Some(unsafe { Value::from_identity(entry.kind, entry.value) })
     }
 
-    /// `outer(inner(x))` for a dear closure. Where the inner function makes a tuple of two, they are enough to find out whether the
-    /// call is known.
+    /// Calls `outer(inner(x))` for an expensive `outer`. If `inner` makes a tuple of two, its parts
+    /// are enough to look the call up, and the tuple need not be made.
     #[inline(never)]
-    pub(crate) fn compose_dear(
+    pub(crate) fn compose_memoised(
         &mut self,
         outer: &'r Closure<'r>,
         inner: Value<'r>,
@@ -439,9 +452,9 @@ impl<'r> Run<'r> {
         Returned::new(outcome.and_then(|y| self.call1(Value::Closure(outer), y)))
     }
 
-    /// Calls a dear closure, unless it is known what the call gives.
+    /// Calls an expensive closure, unless the memo has the value.
     #[inline(never)]
-    pub(crate) fn call_dear(&mut self, closure: &'r Closure<'r>, x: Value<'r>) -> Returned<'r> {
+    pub(crate) fn call_memoised(&mut self, closure: &'r Closure<'r>, x: Value<'r>) -> Returned<'r> {
         let home = self.home;
         let standing = &closure.standing;
         let mut memo = home.memo.borrow_mut();
@@ -465,7 +478,7 @@ impl<'r> Run<'r> {
         let outcome = self.call_plainly(closure, x);
         if let Ok(value) = outcome
             && stores
-            && self.was_dear(fuel)
+            && self.was_expensive(fuel)
             && self.fallbacks == fallbacks
             && self.check_limits().is_ok()
             && let Ok(made) = u16::try_from(self.closures.wrapping_sub(closures))
@@ -482,7 +495,7 @@ impl<'r> Run<'r> {
                 kinds: call.kinds,
                 kind,
                 made,
-                // At most 1,000.
+                // The depth is at most 1,000, so it fits.
                 depth: self.depth as u16,
             });
         }

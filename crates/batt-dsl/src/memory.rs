@@ -1,42 +1,45 @@
-//! The memory of a run, and what of it can be taken back before the run ends.
+//! The memory of a run, and which parts of it are released before the run ends.
 //!
-//! Values live until their run ends, with one exception: a loop that calls a function for every element takes back
-//! what a call has made once nothing of it is needed, which is so when the result points to none of it, or when an equal one
-//! that was collected before stands for it. A loop
-//! *marks* where the memory stands before a call, and releases it to that mark afterwards.
+//! Values live until their run ends, with one exception. A loop that calls a function for every
+//! element releases what a call has made once nothing of it is needed: when the result points to
+//! none of it, or when an equal result collected before replaces it. The loop takes a *mark* of the
+//! memory before a call and releases memory back to that mark afterwards.
 //!
-//! Values never change, but for *notes*: what somebody has found out about a set or a tuple is kept with it
-//! (its order, its hash, a table for finding elements). A note may be made late, inside a loop, about a value that
-//! is older than the mark. Such a note has to stay. So there is a second arena for *lasting* notes.
+//! Values never change, but facts about a set or tuple (its order, its hash, a lookup table) are
+//! cached beside it as *notes*. A note may be made inside a loop about a value older than the mark,
+//! and then has to stay. So there is a second arena for *lasting* notes.
 //!
 //! ```text
-//!   main     | older than the loop | images kept so far |mark| made by this call -> taken back |
+//!   main     | older than the loop | images kept so far |mark| made by this call -> released |
 //!   lasting  | notes about older values, made inside loops |
 //! ```
 //!
-//! Why nothing that stays points to what is taken back. A value *stays* at a mark if it was made before it, or if it is
-//! lasting. Let all that stays point only to what stays (true at the moment of the mark: nothing is newer).
+//! The invariant: **nothing that stays points to released memory.** A value *stays* at a mark if it
+//! was made before the mark, or if it is lasting. The invariant holds at the moment of the mark,
+//! because nothing is newer. It is kept because:
 //!
-//! - A new value in the main arena does not stay; what it points to does not matter.
-//! - Notes are the only pointers that change in values that stay. Whatever is allocated while a note is made is
-//!   allocated under [`Run::noting`] of its owner, and so is lasting if the owner stays. It is made from what the
-//!   owner points to, directly or not, and from other parts of the same note: so all of it points to what stays.
-//!   The owner's sources get notes of their own on the way (their order is worked out before that of the owner). They
-//!   are owners themselves then; being reachable from something that stays they stay, and their notes are lasting.
-//! - Making a note calls no function of the program, so no mark is made meanwhile.
+//! - A new value in the main arena does not stay, so its pointers do not matter.
+//! - Notes are the only pointers that change in values that stay. Everything allocated for a note
+//!   is allocated under [`Run::noting`] of its owner, so it is lasting if the owner stays. It is
+//!   made from values the owner points to, directly or not, and from other parts of the same note,
+//!   all of which stay. The sources of the owner get notes of their own on the way, because their
+//!   order is computed first. They are reachable from something that stays, so they stay, and their
+//!   notes are lasting too.
+//! - Making a note calls no function of the program, so no mark is taken meanwhile.
 //!
-//! Marks nest, and the argument holds for each of them; but something may stay at the inner mark and not at the outer
-//! one, and notes about it are lasting though they are of no use once the outer mark is released. So lasting memory is
-//! released with a mark as well, unless a note has been made since about an owner that stays at this very mark.
+//! Marks nest, and the argument holds for each of them. A value may stay at the inner mark and not
+//! at the outer one; notes about it are lasting although the outer mark makes them useless. So
+//! releasing a mark also releases lasting memory, unless a note was made since about an owner that
+//! stays at this mark.
 //!
-//! Many solvers in one run have parts that are their own and parts that they share. [`Run::apart`] does the own part of one:
-//! its values are in a *region* of their own, which is taken back as a whole. What is shared is made outside of it, from
-//! what is shared alone, so nothing there points into the region; and notes about it are made outside as well,
-//! by the same rule as above: they stay as long as their owner. Such notes are for all and cost nobody anything: otherwise what a
-//! solver may do would depend on who has been there before. There is one of a kind for each value that is shared, so it
-//! is not much.
+//! The solvers of a batt share some values and own others. [`Run::scoped`] runs the own part of one
+//! solver: its values are in a *scoped region*, which is released as a whole. Shared values are
+//! made outside of it, from shared values alone, so they never point into the region. Notes about
+//! shared values are made outside as well, by the same rule: they stay as long as their owner.
+//! These notes are free for the solver that triggers them, so that a solver's limits never depend
+//! on its neighbours. Each shared value has at most one note of a kind, so their memory is bounded.
 //!
-//! Where assertions are checked, released memory is overwritten: tests would find a value that is still in use.
+//! Debug builds overwrite released memory, so tests find values that are used too late.
 
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
@@ -49,26 +52,27 @@ use crate::ops::Kept;
 use crate::run::Run;
 use crate::value::Value;
 
-/// What a run's values are in.
+/// The memory of a workspace.
 #[derive(Default)]
 pub(crate) struct Memory {
-    /// What stays to the end of the run.
+    /// Values that stay to the end of the run.
     shared: Region,
-    /// What is [apart](Run::apart).
+    /// Values of the [scoped region](Run::scoped).
     own: Region,
-    /// Is what is made now apart?
-    apart: Cell<bool>,
-    /// What may still be allocated outside while something is apart, if that is bounded.
+    /// Whether a scoped region is active: values are made there.
+    scoped: Cell<bool>,
+    /// The bytes that may still be allocated outside while a scoped region is active, if bounded.
     shared_left: Cell<Option<usize>>,
-    /// Where the memory outside stood, the values and the notes, when something began that is [computed](Outside::compute) there.
+    /// The positions of the outer arenas, values and notes, when a [computation
+    /// outside](Outside::compute) began.
     computing: Cell<Option<[Position; 2]>>,
-    /// Is a note being made that is for all?
+    /// Whether a shared note is being made.
     for_all: Cell<bool>,
-    /// The loops under way, the innermost last. All are in the region at hand.
+    /// The active loops, the innermost last. All of them are in the active region.
     marks: RefCell<Vec<Mark>>,
-    /// What closures have given. Points only to what [stays for good](Memory::stay_for_good).
+    /// The memo of closure calls. It points only to what [stays for good](Memory::stay_for_good).
     pub(crate) memo: RefCell<Memo>,
-    /// What functions have given for all elements of sets, in this run.
+    /// Columns remembered in this run.
     pub(crate) columns: Kept,
 }
 
@@ -81,26 +85,26 @@ struct Region {
     lasting_bytes: Cell<usize>,
 }
 
-/// Where the memory of a run stands before a turn of a loop.
+/// The state of a run's memory before a turn of a loop.
 struct Mark {
     main: Position,
     lasting: Position,
     lasting_bytes: usize,
-    /// What the run might still allocate.
+    /// The bytes that the run might still allocate.
     budget: usize,
-    /// Has a note been made since about something that stays?
+    /// Whether a note was made since about a value that stays.
     noted: bool,
 }
 
-/// A loop under way.
+/// An active loop.
 pub(crate) struct Turns {
-    /// Where the main arena stood when this turn began.
+    /// The position of the main arena when this turn began.
     start: Position,
-    /// As in the mark.
+    /// The same fields as in the mark.
     lasting_bytes: usize,
     budget: usize,
-    /// A call has made a value that stays. So will the others, mostly: from then on nothing is taken back, and looking whether
-    /// it might be took a fifth of the time of such loops.
+    /// Set once a call has made a value that stays. Most later calls will too, so nothing is
+    /// released from then on: checking every turn took a fifth of the time of such loops.
     over: bool,
 }
 
@@ -116,7 +120,7 @@ impl Turns {
 }
 
 impl Memory {
-    /// Takes everything back. Gives where the values of the next run are made.
+    /// Releases everything and returns the arena in which the next run makes its values.
     #[inline(always)]
     pub fn reset(&mut self) {
         if self.shared.main.reset() {
@@ -131,8 +135,8 @@ impl Memory {
         self.own.main.reset();
         self.own.lasting.reset();
         self.own.lasting_bytes.set(0);
-        // A panic may have left these.
-        self.apart.set(false);
+        // A panic may have left these set.
+        self.scoped.set(false);
         self.shared_left.set(None);
         self.computing.set(None);
         self.for_all.set(false);
@@ -141,18 +145,19 @@ impl Memory {
         self.columns.forget();
     }
 
-    /// Makes the next reset look at more than the values.
+    /// Makes the next reset clear more than the values.
     pub fn make_untidy(&self) {
         self.shared.main.make_untidy();
     }
 
-    /// Is a loop under way that takes memory back?
+    /// Says whether a loop is active that releases memory.
     pub fn is_in_loop(&self) -> bool {
         !self.marks.borrow().is_empty()
     }
 
-    /// Do the values stay to the end of the run, or of what is apart, and were they there before the turn of the outermost loop
-    /// began? So it is if they stay at its mark: that mark only moves on, and the loops after this one make theirs later.
+    /// Says whether the values stay to the end of the run or scoped region, and existed before the
+    /// current turn of the outermost loop. They do if they stay at its mark: that mark only moves
+    /// forward, and later loops take theirs later.
     pub fn stay_for_good<const N: usize>(&self, values: [Value<'_>; N]) -> bool {
         let (marks, region) = (self.marks.borrow(), self.region());
         let mut addresses = values.iter().filter_map(|value| value.address());
@@ -162,42 +167,43 @@ impl Memory {
         }
     }
 
-    /// Where the values of a new run are made.
+    /// Returns the arena in which a new run makes its values.
     #[inline(always)]
     pub fn main(&self) -> &Arena {
         &self.shared.main
     }
 
-    /// The region at hand.
+    /// Returns the active region.
     #[inline(always)]
     fn region(&self) -> &Region {
-        match self.apart.get() {
+        match self.scoped.get() {
             false => &self.shared,
             true => &self.own,
         }
     }
 
-    /// Takes from what may be allocated outside.
+    /// Subtracts from what may be allocated outside.
     fn take_shared(&self, bytes: usize) {
         let left = self.shared_left.get();
         self.shared_left
             .set(left.map(|left| left.saturating_sub(bytes)));
     }
 
-    /// Is what lies at this address shared by several, who all may have use for a note about it?
+    /// Says whether several solvers share the value at this address, so that all of them profit
+    /// from a note about it.
     fn is_for_all(&self, owner: NonNull<u8>) -> bool {
         match self.computing.get() {
             Some(start) => self.shared.stays_at(start, owner),
-            None => self.apart.get() && !self.own.holds(owner),
+            None => self.scoped.get() && !self.own.holds(owner),
         }
     }
 
-    /// Where a note about what lies at this address is made, if not where everything is made now.
+    /// Returns the arena for a note about the value at this address, if it is not the current one.
     fn place_of_note(&self, owner: NonNull<u8>) -> Option<&Arena> {
         let region = self.region();
         let mut marks = self.marks.borrow_mut();
-        if self.apart.get() && !region.holds(owner) {
-            // It stays whatever becomes of the region.
+        if self.scoped.get() && !region.holds(owner) {
+            // The note stays when the scoped region is released.
             marks.iter_mut().for_each(|mark| mark.noted = true);
             return Some(&self.shared.main);
         }
@@ -206,7 +212,7 @@ impl Memory {
             Some(innermost) if region.main.is_after(innermost.main, owner) => return None,
             Some(_) => {}
         }
-        // What stays at an outer mark stays at the inner ones.
+        // A value that stays at an outer mark also stays at the inner ones.
         let staying = marks.iter_mut().rev();
         for mark in staying.take_while(|mark| region.stays(mark, owner)) {
             mark.noted = true;
@@ -226,12 +232,13 @@ impl Region {
         }
     }
 
-    /// Does what lies at this address stay when memory is released to a mark?
+    /// Says whether the value at this address stays when memory is released to a mark.
     fn stays(&self, mark: &Mark, address: NonNull<u8>) -> bool {
         self.stays_at([mark.main, mark.lasting], address)
     }
 
-    /// Was what lies at this address there when values and notes stood like this?
+    /// Says whether the value at this address existed when values and notes stood at these
+    /// positions.
     fn stays_at(&self, [main, lasting]: [Position; 2], address: NonNull<u8>) -> bool {
         !self.main.is_after(main, address) && !self.lasting.is_after(lasting, address)
     }
@@ -243,7 +250,7 @@ impl Region {
 }
 
 impl<'r> Run<'r> {
-    /// Makes a note about `owner`: whatever is allocated for it stays as long as the owner does.
+    /// Makes a note about `owner`: everything that `make` allocates stays as long as the owner.
     #[inline]
     pub(crate) fn noting<O, T>(&mut self, owner: &O, make: impl FnOnce(&mut Run<'r>) -> T) -> T {
         if !self.is_watched() {
@@ -255,7 +262,7 @@ impl<'r> Run<'r> {
     #[inline(always)]
     fn is_watched(&self) -> bool {
         let home = self.home;
-        home.apart.get() || home.computing.get().is_some() || home.is_in_loop()
+        home.scoped.get() || home.computing.get().is_some() || home.is_in_loop()
     }
 
     #[inline(never)]
@@ -282,7 +289,7 @@ impl<'r> Run<'r> {
         let budget = self.budget();
         let made = make(self);
         self.arena = arena;
-        // If it is not for all, nor for another note, which counts it.
+        // A shared note is free, and the outer note counts the bytes of a nested one.
         if !home.for_all.get() && !is_nested {
             let lasting_bytes = &home.region().lasting_bytes;
             lasting_bytes.set(lasting_bytes.get() + budget - self.budget());
@@ -290,7 +297,7 @@ impl<'r> Run<'r> {
         made
     }
 
-    /// A loop whose calls leave nothing behind: see [`turn1`](Run::turn1).
+    /// Runs a loop whose calls leave nothing behind: see [`turn1`](Run::turn1).
     #[inline]
     pub(crate) fn in_turns<T>(&mut self, body: impl FnOnce(&mut Run<'r>, &mut Turns) -> T) -> T {
         debug_assert!(std::ptr::eq(self.arena, &self.home.region().main));
@@ -302,7 +309,8 @@ impl<'r> Run<'r> {
         result
     }
 
-    /// Calls a function in a turn of a loop. What the call has made is taken back, unless its value is part of that.
+    /// Calls a function in a turn of a loop. Releases what the call has made unless its value is
+    /// part of that.
     #[inline(always)]
     pub(crate) fn turn1(
         &mut self,
@@ -312,12 +320,13 @@ impl<'r> Run<'r> {
     ) -> Outcome<Value<'r>> {
         self.begin_turn(turns);
         let outcome = self.call1(f, a);
-        // SAFETY: the turn is this call, and of what it has made we have the value alone.
+        // SAFETY: the turn began before this call, nothing else was allocated in it, and `outcome`
+        // is all that this function keeps of the call.
         unsafe { self.end_turn(turns, outcome) };
         outcome
     }
 
-    /// The same with two arguments.
+    /// Does the same with two arguments.
     #[inline(always)]
     pub(crate) fn turn2(
         &mut self,
@@ -328,17 +337,20 @@ impl<'r> Run<'r> {
     ) -> Outcome<Value<'r>> {
         self.begin_turn(turns);
         let outcome = self.call2(f, a, b);
-        // SAFETY: the turn is this call, and of what it has made we have the value alone.
+        // SAFETY: the turn began before this call, nothing else was allocated in it, and `outcome`
+        // is all that this function keeps of the call.
         unsafe { self.end_turn(turns, outcome) };
         outcome
     }
 
-    /// A turn of a loop that collects values. `collect` gives the number of the value that a call has made, and whether it
-    /// is one that was collected before: then what the call has made is taken back.
+    /// Takes a turn of a loop that collects values. `collect` returns the number of the call's
+    /// value, and whether that is a value collected before; then what the call has made is
+    /// released.
     ///
     /// # Safety
     ///
-    /// A value that was collected before is not kept.
+    /// When `collect` returns `true`, nothing that the caller or `collect` keeps points to memory
+    /// allocated since the call began: neither the value nor any part of it.
     #[inline(always)]
     pub(crate) unsafe fn turn_to_collect(
         &mut self,
@@ -350,13 +362,15 @@ impl<'r> Run<'r> {
         let value = call(self)?;
         let (number, is_old) = collect(self, value);
         if is_old {
-            // SAFETY: the turn is this call and the search for its value, and nothing of it is used any more.
+            // SAFETY: the turn is this call and the search for its value. The call's value was
+            // dropped in favour of an older one, and by the contract of this function `collect` has
+            // kept nothing of it.
             unsafe { self.end_turn(turns, Ok(Value::None)) };
         }
         Ok(number)
     }
 
-    /// Asks whether a condition holds, in a turn of a loop.
+    /// Tests a condition in a turn of a loop.
     #[inline(always)]
     pub(crate) fn test(
         &mut self,
@@ -367,7 +381,7 @@ impl<'r> Run<'r> {
         self.begin_turn(turns);
         let verdict = self.call1(condition, a);
         let truth = verdict.map(|verdict| self.truth(verdict));
-        // SAFETY: the turn is this call, and nothing of it is used any more.
+        // SAFETY: the turn is this call, and only a `bool` is kept of it.
         unsafe { self.end_turn(turns, Ok(Value::None)) };
         truth
     }
@@ -382,12 +396,12 @@ impl<'r> Run<'r> {
     ) -> Outcome<bool> {
         self.begin_turn(turns);
         let less = self.lt(a, b);
-        // SAFETY: the turn is this comparison, and nothing of it is used any more.
+        // SAFETY: the turn is this comparison, and only a `bool` is kept of it.
         unsafe { self.end_turn(turns, Ok(Value::None)) };
         less
     }
 
-    /// Begins a turn: what is there now stays.
+    /// Begins a turn: everything that exists now stays.
     #[inline(always)]
     fn begin_turn(&mut self, turns: &mut Turns) {
         if !turns.over && !self.arena.is_at(turns.start) {
@@ -404,12 +418,13 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Ends a turn. What was made in it is taken back, unless the value is part of that.
+    /// Ends a turn. Releases what was made in it unless the value is part of that.
     ///
     /// # Safety
     ///
-    /// Of what was made in this turn nothing is used any more but the value. Notes are not meant: they know
-    /// themselves how long to stay.
+    /// Of everything allocated since [`begin_turn`](Run::begin_turn), the caller keeps no pointer
+    /// except inside the value of `outcome`. Notes are exempt: `noting` places them so that they
+    /// stay as long as their owner.
     #[inline(always)]
     unsafe fn end_turn(&mut self, turns: &mut Turns, outcome: Outcome<Value<'r>>) {
         if turns.over || self.arena.is_at(turns.start) {
@@ -421,22 +436,27 @@ impl<'r> Run<'r> {
         }
         let is_noted = self.home.region().lasting_bytes.get() != turns.lasting_bytes;
         if !is_noted {
-            // What most turns come to: nothing that was made in it stays, and the mark is as good for the next turn.
+            // The common case: nothing made in this turn stays, and the mark serves the next turn
+            // as well.
             let before = self.budget();
             self.scratch.lowest = self.scratch.lowest.min(before);
             self.scratch.released += (turns.budget - before) as u64;
             self.set_budget(turns.budget);
-            // SAFETY: as for the general way.
+            // SAFETY: `start` is the position at which this turn began. The value has no address,
+            // the caller keeps nothing else of this turn, and by the invariant of this module
+            // nothing that stays points to main memory after `start`.
             unsafe { self.arena.rewind(turns.start) };
         } else {
-            // SAFETY: as promised by the caller.
+            // SAFETY: the caller of `end_turn` keeps nothing of this turn but the value, and the
+            // value has no address.
             unsafe { self.settle(turns) };
         }
     }
 
     /// # Safety
     ///
-    /// As for [`end_turn`](Run::end_turn), and the value is nowhere in memory.
+    /// The conditions of [`end_turn`](Run::end_turn), and no part of the value was allocated after
+    /// the mark.
     #[inline(never)]
     unsafe fn settle(&mut self, turns: &mut Turns) {
         let region = self.home.region();
@@ -450,13 +470,14 @@ impl<'r> Run<'r> {
         if mark.noted {
             budget -= region.lasting_bytes.get() - mark.lasting_bytes;
         } else {
-            // SAFETY: nothing that stays points to what is lasting and newer than the mark: only notes about
-            // owners that do not stay were made since.
+            // SAFETY: notes made since the mark have owners that do not stay (`mark.noted` is
+            // false), so nothing that stays points to lasting memory after the mark, and the owners
+            // are released below.
             unsafe { region.lasting.rewind(mark.lasting) };
             region.lasting_bytes.set(mark.lasting_bytes);
         }
-        // SAFETY: nothing that was made since the mark is used, and nothing that stays points to any of it: see the
-        // head of this module.
+        // SAFETY: the caller uses nothing made since the mark, and by the invariant of this module
+        // nothing that stays points to it.
         unsafe { region.main.rewind(mark.main) };
         self.scratch.released += (budget - before) as u64;
         self.set_budget(budget);
@@ -465,74 +486,79 @@ impl<'r> Run<'r> {
     }
 }
 
-/// What is left of the limits.
+/// What remains of the limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowance {
     pub(crate) steps: u64,
     pub(crate) memory: usize,
 }
 
-/// What something took that was done with limits of its own.
+/// The cost of a computation that had limits of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Units of work.
     pub steps: u64,
-    /// Bytes that stay.
+    /// Bytes that stay allocated.
     pub memory: usize,
-    /// The most bytes in use meanwhile.
+    /// The largest number of bytes in use during the computation.
     pub peak: usize,
 }
 
-/// What is outside of something [apart](Run::apart). The values there have the lifetime `'r`, those apart `'s`.
+/// The memory outside of a [scoped region](Run::scoped). Values there have the lifetime `'r`,
+/// values in the region `'s`.
 pub struct Outside<'r, 's>(Exactly<'r>, Exactly<'s>);
 
 /// A lifetime that can be neither shortened nor extended.
 type Exactly<'a> = PhantomData<fn(&'a ()) -> &'a ()>;
 
 impl<'r> Run<'r> {
-    /// Begins anew with the limits.
+    /// Restores the full limits.
     pub fn renew(&mut self) {
         self.allow(self.full_allowance());
     }
 
-    /// Bounds what is made outside while something is [apart](Run::apart), all together.
+    /// Bounds the bytes allocated outside while a [scoped region](Run::scoped) is active, for all
+    /// regions together.
     pub fn bound_shared(&mut self, bytes: usize) {
         self.home.make_untidy();
         self.home.shared_left.set(Some(bytes));
     }
 
-    /// Does something on its own: with limits of its own, and with values that are taken back when it is done.
+    /// Runs `body` with limits of its own and in a region of its own, whose values are released
+    /// when it is done.
     ///
-    /// What is apart in something apart belongs to the whole, and so does what it allocates.
+    /// A scoped region inside another one belongs to the outer one, and so does its memory.
     ///
-    /// Nothing of it can be kept:
+    /// Values of the region cannot be kept:
     ///
     /// ```compile_fail
     /// # use batt_dsl::{Dialect, Limits, Workspace};
     /// Workspace::new().run(Dialect::ArcDsl, &Limits::default(), |run| {
     ///     let mut kept = None;
-    ///     run.apart(|run, _| kept = run.make_row(&[1, 2, 3, 4]).ok());
+    ///     run.scoped(|run, _| kept = run.make_row(&[1, 2, 3, 4]).ok());
     /// });
     /// ```
-    pub fn apart<T>(
+    pub fn scoped<T>(
         &mut self,
         body: impl for<'s> FnOnce(&mut Run<'s>, &Outside<'r, 's>) -> T,
     ) -> T {
         let home = self.home;
-        if home.apart.get() {
+        if home.scoped.get() {
             return body(self, &Outside(PhantomData, PhantomData));
         }
         assert!(home.marks.borrow().is_empty(), "not inside a loop");
         home.make_untidy();
         let rest = self.allowance();
-        home.apart.set(true);
+        home.scoped.set(true);
         self.arena = &home.own.main;
         self.allow(self.full_allowance());
         let result = body(self, &Outside(PhantomData, PhantomData));
         self.arena = &home.shared.main;
-        home.apart.set(false);
-        // SAFETY: the values apart have a lifetime that is known inside `body` alone, so it has left none
-        // of them anywhere; and nothing outside points to any of them: see the head of this module.
+        home.scoped.set(false);
+        // SAFETY: values of the region have a lifetime that exists only inside `body`, so neither
+        // `body` nor its result can keep one. By the invariant of this module no shared value
+        // points into the region. The memo and the remembered columns may; `allow` clears them
+        // below, before anything reads them.
         unsafe {
             home.own.main.rewind(Position::START);
             home.own.lasting.rewind(Position::START);
@@ -544,24 +570,28 @@ impl<'r> Run<'r> {
 }
 
 impl<'r, 's> Outside<'r, 's> {
-    /// A value of outside as one that can be used apart.
+    /// Converts a value from outside to one that the region can use.
     #[inline(always)]
     pub fn bring(&self, value: Value<'r>) -> Value<'s> {
-        // SAFETY: what is outside lives longer than what is apart, and notes about it are made outside: nothing in it
-        // will point to what is apart.
+        // SAFETY: memory outside lives longer than the region, so the shorter lifetime is sound.
+        // `'s` is invariant, and notes about the value are made outside (`place_of_note`), so no
+        // pointer into the region gets into it.
         unsafe { std::mem::transmute::<Value<'r>, Value<'s>>(value) }
     }
 
-    /// Does something outside, with limits of its own, and gives what it took.
+    /// Runs `body` outside, with limits of its own, and returns what it cost.
     pub fn compute<T>(&self, run: &mut Run<'s>, body: impl FnOnce(&mut Run<'r>) -> T) -> (T, Cost) {
-        // SAFETY: both are lifetimes of parts of the same run, which makes values of either, depending on where it is
-        // at: outside from here on, to the end of `body`.
+        // SAFETY: `Run<'r>` and `Run<'s>` differ only in a lifetime. Until `body` ends the run
+        // allocates outside (`scoped` is off and `arena` is the shared one), so the values it makes
+        // live for `'r`. `body` cannot reach a value of the region: it has none of its lifetime,
+        // and `allow` has cleared the memo and the columns. The region's own borrow of the run is
+        // suspended meanwhile.
         let run = unsafe { &mut *std::ptr::from_mut(run).cast::<Run<'r>>() };
         let home = run.home;
         assert!(home.marks.borrow().is_empty(), "not inside a loop");
         let rest = run.allowance();
         let arena = std::mem::replace(&mut run.arena, &home.shared.main);
-        let was_apart = home.apart.replace(false);
+        let was_scoped = home.scoped.replace(false);
         let Region { main, lasting, .. } = &home.shared;
         let positions = [main.position(), lasting.position()];
         home.computing.set(Some(positions));
@@ -577,7 +607,7 @@ impl<'r, 's> Outside<'r, 's> {
         };
         home.take_shared(cost.memory);
         home.computing.set(None);
-        home.apart.set(was_apart);
+        home.scoped.set(was_scoped);
         run.arena = arena;
         run.allow(rest);
         (result, cost)
@@ -585,7 +615,7 @@ impl<'r, 's> Outside<'r, 's> {
 }
 
 impl Run<'_> {
-    /// What the limits allow something done on its own: not more than there is room for.
+    /// Returns the allowance of a computation with its own limits, bounded by the room there is.
     fn full_allowance(&self) -> Allowance {
         let limits = self.limits();
         Allowance {
@@ -598,7 +628,7 @@ impl Run<'_> {
 }
 
 impl Value<'_> {
-    /// Where the value is, unless it is all in its word.
+    /// Returns the address of a value that is not complete in its word.
     pub(crate) fn address(self) -> Option<NonNull<u8>> {
         Some(match self {
             Value::Failed(_)
@@ -640,14 +670,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_apart_is_taken_back_and_notes_about_the_rest_stay() {
+    fn a_scoped_region_is_released_and_notes_outside_stay() {
         Workspace::new().run(Dialect::ArcDsl, &LIMITS, |run| {
             let shared = numbers(run, 300);
             let left = run.allowance();
             let mut orders = Vec::new();
-            // More than fits at a time, and each has all that the limits allow.
+            // Together they need more than the memory limit, and each may use the full limit.
             for round in 0..20 {
-                let order = run.apart(|run, outside| {
+                let order = run.scoped(|run, outside| {
                     let shared = outside.bring(shared);
                     let own = numbers(run, 1000 + round);
                     assert!(!run.equal(own, shared));
@@ -662,12 +692,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_computed_outside_costs_what_it_takes() {
+    fn a_computation_outside_is_paid_for() {
         Workspace::new().run(Dialect::ArcDsl, &LIMITS, |run| {
             run.bound_shared(200 << 10);
             let mut kept = Vec::new();
             for round in 0..3 {
-                run.apart(|run, outside| {
+                run.scoped(|run, outside| {
                     let (made, cost) = outside.compute(run, |run| {
                         let items = [Value::Int(round); 2000];
                         run.make_tuple(&items)
@@ -688,9 +718,9 @@ mod tests {
                     }
                 });
             }
-            // There is a bound for all that is outside together.
+            // Everything outside has one common bound.
             run.bound_shared(10 << 10);
-            run.apart(|run, outside| {
+            run.scoped(|run, outside| {
                 let (made, _) = outside.compute(run, |run| {
                     let items = [Value::None; 2000];
                     run.make_tuple(&items).map(|_| ())

@@ -1,4 +1,4 @@
-//! Values outside a run: results, arguments, what files hold.
+//! Values outside a run: results, arguments, and the contents of files.
 
 use std::fmt::{self, Write as _};
 
@@ -7,12 +7,12 @@ use serde_json::Value as Json;
 use crate::fault::{Fault, Outcome};
 use crate::run::Run;
 use crate::set::Elems;
-use crate::value::{Form, Grid, Value};
+use crate::value::{Form, GridView, Value};
 
-/// A value that stands on its own.
+/// A value that does not depend on a run.
 ///
-/// Equality is strict: kinds and the order of sets count, `True` is not `1`. It says that two
-/// results cannot be told apart, which is more than Python's `==`.
+/// Equality is strict: kinds and the order of sets count, and `True` is not `1`. Two equal values
+/// are indistinguishable, which is more than Python's `==` says.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum OwnedValue {
     /// `None`
@@ -27,16 +27,16 @@ pub enum OwnedValue {
     Tuple(Vec<OwnedValue>),
     /// A frozenset, in iteration order
     Set(Vec<OwnedValue>),
-    /// A function; which one cannot be told outside its run
+    /// A function; its identity is lost outside its run
     Function,
 }
 
-/// A float outside a run: every nan is the same, so that it can be compared and hashed.
+/// A float outside a run. All nans are the same, so that it can be compared and hashed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct OwnedFloat(u64);
 
 impl OwnedFloat {
-    /// The float; which nan it was is forgotten.
+    /// Makes a float; the identity of a nan is lost.
     pub fn new(x: f64) -> OwnedFloat {
         OwnedFloat(if x.is_nan() { f64::NAN } else { x }.to_bits())
     }
@@ -46,20 +46,20 @@ impl OwnedFloat {
         f64::from_bits(self.0)
     }
 
-    /// Reads what Python's `repr` writes.
+    /// Reads the output of Python's `repr`.
     fn from_repr(text: &str) -> Option<OwnedFloat> {
         text.parse().ok().map(OwnedFloat::new)
     }
 }
 
-/// As Python's `repr` writes it.
+/// Writes the float as Python's `repr` does.
 impl fmt::Display for OwnedFloat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let x = self.get();
         if x.is_nan() {
             f.write_str("nan")
         } else {
-            // As Rust's Debug does, but for the names of nan and the infinities.
+            // Rust's Debug writes the same, except for the names of nan and the infinities.
             write!(f, "{x:?}")
         }
     }
@@ -71,7 +71,7 @@ impl fmt::Debug for OwnedFloat {
     }
 }
 
-/// Why a JSON text is not a value.
+/// The reason why a JSON text is not a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeError(String);
 
@@ -84,14 +84,15 @@ impl fmt::Display for DecodeError {
 impl std::error::Error for DecodeError {}
 
 impl OwnedValue {
-    /// A grid as the tuple of tuples it is.
+    /// Makes the tuple of tuples of a grid's rows.
     pub fn grid<'a>(rows: impl IntoIterator<Item = &'a [u8]>) -> OwnedValue {
         let int = |&c: &u8| OwnedValue::Int(c.into());
         let row = |row: &[u8]| OwnedValue::Tuple(row.iter().map(int).collect());
         OwnedValue::Tuple(rows.into_iter().map(row).collect())
     }
 
-    /// The rows, if it is a tuple of equally long, non-empty tuples of plain integers 0 to 9.
+    /// Returns the rows, if it is a tuple of equally long, non-empty tuples of plain integers 0 to
+    /// 9.
     pub fn as_grid(&self) -> Option<Vec<Vec<u8>>> {
         let OwnedValue::Tuple(rows) = self else {
             return None;
@@ -117,8 +118,8 @@ impl OwnedValue {
             .collect()
     }
 
-    /// The JSON encoding: numbers, bools, `null`, `{"g": rows}` for grids, `{"t": ...}` for other
-    /// tuples, `{"s": ...}` for sets in iteration order, `{"x": "nan"}` for floats.
+    /// Returns the JSON encoding: numbers, bools, `null`, `{"g": rows}` for grids, `{"t": ...}` for
+    /// other tuples, `{"s": ...}` for sets in iteration order, `{"x": "nan"}` for floats.
     pub fn to_json(&self) -> Json {
         match self {
             OwnedValue::None => Json::Null,
@@ -138,7 +139,7 @@ impl OwnedValue {
         }
     }
 
-    /// Reads the encoding that [`to_json`](OwnedValue::to_json) writes. Functions are not values.
+    /// Reads the encoding that [`to_json`](OwnedValue::to_json) writes. Functions cannot be read.
     pub fn from_json(json: &Json) -> Result<OwnedValue, DecodeError> {
         let bad = || DecodeError(format!("not a value: {json}"));
         Ok(match json {
@@ -189,7 +190,7 @@ fn decode_row(row: &Json) -> Result<OwnedValue, DecodeError> {
     Ok(OwnedValue::Tuple(digits.collect::<Result<_, _>>()?))
 }
 
-/// As Python's `repr` writes it.
+/// Writes the value as Python's `repr` does.
 impl fmt::Display for OwnedValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |f: &mut fmt::Formatter<'_>, items: &[OwnedValue]| {
@@ -223,12 +224,12 @@ impl fmt::Display for OwnedValue {
     }
 }
 
-/// The border between runs and the world.
+/// Conversions between values of a run and owned values.
 impl<'r> Run<'r> {
-    /// A copy of a value that outlives the run. Sets are put in order for it.
+    /// Copies a value so that it outlives the run. Sets are put in order for that.
     ///
-    /// A value that contains another many times over is written out many times, so the copy as a
-    /// whole is held to the limit on the size of a value, and counts as memory of the run.
+    /// A value contained many times over is written out many times, so the copy as a whole obeys
+    /// the limit on the size of a value, and counts as memory of the run.
     pub fn to_owned(&mut self, v: Value<'r>) -> Outcome<OwnedValue> {
         self.check_limits()?;
         self.copy_out(v, &mut 0)
@@ -270,8 +271,8 @@ impl<'r> Run<'r> {
         })
     }
 
-    /// Appends the JSON encoding of a value, as [`OwnedValue::to_json`] has it, without a copy in between.
-    /// What was appended before a fault stays.
+    /// Appends the JSON encoding of a value, as [`OwnedValue::to_json`] has it, without a copy.
+    /// Text appended before a fault stays.
     pub fn write_json(&mut self, v: Value<'r>, out: &mut String) -> Outcome<()> {
         self.check_limits()?;
         let start = out.len();
@@ -279,7 +280,7 @@ impl<'r> Run<'r> {
     }
 
     fn encode(&mut self, v: Value<'r>, start: usize, out: &mut String) -> Outcome<()> {
-        // Writing cannot fail: it is to a string.
+        // Writing to a string cannot fail.
         let _ = match v {
             Value::Failed(fault) => return Err(fault),
             Value::None => write!(out, "null"),
@@ -325,12 +326,12 @@ impl<'r> Run<'r> {
                 }
             },
         };
-        // A value that contains another many times over is written out many times.
+        // A value contained many times over is written out many times.
         self.spend(1)?;
         self.check_len((out.len() - start) / 8)
     }
 
-    /// The value in this run. Sets are built by inserting their elements in the order given.
+    /// Makes the value in this run. Sets are built by inserting their elements in the given order.
     /// Functions cannot come from outside.
     pub fn from_owned(&mut self, v: &OwnedValue) -> Outcome<Value<'r>> {
         let many = |run: &mut Run<'r>, items: &[OwnedValue]| {
@@ -356,12 +357,13 @@ impl<'r> Run<'r> {
         })
     }
 
-    /// The value as a grid, if it is a rectangle of plain integers 0 to 255.
-    pub fn view_grid(&mut self, v: Value<'r>) -> Option<&'r Grid<'r>> {
+    /// Returns the value as a grid, if it is a rectangle of plain integers 0 to 255.
+    pub fn view_grid(&mut self, v: Value<'r>) -> Option<&'r GridView<'r>> {
         self.as_grid(v)
     }
 
-    /// The elements of a set in no particular order: cheaper than asking for the order.
+    /// Returns the elements of a set in no particular order, which is cheaper than asking for the
+    /// order.
     pub fn unordered(&self, v: Value<'r>) -> Option<Vec<Value<'r>>> {
         let set = v.as_set()?;
         Some(match set.elems {
@@ -375,12 +377,12 @@ impl<'r> Run<'r> {
         self.eq(a, b)
     }
 
-    /// A tuple of these values.
+    /// Makes a tuple of these values.
     pub fn make_tuple(&mut self, items: &[Value<'r>]) -> Outcome<Value<'r>> {
         self.tuple(items)
     }
 
-    /// A tuple of these numbers.
+    /// Makes a tuple of these numbers.
     pub fn make_row(&mut self, cells: &[u8]) -> Outcome<Value<'r>> {
         if cells.is_empty() {
             return Ok(Value::EMPTY_TUPLE);
@@ -389,12 +391,12 @@ impl<'r> Run<'r> {
         self.row(cells)
     }
 
-    /// A function that stands for one nobody can tell: it is equal only to itself, and not to be called.
+    /// Makes a function that stands for an unknown one: it equals only itself and cannot be called.
     pub fn unknown_function(&mut self) -> Outcome<Value<'r>> {
         self.closure(1, Form::Compose(Value::None, Value::None))
     }
 
-    /// A set built by inserting these values one after the other.
+    /// Makes a set by inserting these values one after the other.
     pub fn make_set(&mut self, items: &[Value<'r>]) -> Outcome<Value<'r>> {
         Ok(Value::Set(self.build(items)?))
     }

@@ -1,8 +1,8 @@
 //! Where the time of a run goes: calls of primitives, one inside the other.
 //!
-//! Every primitive has a twin that does the same and takes the time ([`OpId::profiled`]). A program whose
-//! primitives are replaced by their twins is profiled; one that is not pays nothing. The twins
-//! write to the [`Profile`] of the workspace.
+//! Every primitive has a twin that does the same and measures the time ([`OpId::profiled`]). A
+//! program whose primitives are replaced by their twins is profiled; other programs pay nothing.
+//! The twins write to the [`Profile`] of the workspace.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -15,39 +15,39 @@ use crate::value::Returned;
 #[derive(Default)]
 pub struct Profile {
     ops: HashMap<&'static str, OpTimes>,
-    tree: Vec<Node>,
-    /// The node of a primitive by who calls it.
+    tree: Vec<ProfileNode>,
+    /// The node of a primitive by its caller.
     nodes: HashMap<(Option<usize>, &'static str), usize>,
     stack: Vec<Frame>,
 }
 
-/// What the calls of one primitive took.
+/// The time of the calls of one primitive.
 #[derive(Clone, Debug, Default)]
 pub struct OpTimes {
-    /// How many calls.
+    /// The number of calls.
     pub calls: u64,
-    /// Time from call to return, what was called inside included.
+    /// The time from call to return, including calls inside.
     pub total: Duration,
-    /// The same without the primitives that were called inside.
+    /// The time without the primitives called inside.
     pub own: Duration,
-    /// Bytes allocated, those of calls inside included.
+    /// Bytes allocated, including calls inside.
     pub bytes: u64,
-    /// How many calls took how long, see [`OpTimes::quantile`].
+    /// The number of calls by duration, see [`OpTimes::quantile`].
     histogram: Vec<u32>,
-    /// Calls under way: of a call inside a call of the same primitive only the outer one's time counts.
+    /// Active calls. Of a call inside a call of the same primitive only the outer time counts.
     active: u32,
 }
 
-/// A primitive as called on a certain path of calls.
+/// A primitive called on a certain path of calls.
 #[derive(Clone, Debug)]
-pub struct Node {
+pub struct ProfileNode {
     /// The primitive.
     pub op: &'static str,
-    /// Who called it, by position in [`Profile::tree`]; none for a step of a program.
+    /// The caller's position in [`Profile::tree`]; `None` for a step of a program.
     pub parent: Option<usize>,
-    /// Time spent in it and not in what it called.
+    /// The time spent in it, without calls inside.
     pub own: Duration,
-    /// How many calls.
+    /// The number of calls.
     pub calls: u64,
 }
 
@@ -58,11 +58,11 @@ struct Frame {
     memory: u64,
 }
 
-/// Histogram buckets for each doubling of the time.
+/// The number of histogram buckets per doubling of the time.
 const PER_DOUBLING: u32 = 4;
 
 impl OpTimes {
-    /// The time that this share of the calls did not exceed, to within a fifth.
+    /// Returns the time that this share of the calls did not exceed, to within a fifth.
     pub fn quantile(&self, share: f64) -> Duration {
         let wanted = (self.calls as f64 * share).ceil() as u64;
         let mut seen = 0;
@@ -101,13 +101,13 @@ impl OpTimes {
 }
 
 impl Profile {
-    /// The primitives that were called, by name.
+    /// Returns the primitives that were called, by name.
     pub fn ops(&self) -> impl Iterator<Item = (&'static str, &OpTimes)> {
         self.ops.iter().map(|(name, times)| (*name, times))
     }
 
-    /// Every path of calls that occurred: callers come before what they call.
-    pub fn tree(&self) -> &[Node] {
+    /// Returns every path of calls that occurred; callers precede their callees.
+    pub fn tree(&self) -> &[ProfileNode] {
         &self.tree
     }
 
@@ -115,7 +115,7 @@ impl Profile {
         let parent = self.stack.last().map(|frame| frame.node);
         let tree = &mut self.tree;
         let node = *self.nodes.entry((parent, op.name)).or_insert_with(|| {
-            tree.push(Node {
+            tree.push(ProfileNode {
                 op: op.name,
                 parent,
                 own: Duration::ZERO,
@@ -157,14 +157,14 @@ impl Profile {
 }
 
 impl OpId {
-    /// The twin that takes the time of its calls.
+    /// Returns the twin that measures the time of its calls.
     pub fn profiled(self) -> OpId {
         OpId::of(self.op().profiled)
     }
 }
 
 impl<'r> Run<'r> {
-    /// Calls a primitive and takes the time.
+    /// Calls a primitive and measures the time.
     pub(crate) fn profiled(
         &mut self,
         op: &'static Op,

@@ -1,5 +1,5 @@
 //! The operations of Python that primitives are made of: equality, order, truth, arithmetic,
-//! indexing, iteration, calls. Names follow the specification's primitive operations.
+//! indexing, iteration. Names follow the primitive operations of the specification.
 
 use std::cmp::Ordering;
 
@@ -12,7 +12,7 @@ impl<'r> Run<'r> {
     /// `hash(v)`.
     pub fn hash(&mut self, v: Value<'r>) -> u64 {
         match v {
-            // Addresses in CPython; any stable number does.
+            // CPython hashes these by address; any stable number serves.
             Value::None | Value::Failed(_) => 0x5bd1_e995,
             Value::Op(id) => 0x9747_b28c + 64 * id.index() as u64,
             Value::Closure(closure) => {
@@ -52,7 +52,7 @@ impl<'r> Run<'r> {
                     return hash;
                 }
                 let hash = hash::tuple(tuple.items.iter().map(|&item| self.hash(item)));
-                // Out of memory only loses the note; the run has noticed and will fail.
+                // Out of memory only loses the note. The run has recorded the limit and will fail.
                 if let Ok(known) = self.tuple_known(tuple) {
                     known.hash.set(Some(hash));
                 }
@@ -62,7 +62,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// `a == b`. Python's comparison never fails; when ours reaches a limit of the run it says
+    /// `a == b`. Python's comparison never fails. When ours reaches a limit of the run it returns
     /// `false`, and the run as a whole fails ([`Run::check_limits`]).
     #[inline]
     pub(crate) fn eq(&mut self, a: Value<'r>, b: Value<'r>) -> bool {
@@ -82,7 +82,7 @@ impl<'r> Run<'r> {
                 (Some(a), Some(b)) => a == b,
                 _ => false,
             },
-            // As in Python, the same object is equal without a look inside.
+            // As in Python, an object equals itself without a look inside.
             (Value::Tuple(a), Value::Tuple(b)) if std::ptr::eq(a, b) => true,
             (Value::Op(a), Value::Op(b)) => a == b,
             (Value::Closure(a), Value::Closure(b)) => std::ptr::eq(a, b),
@@ -97,7 +97,7 @@ impl<'r> Run<'r> {
                 }
                 match (self.tuple_len(a), self.tuple_len(b)) {
                     (Some(2), Some(2)) => {
-                        // Without a copy of the elements: compact forms are common here.
+                        // Compact forms are common here, so the elements are not copied.
                         let (Ok((a, b)), Ok((c, d))) = (self.unpack2(a), self.unpack2(b)) else {
                             return false;
                         };
@@ -116,7 +116,8 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// `a is b or a == b`: how Python compares what containers hold. Only nan can tell it from `==`.
+    /// `a is b or a == b`: how Python compares elements of containers. It differs from `==` only
+    /// for nan.
     #[inline]
     pub(crate) fn eq_member(&mut self, a: Value<'r>, b: Value<'r>) -> bool {
         match (a, b) {
@@ -195,7 +196,7 @@ impl<'r> Run<'r> {
         })
     }
 
-    /// The three parts of a cell, in the order in which a triple has them.
+    /// Returns the three parts of a cell, in the order of a triple.
     #[inline(always)]
     fn triple(cell: crate::value::Cell) -> [Value<'r>; 3] {
         let part = |n: i64| Value::Int(n);
@@ -206,7 +207,7 @@ impl<'r> Run<'r> {
         ]
     }
 
-    /// How this run's dialect hashes a cell.
+    /// Returns the hash function for cells in this run's dialect.
     #[inline(always)]
     pub(crate) fn cell_hash(&self) -> impl Fn(crate::value::Cell) -> u64 + Copy + use<> {
         let triples = self.triples();
@@ -250,9 +251,9 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// The elements of a tuple in order, of a set in table order.
+    /// Returns the elements of a tuple in order, or of a set in table order.
     pub fn items(&mut self, v: Value<'r>) -> Outcome<&'r [Value<'r>]> {
-        // Whoever asks walks over them, so this is where the walk is paid for.
+        // Callers walk over the elements, so the walk is paid for here.
         let items = match v {
             Value::Tuple(tuple) => {
                 self.spend(tuple.items.len() / 2 + 1)?;
@@ -319,7 +320,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// `v, (i, j) = cell`, or `i, j, v = cell` where cells are triples: gives `(v, i, j)`.
+    /// `v, (i, j) = cell`, or `i, j, v = cell` where cells are triples. Returns `(v, i, j)`.
     pub(crate) fn uncell(&mut self, cell: Value<'r>) -> Outcome<(Value<'r>, Value<'r>, Value<'r>)> {
         if self.triples() {
             let [i, j, v] = self.unpack3(cell)?;
@@ -330,7 +331,7 @@ impl<'r> Run<'r> {
         Ok((v, i, j))
     }
 
-    /// The cell `(v, (i, j))`, or `(i, j, v)` where cells are triples.
+    /// Makes the cell `(v, (i, j))`, or `(i, j, v)` where cells are triples.
     pub(crate) fn recell(
         &mut self,
         v: Value<'r>,
@@ -423,7 +424,8 @@ impl<'r> Run<'r> {
         a.checked_neg().map(Value::Int).ok_or(Fault::Overflow)
     }
 
-    /// A float that arithmetic made. Each nan is an object of its own: its number is in its bits.
+    /// Makes a float from arithmetic. Each nan is an object of its own, with its number in its
+    /// bits.
     fn new_float(&mut self, x: f64) -> Value<'r> {
         if !x.is_nan() {
             return Value::float(x);
@@ -473,7 +475,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// The columns of `zip(*v)`: cut to the shortest row.
+    /// Returns the columns of `zip(*v)`, cut to the shortest row.
     pub(crate) fn columns(&mut self, v: Value<'r>) -> Outcome<Vec<Vec<Value<'r>>>> {
         let mut rows = Vec::new();
         for &row in self.items(v)? {
@@ -487,13 +489,13 @@ impl<'r> Run<'r> {
             .collect())
     }
 
-    /// `max(items, key)` or `min(items, key)`: position of the first extreme item.
+    /// `max(items, key)` or `min(items, key)`: returns the position of the first extreme item.
     pub(crate) fn extreme(
         &mut self,
         keys: &[Value<'r>],
         direction: Ordering,
     ) -> Outcome<Option<usize>> {
-        // Numbers and the like are compared without leaving anything behind.
+        // Comparisons of numbers and other one-word values allocate nothing.
         let best = if keys.first().is_none_or(|key| key.address().is_none()) {
             self.extreme_by(keys, direction, Run::lt)?
         } else {
@@ -504,7 +506,7 @@ impl<'r> Run<'r> {
         Ok((!keys.is_empty()).then_some(best))
     }
 
-    /// The same for a way to compare; 0 for no items.
+    /// Does the same with a given comparison; returns 0 if there are no items.
     #[inline(always)]
     fn extreme_by(
         &mut self,
@@ -526,7 +528,7 @@ impl<'r> Run<'r> {
     }
 }
 
-/// Two numbers of which at least one is a float.
+/// Returns two numbers of which at least one is a float.
 fn floats(a: Value<'_>, b: Value<'_>) -> Option<(f64, f64)> {
     match (a, b) {
         (Value::Float(_), _) | (_, Value::Float(_)) => Some((a.as_f64()?, b.as_f64()?)),
@@ -534,7 +536,8 @@ fn floats(a: Value<'_>, b: Value<'_>) -> Option<(f64, f64)> {
     }
 }
 
-/// `a // b` for floats, as CPython computes it: from the remainder, so that infinities come out as they do there.
+/// `a // b` for floats, computed from the remainder as in CPython, so that infinities give the same
+/// results.
 fn float_floor_div(a: f64, b: f64) -> Outcome<f64> {
     if b == 0.0 {
         return Err(Fault::ZeroDivision);
@@ -586,7 +589,7 @@ pub(crate) fn floor_mod(a: i64, b: i64) -> Outcome<i64> {
     })
 }
 
-/// The half-open range of positions that `[from:to]` selects among `len`.
+/// Returns the half-open range of positions that `[from:to]` selects among `len`.
 pub(crate) fn slice_bounds(len: usize, from: Option<i64>, to: Option<i64>) -> (usize, usize) {
     let n = len as i64;
     let clamp = |bound: i64| {

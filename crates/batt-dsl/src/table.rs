@@ -1,8 +1,8 @@
-//! The op table: what every primitive and constant is called, takes and means.
+//! The op table: name, parameters and meaning of every primitive and constant.
 //!
-//! Each op is declared once, beside its code, with the [`op!`](crate::op) macro; the families list
-//! their ops, and everything else (parser names, arity, `batt ops`, the manual) derives from here.
-//! Which names a solver file may use is a matter of its [`Dialect`].
+//! Each op is declared once, beside its code, with the [`op!`](crate::op) macro. The families list
+//! their ops, and everything else (parser names, arity, `batt ops`, the manual) derives from the
+//! table. The [`Dialect`] decides which names a solver file may use.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -14,9 +14,9 @@ use crate::dialect::Dialect;
 use crate::run::Run;
 use crate::value::{Returned, Value};
 
-/// Type hints of parameters and results: conventions of the DSL, never checked by it.
+/// Type hints of parameters and results. They are conventions of the DSL, which never checks them.
 ///
-/// The names with an underscore or a number are tokpidjin's: they say which constants are meant, so
+/// Names with an underscore or a number are tokpidjin's: they say which constants are meant, so
 /// that a search can vary them.
 #[allow(missing_docs, non_camel_case_types)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,7 +41,7 @@ pub enum Type {
     Container,
     ContainerContainer,
     Callable,
-    /// A location or vector, as tokpidjin calls it.
+    /// A location or vector, in tokpidjin's words.
     IJ,
     /// The demonstration pairs of a task.
     Samples,
@@ -74,7 +74,7 @@ impl fmt::Display for Type {
 
 /// A parameter of a primitive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Param {
+pub struct OpParam {
     /// The name, as usable in a keyword argument.
     pub name: &'static str,
     /// What is expected, by convention.
@@ -83,7 +83,7 @@ pub struct Param {
 
 /// The CPU code of a primitive, by arity.
 #[derive(Clone, Copy)]
-pub enum Code {
+pub enum OpCode {
     /// One argument.
     One(for<'r> fn(&mut Run<'r>, Value<'r>) -> Returned<'r>),
     /// Two arguments.
@@ -92,13 +92,13 @@ pub enum Code {
     Three(for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>, Value<'r>) -> Returned<'r>),
     /// Four arguments.
     Four(for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>, Value<'r>, Value<'r>) -> Returned<'r>),
-    /// Three arguments, of which the last may be left out; it counts as three when bound.
+    /// Three arguments, of which the last may be omitted; it counts as three when bound.
     TwoOrThree(for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>, Option<Value<'r>>) -> Returned<'r>),
-    /// Any arguments at all, none of which matters: `()` comes back. It counts as none when bound.
+    /// Any arguments, all of which are ignored; the result is `()`. It counts as none when bound.
     Anything,
 }
 
-/// What a primitive that never fails gives instead of failing.
+/// The result of a primitive that never fails, where it would fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fallback {
     /// `()`
@@ -114,9 +114,10 @@ pub enum Fallback {
 }
 
 impl Fallback {
-    /// What tokpidjin falls back to, by the hints of a function. A hint that its type file does not
-    /// define (the symbols with 4 and 8 values) spoils the lookup: then it is `()`.
-    pub const fn of(params: &[Param], returns: Type) -> Fallback {
+    /// Returns tokpidjin's fallback, which follows from the hints of a function. A hint that its
+    /// type file does not define (the symbols with 4 and 8 values) makes the lookup fail, and then
+    /// the fallback is `()`.
+    pub const fn of(params: &[OpParam], returns: Type) -> Fallback {
         let mut k = 0;
         while k < params.len() {
             if params[k].ty.is_undefined() {
@@ -158,33 +159,34 @@ impl Type {
     }
 }
 
-/// A primitive: everything the project knows about it.
+/// The table entry of a primitive: everything the project knows about it.
 pub struct Op {
     /// The name in solver files.
     pub name: &'static str,
-    /// Where the name is known: tokpidjin, or arc-dsl with RE-ARC.
+    /// The dialect that has the name: tokpidjin, or arc-dsl with RE-ARC.
     pub dialect: Dialect,
-    /// What it gives where it would fail; `None` if it fails.
+    /// The result where it would fail; `None` if it fails.
     pub fallback: Option<Fallback>,
     /// The family (module) it belongs to, for the manual.
     pub family: &'static str,
     /// Parameters in positional order.
-    pub params: &'static [Param],
-    /// What comes back, by convention.
+    pub params: &'static [OpParam],
+    /// The kind of the result, by convention.
     pub returns: Type,
-    /// Can the abstract result depend on the iteration order of a set?
+    /// Whether the abstract result can depend on the iteration order of a set.
     pub order_sensitive: bool,
     /// If so, when.
     pub order: &'static str,
-    /// What it does and when it fails, in Markdown; the first sentence is the summary.
+    /// The documentation in Markdown: what it does and when it fails. The first sentence is the
+    /// summary.
     pub doc: &'static str,
-    /// A call that works, and its result, in Python syntax; empty where vectors have to do.
+    /// A call that works and its result, in Python syntax; empty if only vectors test it.
     pub example: (&'static str, &'static str),
-    /// A call that fails; empty for the few primitives that never do.
+    /// A call that fails; empty for primitives that never do.
     pub fails: &'static str,
     /// The code.
-    pub code: Code,
-    /// The twin that does the same and takes the time.
+    pub code: OpCode,
+    /// The twin that does the same and measures the time.
     pub profiled: &'static Op,
 }
 
@@ -214,9 +216,8 @@ impl fmt::Debug for Op {
     }
 }
 
-/// A primitive. In memory it is its table entry; files use names.
-/// A whole word wide, as every part of a [`Value`] is, and a pointer, so that a call finds the code
-/// without a detour.
+/// A primitive. In memory it is a pointer to its table entry, so that a call finds the code
+/// directly; files use names. It is one word wide, as every part of a [`Value`] is.
 #[derive(Clone, Copy)]
 pub struct OpId(&'static Op);
 
@@ -257,7 +258,7 @@ impl OpId {
         ops().iter().map(|&op| OpId(op))
     }
 
-    /// All primitives of all dialects; the position is the [`index`](OpId::index).
+    /// All primitives of all dialects; the position in this sequence is the [`index`](OpId::index).
     pub fn every() -> impl Iterator<Item = OpId> {
         let tokpidjin = crate::ops::tokpidjin::ALL.iter();
         ops().iter().chain(tokpidjin).map(|&op| OpId(op))
@@ -274,19 +275,19 @@ impl OpId {
         self.0
     }
 
-    /// Is it this primitive, or its profiled twin?
+    /// Says whether it is this primitive or its profiled twin.
     pub(crate) fn is(self, op: &'static Op) -> bool {
         std::ptr::eq(self.0, op) || std::ptr::eq(self.0, op.profiled)
     }
 
-    /// The number in the table of all dialects, for arrays indexed by op.
+    /// Returns the number in the table of all dialects, for arrays indexed by op.
     pub fn index(self) -> usize {
         static INDEX: OnceLock<HashMap<(Dialect, &'static str), usize>> = OnceLock::new();
         let index = INDEX.get_or_init(|| {
             let numbered = OpId::every().enumerate();
             numbered.map(|(k, id)| (id.key(), k)).collect()
         });
-        // Every op that has an id is in the table, but for the one that stands for no op.
+        // Only the fallback function has an id without being in the table.
         index.get(&self.key()).copied().unwrap_or(index.len())
     }
 
@@ -306,7 +307,7 @@ pub fn ops() -> &'static [&'static Op] {
     &crate::ops::ALL
 }
 
-/// A plain value as it can stand in a program's text.
+/// A plain value in a program's text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Literal {
     /// `None`
@@ -350,7 +351,7 @@ enum Constant {
 
 use Constant::{Bool, Int, Pair};
 
-/// The constants of arc-dsl, which come first: every dialect has them.
+/// The number of constants of arc-dsl, which come first because every dialect has them.
 const SHARED: usize = 28;
 
 const CONSTANTS: [(&str, Constant); SHARED + 64] = [
@@ -448,7 +449,7 @@ const CONSTANTS: [(&str, Constant); SHARED + 64] = [
     ("THOUSAND", Int(1000)),
 ];
 
-/// How many constants a dialect has.
+/// Returns how many constants a dialect has.
 pub(crate) const fn constant_count(dialect: Dialect) -> usize {
     match dialect {
         Dialect::ArcDsl | Dialect::ReArc => SHARED,
@@ -471,7 +472,7 @@ impl ConstId {
         Dialect::ArcDsl.constants()
     }
 
-    /// The constants that come first, as many as a dialect has.
+    /// The first constants, as many as a dialect has.
     pub(crate) fn first(count: usize) -> impl ExactSizeIterator<Item = ConstId> {
         (0..count as u16).map(ConstId)
     }
@@ -502,7 +503,7 @@ impl fmt::Debug for ConstId {
     }
 }
 
-/// An identifier without the `r#` that Rust's own keywords need: `box` is one.
+/// Returns an identifier without the `r#` that Rust's keywords need, as in `box`.
 #[doc(hidden)]
 pub const fn unescaped(ident: &'static str) -> &'static str {
     match ident.as_bytes() {
@@ -515,7 +516,7 @@ pub const fn unescaped(ident: &'static str) -> &'static str {
 ///
 /// ```ignore
 /// op! {
-///     /// The mirror image, top to bottom. An empty set fails.
+///     /// The mirror image, top to bottom. Fails for an empty set.
 ///     pub hmirror(piece: Piece) -> Piece;
 ///     example "hmirror(((1, 2), (3, 4)))" => "((3, 4), (1, 2))";
 ///     fails "hmirror(ONE)";
@@ -523,10 +524,15 @@ pub const fn unescaped(ident: &'static str) -> &'static str {
 /// }
 /// ```
 ///
-/// expands to a function `hmirror(run, piece)` and a table entry `hmirror::OP`. Order-sensitive
-/// primitives say when order matters before their example: `ordered "a set of several";`. The few that take no
-/// longer than a call does have `#[inline(always)]` before their signature: a result that comes back through
-/// memory would cost as much again.
+/// This expands to a function `hmirror(run, piece)` and a table entry `hmirror::OP`. Optional
+/// parts, in this order:
+///
+/// - `#[inline(always)]` before the signature, for the few primitives that take no longer than a
+///   call: a result that comes back through memory would cost as much again
+/// - `ordered "a set of several";` after the signature, if the iteration order of a set matters,
+///   and when
+/// - `frames 2;` after that, if the primitive calls functions: the frames of Python's stack between
+///   its caller and the function (`calls.rs`)
 #[macro_export]
 macro_rules! op {
     (
@@ -550,7 +556,7 @@ macro_rules! op {
 
         #[doc(hidden)]
         pub mod $name {
-            use $crate::table::{Code, Op, Param, Type};
+            use $crate::table::{OpCode, Op, OpParam, Type};
             use $crate::value::Returned;
             /// The table entry.
             pub static OP: Op = Op {
@@ -558,7 +564,7 @@ macro_rules! op {
                 dialect: $crate::dialect::Dialect::ArcDsl,
                 fallback: None,
                 family: super::FAMILY,
-                params: &[$(Param { name: stringify!($param), ty: Type::$ty }),+],
+                params: &[$(OpParam { name: stringify!($param), ty: Type::$ty }),+],
                 returns: Type::$returns,
                 order_sensitive: !$crate::op!(@text $($order)?).is_empty(),
                 order: $crate::op!(@text $($order)?),
@@ -575,26 +581,26 @@ macro_rules! op {
         }
     };
     (@profiled $a:ident) => {
-        Code::One(|run, $a| run.profiled(&OP, |run| match OP.code {
-            Code::One(code) => code(run, $a),
+        OpCode::One(|run, $a| run.profiled(&OP, |run| match OP.code {
+            OpCode::One(code) => code(run, $a),
             _ => Returned::new(Err($crate::fault::Fault::Type)),
         }))
     };
     (@profiled $a:ident, $b:ident) => {
-        Code::Two(|run, $a, $b| run.profiled(&OP, |run| match OP.code {
-            Code::Two(code) => code(run, $a, $b),
+        OpCode::Two(|run, $a, $b| run.profiled(&OP, |run| match OP.code {
+            OpCode::Two(code) => code(run, $a, $b),
             _ => Returned::new(Err($crate::fault::Fault::Type)),
         }))
     };
     (@profiled $a:ident, $b:ident, $c:ident) => {
-        Code::Three(|run, $a, $b, $c| run.profiled(&OP, |run| match OP.code {
-            Code::Three(code) => code(run, $a, $b, $c),
+        OpCode::Three(|run, $a, $b, $c| run.profiled(&OP, |run| match OP.code {
+            OpCode::Three(code) => code(run, $a, $b, $c),
             _ => Returned::new(Err($crate::fault::Fault::Type)),
         }))
     };
     (@profiled $a:ident, $b:ident, $c:ident, $d:ident) => {
-        Code::Four(|run, $a, $b, $c, $d| run.profiled(&OP, |run| match OP.code {
-            Code::Four(code) => code(run, $a, $b, $c, $d),
+        OpCode::Four(|run, $a, $b, $c, $d| run.profiled(&OP, |run| match OP.code {
+            OpCode::Four(code) => code(run, $a, $b, $c, $d),
             _ => Returned::new(Err($crate::fault::Fault::Type)),
         }))
     };
@@ -605,15 +611,15 @@ macro_rules! op {
     (@text) => { "" };
     (@text $text:literal) => { $text };
     (@code $f:path, $a:ident) => {
-        Code::One(|run, $a| Returned::new($f(run, $a)))
+        OpCode::One(|run, $a| Returned::new($f(run, $a)))
     };
     (@code $f:path, $a:ident, $b:ident) => {
-        Code::Two(|run, $a, $b| Returned::new($f(run, $a, $b)))
+        OpCode::Two(|run, $a, $b| Returned::new($f(run, $a, $b)))
     };
     (@code $f:path, $a:ident, $b:ident, $c:ident) => {
-        Code::Three(|run, $a, $b, $c| Returned::new($f(run, $a, $b, $c)))
+        OpCode::Three(|run, $a, $b, $c| Returned::new($f(run, $a, $b, $c)))
     };
     (@code $f:path, $a:ident, $b:ident, $c:ident, $d:ident) => {
-        Code::Four(|run, $a, $b, $c, $d| Returned::new($f(run, $a, $b, $c, $d)))
+        OpCode::Four(|run, $a, $b, $c, $d| Returned::new($f(run, $a, $b, $c, $d)))
     };
 }

@@ -1,13 +1,13 @@
-//! Values: the six kinds a program can see, and the compact forms we keep them in.
+//! Values: the six kinds a program can see, and their compact forms.
 //!
-//! A program sees `None`, bools, ints, tuples, frozensets and functions, nothing else; in one dialect
-//! floats as well. Inside, the
-//! common tuples have forms of their own ([`Pair`], [`Cell`], [`Segment`], [`Grid`], rows); which form
-//! a value has is never observable. Two forms are canonical, so that they can be tested by variant:
-//! two plain integers that fit 16 bits are always a `Pair`, and a plain 32-bit integer with such a
-//! pair is always a `Cell`. Booleans are not plain: `(True, 0)` equals `(1, 0)` but is a general tuple.
-//! Where cells are triples (see [`Dialect`](crate::Dialect)) a `Cell` is the tuple `(i, j, colour)`, and no
-//! other form stands for three such integers. A run knows which it is; a cell by itself does not.
+//! A program sees `None`, bools, ints, tuples, frozensets and functions, and in one dialect floats.
+//! Common tuples have forms of their own ([`IntPair`], [`Cell`], [`Segment`], [`GridView`], rows); a
+//! program cannot observe which form a value has. Two forms are canonical, so code may test for
+//! them by variant: two plain integers that fit 16 bits are always a `Pair`, and a plain 32-bit
+//! integer with such a pair is always a `Cell`. Booleans are not plain: `(True, 0)` equals `(1, 0)`
+//! but is a general tuple. Where cells are triples (see [`Dialect`](crate::Dialect)) a `Cell` is
+//! the tuple `(i, j, colour)`, and no other form represents three such integers. The run knows
+//! which of the two a cell is; the cell itself does not.
 //!
 //! Values are `Copy` and live in the arena of the run that made them.
 
@@ -21,24 +21,24 @@ use crate::table::OpId;
 /// A location or vector: `(i, j)`, row first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(C, align(4))]
-pub struct Pair {
+pub struct IntPair {
     /// Row, growing downward.
     pub i: i16,
     /// Column.
     pub j: i16,
 }
 
-impl Pair {
+impl IntPair {
     /// `(i, j)`.
     #[inline(always)]
-    pub const fn new(i: i16, j: i16) -> Pair {
-        Pair { i, j }
+    pub const fn new(i: i16, j: i16) -> IntPair {
+        IntPair { i, j }
     }
 
-    /// The pair if both numbers fit.
+    /// Returns the pair if both numbers fit.
     #[inline(always)]
-    pub fn fit(i: i64, j: i64) -> Option<Pair> {
-        Some(Pair::new(i.try_into().ok()?, j.try_into().ok()?))
+    pub fn fit(i: i64, j: i64) -> Option<IntPair> {
+        Some(IntPair::new(i.try_into().ok()?, j.try_into().ok()?))
     }
 
     #[inline(always)]
@@ -51,16 +51,16 @@ impl Pair {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(C, align(8))]
 pub struct Cell {
-    /// The colour, or any other number an op has put there.
+    /// The colour, or any other number that an op has put there.
     pub color: i32,
-    /// Where it is.
-    pub at: Pair,
+    /// The location.
+    pub at: IntPair,
 }
 
 impl Cell {
     /// `(color, at)`.
     #[inline(always)]
-    pub const fn new(color: i32, at: Pair) -> Cell {
+    pub const fn new(color: i32, at: IntPair) -> Cell {
         Cell { color, at }
     }
 
@@ -72,7 +72,7 @@ impl Cell {
 
 /// A tuple of equally long, non-empty tuples of plain integers 0 to 255: bytes, row by row.
 #[derive(Clone, Copy, Debug)]
-pub struct Grid<'r> {
+pub struct GridView<'r> {
     /// Number of rows, at least 1.
     pub height: usize,
     /// Number of columns, at least 1.
@@ -81,8 +81,8 @@ pub struct Grid<'r> {
     pub cells: &'r [u8],
 }
 
-impl<'r> Grid<'r> {
-    /// The row at `i`.
+impl<'r> GridView<'r> {
+    /// Returns row `i`.
     #[inline(always)]
     pub fn row(&self, i: usize) -> &'r [u8] {
         &self.cells[i * self.width..(i + 1) * self.width]
@@ -100,10 +100,10 @@ impl<'r> Grid<'r> {
         self.cells[i * self.width + j]
     }
 
-    /// The position in `cells` of a location, if it lies inside.
+    /// Returns the position in `cells` of a location, if it lies inside.
     #[inline(always)]
-    pub fn offset(&self, at: Pair) -> Option<usize> {
-        // A negative coordinate becomes a huge unsigned one: one comparison does for both ends.
+    pub fn offset(&self, at: IntPair) -> Option<usize> {
+        // A negative coordinate becomes a huge unsigned one, so one comparison covers both ends.
         let (i, j) = (at.i as usize, at.j as usize);
         (i < self.height && j < self.width).then(|| i * self.width + j)
     }
@@ -112,45 +112,45 @@ impl<'r> Grid<'r> {
 /// A tuple in general form.
 pub struct Tuple<'r> {
     pub(crate) items: &'r [Value<'r>],
-    /// How deeply containers nest, this one included.
+    /// The nesting depth of containers, this one included.
     pub(crate) depth: u32,
     pub(crate) known: Slot<Option<&'r TupleKnown<'r>>>,
 }
 
-/// What somebody has found out about a tuple.
+/// Facts cached about a tuple.
 #[derive(Default)]
 pub(crate) struct TupleKnown<'r> {
     pub hash: Slot<Option<u64>>,
-    /// The same tuple as a grid: `Some(None)` when it is not one.
-    pub grid: Slot<Option<Option<&'r Grid<'r>>>>,
-    /// *Build* of the elements: `Some(None)` when they are no patch.
+    /// The same tuple as a grid; `Some(None)` if it is not one.
+    pub grid: Slot<Option<Option<&'r GridView<'r>>>>,
+    /// *Build* of the elements; `Some(None)` if they are not a patch.
     pub built: Slot<Option<Option<&'r Set<'r>>>>,
 }
 
-/// The tuple of the elements of several patches, one patch after the other. Their iteration order is
-/// not asked for before somebody looks at the elements one by one.
+/// The tuple of the elements of several patches, one patch after the other. The iteration order of
+/// the patches is computed when the elements are read one by one.
 pub struct Concat<'r> {
     pub(crate) len: usize,
     /// Sets of locations, or sets of cells.
     pub(crate) members: &'r [Value<'r>],
-    /// The elements as a tuple, once somebody looked.
+    /// The elements as a tuple, once computed.
     pub(crate) items: Slot<Option<&'r Tuple<'r>>>,
-    /// *Build* of the elements, once somebody asked.
+    /// *Build* of the elements, once computed.
     pub(crate) built: Slot<Option<&'r Set<'r>>>,
 }
 
-/// A function made by a function. Equal only to itself.
+/// A function made by a function. It is equal only to itself.
 pub struct Closure<'r> {
-    /// How many arguments a call takes.
+    /// The number of arguments of a call.
     pub(crate) arity: u8,
-    /// What the memo knows of it.
+    /// What the memo knows of the closure.
     pub(crate) standing: Standing,
-    /// Which closure of its run it is: a stable stand-in for its address.
+    /// The closure's number in its run, a stable stand-in for its address.
     pub(crate) id: u32,
     pub(crate) form: Form<'r>,
 }
 
-/// What a closure does. Nothing is checked before the call, as in Python.
+/// What a closure does. As in Python, nothing is checked before the call.
 pub(crate) enum Form<'r> {
     /// `outer(inner(x))`
     Compose(Value<'r>, Value<'r>),
@@ -168,11 +168,12 @@ pub(crate) enum Form<'r> {
     Power(Value<'r>, u32),
 }
 
-/// Something small, kept in a whole machine word.
+/// A small value in a whole machine word.
 ///
 /// Every variant of [`Value`] holds exactly one word, so that values travel in two registers. With
-/// a field of another size the compiler copies values piece by piece through memory, and a load that
-/// spans two recent stores waits for both: measured, a third of all time in programs of closures.
+/// a field of another size the compiler copies values piece by piece through memory, and a load
+/// that spans two recent stores waits for both. In programs of closures that took a third of the
+/// time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Word<T>(u64, std::marker::PhantomData<T>);
@@ -192,19 +193,19 @@ impl Word<f64> {
         f64::from_bits(self.0)
     }
 
-    /// The same object, in Python's terms? Every nan that arithmetic makes is an object of its own, and
-    /// its bits tell which.
+    /// Says whether both are the same object in Python. Every nan made by arithmetic is an object
+    /// of its own, identified by its bits.
     #[inline(always)]
     pub(crate) fn is(self, other: Word<f64>) -> bool {
         self.0 == other.0
     }
 }
 
-impl Word<Pair> {
+impl Word<IntPair> {
     /// The pair.
     #[inline(always)]
-    pub fn get(self) -> Pair {
-        Pair::new((self.0 >> 16) as i16, self.0 as i16)
+    pub fn get(self) -> IntPair {
+        IntPair::new((self.0 >> 16) as i16, self.0 as i16)
     }
 }
 
@@ -212,7 +213,7 @@ impl Word<Segment> {
     /// The two pairs.
     #[inline(always)]
     pub fn get(self) -> Segment {
-        let pair = |bits: u64| Pair::new((bits >> 16) as i16, bits as i16);
+        let pair = |bits: u64| IntPair::new((bits >> 16) as i16, bits as i16);
         Segment(pair(self.0 >> 32), pair(self.0))
     }
 
@@ -224,18 +225,18 @@ impl Word<Segment> {
 
 /// `((i, j), (k, l))`: two locations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Segment(pub Pair, pub Pair);
+pub struct Segment(pub IntPair, pub IntPair);
 
 impl Word<Cell> {
     /// The cell.
     #[inline(always)]
     pub fn get(self) -> Cell {
-        let at = Pair::new((self.0 >> 16) as i16, self.0 as i16);
+        let at = IntPair::new((self.0 >> 16) as i16, self.0 as i16);
         Cell::new((self.0 >> 32) as i32, at)
     }
 }
 
-/// What a call gives back: a value or a fault, in two registers.
+/// The result of a call: a value or a fault, in two registers.
 ///
 /// `Result<Value, Fault>` is as small, but the compiler returns it through memory.
 #[derive(Clone, Copy)]
@@ -264,7 +265,7 @@ impl<'r> Returned<'r> {
 /// A value of a run.
 #[derive(Clone, Copy)]
 pub enum Value<'r> {
-    /// A fault on its way to the caller; never seen by a program, see [`Returned`].
+    /// A fault on its way to the caller, never seen by a program; see [`Returned`]
     #[doc(hidden)]
     Failed(Fault),
     /// `None`
@@ -276,7 +277,7 @@ pub enum Value<'r> {
     /// A float: nan, an infinity, or what arithmetic makes of them
     Float(Word<f64>),
     /// `(i, j)`: a tuple of two plain integers
-    Pair(Word<Pair>),
+    Pair(Word<IntPair>),
     /// `(colour, (i, j))`, or `(i, j, colour)` in a dialect of triples
     Cell(Word<Cell>),
     /// `((i, j), (k, l))`: a tuple of two pairs
@@ -285,7 +286,7 @@ pub enum Value<'r> {
     /// length 3 in a dialect of triples.
     Row(&'r Row<'r>),
     /// A grid
-    Grid(&'r Grid<'r>),
+    Grid(&'r GridView<'r>),
     /// The elements of several patches
     Concat(&'r Concat<'r>),
     /// Any other tuple
@@ -337,13 +338,13 @@ impl<'r> Value<'r> {
 
     /// A location or vector.
     #[inline(always)]
-    pub fn pair(pair: Pair) -> Value<'r> {
+    pub fn pair(pair: IntPair) -> Value<'r> {
         Value::Pair(Word(pair.key(), std::marker::PhantomData))
     }
 
     /// Two locations.
     #[inline(always)]
-    pub fn segment(a: Pair, b: Pair) -> Value<'r> {
+    pub fn segment(a: IntPair, b: IntPair) -> Value<'r> {
         Value::Segment(Word(a.key() << 32 | b.key(), std::marker::PhantomData))
     }
 
@@ -353,16 +354,16 @@ impl<'r> Value<'r> {
         Value::Cell(Word(cell.key(), std::marker::PhantomData))
     }
 
-    /// The location, if it is one in compact form.
+    /// Returns the location, if it is one in compact form.
     #[inline(always)]
-    pub fn as_pair(self) -> Option<Pair> {
+    pub fn as_pair(self) -> Option<IntPair> {
         match self {
             Value::Pair(pair) => Some(pair.get()),
             _ => None,
         }
     }
 
-    /// The plain integer or bool as a number.
+    /// Returns the plain integer or bool as a number.
     #[inline(always)]
     pub fn as_int(self) -> Option<i64> {
         match self {
@@ -372,20 +373,20 @@ impl<'r> Value<'r> {
         }
     }
 
-    /// The integer that a number equals, if it equals one: a float may.
+    /// Returns the integer that a number equals, if any; a float may equal one.
     pub(crate) fn integral(self) -> Option<i64> {
         match self {
             Value::Float(x) => {
                 let x = x.get();
                 let n = x as i64;
-                // Beyond 2^53 the conversion rounds; no float of ours is that large.
+                // Beyond 2^53 the conversion rounds.
                 (n as f64 == x && x.abs() < (1u64 << 53) as f64).then_some(n)
             }
             _ => self.as_int(),
         }
     }
 
-    /// The number as a float.
+    /// Returns the number as a float.
     pub(crate) fn as_f64(self) -> Option<f64> {
         match self {
             Value::Float(x) => Some(x.get()),
@@ -393,13 +394,13 @@ impl<'r> Value<'r> {
         }
     }
 
-    /// Is it nan, which is not even equal to itself?
+    /// Says whether it is a nan, which is not even equal to itself.
     #[inline(always)]
     pub(crate) fn is_nan(self) -> bool {
         matches!(self, Value::Float(x) if x.get().is_nan())
     }
 
-    /// The set, if it is one.
+    /// Returns the set, if it is one.
     #[inline(always)]
     pub fn as_set(self) -> Option<&'r Set<'r>> {
         match self {
@@ -408,7 +409,7 @@ impl<'r> Value<'r> {
         }
     }
 
-    /// Is it a tuple, in whatever form?
+    /// Says whether it is a tuple, in any form.
     #[inline(always)]
     pub fn is_tuple(self) -> bool {
         matches!(
@@ -423,7 +424,7 @@ impl<'r> Value<'r> {
         )
     }
 
-    /// How deeply containers nest.
+    /// Returns the nesting depth of containers.
     pub(crate) fn depth(self) -> u32 {
         match self {
             Value::Pair(_) | Value::Row(_) => PAIR_DEPTH,
@@ -435,7 +436,7 @@ impl<'r> Value<'r> {
         }
     }
 
-    /// Of which kind it is, less than 16, and its word: together they tell it from all other values.
+    /// Returns the kind, a number below 16, and the word. Together they identify the value.
     #[inline(always)]
     pub(crate) fn identity(self) -> (u8, u64) {
         fn at<T>(place: &T) -> u64 {
@@ -460,22 +461,25 @@ impl<'r> Value<'r> {
         }
     }
 
-    /// The value of this [identity](Value::identity).
+    /// Returns the value of this [identity](Value::identity).
     ///
     /// # Safety
     ///
-    /// It is the identity of a value, not a fault, that can still be used, as a value with this lifetime.
+    /// `kind` and `word` came from [`identity`](Value::identity) of a value that is not a fault. If
+    /// that value has an address, what lies there is alive and unmoved for `'r`.
     #[inline(always)]
     pub(crate) unsafe fn from_identity(kind: u8, word: u64) -> Value<'r> {
         use std::marker::PhantomData;
         /// # Safety
         ///
-        /// There is a `T` at this address that lives as long as that.
+        /// `word` is the exposed address of a `T` that stays alive and unmoved for `'a`.
         unsafe fn at<'a, T>(word: u64) -> &'a T {
-            // SAFETY: as promised by the caller.
+            // SAFETY: the caller promises that a `T` is at this address; `identity` has exposed its
+            // provenance.
             unsafe { &*std::ptr::with_exposed_provenance(word as usize) }
         }
-        // SAFETY: words of these kinds are addresses of such things, as the caller has promised.
+        // SAFETY: by the contract of this function `identity` paired this kind with the address of
+        // a value of this type, which lives for `'r`.
         unsafe {
             match kind {
                 2 => Value::Bool(Word(word, PhantomData)),
@@ -496,7 +500,7 @@ impl<'r> Value<'r> {
         }
     }
 
-    /// What it is, in a word: for messages.
+    /// Returns the kind in one word, for messages.
     pub fn kind(self) -> &'static str {
         match self {
             Value::None => "None",

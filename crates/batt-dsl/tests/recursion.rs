@@ -1,7 +1,7 @@
-//! Python's recursion limit: how deep calls may go before they fail.
+//! Python's recursion limit: the depth at which calls fail.
 //!
-//! The depths are those at which CPython 3.11 fails when the original library's `main` calls a
-//! solver that makes these calls.
+//! The depths are those of CPython 3.11, when the original library's `main` calls a solver that
+//! makes these calls.
 
 use batt_dsl::{Dialect, Fault, Limits, OpId, OwnedValue, Run, Value, Workspace};
 
@@ -16,15 +16,15 @@ fn op<'r>(name: &str) -> Value<'r> {
     Value::Op(OpId::named(name).expect("a primitive"))
 }
 
-/// `identity` composed with itself, so that `n` closures are called inside one another.
+/// Composes `identity` with itself, so that `n` closures call one another.
 fn ladder<'r>(run: &mut Run<'r>, n: i64) -> Outcome<'r> {
     (0..n).try_fold(op("identity"), |f, _| {
         call(run, "compose", &[f, op("identity")])
     })
 }
 
-/// The largest `n` for which a program that depends on it has a value; above it the program fails
-/// with a `RecursionError`.
+/// Returns the largest `n` for which a program has a value; above it the program fails with a
+/// `RecursionError`.
 fn limit(program: impl for<'r> Fn(&mut Run<'r>, i64) -> Outcome<'r>) -> i64 {
     let has_value = |n| {
         let outcome = Workspace::new().run(Dialect::ArcDsl, &Limits::default(), |run| {
@@ -95,7 +95,7 @@ fn a_primitive_that_calls_a_function_counts_its_own_frames() {
     for (name, function_first, deepest) in of_numbers {
         let found = limit(|run, n| {
             let f = ladder(run, n)?;
-            // Truths, numbers or members, as each of them needs it.
+            // Members that serve as truths, numbers or containers.
             let members = [1, 2, 3, 4].map(Value::Int);
             let members = members.map(|n| run.make_tuple(&[n]));
             let members = members.into_iter().collect::<Result<Vec<_>, _>>()?;

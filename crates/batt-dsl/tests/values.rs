@@ -1,10 +1,11 @@
-//! Values at the border of a run: in, out, as text and as JSON.
+//! Values at the border of a run: converted in and out, as text and as JSON.
 
 use batt_dsl::{Dialect, Limits, OwnedValue, Workspace};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Any value that can come from outside. Numbers lie around the ends of the compact forms.
+/// Returns any value that can come from outside. Numbers lie around the limits of the compact
+/// forms.
 fn value() -> impl Strategy<Value = OwnedValue> {
     let number = prop_oneof![
         8 => -2i64..11,
@@ -24,7 +25,7 @@ fn value() -> impl Strategy<Value = OwnedValue> {
     })
 }
 
-/// Into a run and out again.
+/// Takes a value into a run and out again.
 fn through(value: &OwnedValue) -> OwnedValue {
     Workspace::new().run(Dialect::ArcDsl, &Limits::default(), |run| {
         let value = run.from_owned(value).expect("a small value");
@@ -40,7 +41,7 @@ fn has_sets(value: &OwnedValue) -> bool {
     }
 }
 
-/// Python's `==` over values, the slow and obvious way.
+/// Python's `==` over values, slow and obvious.
 fn equal(a: &OwnedValue, b: &OwnedValue) -> bool {
     use OwnedValue::{Bool, Int, None, Set, Tuple};
     let number = |v: &OwnedValue| match v {
@@ -77,7 +78,7 @@ proptest! {
         prop_assert_eq!(OwnedValue::from_json(&json), Ok(value), "{}", text);
     }
 
-    /// Equality in a run is Python's, whichever forms the two values took, and equal values are one
+    /// Equality in a run is Python's, whatever forms the two values have, and equal values are one
     /// element of a set.
     #[test]
     fn equality_is_pythons(a in value(), b in value()) {
@@ -95,7 +96,7 @@ proptest! {
     }
 }
 
-/// The value with its bools as numbers: equal, but often of another form.
+/// Replaces the bools of a value by numbers: equal, but often of another form.
 fn unbooled(value: &OwnedValue) -> OwnedValue {
     match value {
         OwnedValue::Bool(b) => OwnedValue::Int((*b).into()),
@@ -125,7 +126,7 @@ fn text_is_pythons_repr() {
 }
 
 #[test]
-fn what_is_not_a_value_is_refused() {
+fn invalid_values_are_refused() {
     for text in [
         "1.5",
         "\"x\"",

@@ -9,7 +9,7 @@
 //! they are wanted.
 //!
 //! A run goes solver by solver. A step that several solvers share is computed by the first solver that needs it, and stays
-//! to the end of the run. The other steps of a solver are computed in a [region](Run::apart) of their own: its entries are
+//! to the end of the run. The other steps of a solver are computed in a [region](Run::scoped) of their own: its entries are
 //! shown to the caller, then the next solver reuses the memory. Limits hold for each solver. A shared step is computed on
 //! limits of its own, and its cost is charged to each solver that needs it.
 
@@ -376,7 +376,7 @@ impl CompiledBatt {
             }
             run.bound_shared(limits.memory.saturating_mul(MEMORY_OF_SHARED));
             for (_, solver) in solvers() {
-                run.apart(|run, outside| {
+                run.scoped(|run, outside| {
                     let mut few = [Value::None; SOME];
                     let own = match few.get_mut(..solver.slots) {
                         Some(few) => Ok(few),

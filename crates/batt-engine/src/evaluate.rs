@@ -276,8 +276,8 @@ pub fn inputs<'r>(
 }
 
 /// Returns a grid of a task as the input of a run.
-pub fn input_grid(grid: &Grid) -> batt_dsl::Grid<'_> {
-    batt_dsl::Grid {
+pub fn input_grid(grid: &Grid) -> batt_dsl::GridView<'_> {
+    batt_dsl::GridView {
         height: grid.height(),
         width: grid.width(),
         cells: grid.cells(),

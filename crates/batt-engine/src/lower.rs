@@ -6,7 +6,7 @@
 
 use std::sync::OnceLock;
 
-use batt_dsl::{Code, Dialect, Literal, OpId, Pair, Returned, Run, Value};
+use batt_dsl::{Dialect, IntPair, Literal, OpCode, OpId, Returned, Run, Value};
 use batt_lang::graph::{Graph, Ref, Target};
 
 /// Where an operand comes from: a slot, or a constant.
@@ -26,7 +26,7 @@ pub(crate) enum Constant {
     None,
     Bool(bool),
     Int(i64),
-    Pair(Pair),
+    Pair(IntPair),
     Op(OpId),
 }
 
@@ -217,7 +217,7 @@ pub(crate) fn constant(literal: &Literal) -> Option<Constant> {
         Literal::Bool(b) => Constant::Bool(*b),
         Literal::Int(n) => Constant::Int(*n),
         Literal::Tuple(items) => match items[..] {
-            [Literal::Int(i), Literal::Int(j)] => Constant::Pair(Pair::fit(i, j)?),
+            [Literal::Int(i), Literal::Int(j)] => Constant::Pair(IntPair::fit(i, j)?),
             _ => return None,
         },
     })
@@ -260,10 +260,10 @@ fn instruction(callee: Source, args: &[Source]) -> (Instruction, Option<OpId>) {
         return (Instruction::Dynamic(callee, args.to_vec()), None);
     };
     let known = match (id.op().code, args) {
-        (Code::One(code), &[a]) => Instruction::Call1(code, [a]),
-        (Code::Two(code), &[a, b]) => Instruction::Call2(code, [a, b]),
-        (Code::Three(code), &[a, b, c]) => Instruction::Call3(code, [a, b, c]),
-        (Code::Four(code), &[a, b, c, d]) => Instruction::Call4(code, [a, b, c, d]),
+        (OpCode::One(code), &[a]) => Instruction::Call1(code, [a]),
+        (OpCode::Two(code), &[a, b]) => Instruction::Call2(code, [a, b]),
+        (OpCode::Three(code), &[a, b, c]) => Instruction::Call3(code, [a, b, c]),
+        (OpCode::Four(code), &[a, b, c, d]) => Instruction::Call4(code, [a, b, c, d]),
         // With a wrong number of arguments, the dynamic call fails as Python does.
         _ => return (Instruction::Dynamic(callee, args.to_vec()), None),
     };

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use batt_dsl::{Limits, Node, OpTimes};
+use batt_dsl::{Limits, OpTimes, ProfileNode};
 use batt_lang::{Batt, Operand, StepId};
 
 use crate::batt::{BattWorker, CompiledBatt, Goal, StepCount};
@@ -16,7 +16,7 @@ pub struct BattProfile {
     /// The primitives that were called, by name, the most expensive first.
     pub ops: Vec<(&'static str, OpTimes)>,
     /// Every path of calls that occurred, for flame graphs.
-    pub tree: Vec<Node>,
+    pub tree: Vec<ProfileNode>,
     /// Time and counts of each step.
     pub steps: Vec<StepProfile>,
     /// The chain of steps, each needing the one before, that takes the longest time in total.

@@ -397,7 +397,7 @@ fn set<'r>(
         8 if is_patch(items) => call(
             run,
             "shift",
-            &[plain, Value::pair(batt_dsl::Pair::new(0, 0))],
+            &[plain, Value::pair(batt_dsl::IntPair::new(0, 0))],
         ),
         // An equal set, but not the same: CPython copies where both are one object.
         9 => {

@@ -1,6 +1,6 @@
 //! The table of primitives: their documentation, types and examples.
 
-pub use batt_dsl::{ConstId, Op, OpId, Param};
+pub use batt_dsl::{ConstId, Op, OpId, OpParam};
 
 use batt_dsl::{Dialect, Fault, Limits, Workspace};
 use batt_engine::Compiled;

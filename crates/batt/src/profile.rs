@@ -8,7 +8,7 @@ use batt_engine::device::{DeviceOptions, LaunchSettings};
 use batt_engine::{CompiledBatt, MegaOptions, MegaReport, Sample, mega_on};
 use batt_lang::Batt;
 
-pub use batt_dsl::{Node, OpTimes};
+pub use batt_dsl::{OpTimes, ProfileNode};
 pub use batt_engine::{BattProfile, StepProfile};
 
 use crate::control::Control;

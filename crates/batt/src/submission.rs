@@ -21,7 +21,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use batt_arc::submission::{Guess, choose, score_now};
-use batt_arc::{Grid, DatasetError, Score, Task};
+use batt_arc::{DatasetError, Grid, Score, Task};
 use batt_archive::Archive;
 use batt_dsl::OwnedValue;
 use batt_engine::{Compiled, EvalOptions, Job, JobResult, Sample, Values, evaluate};

@@ -1,4 +1,4 @@
-//! What is remembered cannot be told from what is computed.
+//! The memo is not observable: results, closures and fallbacks are those without it.
 
 use super::*;
 use crate::dialect::Dialect;
@@ -6,12 +6,12 @@ use crate::fault::Outcome;
 use crate::owned::OwnedValue;
 use crate::run::{Limits, Workspace};
 
-/// No call is dear.
+/// Makes no call expensive.
 pub(crate) const OFF: Option<u64> = Some(1 << 60);
-/// Each one is.
+/// Makes every call expensive.
 const EAGER: Option<u64> = Some(0);
 
-/// Colours in a pattern of small objects.
+/// A grid with a pattern of small objects.
 const GRID: [u8; 100] = {
     let mut cells = [0; 100];
     let mut k = 0;
@@ -26,7 +26,7 @@ const GRID: [u8; 100] = {
     cells
 };
 
-/// Where names stand for values.
+/// Values by name.
 struct Names<'a, 'r>(&'a mut Run<'r>, Vec<(&'static str, Value<'r>)>);
 
 impl<'r> Names<'_, 'r> {
@@ -36,7 +36,7 @@ impl<'r> Names<'_, 'r> {
         known.map(|(_, value)| *value).or_else(op).expect(name)
     }
 
-    /// `name = f(...)` for a text `f ...`.
+    /// Evaluates `name = f(...)` for a text `f ...`.
     fn set(&mut self, name: &'static str, call: &str) -> Outcome<Value<'r>> {
         let words: Vec<_> = call.split(' ').map(|word| self.get(word)).collect();
         let value = self.0.call(words[0], &words[1..])?;
@@ -45,8 +45,8 @@ impl<'r> Names<'_, 'r> {
     }
 }
 
-/// For each object, the locations to which it is the nearest: the function that finds the nearest is asked again for each
-/// object.
+/// Finds for each object the locations it is nearest to; the function that finds the nearest object
+/// is called again for each object.
 pub(crate) fn nearest<'r>(run: &mut Run<'r>) -> Outcome<Value<'r>> {
     let mut names = distances(run)?;
     names.set("find", "lbind argmin things")?;
@@ -57,7 +57,8 @@ pub(crate) fn nearest<'r>(run: &mut Run<'r>) -> Outcome<Value<'r>> {
     names.set("owns", "apply own things")
 }
 
-/// The same, but for locations that are as far from another one: the others are asked for how near they are.
+/// Does the same for locations that are as far from another location; the others are asked for
+/// their distances.
 pub(crate) fn nearer<'r>(run: &mut Run<'r>) -> Outcome<Value<'r>> {
     let mut names = distances(run)?;
     names.set("others", "rbind remove things")?;
@@ -72,10 +73,13 @@ pub(crate) fn nearer<'r>(run: &mut Run<'r>) -> Outcome<Value<'r>> {
     names.set("owns", "apply own things")
 }
 
-/// Asks again and again how far locations are from one, by a tuple in a tuple that holds a set of it.
+/// Asks repeatedly how far locations are from one, through a tuple in a tuple that holds a set of
+/// it.
 pub(crate) fn tuples<'r>(run: &mut Run<'r>) -> Outcome<Value<'r>> {
     let mut names = distances(run)?;
-    names.1.push(("there", Value::pair(crate::Pair::new(3, 4))));
+    names
+        .1
+        .push(("there", Value::pair(crate::IntPair::new(3, 4))));
     names.1.push(("three", Value::Int(3)));
     names.set("single", "compose initset last")?;
     names.set("inside", "fork astuple first single")?;
@@ -83,7 +87,7 @@ pub(crate) fn tuples<'r>(run: &mut Run<'r>) -> Outcome<Value<'r>> {
     names.set("to", "rbind astuple there")?;
     names.set("all", "compose both to")?;
     names.set("it", "chain last last all")?;
-    // The condition is another one for each of the functions, so that it is not remembered itself.
+    // Each function gets a condition of its own, so that the condition itself is not stored.
     names.set("far", "lbind fork manhattan")?;
     names.set("from", "rbind far it")?;
     names.set("is", "lbind greater three")?;
@@ -96,7 +100,7 @@ pub(crate) fn tuples<'r>(run: &mut Run<'r>) -> Outcome<Value<'r>> {
     names.set("counts", "apply count often")
 }
 
-/// Locations, objects, and how far they are from each other.
+/// Locations, objects, and their distances.
 fn distances<'a, 'r>(run: &'a mut Run<'r>) -> Outcome<Names<'a, 'r>> {
     let grid = run.input(10, 10, &GRID)?;
     let flags = [("T", true), ("F", false)].map(|(name, flag)| (name, Value::bool(flag)));
@@ -115,7 +119,7 @@ fn distances<'a, 'r>(run: &'a mut Run<'r>) -> Outcome<Names<'a, 'r>> {
     Ok(names)
 }
 
-/// What a run gives, the steps it takes, and how many closures it makes.
+/// Returns a program's value, its steps, and the number of closures it makes.
 pub(crate) fn run(
     workspace: &mut Workspace,
     threshold: Option<u64>,
@@ -128,7 +132,7 @@ pub(crate) fn run(
     })
 }
 
-/// Where functions are called on one element after the other, so that there is something to remember.
+/// Returns a workspace that calls functions on one element at a time, so that calls recur.
 fn without_columns() -> Workspace {
     let mut workspace = Workspace::new();
     *workspace.columns().0 = Some(usize::MAX);
@@ -136,7 +140,7 @@ fn without_columns() -> Workspace {
 }
 
 #[test]
-fn what_comes_again_is_computed_once() {
+fn a_recurring_call_is_computed_once() {
     let mut workspace = without_columns();
     let (plain, steps, closures) = run(&mut workspace, OFF, nearest);
     assert_eq!(workspace.memo().recalled, 0);
@@ -145,19 +149,19 @@ fn what_comes_again_is_computed_once() {
         let remembered = run(&mut workspace, threshold, nearest);
         assert_eq!((&remembered.0, remembered.2), (&plain, closures));
         assert!(remembered.1 * 3 < steps, "{} of {steps}", remembered.1);
-        // And nothing is left from one run to the next.
+        // Nothing carries over from one run to the next.
         assert_eq!(run(&mut workspace, threshold, nearest), remembered);
     }
     assert_eq!(run(&mut workspace, OFF, nearest), (plain, steps, closures));
 }
 
 #[test]
-fn whoever_begins_anew_with_the_limits_begins_with_an_empty_memo() {
+fn a_new_allowance_clears_the_memo() {
     let mut workspace = without_columns();
     workspace.run(Dialect::ArcDsl, &Limits::default(), |run| {
         let mut costs = Vec::new();
         for _ in 0..3 {
-            run.apart(|run, _| {
+            run.scoped(|run, _| {
                 nearest(run).map(|_| ()).expect("a value");
                 costs.push(run.spent());
             });
@@ -170,7 +174,8 @@ fn whoever_begins_anew_with_the_limits_begins_with_an_empty_memo() {
     assert!(workspace.memo().recalled > 0);
 }
 
-/// Which of two functions comes first in a set that each call makes anew, many times: that follows from their numbers.
+/// Asks many times which of two new functions comes first in a set. The answer follows from their
+/// numbers.
 fn which_is_first<'r>(run: &mut Run<'r>) -> Outcome<Value<'r>> {
     let numbers = run.make_tuple(&[Value::Int(3); 40])?;
     let mut names = Names(run, vec![("numbers", numbers), ("seven", Value::Int(7))]);
@@ -185,7 +190,7 @@ fn which_is_first<'r>(run: &mut Run<'r>) -> Outcome<Value<'r>> {
 }
 
 #[test]
-fn what_follows_from_the_numbers_of_functions_is_not_remembered() {
+fn calls_that_hash_functions_are_not_stored() {
     let mut workspace = Workspace::new();
     let plain = run(&mut workspace, OFF, which_is_first).0;
     let Ok(OwnedValue::Tuple(values)) = &plain else {
@@ -195,14 +200,14 @@ fn what_follows_from_the_numbers_of_functions_is_not_remembered() {
     assert_eq!(run(&mut workspace, EAGER, which_is_first).0, plain);
 }
 
-/// Calls a function three deep, then the same so many calls down.
+/// Calls a function three frames deep, then this many frames deeper.
 fn deep<'r>(run: &mut Run<'r>, calls: usize) -> Outcome<Value<'r>> {
     let numbers = run.make_tuple(&[1, 2, 3, 4].map(Value::Int))?;
     let mut names = Names(run, vec![("numbers", numbers)]);
     names.set("two", "compose increment increment")?;
     names.set("four", "compose two two")?;
     names.set("f", "compose four four")?;
-    // The first time the closures prove dear, the second time what they give is stored.
+    // The first loop finds the closures expensive, the second stores their values.
     names.set("near", "apply f numbers")?;
     names.set("near", "apply f numbers")?;
     for _ in 0..calls {
@@ -212,7 +217,7 @@ fn deep<'r>(run: &mut Run<'r>, calls: usize) -> Outcome<Value<'r>> {
 }
 
 #[test]
-fn a_value_is_not_good_for_deeper_calls() {
+fn an_entry_is_not_valid_for_deeper_calls() {
     let mut workspace = Workspace::new();
     for calls in [10, 989, 990, 991, 992, 993] {
         let plain = run(&mut workspace, OFF, |run| deep(run, calls)).0;
@@ -223,7 +228,7 @@ fn a_value_is_not_good_for_deeper_calls() {
     assert!(workspace.memo().recalled > 0);
 }
 
-/// Programs of loops over functions of functions, and over sets of them.
+/// Random programs of loops over functions of functions, and over sets of them.
 struct Random(u64);
 
 impl Random {
@@ -240,7 +245,7 @@ impl Random {
     }
 }
 
-/// What each step of a random program gives, how many closures there were, and how often it fell back.
+/// The value of each step of a random program, the number of closures, and the number of fallbacks.
 pub(crate) type Trace = (Vec<Outcome<OwnedValue>>, u32, u32);
 
 pub(crate) fn random_run(workspace: &mut Workspace, seed: u64, dialect: Dialect) -> Trace {
@@ -334,11 +339,12 @@ pub(crate) fn random_run(workspace: &mut Workspace, seed: u64, dialect: Dialect)
                         .collect(),
                     false => values.iter().collect(),
                 };
-                // What was made last is the most interesting.
+                // Later values are more interesting.
                 let back = random.below(pool.len()).min(random.below(pool.len()));
                 args.push(*pool[pool.len() - 1 - back]);
             }
-            // Every second loop is one over pairs, so that the function is called with each element again and again.
+            // Every second loop runs over pairs, so that the function is called with each element
+            // repeatedly.
             if let (true, Some(apply), Some(product), Some(compose), Some(part)) = (
                 LOOPS.contains(&name) && random.below(2) == 0,
                 op("apply"),
@@ -356,7 +362,7 @@ pub(crate) fn random_run(workspace: &mut Workspace, seed: u64, dialect: Dialect)
                 if let (Ok(pairs), Ok(f)) = (pairs, f) {
                     let images = run.call(apply, &[f, pairs]);
                     let images = images.and_then(|images| run.to_owned(images));
-                    // Otherwise the next step says so.
+                    // If a limit was reached, the next step reports it.
                     if run.check_limits().is_ok() {
                         trace.push(images);
                     }
@@ -370,7 +376,7 @@ pub(crate) fn random_run(workspace: &mut Workspace, seed: u64, dialect: Dialect)
             trace.push(outcome.and_then(|value| run.to_owned(value)));
             match outcome {
                 Ok(f @ (Value::Op(_) | Value::Closure(_))) => {
-                    // Most functions fail whatever they are given.
+                    // Keeps a function that works on some value: most fail on all of them.
                     let mut works = false;
                     for &value in values.iter().take(7) {
                         let one = run.items(value).ok().and_then(|items| items.first());
@@ -390,7 +396,7 @@ pub(crate) fn random_run(workspace: &mut Workspace, seed: u64, dialect: Dialect)
 }
 
 #[test]
-fn a_program_cannot_tell_what_was_remembered() {
+fn programs_cannot_observe_the_memo() {
     let (mut plain, mut eager) = (without_columns(), without_columns());
     plain.memo().threshold = OFF;
     eager.memo().threshold = EAGER;
@@ -405,7 +411,7 @@ fn a_program_cannot_tell_what_was_remembered() {
         longest = longest.max(expected.0.len());
         let is_cut = |trace: &[Outcome<OwnedValue>]| trace.last() == Some(&Err(Fault::Steps));
         if is_cut(&expected.0) {
-            // With the memo it may go on, or end sooner if there is nothing to recall.
+            // With the memo the run may get further, or end sooner if nothing recurs.
             let known = (expected.0.len() - 1).min(found.0.len() - is_cut(&found.0) as usize);
             assert_eq!(found.0[..known], expected.0[..known], "seed {seed}");
             cut += 1;

@@ -1,4 +1,4 @@
-//! Arithmetic on integers and on vectors: pairs are worked on component by component.
+//! Arithmetic on integers and on vectors. Operations on pairs work component by component.
 
 use crate::fault::{Fault, Outcome};
 use crate::op;
@@ -39,7 +39,7 @@ fn binary<'r>(
     numbers: impl Fn(i64, i64) -> Outcome<i64>,
     operation: impl Fn(&mut Run<'r>, Value<'r>, Value<'r>) -> Outcome<Value<'r>>,
 ) -> Outcome<Value<'r>> {
-    // Plain integers and pairs of them first: nearly all there is.
+    // Plain integers and pairs of them come first: nearly all arguments are of these kinds.
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => return numbers(a, b).map(Value::Int),
         (Value::Pair(a), Value::Pair(b)) => {
@@ -64,8 +64,8 @@ fn binary<'r>(
     if a_is_int && b.as_int().is_some() {
         return operation(run, a, b);
     }
-    // A left operand that is neither integer nor tuple cannot be indexed; a right one that is
-    // neither goes to the operation whole (a set can be subtracted from sets).
+    // A left operand that is neither integer nor tuple cannot be indexed. A right operand that is
+    // neither goes to the operation whole, because a set can be subtracted from sets.
     let fixed_a = a_is_int && b.is_tuple();
     let fixed_b = !b.is_tuple();
     let mut component = |k: i64| {
@@ -105,18 +105,18 @@ fn unary<'r>(
     run.pair(first, second)
 }
 
-/// An operation that may leave the 64-bit range.
+/// Wraps an operation that may leave the 64-bit range.
 fn checked(operation: fn(i64, i64) -> Option<i64>) -> impl Fn(i64, i64) -> Outcome<i64> {
     move |a, b| operation(a, b).ok_or(Fault::Overflow)
 }
 
-/// The number, or the error that Python's comparison with 0 raises.
+/// Returns the number, or the error that Python's comparison with 0 raises.
 #[inline(always)]
 fn number(v: Value<'_>) -> Outcome<i64> {
     v.as_int().ok_or(Fault::Type)
 }
 
-/// The direction of a float as Python's comparisons have it: nan is neither zero nor positive.
+/// Returns the direction of a float by Python's comparisons: nan is neither zero nor positive.
 fn toward(x: f64) -> i64 {
     if x == 0.0 {
         0
@@ -176,10 +176,10 @@ op! {
 }
 
 op! {
-    /// The number or vector with its sign turned around.
+    /// The number or vector with its sign reversed.
     ///
-    /// Only the first two components of a tuple count. Fails for anything else than an integer or a
-    /// tuple that starts with two integers.
+    /// Only the first two components of a tuple count. Fails for anything but an integer or a tuple
+    /// that starts with two integers.
     pub invert(n: Numerical) -> Numerical;
     example "invert(DOWN_LEFT)" => "(-1, 1)";
     fails "invert(initset(ONE))";
@@ -211,7 +211,7 @@ op! {
     /// Half of the number or vector, rounded down.
     ///
     /// Rounding is toward minus infinity. Only the first two components of a tuple count. Fails for
-    /// anything else than an integer or a tuple that starts with two integers.
+    /// anything but an integer or a tuple that starts with two integers.
     pub halve(n: Numerical) -> Numerical;
     example "halve((5, -3))" => "(2, -2)";
     fails "halve(initset(TWO))";
@@ -219,10 +219,10 @@ op! {
 }
 
 op! {
-    /// One more: in both components for a vector.
+    /// The number plus one; for a vector, both components plus one.
     ///
-    /// Only the first two components of a tuple count. Fails for anything else than an integer or a
-    /// tuple that starts with two integers.
+    /// Only the first two components of a tuple count. Fails for anything but an integer or a tuple
+    /// that starts with two integers.
     pub increment(x: Numerical) -> Numerical;
     example "increment(TWO_BY_ZERO)" => "(3, 1)";
     fails "increment(())";
@@ -230,10 +230,10 @@ op! {
 }
 
 op! {
-    /// One less: in both components for a vector.
+    /// The number minus one; for a vector, both components minus one.
     ///
-    /// Only the first two components of a tuple count. Fails for anything else than an integer or a
-    /// tuple that starts with two integers.
+    /// Only the first two components of a tuple count. Fails for anything but an integer or a tuple
+    /// that starts with two integers.
     pub decrement(x: Numerical) -> Numerical;
     example "decrement(TWO_BY_ZERO)" => "(1, -1)";
     fails "decrement(())";
@@ -241,10 +241,10 @@ op! {
 }
 
 op! {
-    /// One step further from zero: in both components for a vector.
+    /// The number one step further from zero; for a vector, both components.
     ///
-    /// Zero stays zero. Only the first two components of a tuple count. Fails for anything else than
-    /// an integer or a tuple that starts with two integers.
+    /// Zero stays zero. Only the first two components of a tuple count. Fails for anything but an
+    /// integer or a tuple that starts with two integers.
     pub crement(x: Numerical) -> Numerical;
     example "crement((-2, 0))" => "(-3, 0)";
     fails "crement(initset(ONE))";
@@ -261,10 +261,10 @@ op! {
 }
 
 op! {
-    /// The direction of a number, `-1`, `0` or `1`: of both components for a vector.
+    /// The sign of a number, `-1`, `0` or `1`; for a vector, of both components.
     ///
-    /// Only the first two components of a tuple count. Fails for anything else than an integer or a
-    /// tuple that starts with two integers.
+    /// Only the first two components of a tuple count. Fails for anything but an integer or a tuple
+    /// that starts with two integers.
     pub sign(x: Numerical) -> Numerical;
     example "sign((-5, 3))" => "(-1, 1)";
     fails "sign(initset(ONE))";
@@ -287,7 +287,7 @@ op! {
 }
 
 op! {
-    /// The vector that points downward by a number: `(i, 0)`.
+    /// The vector that points down by a number: `(i, 0)`.
     ///
     /// Takes any value and never fails.
     pub toivec(i: Integer) -> Pair;
@@ -296,7 +296,7 @@ op! {
 }
 
 op! {
-    /// The vector that points to the right by a number: `(0, j)`.
+    /// The vector that points right by a number: `(0, j)`.
     ///
     /// Takes any value and never fails.
     pub tojvec(j: Integer) -> Pair;

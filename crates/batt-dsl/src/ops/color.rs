@@ -27,8 +27,8 @@ pub(super) const OPS: &[&Op] = &[
 op! {
     /// The most frequent colour.
     ///
-    /// Among equally frequent colours it is the first in the iteration order of the set of colours. Fails
-    /// when there are none.
+    /// Of equally frequent colours it is the first in the iteration order of the set of colours.
+    /// Fails when there are none.
     pub mostcolor(element: Element) -> Integer;
     ordered "several colours that are equally frequent";
     example "mostcolor(((1, 2), (2, 3)))" => "2";
@@ -39,7 +39,7 @@ op! {
 op! {
     /// The rarest colour.
     ///
-    /// Among equally rare colours it is the first in the iteration order of the set of colours. Fails
+    /// Of equally rare colours it is the first in the iteration order of the set of colours. Fails
     /// when there are none.
     pub leastcolor(element: Element) -> Integer;
     ordered "several colours that are equally rare";
@@ -57,12 +57,13 @@ fn spend_for<'r>(run: &mut Run<'r>, element: Value<'r>) -> Outcome<()> {
     run.spend(work)
 }
 
-/// Counts the colours of ARC among a few cells; `None` when there is another.
+/// Counts the colours of ARC among a few cells. Returns `None` when there is another colour.
 ///
-/// All counters live in one register, six bits each.
+/// All counters are in one register, six bits each.
 fn count_packed(colors: impl ExactSizeIterator<Item = i32>) -> Option<[u32; FEW]> {
     debug_assert!(colors.len() <= MOST_PACKED);
-    // A table and not a shift by the colour: the compiler would shift several at once, at length.
+    // A table instead of a shift by the colour, because the compiler would vectorise the shifts at
+    // a loss.
     const ONE: [u64; FEW + 1] = [
         1,
         1 << 6,
@@ -89,17 +90,17 @@ fn count_packed(colors: impl ExactSizeIterator<Item = i32>) -> Option<[u32; FEW]
 /// More cells would overflow six bits.
 const MOST_PACKED: usize = 63;
 
-/// Counts the colours of ARC; `None` when there is another.
+/// Counts the colours of ARC. Returns `None` when there is another colour.
 ///
-/// Compares sixteen cells at a time with every colour: a counter per cell in memory would be
-/// stored and loaded again for every cell of the most common colour.
+/// Compares sixteen cells at a time with every colour. A counter per cell in memory would be stored
+/// and loaded again for every cell of the most common colour.
 fn count_few(cells: &[u8]) -> Option<[u32; FEW]> {
     if cells.len() <= MOST_PACKED {
         return count_packed(cells.iter().map(|&c| c.into()));
     }
     const LANES: usize = 16;
     let mut counts = [0u32; FEW];
-    // Lanes count up to 255, so sums are taken that often.
+    // Lanes count up to 255, so the sums are taken after that many blocks.
     for block in cells.chunks(LANES * 255) {
         let mut lanes = [[0u8; LANES]; FEW];
         let mut chunks = block.chunks_exact(LANES);
@@ -113,7 +114,7 @@ fn count_few(cells: &[u8]) -> Option<[u32; FEW]> {
         for (count, lane) in counts.iter_mut().zip(&lanes) {
             *count += lane.iter().map(|&n| u32::from(n)).sum::<u32>();
         }
-        // What is left is filled up with cells of no colour.
+        // The last block is padded with cells of no colour.
         let mut rest = [u8::MAX; LANES];
         rest[..chunks.remainder().len()].copy_from_slice(chunks.remainder());
         for (color, count) in (0u8..).zip(&mut counts) {
@@ -138,7 +139,7 @@ fn count_bytes(cells: &[u8]) -> [u32; 256] {
     counts
 }
 
-/// The byte that is met most (or least) often, where that needs no look at the set of bytes.
+/// Returns the most (or least) frequent byte, where that does not depend on the set of bytes.
 pub(super) fn winner_of(cells: &[u8], direction: Ordering) -> Option<u8> {
     match count_few(cells) {
         Some(counts) => winner(&counts, direction),
@@ -146,7 +147,7 @@ pub(super) fn winner_of(cells: &[u8], direction: Ordering) -> Option<u8> {
     }
 }
 
-/// The colours of an object's cells, counted; `None` when one is not a colour of ARC.
+/// Counts the colours of an object's cells. Returns `None` when one is not a colour of ARC.
 fn count_cells(cells: &[Cell]) -> Option<[u32; FEW]> {
     if cells.len() <= MOST_PACKED {
         return count_packed(cells.iter().map(|c| c.color));
@@ -158,8 +159,8 @@ fn count_cells(cells: &[Cell]) -> Option<[u32; FEW]> {
     Some(counts)
 }
 
-/// The colour that is met most (or least) often. Of several it is the first in the iteration order of
-/// the set of colours; `None` if that depends on how the set was built.
+/// Returns the most (or least) frequent colour, of several the first in the iteration order of the
+/// set of colours. Returns `None` if that depends on how the set was built.
 fn winner(counts: &[u32; FEW], direction: Ordering) -> Option<u8> {
     if let Some(winner) = clear_winner(counts, direction) {
         return Some(winner);
@@ -173,14 +174,14 @@ fn winner(counts: &[u32; FEW], direction: Ordering) -> Option<u8> {
     if !insertion_order_is_moot(present) {
         return None;
     }
-    // Up to four colours have eight slots: 8 and 9 come before 2.
+    // A set of up to four colours has eight slots, where 8 and 9 come before 2.
     let place = |c: u8| if present.count_ones() > 4 { c } else { c % 8 };
     (0..FEW as u8)
         .filter(|&c| tied >> c & 1 == 1)
         .min_by_key(|&c| place(c))
 }
 
-/// The colour that alone is met most (or least) often.
+/// Returns the colour that alone is the most (or least) frequent.
 fn clear_winner(counts: &[u32], direction: Ordering) -> Option<u8> {
     let mut winner = None;
     let mut tie = false;
@@ -206,8 +207,8 @@ fn color_by_frequency<'r>(
     most_frequent(run, &values, direction)
 }
 
-/// The most (or least) frequent colour of a grid or object in compact form, where that needs no
-/// look at the set of colours.
+/// Returns the most (or least) frequent colour of a grid or object in compact form, where that does
+/// not depend on the set of colours.
 #[inline(always)]
 pub(super) fn quick_winner<'r>(
     run: &mut Run<'r>,
@@ -227,7 +228,7 @@ pub(super) fn quick_winner<'r>(
     Ok(winner.map(|color| Value::Int(color.into())))
 }
 
-/// All values of a grid, or the colours of a set's cells, in order.
+/// Returns all values of a grid, or the colours of a set's cells, in order.
 fn values<'r>(run: &mut Run<'r>, element: Value<'r>) -> Outcome<Vec<Value<'r>>> {
     if element.is_tuple() {
         grid_values(run, element)
@@ -236,7 +237,7 @@ fn values<'r>(run: &mut Run<'r>, element: Value<'r>) -> Outcome<Vec<Value<'r>>> 
     }
 }
 
-/// All values of the members of a container, row by row.
+/// Returns all values of the members of a container, row by row.
 pub(super) fn grid_values<'r>(run: &mut Run<'r>, grid: Value<'r>) -> Outcome<Vec<Value<'r>>> {
     let mut values = Vec::new();
     for &row in run.items(grid)? {
@@ -245,7 +246,7 @@ pub(super) fn grid_values<'r>(run: &mut Run<'r>, grid: Value<'r>) -> Outcome<Vec
     Ok(values)
 }
 
-/// The colours of the cells in a container, in order.
+/// Returns the colours of the cells in a container, in order.
 pub(super) fn cell_colors<'r>(run: &mut Run<'r>, cells: Value<'r>) -> Outcome<Vec<Value<'r>>> {
     let mut colors = Vec::new();
     for &cell in run.items(cells)? {
@@ -259,7 +260,7 @@ pub(super) fn cell_colors<'r>(run: &mut Run<'r>, cells: Value<'r>) -> Outcome<Ve
 }
 
 op! {
-    /// How many cells have a colour.
+    /// The number of cells of a colour.
     pub colorcount(element: Element, value: Integer) -> Integer;
     example "colorcount(((1, 2), (2, 3)), TWO)" => "2";
     fails "colorcount(THREE, TWO)";
@@ -285,7 +286,7 @@ op! {
     }
 }
 
-/// How often the tuples in a container hold a value.
+/// Counts a value in the tuples of a container.
 pub(super) fn count_in_rows<'r>(
     run: &mut Run<'r>,
     grid: Value<'r>,
@@ -303,7 +304,7 @@ pub(super) fn count_in_rows<'r>(
     Ok(Value::Int(count))
 }
 
-/// How many cells in a container have a colour.
+/// Counts the cells of a colour in a container.
 pub(super) fn count_among_cells<'r>(
     run: &mut Run<'r>,
     cells: Value<'r>,
@@ -333,7 +334,8 @@ pub(super) fn palette_set<'r>(run: &mut Run<'r>, element: Value<'r>) -> Outcome<
     run.build_frozen(&values)
 }
 
-/// The colours of a grid or object in compact form, where the sequence of insertion cannot matter.
+/// Returns the colours of a grid or object in compact form, where the sequence of insertion cannot
+/// matter.
 pub(super) fn quick_palette<'r>(
     run: &mut Run<'r>,
     element: Value<'r>,
@@ -363,7 +365,7 @@ pub(super) fn quick_palette<'r>(
     run.set(Elems::Values(colors), origin).map(Some)
 }
 
-/// The colours as bits, if all are 0 to 9 and there is at least one.
+/// Returns the colours as bits, if all are 0 to 9 and there is at least one.
 fn small_colors(colors: impl Iterator<Item = i32>) -> Option<u16> {
     let mut present = 0;
     let mut beyond = 0;
@@ -374,15 +376,15 @@ fn small_colors(colors: impl Iterator<Item = i32>) -> Option<u16> {
     (beyond == 0 && present != 0).then_some(present)
 }
 
-/// Does the table of these colours come out the same for every insertion order? Up to four colours
-/// live in eight slots, where 0 and 8 meet, and 1 and 9; five and more have a slot each.
+/// Says whether the table of these colours is the same for every insertion order. Up to four
+/// colours share eight slots, where 0 collides with 8 and 1 with 9; five and more have a slot each.
 fn insertion_order_is_moot(present: u16) -> bool {
     let both = |a: u32, b: u32| present >> a & present >> b & 1 == 1;
     present.count_ones() > 4 || !(both(0, 8) || both(1, 9))
 }
 
 op! {
-    /// How many different colours there are.
+    /// The number of different colours.
     pub numcolors(element: Element) -> IntegerSet;
     example "numcolors(((1, 2), (2, 3)))" => "3";
     fails "numcolors(THREE)";
@@ -402,7 +404,7 @@ op! {
 op! {
     /// The colour of an object: that of its first cell.
     ///
-    /// Of a grid it is the top left value. Fails on anything empty.
+    /// For a grid it is the top left value. Fails for anything empty.
     pub color(obj: Object) -> Integer;
     ordered "an object of several colours";
     example "color(recolor(THREE, initset(ORIGIN)))" => "3";
@@ -410,7 +412,7 @@ op! {
     |run| { first_color(run, obj) }
 }
 
-/// The first component of the first element; where cells are triples, the third.
+/// Returns the first component of the first element; where cells are triples, the third.
 pub(super) fn first_color<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<Value<'r>> {
     if let Value::Set(set) = container {
         run.spend(set.len() / 4)?;
@@ -427,7 +429,7 @@ pub(super) fn first_color<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcom
 op! {
     /// The objects of a colour, as a set.
     ///
-    /// Only the first cell of each is looked at. Fails when an object is empty.
+    /// Only the first cell of each object is read. Fails when an object is empty.
     pub colorfilter(objs: Objects, value: Integer) -> Objects;
     ordered "an object of several colours";
     example "colorfilter(fgpartition(((1, 0), (0, 0))), ONE)" => "frozenset({frozenset({(1, (0, 0))})})";

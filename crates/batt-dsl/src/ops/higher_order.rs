@@ -30,7 +30,7 @@ pub(super) const OPS: &[&Op] = &[
 ];
 
 op! {
-    /// The function that applies the inner function, then the outer.
+    /// The composition of two functions: the inner one is applied first.
     ///
     /// Nothing is checked before the result is called.
     pub compose(outer: Callable, inner: Callable) -> Callable;
@@ -40,7 +40,7 @@ op! {
 }
 
 op! {
-    /// The function that applies three functions, the last one first.
+    /// The composition of three functions: the last one is applied first.
     ///
     /// Nothing is checked before the result is called.
     pub chain(h: Callable, g: Callable, f: Callable) -> Callable;
@@ -50,7 +50,7 @@ op! {
 }
 
 op! {
-    /// The condition that a function gives the target value.
+    /// The function that tests whether another function's value equals a target.
     ///
     /// Nothing is checked before the result is called.
     pub matcher(function: Callable, target: Any) -> Callable;
@@ -59,8 +59,8 @@ op! {
     |run| { run.closure(1, Form::Matcher(function, target)) }
 }
 
-/// The arity of a function with one argument bound. Python's definition distinguishes only two
-/// and three parameters; everything else, one included, becomes three.
+/// Returns the arity of a function with one argument bound. Python's definition distinguishes two
+/// and three parameters; any other number, one included, becomes three.
 pub(super) fn bound_arity(arity: usize) -> u8 {
     match arity {
         2 => 1,
@@ -72,8 +72,8 @@ pub(super) fn bound_arity(arity: usize) -> u8 {
 op! {
     /// The function with its last argument fixed.
     ///
-    /// A function of one argument can be bound, but the result cannot be called. Fails at once for a value
-    /// that is no function.
+    /// A function of one argument can be bound, but the result cannot be called. Fails at once for
+    /// a value that is not a function.
     pub rbind(function: Callable, fixed: Any) -> Callable;
     example "rbind(subtract, ONE)(THREE)" => "2";
     fails "rbind(THREE, ONE)";
@@ -86,8 +86,8 @@ op! {
 op! {
     /// The function with its first argument fixed.
     ///
-    /// A function of one argument can be bound, but the result cannot be called. Fails at once for a value
-    /// that is no function.
+    /// A function of one argument can be bound, but the result cannot be called. Fails at once for
+    /// a value that is not a function.
     pub lbind(function: Callable, fixed: Any) -> Callable;
     example "lbind(subtract, ONE)(THREE)" => "-2";
     fails "lbind(THREE, ONE)";
@@ -98,10 +98,10 @@ op! {
 }
 
 op! {
-    /// The function applied over and over, so many times.
+    /// The function applied a number of times in a row.
     ///
-    /// Once gives the function itself. Fails for less than once, and for as many times as fill
-    /// Python's stack: 997 in the steps of a solver.
+    /// Once gives the function itself. Fails for a number below one and for one that fills Python's
+    /// stack: in a step of a solver, 997 or more.
     pub power(function: Callable, n: Integer) -> Callable;
     example "power(double, THREE)(ONE)" => "8";
     fails "power(double, ZERO)";
@@ -119,7 +119,7 @@ op! {
 }
 
 op! {
-    /// The function that gives an outer function the values of two functions.
+    /// The function that applies an outer function to the values of two inner ones.
     ///
     /// Nothing is checked before the result is called.
     pub fork(outer: Callable, a: Callable, b: Callable) -> Callable;
@@ -129,7 +129,7 @@ op! {
 }
 
 op! {
-    /// A function's values on all elements, in a container of the same kind.
+    /// The values of a function on all elements, in a container of the same kind.
     ///
     /// In a set equal values collapse.
     pub apply(function: Callable, container: Container) -> Container;
@@ -161,7 +161,7 @@ op! {
 }
 
 op! {
-    /// The values of several functions on one value, in a container of the functions' kind.
+    /// The values of several functions on one argument, in a container of the functions' kind.
     pub rapply(functions: Container, value: Any) -> Container;
     frames 2;
     example "rapply((double, increment), THREE)" => "(6, 4)";
@@ -184,9 +184,9 @@ op! {
 }
 
 op! {
-    /// A function's values on all elements, merged.
+    /// The values of a function on all elements, merged into one container.
     ///
-    /// The result is of the container's kind. Fails when a value is no container.
+    /// The result is of the container's kind. Fails when a value is not a container.
     pub mapply(function: Callable, container: ContainerContainer) -> FrozenSet;
     ordered "a tuple, on whose elements the function gives sets of several";
     frames 3;
@@ -209,9 +209,9 @@ op! {
 }
 
 op! {
-    /// A function's values on the elements of two containers side by side, as a tuple.
+    /// The values of a function on the elements of two containers paired by position, as a tuple.
     ///
-    /// The longer container's surplus is dropped.
+    /// The longer container's extra elements are dropped.
     pub papply(function: Callable, a: Tuple, b: Tuple) -> Tuple;
     ordered "a set of several";
     frames 2;
@@ -239,9 +239,10 @@ fn side_by_side<'r>(
 }
 
 op! {
-    /// A function's values on the elements of two containers side by side, merged into a tuple.
+    /// The values of a function on the elements of two containers paired by position, merged into a
+    /// tuple.
     ///
-    /// The longer container's surplus is dropped. Fails when a value is no container.
+    /// The longer container's extra elements are dropped. Fails when a value is not a container.
     pub mpapply(function: Callable, a: Tuple, b: Tuple) -> Tuple;
     ordered "a set of several, given or produced";
     frames 3;
@@ -255,7 +256,7 @@ op! {
 }
 
 op! {
-    /// A function's values on all pairs of elements of two containers, as a set.
+    /// The values of a function on all pairs of elements of two containers, as a set.
     pub prapply(function: Callable, a: Container, b: Container) -> FrozenSet;
     frames 2;
     example "prapply(add, (1, 2), (3, 4))" => "frozenset({4, 5, 6})";
@@ -282,7 +283,9 @@ op! {
                 }
                 if images.pays(count) {
                     let call = |run: &mut Run<'r>| run.call2(function, x, y);
-                    // SAFETY: what has been collected before is not kept. Of equal images the first one stays.
+                    // SAFETY: `number_of` returns `true` only for an image equal to one in
+                    // `values`, and then stores neither the image nor any part of it: the index has
+                    // numbers only. The first of equal images stays.
                     unsafe { run.turn_to_collect(turns, call, |run, image| images.number_of(run, image, |_, _| true)) }
                         .map_err(Fault::through_generator)?;
                 } else {
@@ -299,10 +302,10 @@ op! {
     }
 }
 
-/// Lines between all pairs of locations, of which most are known before they are drawn: nothing between two that are not in line,
-/// and the same in both directions.
+/// Lines between all pairs of locations, most of which are known before they are drawn: the line is
+/// empty between locations that are not in line, and the same in both directions.
 struct KnownLines {
-    /// Are the locations the same on both sides?
+    /// Whether both sides have the same locations.
     is_symmetric: bool,
 }
 
@@ -318,7 +321,8 @@ impl KnownLines {
         })
     }
 
-    /// Has the line been drawn from the other end, or is it empty and not the first that is?
+    /// Says whether the line has been drawn from the other end, or is empty and not the first empty
+    /// one.
     #[inline(always)]
     fn has(&self, a: Value<'_>, b: Value<'_>, from_other_end: bool, has_empty: bool) -> bool {
         let (Some(a), Some(b)) = (a.as_pair(), b.as_pair()) else {
@@ -337,7 +341,7 @@ mod tests {
     use crate::run::{Limits, Workspace};
     use crate::set::Set;
     use crate::table::OpId;
-    use crate::value::{Cell, Pair};
+    use crate::value::{Cell, IntPair};
 
     fn in_run(body: impl for<'r> FnOnce(&mut Run<'r>) -> Outcome<()>) {
         let outcome = Workspace::new().run(Dialect::ArcDsl, &Limits::default(), body);
@@ -348,14 +352,14 @@ mod tests {
         Value::Op(OpId::of(op))
     }
 
-    /// The locations of a rectangle, every third left out.
+    /// Returns the locations of a rectangle without every third.
     fn locations<'r>(run: &mut Run<'r>, height: i16, width: i16) -> Outcome<&'r Set<'r>> {
-        let all = (0..height).flat_map(|i| (0..width).map(move |j| Pair::new(i, j)));
+        let all = (0..height).flat_map(|i| (0..width).map(move |j| IntPair::new(i, j)));
         let some: Vec<_> = all.filter(|p| (p.i + p.j) % 3 != 0).collect();
         run.build_distinct_pairs(&some)
     }
 
-    /// The same value, in the same order?
+    /// Asserts the same value, in the same order.
     fn assert_same<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>) -> Outcome<()> {
         assert_eq!(run.to_owned(a)?, run.to_owned(b)?);
         Ok(())
@@ -363,7 +367,7 @@ mod tests {
 
     #[test]
     fn equal_images_collapse_into_the_set_that_python_builds() {
-        // Few and many elements take different ways.
+        // Few and many elements take different paths.
         for (height, width) in [(3, 4), (6, 7)] {
             in_run(|run| {
                 let places = locations(run, height, width)?;
@@ -392,17 +396,17 @@ mod tests {
         in_run(|run| {
             let mut members = Vec::new();
             for color in 1..4 {
-                // They overlap in part, in different colours.
+                // The members overlap in part, in different colours.
                 let places = locations(run, 4, 5)?;
                 let cells = places.values(run)?.iter().filter_map(|v| v.as_pair());
-                let cells = cells.map(|p| Cell::new(color, Pair::new(p.i + color as i16, p.j)));
+                let cells = cells.map(|p| Cell::new(color, IntPair::new(p.i + color as i16, p.j)));
                 members.push(Value::Set(
                     run.build_distinct_cells(&cells.collect::<Vec<_>>())?,
                 ));
             }
             let members = run.slice(&members)?;
             let all = merge_tuple(run, members)?;
-            let by = Value::pair(Pair::new(2, -1));
+            let by = Value::pair(IntPair::new(2, -1));
             let moved = shift(run, all, by)?;
             let painted = recolor(run, Value::Int(7), all)?;
             let (mut cells, mut seven) = (Vec::new(), Vec::new());
@@ -411,13 +415,13 @@ mod tests {
                 let (Value::Int(color), Some(p)) = (color, at.as_pair()) else {
                     continue;
                 };
-                let to = Pair::new(p.i + 2, p.j - 1);
+                let to = IntPair::new(p.i + 2, p.j - 1);
                 cells.push(Value::cell(Cell::new(color as i32, to)));
                 seven.push(at);
             }
             let expected = Value::Set(run.build(&cells)?);
             assert_same(run, moved, expected)?;
-            // `recolor` goes by the set of the locations.
+            // `recolor` follows the order of the set of the locations.
             let places = run.build(&seven)?;
             let sevens: Vec<_> = places
                 .values(run)?

@@ -1,6 +1,6 @@
-//! Lines, boxes, neighbourhoods, and the single cell of a grid.
+//! Lines, boxes, neighbourhoods, and the value at a location of a grid.
 //!
-//! None of the locations made here is clipped to a grid.
+//! Locations made here are not clipped to a grid.
 
 use std::ops::RangeInclusive;
 
@@ -13,7 +13,7 @@ use crate::op;
 use crate::run::Run;
 use crate::set::{Bounds, Elems, Origin, Selection, Set};
 use crate::table::Op;
-use crate::value::{Cell, Pair, Value};
+use crate::value::{Cell, IntPair, Value};
 
 const FAMILY: &str = "lines";
 
@@ -33,27 +33,27 @@ pub(super) const OPS: &[&Op] = &[
     &index::OP,
 ];
 
-/// The four direct and the four diagonal neighbours of a location, as Python lists them. For
-/// locations of a grid: at the end of the 16-bit range neighbours wrap around.
-pub(crate) fn neighborhood(at: Pair) -> [Pair; 8] {
-    let Pair { i, j } = at;
+/// Returns the four direct and the four diagonal neighbours of a location, in Python's sequence. It
+/// serves locations of a grid: at the end of the 16-bit range neighbours wrap around.
+pub(crate) fn neighborhood(at: IntPair) -> [IntPair; 8] {
+    let IntPair { i, j } = at;
     let (up, down) = (i.wrapping_sub(1), i.wrapping_add(1));
     let (left, right) = (j.wrapping_sub(1), j.wrapping_add(1));
     [
-        Pair::new(up, j),
-        Pair::new(down, j),
-        Pair::new(i, left),
-        Pair::new(i, right),
-        Pair::new(up, left),
-        Pair::new(up, right),
-        Pair::new(down, left),
-        Pair::new(down, right),
+        IntPair::new(up, j),
+        IntPair::new(down, j),
+        IntPair::new(i, left),
+        IntPair::new(i, right),
+        IntPair::new(up, left),
+        IntPair::new(up, right),
+        IntPair::new(down, left),
+        IntPair::new(down, right),
     ]
 }
 
-/// The neighbours of a location value, if they all have a compact form, and their bounding box.
+/// Returns the neighbours of a location and their bounding box, if all have a compact form.
 #[inline(always)]
-fn compact_neighborhood(loc: Value<'_>) -> Option<([Pair; 8], Bounds)> {
+fn compact_neighborhood(loc: Value<'_>) -> Option<([IntPair; 8], Bounds)> {
     let at = loc.as_pair()?;
     let around = Bounds {
         top: at.i.checked_sub(1)?,
@@ -66,7 +66,7 @@ fn compact_neighborhood(loc: Value<'_>) -> Option<([Pair; 8], Bounds)> {
 
 fn compact_set<'r>(
     run: &mut Run<'r>,
-    pairs: &[Pair],
+    pairs: &[IntPair],
     bounds: Bounds,
     origin: Origin<'r>,
 ) -> Outcome<Value<'r>> {
@@ -151,10 +151,10 @@ op! {
 }
 
 op! {
-    /// The straight line between two points, both included.
+    /// The straight line between two locations, both included.
     ///
-    /// Points that share neither row, column nor diagonal give the empty set. Fails for anything but
-    /// two pairs of integers.
+    /// Locations that share neither row, column nor diagonal give the empty set. Fails for anything
+    /// but two pairs of integers.
     pub connect(a: Pair, b: Pair) -> Indices;
     example "connect((3, 0), (0, 3))" => "frozenset({(1, 2), (0, 3), (2, 1), (3, 0)})";
     fails "connect(ORIGIN, THREE)";
@@ -166,7 +166,7 @@ op! {
         let (bi, bj) = run.unpack2(b)?;
         let number = |v: Value<'_>| v.as_int().ok_or(Fault::Type);
         let (i, to_i, j, to_j) = (number(ai)?, number(bi)?, number(aj)?, number(bj)?);
-        // The differences of two 64-bit numbers need one bit more.
+        // The difference of two 64-bit numbers needs one bit more.
         let (di, dj) = (
             i128::from(to_i) - i128::from(i),
             i128::from(to_j) - i128::from(j),
@@ -180,7 +180,7 @@ op! {
         let (si, sj, ej) = (i.min(to_i), j.min(to_j), j.max(to_j));
         let mut line = Vec::with_capacity(steps + 1);
         for k in 0..=steps as i64 {
-            // What the points have in common is passed on as it is, be it a bool.
+            // A coordinate that both ends share is passed on unchanged, even if it is a bool.
             line.push(if di == 0 {
                 run.pair(ai, Value::Int(sj + k))?
             } else if dj == 0 {
@@ -195,31 +195,31 @@ op! {
     }
 }
 
-/// From a location to another: rows and columns.
+/// Returns the rows and columns from one location to another.
 #[inline(always)]
-fn way(a: Pair, b: Pair) -> (i32, i32) {
+fn way(a: IntPair, b: IntPair) -> (i32, i32) {
     (
         i32::from(b.i) - i32::from(a.i),
         i32::from(b.j) - i32::from(a.j),
     )
 }
 
-/// Are two locations in a row, a column or a diagonal?
+/// Says whether two locations share a row, a column or a diagonal.
 #[inline(always)]
-pub(super) fn are_in_line(a: Pair, b: Pair) -> bool {
+pub(super) fn are_in_line(a: IntPair, b: IntPair) -> bool {
     let (di, dj) = way(a, b);
     di == 0 || dj == 0 || di.abs() == dj.abs()
 }
 
 /// [`connect`] in compact form.
-fn connect_pairs<'r>(run: &mut Run<'r>, a: Pair, b: Pair) -> Outcome<Value<'r>> {
+fn connect_pairs<'r>(run: &mut Run<'r>, a: IntPair, b: IntPair) -> Outcome<Value<'r>> {
     let (di, dj) = way(a, b);
     if !are_in_line(a, b) {
         return Ok(Value::Set(run.empty_set()?));
     }
     let steps = di.abs().max(dj.abs());
     run.spend(steps as usize / 8)?;
-    // Downwards; along a row, to the right.
+    // The line runs downwards, or along a row to the right.
     let start = if di < 0 || (di == 0 && dj < 0) { b } else { a };
     let end = if start == a { b } else { a };
     let pairs = match crate::set::between(start, end) {
@@ -233,8 +233,8 @@ fn connect_pairs<'r>(run: &mut Run<'r>, a: Pair, b: Pair) -> Outcome<Value<'r>> 
             };
             run.slice_from((0..steps as usize + 1).map(|k| {
                 let k = k as i32;
-                // Between two points of the compact range: nothing is cut off.
-                Pair::new(
+                // The location lies between two of the compact range, so nothing is cut off.
+                IntPair::new(
                     (i32::from(start.i) + k * step_i) as i16,
                     (i32::from(start.j) + k * step_j) as i16,
                 )
@@ -251,15 +251,15 @@ fn connect_pairs<'r>(run: &mut Run<'r>, a: Pair, b: Pair) -> Outcome<Value<'r>> 
     Ok(Value::Set(set))
 }
 
-/// How many times its direction a shot goes.
+/// The length of a shot, in multiples of its direction.
 const SHOT: i16 = 42;
 
 op! {
-    /// The line from a point on, 42 times the direction long.
+    /// The line from a location on, 42 times the direction long.
     ///
-    /// The start is included. The direction `(0, 0)` gives only the start, a direction that is neither
-    /// straight nor exactly diagonal the empty set. Fails unless the start is a pair of integers and
-    /// the direction begins with two.
+    /// The start is included. The direction `(0, 0)` gives only the start, a direction that is
+    /// neither straight nor exactly diagonal the empty set. Fails unless the start is a pair of
+    /// integers and the direction begins with two.
     pub shoot(start: Pair, direction: Pair) -> Indices;
     example "size(shoot(ORIGIN, DOWN))" => "43";
     fails "shoot(ORIGIN, THREE)";
@@ -268,14 +268,14 @@ op! {
             && let (Some(di), Some(dj)) = (d.i.checked_mul(SHOT), d.j.checked_mul(SHOT))
             && let (Some(i), Some(j)) = (from.i.checked_add(di), from.j.checked_add(dj))
         {
-            return connect_pairs(run, from, Pair::new(i, j));
+            return connect_pairs(run, from, IntPair::new(i, j));
         }
         let end = shot_end(run, start, direction)?;
         connect(run, start, end)
     }
 }
 
-/// Where a shot ends, for a start and a direction of any kind.
+/// Returns where a shot ends, for a start and a direction of any kind.
 pub(super) fn shot_end<'r>(
     run: &mut Run<'r>,
     start: Value<'r>,
@@ -291,21 +291,21 @@ pub(super) fn shot_end<'r>(
     run.pair(end[0], end[1])
 }
 
-/// The extent of the largest grid: how long frontiers are.
+/// The side of the largest grid, which is the length of frontiers.
 const GRID: i16 = 30;
 
 op! {
     /// The vertical line through a location, rows 0 to 29.
     ///
-    /// The row of the location is not looked at and its column may be any value. Fails for anything
-    /// but a tuple of at least two.
+    /// The row of the location is not read, and its column may be any value. Fails for anything but
+    /// a tuple of at least two elements.
     pub vfrontier(location: Pair) -> Indices;
     example "shape(vfrontier((9, 1)))" => "(30, 1)";
     fails "vfrontier(THREE)";
     |run| {
         if let Some(at) = location.as_pair() {
             let bounds = Bounds { top: 0, left: at.j, bottom: GRID - 1, right: at.j };
-            let line: [Pair; GRID as usize] = std::array::from_fn(|i| Pair::new(i as i16, at.j));
+            let line: [IntPair; GRID as usize] = std::array::from_fn(|i| IntPair::new(i as i16, at.j));
             return compact_set(run, &line, bounds, Origin::Build);
         }
         let j = run.at(location, 1)?;
@@ -320,15 +320,15 @@ op! {
 op! {
     /// The horizontal line through a location, columns 0 to 29.
     ///
-    /// The column of the location is not looked at and need not be there; its row may be any value.
-    /// Fails for anything but a tuple of at least one.
+    /// The column of the location is not read and may be missing; its row may be any value. Fails
+    /// for anything but a tuple of at least one element.
     pub hfrontier(location: Pair) -> Indices;
     example "shape(hfrontier((9, 1)))" => "(1, 30)";
     fails "hfrontier(THREE)";
     |run| {
         if let Some(at) = location.as_pair() {
             let bounds = Bounds { top: at.i, left: 0, bottom: at.i, right: GRID - 1 };
-            let line: [Pair; GRID as usize] = std::array::from_fn(|j| Pair::new(at.i, j as i16));
+            let line: [IntPair; GRID as usize] = std::array::from_fn(|j| IntPair::new(at.i, j as i16));
             return compact_set(run, &line, bounds, Origin::Build);
         }
         let i = run.at(location, 0)?;
@@ -350,7 +350,7 @@ op! {
     |run| { Ok(Value::Set(full_box(run, patch)?)) }
 }
 
-/// [`backdrop`].
+/// Does what [`backdrop`] does.
 fn full_box<'r>(run: &mut Run<'r>, patch: Value<'r>) -> Outcome<&'r Set<'r>> {
     if let Some(b) = bounds(patch) {
         return rectangle(
@@ -364,8 +364,8 @@ fn full_box<'r>(run: &mut Run<'r>, patch: Value<'r>) -> Outcome<&'r Set<'r>> {
     if run.len(patch)? == 0 {
         return run.empty_set();
     }
-    // Python takes one corner of the indices and the other of the patch, which may differ where
-    // locations stand inside locations.
+    // Python takes one corner of the indices and the other of the patch. They may differ if
+    // locations are nested in locations.
     let indices = toindices(run, patch)?;
     let from = ulcorner(run, indices)?;
     let from = run.unpack2(from)?;
@@ -374,7 +374,7 @@ fn full_box<'r>(run: &mut Run<'r>, patch: Value<'r>) -> Outcome<&'r Set<'r>> {
     box_between(run, from, to)
 }
 
-/// All locations between two corners of any kind, both included.
+/// Returns all locations between two corners of any kind, both included.
 pub(super) fn box_between<'r>(
     run: &mut Run<'r>,
     (top, left): (Value<'r>, Value<'r>),
@@ -383,14 +383,14 @@ pub(super) fn box_between<'r>(
     let number = |v: Value<'_>| v.as_int().ok_or(Fault::Type);
     let (top, bottom) = (number(top)?, number(bottom)?);
     if top > bottom {
-        // Without rows nobody asks for columns.
+        // Without rows Python never reads the columns.
         return run.empty_set();
     }
     rectangle(run, top, number(left)?, bottom, number(right)?)
 }
 
 op! {
-    /// The locations of the bounding box that the patch leaves free.
+    /// The locations of the bounding box that a patch does not cover.
     ///
     /// An empty patch gives the empty set. Fails for tuples, unless they hold cells.
     pub delta(patch: Patch) -> Indices;
@@ -412,8 +412,9 @@ op! {
     }
 }
 
-/// What a patch in compact form leaves of its bounding box: *Diff* of `full`, the locations of the
-/// box row by row, and the locations of the patch, by marking instead of looking up.
+/// Returns the locations of the bounding box that a compact patch does not cover: *Diff* of `full`,
+/// the locations of the box row by row, and the locations of the patch. It marks locations instead
+/// of looking them up.
 fn uncovered<'r>(
     run: &mut Run<'r>,
     full: &'r Set<'r>,
@@ -429,7 +430,7 @@ fn uncovered<'r>(
     bytes.resize(places.len(), 0);
     let width = b.width();
     let mut covered = 0;
-    let mut cover = |p: Pair| {
+    let mut cover = |p: IntPair| {
         let (i, j) = (
             i64::from(p.i) - i64::from(b.top),
             i64::from(p.j) - i64::from(b.left),
@@ -454,7 +455,7 @@ fn uncovered<'r>(
     let kept = run.slice(&kept)?;
     let left = run.slice_from(kept.iter().map(|&k| places[k as usize]))?;
     let selection = run.alloc(Selection { source: full, kept })?;
-    // CPython copies and deletes when there is little to delete.
+    // CPython copies the set and deletes elements when there are few to delete.
     let origin = if full.len() / 4 > covered {
         Origin::Minus(selection)
     } else {
@@ -466,7 +467,7 @@ fn uncovered<'r>(
 op! {
     /// The outline of the bounding box of a patch.
     ///
-    /// An empty patch is returned as it is. Fails for a grid unless it has two columns.
+    /// An empty patch is returned unchanged. Fails for a grid unless it has two columns.
     pub r#box(patch: Patch) -> Indices;
     example "box(connect(UNITY, TWO_BY_TWO))" => "frozenset({(1, 1), (1, 2), (2, 1), (2, 2)})";
     fails "box(((1, 2, 3), (4, 5, 6)))";
@@ -488,7 +489,7 @@ op! {
 op! {
     /// The outline one step inside the bounding box of a patch.
     ///
-    /// A box one row high has no inside: the outline then flips to the rows above and below it, and
+    /// A box one row high has no inside: the outline then takes the rows above and below it, and
     /// likewise with one column; a single location gives what `outbox` gives. Fails for an empty
     /// patch.
     pub inbox(patch: Patch) -> Indices;
@@ -507,7 +508,7 @@ op! {
     |run| { resized_box(run, patch, 1) }
 }
 
-/// The outline of the bounding box grown by `by` on every side.
+/// Returns the outline of the bounding box grown by `by` on every side.
 fn resized_box<'r>(run: &mut Run<'r>, patch: Value<'r>, by: i16) -> Outcome<Value<'r>> {
     if let Some(b) = bounds(patch)
         && let (Some(ai), Some(aj)) = (b.top.checked_sub(by), b.left.checked_sub(by))
@@ -527,7 +528,8 @@ fn resized_box<'r>(run: &mut Run<'r>, patch: Value<'r>, by: i16) -> Outcome<Valu
     frame_around(run, patch, Value::Int(by.into()), ends)
 }
 
-/// The outline of the box that the upper, left, lower and right end of a patch make, grown by `by`.
+/// Returns the outline of the box given by the upper, left, lower and right end of a patch, grown
+/// by `by`.
 pub(super) fn frame_around<'r>(
     run: &mut Run<'r>,
     patch: Value<'r>,
@@ -545,7 +547,7 @@ pub(super) fn frame_around<'r>(
     frame_between(run, (top, left), (bottom, right))
 }
 
-/// The outline of a box.
+/// Returns the outline of a box.
 fn frame<'r>(run: &mut Run<'r>, b: Bounds) -> Outcome<Value<'r>> {
     let (height, width) = (b.height() as usize, b.width() as usize);
     let sides = height.saturating_sub(2) * width.min(2);
@@ -554,32 +556,32 @@ fn frame<'r>(run: &mut Run<'r>, b: Bounds) -> Outcome<Value<'r>> {
     run.spend(len)?;
     let mut pairs = std::mem::take(&mut run.scratch.pairs);
     pairs.clear();
-    pairs.extend((b.left..=b.right).map(|j| Pair::new(b.top, j)));
+    pairs.extend((b.left..=b.right).map(|j| IntPair::new(b.top, j)));
     if b.top < b.bottom {
         for i in b.top + 1..b.bottom {
-            pairs.push(Pair::new(i, b.left));
+            pairs.push(IntPair::new(i, b.left));
             if b.left < b.right {
-                pairs.push(Pair::new(i, b.right));
+                pairs.push(IntPair::new(i, b.right));
             }
         }
-        pairs.extend((b.left..=b.right).map(|j| Pair::new(b.bottom, j)));
+        pairs.extend((b.left..=b.right).map(|j| IntPair::new(b.bottom, j)));
     }
     let origin = Origin::Frame {
-        from: Pair::new(b.top, b.left),
-        to: Pair::new(b.bottom, b.right),
+        from: IntPair::new(b.top, b.left),
+        to: IntPair::new(b.bottom, b.right),
     };
     let set = compact_set(run, &pairs, b, origin);
     run.scratch.pairs = pairs;
     set
 }
 
-/// The outline of the box between two corners of any kind, by the unions that Python makes.
+/// Returns the outline of the box between two corners of any kind, by the unions that Python makes.
 pub(super) fn frame_between<'r>(
     run: &mut Run<'r>,
     (ai, aj): (Value<'r>, Value<'r>),
     (bi, bj): (Value<'r>, Value<'r>),
 ) -> Outcome<Value<'r>> {
-    // The corner values themselves end up in the outline, bools included.
+    // The corner values themselves become part of the outline, bools included.
     let (top, bottom) = sorted(run, ai, bi)?;
     let (left, right) = sorted(run, aj, bj)?;
     let (rows, height) = range(top, bottom)?;
@@ -610,7 +612,7 @@ pub(super) fn frame_between<'r>(
     Ok(Value::Set(run.set_copy(outline)?))
 }
 
-/// `min(a, b)` and `max(a, b)`: the first if they are equal, or if the second is a nan.
+/// Returns `min(a, b)` and `max(a, b)`: the first if they are equal, or if the second is a nan.
 pub(super) fn sorted<'r>(
     run: &mut Run<'r>,
     a: Value<'r>,
@@ -621,7 +623,7 @@ pub(super) fn sorted<'r>(
     Ok((least, most))
 }
 
-/// All numbers from one to the other, and how many they are.
+/// Returns all numbers from one to the other, and their count.
 pub(super) fn range(from: Value<'_>, to: Value<'_>) -> Outcome<(RangeInclusive<i64>, usize)> {
     let (from, to) = (
         from.as_int().ok_or(Fault::Type)?,
@@ -634,16 +636,16 @@ pub(super) fn range(from: Value<'_>, to: Value<'_>) -> Outcome<(RangeInclusive<i
 op! {
     /// The value of a grid at a location.
     ///
-    /// A location outside the grid gives `None`; negative ones do not count from the end. Fails for an
-    /// empty grid, for a location beyond the end of a short row, and for anything but a pair of
-    /// integers as location.
+    /// A location outside the grid gives `None`; negative ones do not count from the end. Fails for
+    /// an empty grid, for a location beyond the end of a short row, and for a location that is not
+    /// a pair of integers.
     pub index(grid: Grid, loc: Pair) -> Integer;
     example "index(((1, 2), (3, 4)), DOWN)" => "3";
     fails "index((), ORIGIN)";
     |run| { Ok(cell_inside(run, grid, loc)?.unwrap_or(Value::None)) }
 }
 
-/// The value of a grid at a location, unless that lies outside.
+/// Returns the value of a grid at a location, unless that lies outside.
 #[inline(always)]
 pub(super) fn cell_inside<'r>(
     run: &mut Run<'r>,

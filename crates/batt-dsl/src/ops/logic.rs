@@ -29,8 +29,8 @@ op! {
 op! {
     /// Whether a value counts as false.
     ///
-    /// False are `F`, zero, `None` and whatever is empty; everything else is true, functions too.
-    /// Never fails.
+    /// `F`, zero, `None` and empty containers count as false; everything else counts as true,
+    /// functions too. Never fails.
     pub flip(b: Boolean) -> Boolean;
     example "flip(F)" => "True";
     |run| { Ok(Value::bool(!run.truth(b))) }
@@ -39,8 +39,8 @@ op! {
 op! {
     /// Whether two values are equal.
     ///
-    /// Sets are equal when they have the same elements, whatever their order; `T` equals one and `F`
-    /// zero; a function equals only itself. Values of different kinds are unequal. Never fails.
+    /// Sets are equal when they have the same elements in any order; `T` equals one and `F` zero; a
+    /// function equals only itself. Values of different kinds are unequal. Never fails.
     pub equality(a: Any, b: Any) -> Boolean;
     example "equality(initset(ONE), initset(T))" => "True";
     |run| { Ok(Value::bool(run.eq(a, b))) }
@@ -60,8 +60,8 @@ op! {
     /// Whether the first value is greater than the second.
     ///
     /// Tuples are compared like words in a dictionary. A set is greater than another one when it
-    /// contains all of its elements and more. Fails for values of different kinds, for `None` and for
-    /// functions.
+    /// contains all of its elements and more. Fails for values of different kinds, for `None` and
+    /// for functions.
     pub greater(a: Integer, b: Integer) -> Boolean;
     example "greater(THREE, TWO)" => "True";
     fails "greater(ONE, UNITY)";
@@ -71,7 +71,7 @@ op! {
 op! {
     /// Logical and: the first value if it counts as false, otherwise the second.
     ///
-    /// The result is one of the two values as it stands, not necessarily a boolean. Never fails.
+    /// The result is one of the two values unchanged, not necessarily a boolean. Never fails.
     pub both(a: Boolean, b: Boolean) -> Boolean;
     example "both(T, F)" => "False";
     |run| { Ok(if run.truth(a) { b } else { a }) }
@@ -80,7 +80,7 @@ op! {
 op! {
     /// Logical or: the first value if it counts as true, otherwise the second.
     ///
-    /// The result is one of the two values as it stands, not necessarily a boolean. Never fails.
+    /// The result is one of the two values unchanged, not necessarily a boolean. Never fails.
     pub either(a: Boolean, b: Boolean) -> Boolean;
     example "either(T, F)" => "True";
     |run| { Ok(if run.truth(a) { a } else { b }) }
@@ -89,8 +89,8 @@ op! {
 op! {
     /// One of two values: the first if the condition counts as true, otherwise the second.
     ///
-    /// Both values have been computed already, so a failure in either one is not avoided. The call
-    /// itself never fails.
+    /// Both values have been computed before the call, so a failure of either is not avoided. The
+    /// call itself never fails.
     pub branch(condition: Boolean, a: Any, b: Any) -> Any;
     example "branch(F, ONE, TWO)" => "2";
     |run| { Ok(if run.truth(condition) { a } else { b }) }

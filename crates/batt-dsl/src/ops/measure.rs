@@ -1,7 +1,7 @@
-//! Measures of patches and grids, and how two patches lie to each other.
+//! Measures of patches and grids, and how two patches lie relative to each other.
 //!
-//! Nearly everything follows from the bounding box, which a patch in compact form remembers. The
-//! general code behind each fast path takes whatever Python would: tuples as patches, bools as
+//! Nearly all of them follow from the bounding box, which a patch in compact form caches. The
+//! general code behind each fast path takes whatever Python takes: tuples as patches, bools as
 //! coordinates, sets of mixed elements.
 
 use std::cmp::Ordering;
@@ -12,7 +12,7 @@ use crate::op;
 use crate::run::Run;
 use crate::set::{Bounds, Elems, Set};
 use crate::table::Op;
-use crate::value::{Grid, Pair, Value};
+use crate::value::{GridView, IntPair, Value};
 
 const FAMILY: &str = "measure";
 
@@ -60,15 +60,15 @@ impl Axis {
     }
 }
 
-/// The bounding box of a non-empty patch in compact form.
+/// Returns the bounding box of a non-empty patch in compact form.
 #[inline(always)]
 pub(super) fn bounds(patch: Value<'_>) -> Option<Bounds> {
     patch.as_set()?.bounds()
 }
 
-/// The locations of a patch in compact form, in no particular order. A location that has several
-/// colours comes several times.
-fn locations<'r>(set: &'r Set<'r>) -> Option<impl Iterator<Item = Pair> + Clone + 'r> {
+/// Returns the locations of a patch in compact form, in no particular order. A location of several
+/// colours occurs several times.
+fn locations<'r>(set: &'r Set<'r>) -> Option<impl Iterator<Item = IntPair> + Clone + 'r> {
     let (pairs, cells): (&[_], &[_]) = match set.elems {
         Elems::Pairs(pairs) => (pairs, &[]),
         Elems::Cells(cells) => (&[], cells),
@@ -77,7 +77,7 @@ fn locations<'r>(set: &'r Set<'r>) -> Option<impl Iterator<Item = Pair> + Clone 
     Some(pairs.iter().copied().chain(cells.iter().map(|c| c.at)))
 }
 
-/// `best` or, if it is strictly better, `next`.
+/// Returns `next` if it is strictly better, otherwise `best`.
 fn better<'r>(
     run: &mut Run<'r>,
     best: Value<'r>,
@@ -91,7 +91,7 @@ fn better<'r>(
     Ok(if replace { next } else { best })
 }
 
-/// The smallest or largest coordinate of any patch, as Python finds it.
+/// Returns the smallest or largest coordinate of any patch, as Python finds it.
 #[cold]
 fn extreme<'r>(
     run: &mut Run<'r>,
@@ -102,14 +102,14 @@ fn extreme<'r>(
     if let Value::Grid(grid) = patch
         && grid.width > 2
     {
-        // Every row is taken for a location, and the first is no pair already.
+        // Python takes every row for a location, and the first one is not a pair.
         return Err(Fault::Value);
     }
     let locations = toindices(run, patch)?;
     extreme_of(run, locations, axis, wanted)
 }
 
-/// The smallest or largest coordinate of locations of any kind.
+/// Returns the smallest or largest coordinate of locations of any kind.
 pub(super) fn extreme_of<'r>(
     run: &mut Run<'r>,
     locations: Value<'r>,
@@ -188,8 +188,9 @@ op! {
     }
 }
 
-/// The extremes of every column of any patch, as Python finds them: `rows` says which one of the
-/// first column, `columns` of the second. Further columns have an answer only if the two agree.
+/// Returns the extremes of every column of any patch, as Python finds them: `rows` says which
+/// extreme of the first column, `columns` of the second. Further columns have an answer only if the
+/// two agree.
 #[cold]
 fn corner<'r>(
     run: &mut Run<'r>,
@@ -210,18 +211,18 @@ fn corner<'r>(
     corner_of(run, locations, rows, columns)
 }
 
-/// Which extreme a corner takes of column `k`.
+/// Returns which extreme of column `k` a corner takes.
 fn wanted(k: usize, rows: Ordering, columns: Ordering) -> Outcome<Ordering> {
     match k {
         0 => Ok(rows),
         1 => Ok(columns),
         _ if rows == columns => Ok(rows),
-        // Python looks a third column up in a dictionary that has entries for two.
+        // Python looks a third column up in a dictionary with entries for two.
         _ => Err(Fault::Key),
     }
 }
 
-/// The extremes of every column of locations of any kind.
+/// Returns the extremes of every column of locations of any kind.
 pub(super) fn corner_of<'r>(
     run: &mut Run<'r>,
     locations: Value<'r>,
@@ -241,10 +242,10 @@ pub(super) fn corner_of<'r>(
     run.tuple(&corner)
 }
 
-/// A number for every column of a grid.
+/// Returns one number per column of a grid.
 fn by_column<'r>(
     run: &mut Run<'r>,
-    grid: &'r Grid<'r>,
+    grid: &'r GridView<'r>,
     number: impl Fn(usize, &mut dyn Iterator<Item = u8>) -> Option<u8>,
 ) -> Outcome<Value<'r>> {
     run.spend(grid.cells.len())?;
@@ -259,14 +260,14 @@ fn by_column<'r>(
 op! {
     /// The upper left corner of the bounding box of a patch.
     ///
-    /// An empty patch gives the empty tuple. A grid of two or more columns is taken for a collection
-    /// of locations and gives the smallest number of every column.
+    /// An empty patch gives the empty tuple. A grid of two or more columns is taken for a
+    /// collection of locations and gives the smallest number of every column.
     pub ulcorner(patch: Patch) -> Pair;
     example "ulcorner(connect((1, 4), (3, 2)))" => "(1, 2)";
     fails "ulcorner(THREE)";
     |run| {
         match bounds(patch) {
-            Some(b) => Ok(Value::pair(Pair::new(b.top, b.left))),
+            Some(b) => Ok(Value::pair(IntPair::new(b.top, b.left))),
             None => corner(run, patch, Ordering::Less, Ordering::Less),
         }
     }
@@ -281,7 +282,7 @@ op! {
     fails "urcorner(((1, 2, 3), (4, 5, 6)))";
     |run| {
         match bounds(patch) {
-            Some(b) => Ok(Value::pair(Pair::new(b.top, b.right))),
+            Some(b) => Ok(Value::pair(IntPair::new(b.top, b.right))),
             None => corner(run, patch, Ordering::Less, Ordering::Greater),
         }
     }
@@ -296,7 +297,7 @@ op! {
     fails "llcorner(((1, 2, 3), (4, 5, 6)))";
     |run| {
         match bounds(patch) {
-            Some(b) => Ok(Value::pair(Pair::new(b.bottom, b.left))),
+            Some(b) => Ok(Value::pair(IntPair::new(b.bottom, b.left))),
             None => corner(run, patch, Ordering::Greater, Ordering::Less),
         }
     }
@@ -305,20 +306,20 @@ op! {
 op! {
     /// The lower right corner of the bounding box of a patch.
     ///
-    /// An empty patch gives the empty tuple. A grid of two or more columns is taken for a collection
-    /// of locations and gives the largest number of every column.
+    /// An empty patch gives the empty tuple. A grid of two or more columns is taken for a
+    /// collection of locations and gives the largest number of every column.
     pub lrcorner(patch: Patch) -> Pair;
     example "lrcorner(connect((1, 4), (3, 2)))" => "(3, 4)";
     fails "lrcorner(THREE)";
     |run| {
         match bounds(patch) {
-            Some(b) => Ok(Value::pair(Pair::new(b.bottom, b.right))),
+            Some(b) => Ok(Value::pair(IntPair::new(b.bottom, b.right))),
             None => corner(run, patch, Ordering::Greater, Ordering::Greater),
         }
     }
 }
 
-/// Number of rows of a grid or of the bounding box of a patch.
+/// Returns the number of rows of a grid or of the bounding box of a patch.
 fn height_of<'r>(run: &mut Run<'r>, piece: Value<'r>) -> Outcome<i64> {
     if let Some(b) = bounds(piece) {
         return Ok(b.height());
@@ -332,7 +333,7 @@ fn height_of<'r>(run: &mut Run<'r>, piece: Value<'r>) -> Outcome<i64> {
     extent(run, top, bottom)
 }
 
-/// Number of columns of a grid (of its first row) or of the bounding box of a patch.
+/// Returns the number of columns of a grid (of its first row) or of the bounding box of a patch.
 fn width_of<'r>(run: &mut Run<'r>, piece: Value<'r>) -> Outcome<i64> {
     match piece {
         Value::Grid(grid) => return Ok(grid.width as i64),
@@ -365,7 +366,7 @@ fn extent<'r>(run: &mut Run<'r>, from: Value<'r>, to: Value<'r>) -> Outcome<i64>
 op! {
     /// The number of rows of a grid, or of the bounding box of a patch.
     ///
-    /// Anything empty gives 0.
+    /// An empty grid or patch gives 0.
     pub height(piece: Piece) -> Integer;
     example "height(((1, 2, 3), (4, 5, 6)))" => "2";
     fails "height(THREE)";
@@ -375,7 +376,7 @@ op! {
 op! {
     /// The number of columns of a grid, or of the bounding box of a patch.
     ///
-    /// Anything empty gives 0; of a grid only the first row is measured.
+    /// An empty grid or patch gives 0; of a grid only the first row is measured.
     pub width(piece: Piece) -> Integer;
     example "width(((1, 2, 3), (4, 5, 6)))" => "3";
     fails "width(THREE)";
@@ -385,7 +386,7 @@ op! {
 op! {
     /// Height and width of a grid, or of the bounding box of a patch.
     ///
-    /// Anything empty gives `(0, 0)`.
+    /// An empty grid or patch gives `(0, 0)`.
     pub shape(piece: Piece) -> Pair;
     example "shape(((1, 2, 3), (4, 5, 6)))" => "(2, 3)";
     fails "shape(THREE)";
@@ -397,7 +398,7 @@ op! {
 }
 
 op! {
-    /// Is the piece higher than wide?
+    /// Whether the grid or patch is higher than wide.
     pub portrait(piece: Piece) -> Boolean;
     example "portrait(((1, 2, 3), (4, 5, 6)))" => "False";
     fails "portrait(THREE)";
@@ -408,9 +409,9 @@ op! {
 }
 
 op! {
-    /// Is it a square: a grid as high as wide, or a patch that fills a square box?
+    /// Whether a grid is as high as wide, or a patch fills a square box.
     ///
-    /// The empty set is one. Fails for the empty tuple.
+    /// True for the empty set. Fails for the empty tuple.
     pub square(piece: Piece) -> Boolean;
     example "square(asindices(((1, 2), (3, 4))))" => "True";
     fails "square(())";
@@ -428,17 +429,17 @@ op! {
         }
         let (height, width) = (height_of(run, piece)?, width_of(run, piece)?);
         let len = run.len(piece)? as i64;
-        // A product beyond 64 bits is not the size of anything.
+        // A product beyond 64 bits is not the size of any patch.
         let full = height.checked_mul(width) == Some(len);
         Ok(Value::bool(full && height == width))
     }
 }
 
 op! {
-    /// Is the patch a vertical line: one column without gaps?
+    /// Whether a patch is a vertical line: one column without gaps.
     ///
-    /// False for an empty patch, and for an object with two colours at one location. A grid counts if
-    /// it has a single column.
+    /// False for an empty patch, and for an object with two colours at one location. True for a
+    /// grid of a single column.
     pub vline(patch: Patch) -> Boolean;
     example "vline(connect(ORIGIN, (3, 0)))" => "True";
     fails "vline(THREE)";
@@ -450,10 +451,10 @@ op! {
 }
 
 op! {
-    /// Is the patch a horizontal line: one row without gaps?
+    /// Whether a patch is a horizontal line: one row without gaps.
     ///
-    /// False for an empty patch, and for an object with two colours at one location. Of the grids only
-    /// that of a single cell counts.
+    /// False for an empty patch, and for an object with two colours at one location. Of all grids
+    /// only a single cell counts.
     pub hline(patch: Patch) -> Boolean;
     example "hline(connect(ORIGIN, (0, 3)))" => "True";
     fails "hline(THREE)";
@@ -464,7 +465,7 @@ op! {
     }
 }
 
-/// The middle of a box; the lower right one of several.
+/// Returns the middle of a box; of two or four middles the lower right one.
 fn middle(b: Bounds) -> (i64, i64) {
     (
         i64::from(b.top) + b.height() / 2,
@@ -472,7 +473,7 @@ fn middle(b: Bounds) -> (i64, i64) {
     )
 }
 
-/// The centre of any patch, as numbers.
+/// Returns the centre of any patch, as numbers.
 fn center_of<'r>(run: &mut Run<'r>, patch: Value<'r>) -> Outcome<(i64, i64)> {
     if let Some(b) = bounds(patch) {
         return Ok(middle(b));
@@ -505,9 +506,9 @@ op! {
 op! {
     /// The mean location of a patch, rounded down.
     ///
-    /// The sum runs over distinct locations but is divided by the number of elements: an object with
-    /// several colours at one location drifts towards the origin. An empty patch gives the empty
-    /// tuple; a grid of two or more columns gives the mean of every column.
+    /// The sum runs over distinct locations but is divided by the number of elements: an object
+    /// with several colours at one location drifts towards the origin. An empty patch gives the
+    /// empty tuple; a grid of two or more columns gives the mean of every column.
     pub centerofmass(patch: Patch) -> Pair;
     example "centerofmass(insert((9, 9), connect(ORIGIN, RIGHT)))" => "(3, 3)";
     fails "centerofmass(THREE)";
@@ -538,7 +539,7 @@ op! {
     }
 }
 
-/// The sum of every column of locations of any kind, divided by `len`.
+/// Returns the sum of every column of locations of any kind, divided by `len`.
 pub(super) fn means<'r>(run: &mut Run<'r>, locations: Value<'r>, len: usize) -> Outcome<Value<'r>> {
     let len = Value::Int(len as i64);
     let mut means = Vec::new();
@@ -552,10 +553,10 @@ pub(super) fn means<'r>(run: &mut Run<'r>, locations: Value<'r>, len: usize) -> 
     run.tuple(&means)
 }
 
-/// Spans up to this many rows or columns are compared as bit masks.
+/// Spans of up to this many rows or columns are compared as bit masks.
 const MASK: usize = u128::BITS as usize;
 
-/// Have two patches a row or column in common?
+/// Says whether two patches have a row or column in common.
 fn matching<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>, axis: Axis) -> Outcome<bool> {
     if let (Value::Set(a), Value::Set(b)) = (a, b)
         && let (Some(box_a), Some(box_b)) = (a.bounds(), b.bounds())
@@ -571,7 +572,7 @@ fn matching<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>, axis: Axis) -> Ou
             return Ok(false);
         }
         run.spend((a.len() + b.len()) / 8)?;
-        let place = |p: Pair| {
+        let place = |p: IntPair| {
             let x = axis.of(p.i, p.j);
             (from <= x && x <= to).then(|| (i32::from(x) - i32::from(from)) as usize)
         };
@@ -592,7 +593,7 @@ fn matching<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>, axis: Axis) -> Ou
     Ok(run.set_inter(a, b)?.len() > 0)
 }
 
-/// The rows or columns of locations of any kind.
+/// Returns the rows or columns of locations of any kind.
 pub(super) fn coordinates<'r>(
     run: &mut Run<'r>,
     locations: Value<'r>,
@@ -607,7 +608,7 @@ pub(super) fn coordinates<'r>(
 }
 
 op! {
-    /// Do two patches have a row in common?
+    /// Whether two patches have a row in common.
     ///
     /// False if one of them is empty.
     pub hmatching(a: Patch, b: Patch) -> Boolean;
@@ -617,7 +618,7 @@ op! {
 }
 
 op! {
-    /// Do two patches have a column in common?
+    /// Whether two patches have a column in common.
     ///
     /// False if one of them is empty.
     pub vmatching(a: Patch, b: Patch) -> Boolean;
@@ -626,14 +627,17 @@ op! {
     |run| { matching(run, a, b, Axis::Column).map(Value::bool) }
 }
 
-/// Points are compared with this many others at a time.
+/// The number of points that are compared with others at a time.
 const CHUNK: usize = 128;
-/// Chunks are filled up to a multiple of this, so that the inner loop has no odd end.
+/// Chunks are padded to a multiple of this, so that the inner loop has no remainder.
 const LANES: usize = 8;
 
-/// The smallest distance between two groups of points whose common box measures less than 2^15
-/// around, so that no distance leaves 16 bits. `i16::MAX` if a group is empty.
-fn nearest(few: impl Iterator<Item = Pair> + Clone, mut many: impl Iterator<Item = Pair>) -> i16 {
+/// Returns the smallest distance between two groups of points whose common box measures less than
+/// 2^15 around, so that every distance fits 16 bits; `i16::MAX` if a group is empty.
+fn nearest(
+    few: impl Iterator<Item = IntPair> + Clone,
+    mut many: impl Iterator<Item = IntPair>,
+) -> i16 {
     let mut best = i16::MAX;
     let (mut rows, mut columns) = ([0i16; CHUNK], [0i16; CHUNK]);
     loop {
@@ -670,13 +674,13 @@ fn nearest(few: impl Iterator<Item = Pair> + Clone, mut many: impl Iterator<Item
     }
 }
 
-/// The distance of two points that may lie anywhere.
-fn distance(a: Pair, b: Pair) -> i64 {
+/// Returns the distance of two points that may lie anywhere.
+fn distance(a: IntPair, b: IntPair) -> i64 {
     let apart = |x: i16, y: i16| (i64::from(x) - i64::from(y)).abs();
     apart(a.i, b.i) + apart(a.j, b.j)
 }
 
-/// Is the common box of two boxes small enough for [`nearest`]?
+/// Says whether the common box of two boxes is small enough for [`nearest`].
 fn close(a: Bounds, b: Bounds) -> bool {
     let span = |from: i16, to: i16| i64::from(to) - i64::from(from);
     let height = span(a.top.min(b.top), a.bottom.max(b.bottom));
@@ -684,7 +688,7 @@ fn close(a: Bounds, b: Bounds) -> bool {
     height + width < i16::MAX.into()
 }
 
-/// The distance of any two patches, as Python finds it. `toindices` is that of the dialect.
+/// Returns the distance of any two patches, as Python finds it. `toindices` is that of the dialect.
 #[cold]
 pub(super) fn manhattan_general<'r>(
     run: &mut Run<'r>,
@@ -701,8 +705,8 @@ pub(super) fn manhattan_general<'r>(
         run.spend(b.len())?;
         for &to in b {
             let (bi, bj) = run.unpack2(to)?;
-            let rows = apart(run, ai, bi)?;
-            let columns = apart(run, aj, bj)?;
+            let rows = absolute_difference(run, ai, bi)?;
+            let columns = absolute_difference(run, aj, bj)?;
             let distance = run.add(rows, columns)?;
             best = Some(match best {
                 None => distance,
@@ -714,7 +718,7 @@ pub(super) fn manhattan_general<'r>(
 }
 
 /// `abs(a - b)`.
-fn apart<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>) -> Outcome<Value<'r>> {
+fn absolute_difference<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>) -> Outcome<Value<'r>> {
     match run.sub(a, b)? {
         Value::Int(n) => n.checked_abs().map(Value::Int).ok_or(Fault::Overflow),
         Value::Float(x) => Ok(Value::float(x.get().abs())),
@@ -725,7 +729,7 @@ fn apart<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>) -> Outcome<Value<'r>
 op! {
     /// The distance of two patches: the fewest steps up, down, left or right from one to the other.
     ///
-    /// 0 if they overlap. Fails if one of them is empty.
+    /// Overlapping patches have distance 0. Fails if one of them is empty.
     pub manhattan(a: Patch, b: Patch) -> Integer;
     example "manhattan(initset(ORIGIN), initset((2, 3)))" => "5";
     fails "manhattan(initset(ORIGIN), ())";
@@ -736,7 +740,7 @@ op! {
         {
             run.spend(a.len().saturating_mul(b.len()) / 8)?;
             let steps = if a.len() == 1 && b.len() == 1 {
-                let corner = |b: Bounds| Pair::new(b.top, b.left);
+                let corner = |b: Bounds| IntPair::new(b.top, b.left);
                 distance(corner(box_a), corner(box_b))
             } else if !close(box_a, box_b) {
                 in_a.flat_map(|p| in_b.clone().map(move |q| distance(p, q)))
@@ -754,7 +758,8 @@ op! {
 }
 
 op! {
-    /// Do two patches touch: is a cell of one directly above, below or beside a cell of the other?
+    /// Whether two patches touch: a cell of one is directly above, below or beside a cell of the
+    /// other.
     ///
     /// Overlapping patches do not touch, and diagonal contact does not count. Fails if a patch is
     /// empty.
@@ -771,7 +776,7 @@ op! {
             }
             if close(box_a, box_b) {
                 run.spend((set_a.len() + set_b.len()) / 8)?;
-                // Only cells within a step of the other's box can touch it.
+                // Only cells within one step of the other patch's box can touch it.
                 let near_a = in_a.filter(|&p| within_a_step(p, box_b));
                 let near_b = in_b.filter(|&p| within_a_step(p, box_a));
                 let (few, many) = (near_a.clone().count(), near_b.clone().count());
@@ -789,7 +794,7 @@ op! {
     }
 }
 
-/// Do two boxes overlap or touch?
+/// Says whether two boxes overlap or touch.
 fn reach(a: Bounds, b: Bounds) -> bool {
     let gap = |a_end: i16, b_start: i16, b_end: i16, a_start: i16| {
         let after = i32::from(b_start) - i32::from(a_end);
@@ -799,9 +804,9 @@ fn reach(a: Bounds, b: Bounds) -> bool {
     gap(a.bottom, b.top, b.bottom, a.top) + gap(a.right, b.left, b.right, a.left) <= 1
 }
 
-/// Does a point lie in a box grown by one on every side?
+/// Says whether a point lies in a box grown by one on every side.
 #[inline(always)]
-fn within_a_step(p: Pair, b: Bounds) -> bool {
+fn within_a_step(p: IntPair, b: Bounds) -> bool {
     let inside = |x: i16, from: i16, to: i16| {
         let x = i32::from(x);
         i32::from(from) - 1 <= x && x <= i32::from(to) + 1
@@ -810,10 +815,10 @@ fn within_a_step(p: Pair, b: Bounds) -> bool {
 }
 
 op! {
-    /// Does the bounding box of a patch touch the border of the grid from inside?
+    /// Whether the bounding box of a patch touches the border of a grid from inside.
     ///
-    /// True if its first row or column is 0, or its last one the last of the grid; a patch that lies
-    /// beyond the border does not count. The grid is looked at only if the upper and the left border
+    /// True if its first row or column is 0, or its last one is the last of the grid; a patch
+    /// beyond the border does not touch it. The grid is read only if the upper and the left border
     /// do not decide. Fails for an empty patch.
     pub bordering(patch: Patch, grid: Grid) -> Boolean;
     example "bordering(initset(UNITY), ((1, 2), (3, 4)))" => "True";
@@ -826,7 +831,7 @@ op! {
 /// A primitive of one argument.
 pub(super) type Measure = for<'r> fn(&mut Run<'r>, Value<'r>) -> Outcome<Value<'r>>;
 
-/// [`bordering`] by the upper, left, lower and right end of a patch.
+/// Does what [`bordering`] does, given the upper, left, lower and right end of a patch.
 #[inline(always)]
 pub(super) fn borders<'r>(
     run: &mut Run<'r>,
@@ -857,7 +862,8 @@ pub(super) fn borders<'r>(
 }
 
 op! {
-    /// The direction from one patch to another, by their centres: a step in one of eight directions.
+    /// The direction from one patch to another by their centres: one step in one of eight
+    /// directions.
     ///
     /// Equal centres give `(0, -1)`. Fails if a patch is empty.
     pub position(a: Patch, b: Patch) -> Pair;
@@ -868,13 +874,13 @@ op! {
         let (bi, bj) = center_of_indices(run, b)?;
         let towards = |from: i64, to: i64| if from < to { 1 } else { -1 };
         let i = if ai == bi { 0 } else { towards(ai, bi) };
-        // In the same row a step is made all the same.
+        // Patches in the same row still get a step.
         let j = if ai != bi && aj == bj { 0 } else { towards(aj, bj) };
-        Ok(Value::pair(Pair::new(i, j)))
+        Ok(Value::pair(IntPair::new(i, j)))
     }
 }
 
-/// The centre of the locations of a patch.
+/// Returns the centre of the locations of a patch.
 fn center_of_indices<'r>(run: &mut Run<'r>, patch: Value<'r>) -> Outcome<(i64, i64)> {
     if let Some(b) = bounds(patch) {
         return Ok(middle(b));
@@ -883,16 +889,16 @@ fn center_of_indices<'r>(run: &mut Run<'r>, patch: Value<'r>) -> Outcome<(i64, i
     center_of(run, indices)
 }
 
-/// How far `gravitate` goes at most.
+/// The largest number of steps `gravitate` takes.
 pub(super) const MAX_MOVES: u32 = 42;
 
 op! {
     /// The vector that moves a patch until it touches another.
     ///
-    /// The patches move together vertically if they have a column in common, otherwise horizontally,
-    /// in the direction that their centres say (up or left if equal). Patches that touch already give
-    /// `(0, 0)`; overlapping ones move on until they only touch; after 42 steps the search ends there.
-    /// Fails if a patch is empty.
+    /// The patches move together vertically if they have a column in common, otherwise
+    /// horizontally, in the direction of their centres (up or left if equal). Patches that touch
+    /// already give `(0, 0)`; overlapping ones move on until they only touch; after 42 steps the
+    /// search ends there. Fails if a patch is empty.
     pub gravitate(source: Patch, destination: Patch) -> Pair;
     example "gravitate(initset(ORIGIN), initset((5, 0)))" => "(4, 0)";
     fails "gravitate(initset(ORIGIN), ())";
@@ -906,7 +912,7 @@ op! {
             Axis::Column
         };
         let sense = axis.of(towards(si, di), towards(sj, dj));
-        let step = axis.of(Pair::new(sense, 0), Pair::new(0, sense));
+        let step = axis.of(IntPair::new(sense, 0), IntPair::new(0, sense));
         let moves = match (source, destination) {
             (Value::Set(from), Value::Set(to)) => moves_to_touch(run, from, to, axis, sense)?,
             _ => None,
@@ -926,18 +932,20 @@ op! {
                 moves
             }
         };
-        Ok(Value::pair(Pair::new(
+        Ok(Value::pair(IntPair::new(
             step.i * moves as i16,
             step.j * moves as i16,
         )))
     }
 }
 
-/// The most lines across the movement that [`moves_to_touch`] looks at, one of them free on each side.
+/// The most lines across the movement that [`moves_to_touch`] handles, including a free one on each
+/// side.
 const TRACKS: usize = 64;
 
-/// After how many steps along the axis two patches first touch without overlapping, at most
-/// [`MAX_MOVES`]. `None` unless both are in compact form and the destination is of moderate size.
+/// Returns after how many steps along the axis two patches first touch without overlapping, at most
+/// [`MAX_MOVES`]. Returns `None` unless both are in compact form and the destination is of moderate
+/// size.
 fn moves_to_touch<'r>(
     run: &mut Run<'r>,
     source: &'r Set<'r>,
@@ -957,13 +965,13 @@ fn moves_to_touch<'r>(
         return Ok(None);
     }
     run.spend((source.len() + destination.len()) / 2)?;
-    // Positions count in the direction of movement, from the destination's first cell; tracks from
+    // Positions count in the direction of movement from the destination's first cell, tracks from
     // the one before its first.
     let sense = i32::from(sense);
     let start = (i32::from(axis.of(b.top, b.left)) * sense)
         .min(i32::from(axis.of(b.bottom, b.right)) * sense);
     let first_track = i32::from(axis.of(b.left, b.top)) - 1;
-    let place = |p: Pair| {
+    let place = |p: IntPair| {
         let (i, j) = (i32::from(p.i), i32::from(p.j));
         (axis.of(i, j) * sense - start, axis.of(j, i) - first_track)
     };
@@ -977,8 +985,8 @@ fn moves_to_touch<'r>(
         let mask = usize::try_from(track).ok().and_then(|k| cells.get(k));
         mask.copied().unwrap_or_default()
     };
-    // Bit k + 1: a cell of the source meets a cell of the destination, or passes beside one, after
-    // k steps.
+    // Bit k + 1: after k steps a cell of the source meets a cell of the destination, or passes
+    // beside one.
     let (mut met, mut passed) = (0u128, 0u128);
     for (position, track) in from.map(place) {
         let ahead = |mask: u128| {

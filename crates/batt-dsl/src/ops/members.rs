@@ -1,4 +1,4 @@
-//! The elements of a container, and what functions give for them.
+//! The elements of a container, and the values of functions on them.
 
 use crate::fault::{Fault, Outcome};
 use crate::run::Run;
@@ -14,10 +14,11 @@ pub(super) enum Members<'r> {
     Set(&'r Set<'r>),
 }
 
-/// For so few elements it does not matter what calls leave behind; a longer loop around this one takes it back.
+/// With this few elements the memory that calls leave behind does not matter; a longer loop around
+/// this one releases it.
 const FEW: usize = 3;
 
-/// What the elements of a set were mapped to.
+/// The result of mapping the elements of a set.
 pub(super) enum Mapped<'r> {
     /// The images of all elements, by number.
     All(&'r [Value<'r>]),
@@ -25,18 +26,19 @@ pub(super) enum Mapped<'r> {
     Collapsed(&'r Set<'r>),
 }
 
-/// For so many elements a look at whether a function gives the same patch again and again costs little.
+/// From this many elements on, testing whether a function returns the same patches repeatedly costs
+/// little.
 const MANY: usize = 128;
 
-/// After so many elements it should have paid.
+/// After this many elements the collection should have paid.
 const TRIAL: usize = 32;
 
-/// What a function has given so far, equals left out as they come: of hundreds of thousands of calls few may give something
-/// new, and the memory of the others is free at once.
+/// The distinct values of a function so far. Of hundreds of thousands of calls only few may give a
+/// new value, and the memory of all others is released at once.
 pub(super) struct Collected<'r> {
     pub values: Vec<Value<'r>>,
     index: KeyIndex,
-    /// Have all values been patches, and equals the same in every respect?
+    /// Whether all values were patches, and equal ones were also the same in form.
     pub is_patches: bool,
     has_empty: bool,
 }
@@ -53,26 +55,26 @@ impl<'r> Collected<'r> {
         }
     }
 
-    /// The values, and whether all were patches. Leaves the buffers to others.
+    /// Returns the values, and whether all were patches, and gives the buffers back.
     pub fn finish(self, run: &mut Run<'r>) -> (Vec<Value<'r>>, bool) {
         run.scratch.value_index = self.index;
         (self.values, self.is_patches)
     }
 
-    /// Is the empty set among them?
+    /// Says whether the empty set is among them.
     #[inline(always)]
     pub fn has_empty(&self) -> bool {
         self.has_empty
     }
 
-    /// Is it worth going on after so many values?
+    /// Says whether collecting still pays after this many values.
     #[inline(always)]
     pub fn pays(&self, count: usize) -> bool {
         self.is_patches
             && (count < TRIAL || !count.is_power_of_two() || self.values.len() <= count / 4 * 3)
     }
 
-    /// The number of a value, and whether there was one before that may stand for it.
+    /// Returns the number of a value, and whether an earlier value replaces it.
     #[inline(always)]
     pub fn number_of(
         &mut self,
@@ -134,7 +136,7 @@ impl<'r> Members<'r> {
         }
     }
 
-    /// Does going by number mean going in iteration order?
+    /// Says whether numbers follow the iteration order.
     pub fn in_order(self) -> bool {
         match self {
             Members::Tuple(_) => true,
@@ -142,7 +144,7 @@ impl<'r> Members<'r> {
         }
     }
 
-    /// Element numbers in iteration order.
+    /// Returns element numbers in iteration order.
     pub fn order(self, run: &mut Run<'r>) -> Outcome<Vec<u32>> {
         Ok(match self {
             Members::Tuple(items) => (0..items.len() as u32).collect(),
@@ -150,7 +152,7 @@ impl<'r> Members<'r> {
         })
     }
 
-    /// The images of all elements under a function, by number.
+    /// Returns the images of all elements under a function, by number.
     pub fn map(self, run: &mut Run<'r>, function: Value<'r>) -> Outcome<&'r [Value<'r>]> {
         if let Some(images) = run.map_in_columns(self, function) {
             return images;
@@ -160,7 +162,8 @@ impl<'r> Members<'r> {
         Ok(images)
     }
 
-    /// Calls a function on one element after the other. Where one fails, the images of others are there all the same.
+    /// Calls a function on one element after the other. If one call fails, the images of others are
+    /// still written.
     pub fn map_into(
         self,
         run: &mut Run<'r>,
@@ -181,7 +184,7 @@ impl<'r> Members<'r> {
         })
     }
 
-    /// Does something with the number of each element, from one on.
+    /// Visits the number of each element, from one on.
     #[inline(always)]
     pub fn each(
         self,
@@ -197,8 +200,9 @@ impl<'r> Members<'r> {
         Ok(())
     }
 
-    /// The fault that Python meets first, where the one we met first is that of an element of this number. We go through a set by
-    /// number, and Python in its order: that matters only if its elements fail in different ways, and somebody hears of it.
+    /// Returns the fault that Python meets first, given the one that this element met. Sets are
+    /// visited by number here and in iteration order by Python, which matters only if elements fail
+    /// in different ways and the fault is observable.
     #[cold]
     pub fn first_fault(
         self,
@@ -212,8 +216,8 @@ impl<'r> Members<'r> {
         if fault.is_limit() || run.dialect.never_fails() {
             return fault;
         }
-        // To visit all takes less time than to work out an order that is seldom needed. Whether it is known already must not matter:
-        // what visits make is numbered.
+        // Visiting all elements takes less time than computing an order that is seldom needed. All
+        // are visited even where the order is known, because visits make numbered closures.
         let mut met = vec![(number, fault)];
         for k in number + 1..set.len() {
             match visit(run, k) {
@@ -232,7 +236,7 @@ impl<'r> Members<'r> {
         }
     }
 
-    /// The images of all elements of a set under a function, to be collected in a set.
+    /// Returns the images of all elements of a set under a function, to be collected in a set.
     pub fn map_set(
         run: &mut Run<'r>,
         source: &'r Set<'r>,
@@ -242,7 +246,7 @@ impl<'r> Members<'r> {
         if source.len() < MANY {
             return members.map(run, function).map(Mapped::All);
         }
-        // Of more, images that collapse as they come take less memory.
+        // With more elements, collapsing images as they come takes less memory.
         if source.len() <= BLOCK
             && let Some(images) = run.map_in_columns(members, function)
         {
@@ -261,7 +265,8 @@ impl<'r> Members<'r> {
                     return Ok(Some(images));
                 }
                 let call = |run: &mut Run<'r>| run.call1(function, members.get(k));
-                // SAFETY: `collected` keeps what it has not had before.
+                // SAFETY: `number_of` returns `true` only for an image equal to one in `values`,
+                // and then stores neither the image nor any part of it: the index has numbers only.
                 let number = unsafe {
                     run.turn_to_collect(turns, call, |run, image| {
                         collected.number_of(run, image, same_form)
@@ -292,7 +297,7 @@ impl<'r> Members<'r> {
         Ok(Mapped::All(images))
     }
 
-    /// The numbers of the elements that satisfy a condition.
+    /// Returns the numbers of the elements that satisfy a condition.
     pub fn select(self, run: &mut Run<'r>, condition: Value<'r>) -> Outcome<Vec<u32>> {
         if let Some(kept) = run.select_in_columns(self, condition) {
             return kept;
@@ -310,7 +315,7 @@ impl<'r> Members<'r> {
         Ok(kept)
     }
 
-    /// The elements with these ascending numbers, in a container of the same kind.
+    /// Returns the elements with these ascending numbers, in a container of the same kind.
     pub fn keep(self, run: &mut Run<'r>, kept: &[u32]) -> Outcome<Value<'r>> {
         match self {
             Members::Set(set) => Ok(Value::Set(run.set_filter(set, kept)?)),
@@ -321,7 +326,7 @@ impl<'r> Members<'r> {
         }
     }
 
-    /// The elements with these ascending numbers, in a set: *built* in iteration order.
+    /// Returns the elements with these ascending numbers, in a set *built* in iteration order.
     pub fn keep_in_set(self, run: &mut Run<'r>, kept: &[u32]) -> Outcome<Value<'r>> {
         Ok(Value::Set(match self {
             Members::Set(set) => run.set_filter(set, kept)?,

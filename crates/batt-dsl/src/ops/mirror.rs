@@ -5,7 +5,7 @@ use crate::op;
 use crate::run::Run;
 use crate::set::{Elems, Origin, Set};
 use crate::table::Op;
-use crate::value::{Cell, Grid, Pair, Returned, Value};
+use crate::value::{Cell, GridView, IntPair, Returned, Value};
 
 use super::measure::{lrcorner, ulcorner};
 use super::patch::{dims, holds_cells, shift, transform};
@@ -29,8 +29,8 @@ pub(super) const OPS: &[&Op] = &[
 op! {
     /// The mirror image, top to bottom.
     ///
-    /// Any tuple is taken for a grid and reversed. A patch is mirrored inside its bounding box; an
-    /// empty set fails.
+    /// Any tuple is taken for a grid and reversed. A patch is mirrored inside its bounding box.
+    /// Fails for an empty set.
     #[inline(always)]
     pub hmirror(piece: Piece) -> Piece;
     example "hmirror(((1, 2), (3, 4)))" => "((3, 4), (1, 2))";
@@ -41,13 +41,14 @@ op! {
         {
             return Ok(image);
         }
-        hmirror_apart(run, piece).outcome()
+        hmirror_general(run, piece).outcome()
     }
 }
 
-/// `hmirror` of anything. Kept apart so that a small grid does not pay for its stack frame.
+/// `hmirror` of anything. It is a function of its own so that a small grid does not pay for its
+/// stack frame.
 #[inline(never)]
-fn hmirror_apart<'r>(run: &mut Run<'r>, piece: Value<'r>) -> Returned<'r> {
+fn hmirror_general<'r>(run: &mut Run<'r>, piece: Value<'r>) -> Returned<'r> {
     let image = |run: &mut Run<'r>| {
         if let Some(grid) = run.as_grid(piece) {
             let last = grid.height - 1;
@@ -59,7 +60,7 @@ fn hmirror_apart<'r>(run: &mut Run<'r>, piece: Value<'r>) -> Returned<'r> {
         if let Value::Set(set) = piece
             && let Some(b) = set.bounds()
             && let Some(image) = transform(run, Value::Set(set), |p| {
-                Some(Pair::new(mirrored(p.i, b.top, b.bottom)?, p.j))
+                Some(IntPair::new(mirrored(p.i, b.top, b.bottom)?, p.j))
             })?
         {
             return Ok(Value::Set(image));
@@ -74,7 +75,7 @@ op! {
     /// The mirror image, left to right.
     ///
     /// Any tuple is taken for a grid and its rows are reversed. A patch is mirrored inside its
-    /// bounding box; an empty set fails, and so does a row that is not a tuple.
+    /// bounding box. Fails for an empty set, and for a row that is not a tuple.
     pub vmirror(piece: Piece) -> Piece;
     example "vmirror(((1, 2), (3, 4)))" => "((2, 1), (4, 3))";
     fails "vmirror((1, 2))";
@@ -92,7 +93,7 @@ op! {
         if let Value::Set(set) = piece
             && let Some(b) = set.bounds()
             && let Some(image) = transform(run, Value::Set(set), |p| {
-                Some(Pair::new(p.i, mirrored(p.j, b.left, b.right)?))
+                Some(IntPair::new(p.i, mirrored(p.j, b.left, b.right)?))
             })?
         {
             return Ok(Value::Set(image));
@@ -106,7 +107,7 @@ op! {
     /// The mirror image along the main diagonal: rows become columns.
     ///
     /// Any tuple is taken for a grid; rows of unequal length are cut to the shortest. A patch keeps
-    /// the upper left corner of its bounding box; an empty set fails.
+    /// the upper left corner of its bounding box. Fails for an empty set.
     pub dmirror(piece: Piece) -> Piece;
     example "dmirror(((1, 2), (3, 4)))" => "((1, 3), (2, 4))";
     fails "dmirror((1, 2))";
@@ -120,7 +121,7 @@ op! {
         if let Value::Set(set) = piece
             && let Some(b) = set.bounds()
             && let Some(image) = transform(run, Value::Set(set), |p| {
-                Some(Pair::new(
+                Some(IntPair::new(
                     moved(p.j, b.left, b.top)?,
                     moved(p.i, b.top, b.left)?,
                 ))
@@ -141,7 +142,7 @@ op! {
     /// The mirror image along the other diagonal, from lower left to upper right.
     ///
     /// Any tuple is taken for a grid; rows of unequal length lose their beginning, down to the
-    /// shortest. An empty set fails, and so does a row that is not a tuple.
+    /// shortest. Fails for an empty set, and for a row that is not a tuple.
     pub cmirror(piece: Piece) -> Piece;
     example "cmirror(((1, 2), (3, 4)))" => "((4, 2), (3, 1))";
     fails "cmirror((1, 2))";
@@ -156,14 +157,15 @@ op! {
             let columns = columns(run, &rows)?;
             return run.tuple(&columns);
         }
-        // Three sets are built one after the other; the order of the last depends on all of them.
+        // Python builds three sets one after the other, and the order of the last depends on all of
+        // them.
         let piece = vmirror(run, piece)?;
         let piece = dmirror(run, piece)?;
         vmirror(run, piece)
     }
 }
 
-/// `from + to - x`: the other side of the middle.
+/// Returns `from + to - x`: the position mirrored in the range.
 #[inline(always)]
 fn mirrored(x: i16, from: i16, to: i16) -> Option<i16> {
     i16::try_from(i32::from(from) + i32::from(to) - i32::from(x)).ok()
@@ -184,7 +186,7 @@ fn edge_sum<'r>(run: &mut Run<'r>, piece: Value<'r>, axis: i64) -> Outcome<Value
     run.add(low, high)
 }
 
-/// *Build* of the mapped locations, with their colours if the patch has any, in its order.
+/// Returns *Build* of the mapped locations, with their colours if the patch has any, in its order.
 fn patch_image<'r>(
     run: &mut Run<'r>,
     patch: Value<'r>,
@@ -194,7 +196,8 @@ fn patch_image<'r>(
     image_of(run, patch, cells, map)
 }
 
-/// *Build* of the mapped locations, or of the cells moved so, in the order of the patch.
+/// Returns *Build* of the mapped locations, or of the cells with mapped locations, in the order of
+/// the patch.
 pub(super) fn image_of<'r>(
     run: &mut Run<'r>,
     patch: Value<'r>,
@@ -227,13 +230,13 @@ fn reversed<'r>(run: &mut Run<'r>, v: Value<'r>) -> Outcome<Value<'r>> {
     run.tuple_of(items)
 }
 
-/// The elements of a container, each reversed.
+/// Returns the elements of a container, each reversed.
 pub(super) fn flipped<'r>(run: &mut Run<'r>, grid: Value<'r>) -> Outcome<Value<'r>> {
     let rows = reversed_rows(run, grid)?;
     run.tuple(&rows)
 }
 
-/// The columns of a container of rows.
+/// Returns the columns of a container of rows.
 pub(super) fn transposed<'r>(run: &mut Run<'r>, grid: Value<'r>) -> Outcome<Value<'r>> {
     let rows = run.items(grid)?;
     let columns = columns(run, rows)?;
@@ -250,7 +253,7 @@ fn reversed_rows<'r>(run: &mut Run<'r>, v: Value<'r>) -> Outcome<Vec<Value<'r>>>
     Ok(rows)
 }
 
-/// `zip(*rows)`: the columns as tuples, as many as the shortest row is long.
+/// Returns `zip(*rows)`: the columns as tuples, as many as the shortest row is long.
 fn columns<'r>(run: &mut Run<'r>, rows: &[Value<'r>]) -> Outcome<Vec<Value<'r>>> {
     let mut lines = Vec::with_capacity(rows.len());
     for &row in rows {
@@ -264,7 +267,7 @@ fn columns<'r>(run: &mut Run<'r>, rows: &[Value<'r>]) -> Outcome<Vec<Value<'r>>>
     let mut columns = Vec::new();
     let mut column = Vec::with_capacity(lines.len());
     for j in 0..width {
-        // Rows may share their memory where columns do not, so each column is paid for by itself.
+        // Rows may share their memory and columns do not, so each column is paid for.
         run.spend(lines.len())?;
         column.clear();
         column.extend(lines.iter().map(|line| line[j]));
@@ -273,7 +276,7 @@ fn columns<'r>(run: &mut Run<'r>, rows: &[Value<'r>]) -> Outcome<Vec<Value<'r>>>
     Ok(columns)
 }
 
-/// The rows of a tuple from the last to the first.
+/// Returns the rows of a tuple from the last to the first.
 fn rows_upward<'r>(run: &mut Run<'r>, grid: Value<'r>) -> Outcome<Vec<Value<'r>>> {
     if !grid.is_tuple() {
         return Err(Fault::Type);
@@ -282,9 +285,10 @@ fn rows_upward<'r>(run: &mut Run<'r>, grid: Value<'r>) -> Outcome<Vec<Value<'r>>
 }
 
 op! {
-    /// The grid turned by a quarter, clockwise.
+    /// The grid rotated by a quarter turn, clockwise.
     ///
-    /// Rows of unequal length are cut to the shortest. Fails for anything but a tuple of containers.
+    /// Rows of unequal length are cut to the shortest. Fails for anything but a tuple of
+    /// containers.
     pub rot90(grid: Grid) -> Grid;
     example "rot90(((1, 2), (3, 4)))" => "((3, 1), (4, 2))";
     fails "rot90(initset(UNITY))";
@@ -300,7 +304,7 @@ op! {
 }
 
 op! {
-    /// The grid turned by half.
+    /// The grid rotated by a half turn.
     ///
     /// Fails for anything but a tuple of tuples.
     pub rot180(grid: Grid) -> Grid;
@@ -322,9 +326,10 @@ op! {
 }
 
 op! {
-    /// The grid turned by a quarter, anticlockwise.
+    /// The grid rotated by a quarter turn, anticlockwise.
     ///
-    /// Rows of unequal length are cut to the shortest. Fails for anything but a tuple of containers.
+    /// Rows of unequal length are cut to the shortest. Fails for anything but a tuple of
+    /// containers.
     pub rot270(grid: Grid) -> Grid;
     example "rot270(((1, 2), (3, 4)))" => "((2, 4), (1, 3))";
     fails "rot270(initset(UNITY))";
@@ -333,8 +338,8 @@ op! {
             let end = grid.width - 1;
             return run.grid_from(grid.width, grid.height, |i, j| grid.get(j, end - i));
         }
-        // Both the rows and the values of a column are reversed in the end, so a column has its
-        // values from top to bottom.
+        // Python reverses both the rows and the values of each column, so a column keeps its values
+        // from top to bottom.
         if !grid.is_tuple() {
             return Err(Fault::Type);
         }
@@ -392,9 +397,9 @@ op! {
 op! {
     /// The grid or object enlarged: every cell becomes a square of cells.
     ///
-    /// An object keeps the upper left corner of its bounding box. A factor below one leaves nothing:
-    /// the empty tuple or the empty set. Fails for a set of locations without colours and when the
-    /// factor is needed and is not an integer.
+    /// An object keeps the upper left corner of its bounding box. A factor below one leaves
+    /// nothing: the empty tuple or the empty set. Fails for a set of locations without colours and
+    /// when the factor is needed and is not an integer.
     pub upscale(element: Element, factor: Integer) -> Element;
     example "upscale(((1, 2),), TWO)" => "((1, 1, 2, 2), (1, 1, 2, 2))";
     fails "upscale(initset(UNITY), TWO)";
@@ -416,7 +421,7 @@ op! {
     }
 }
 
-/// The rows of any container of containers, with every value and every row repeated.
+/// Returns the rows of any container of containers, with every value and every row repeated.
 pub(super) fn upscaled_rows<'r>(
     run: &mut Run<'r>,
     grid: Value<'r>,
@@ -430,7 +435,7 @@ pub(super) fn upscaled_rows<'r>(
     run.tuple(&rows)
 }
 
-/// Any container of cells enlarged, with `ulcorner` and `shift` of the dialect.
+/// Enlarges any container of cells, with `ulcorner` and `shift` of the dialect.
 pub(super) fn upscaled_cells<'r>(
     run: &mut Run<'r>,
     object: Value<'r>,
@@ -471,13 +476,18 @@ pub(super) fn upscaled_cells<'r>(
     shift(run, Value::Set(scaled), corner)
 }
 
-/// A factor as a number of repetitions.
+/// Returns a factor as a number of repetitions.
 fn side(times: i64) -> usize {
     usize::try_from(times).unwrap_or_default()
 }
 
-/// A grid with rows and columns repeated.
-fn scaled<'r>(run: &mut Run<'r>, grid: &'r Grid<'r>, down: i64, across: i64) -> Outcome<Value<'r>> {
+/// Returns a grid with rows and columns repeated.
+fn scaled<'r>(
+    run: &mut Run<'r>,
+    grid: &'r GridView<'r>,
+    down: i64,
+    across: i64,
+) -> Outcome<Value<'r>> {
     let (down, across) = (side(down), side(across));
     let height = grid.height.checked_mul(down).ok_or(Fault::Size)?;
     let width = grid.width.checked_mul(across).ok_or(Fault::Size)?;
@@ -504,7 +514,7 @@ fn scaled<'r>(run: &mut Run<'r>, grid: &'r Grid<'r>, down: i64, across: i64) -> 
     run.grid(height, width, cells)
 }
 
-/// The row with every value repeated; the factor is not looked at for an empty row.
+/// Returns the row with every value repeated. An empty row does not read the factor.
 fn widened<'r>(run: &mut Run<'r>, row: Value<'r>, factor: Value<'r>) -> Outcome<Value<'r>> {
     let mut wide = Vec::new();
     for &v in run.items(row)? {
@@ -513,7 +523,7 @@ fn widened<'r>(run: &mut Run<'r>, row: Value<'r>, factor: Value<'r>) -> Outcome<
     run.tuple(&wide)
 }
 
-/// Appends a value as many times as the factor says.
+/// Appends a value as often as the factor says.
 fn repeat<'r>(
     run: &mut Run<'r>,
     values: &mut Vec<Value<'r>>,
@@ -528,7 +538,7 @@ fn repeat<'r>(
     Ok(())
 }
 
-/// `upscale` of an object in compact form; `None` if it is not, or leaves that form.
+/// Enlarges an object in compact form. Returns `None` if it is not in that form, or leaves it.
 fn scaled_object<'r>(
     run: &mut Run<'r>,
     set: &'r Set<'r>,
@@ -547,8 +557,8 @@ fn scaled_object<'r>(
     }
     run.check_len(len)?;
     run.spend(len)?;
-    let back = |p: Pair| {
-        Some(Pair::new(
+    let back = |p: IntPair| {
+        Some(IntPair::new(
             p.i.checked_sub(bounds.top)?,
             p.j.checked_sub(bounds.left)?,
         ))
@@ -560,10 +570,10 @@ fn scaled_object<'r>(
         return Ok(None);
     };
     let (height, width) = (bounds.height() * times, bounds.width() * times);
-    let Some(extent) = Pair::fit(height, width) else {
+    let Some(extent) = IntPair::fit(height, width) else {
         return Ok(None);
     };
-    // The extent bounds every coordinate, and it fits: so does the factor.
+    // The extent bounds every coordinate and fits 16 bits, so the factor does too.
     let times = times as i16;
     let order = normal.order(run)?;
     let squares = run.slice_filled(len, Cell::new(0, extent))?;
@@ -573,17 +583,17 @@ fn scaled_object<'r>(
         for p in 0..times {
             for q in 0..times {
                 if let Some(place) = places.next() {
-                    let at = Pair::new(at.i * times + p, at.j * times + q);
+                    let at = IntPair::new(at.i * times + p, at.j * times + q);
                     *place = Cell::new(color, at);
                 }
             }
         }
     }
-    // Different cells have different squares, so all of these are distinct.
+    // Different cells have different squares, so all of these cells are distinct.
     let frozen = run.set(Elems::Cells(squares), Origin::Frozen)?;
     frozen.with_one_color_each(set.known_one_color_each());
     transform(run, Value::Set(frozen), |p| {
-        Some(Pair::new(
+        Some(IntPair::new(
             p.i.checked_add(bounds.top)?,
             p.j.checked_add(bounds.left)?,
         ))
@@ -594,15 +604,15 @@ op! {
     /// Every n-th row and column of a grid, beginning with the first.
     ///
     /// A negative factor counts like a positive one. Rows are read up to the width of the first.
-    /// Fails for a factor of zero, for an empty grid, and when a row is too short, even one that is
-    /// left out.
+    /// Fails for a factor of zero, for an empty grid, and when any row is too short, even one that
+    /// is dropped.
     pub downscale(grid: Grid, factor: Integer) -> Grid;
     example "downscale(((1, 1, 2), (1, 1, 2), (3, 3, 4)), TWO)" => "((1, 2), (3, 4))";
     fails "downscale(((1, 2), (3, 4)), ZERO)";
     |run| {
         let (height, width) = dims(run, grid)?;
         let step = match factor {
-            // Of nothing but zero can a remainder be taken that is none; with a nan it is never.
+            // Only zero has a remainder of zero by an infinity, and by a nan no number has.
             Value::Float(x) if x.get().is_infinite() => usize::MAX,
             Value::Float(x) if x.get().is_nan() => return Ok(Value::EMPTY_TUPLE),
             _ => match factor.integral().ok_or(Fault::Type)?.unsigned_abs() {
@@ -648,10 +658,10 @@ mod tests {
             .run(Dialect::ArcDsl, &Limits::default(), |run| {
                 let grid = run.input(1, 2, &[1, 2])?;
                 let ragged =
-                    run.tuple(&[Value::EMPTY_TUPLE, Value::pair(Pair::new(1, 1)), grid])?;
-                let cell = Value::cell(Cell::new(1, Pair::new(0, 0)));
+                    run.tuple(&[Value::EMPTY_TUPLE, Value::pair(IntPair::new(1, 1)), grid])?;
+                let cell = Value::cell(Cell::new(1, IntPair::new(0, 0)));
                 let object = Value::Set(run.build(&[cell])?);
-                let odd = run.pair(Value::bool(true), Value::pair(Pair::new(0, 0)))?;
+                let odd = run.pair(Value::bool(true), Value::pair(IntPair::new(0, 0)))?;
                 let odd = Value::Set(run.build(&[odd])?);
                 for factor in [1_000_000_000, i64::MAX] {
                     let factor = Value::Int(factor);

@@ -1,7 +1,7 @@
-//! The primitives, family by family. Each op's documentation, signature and code stand together.
+//! The primitives, family by family. Documentation, signature and code of each op stand together.
 //!
-//! A family's `OPS` lists its primitives; the table is put together from those lists. The dialect
-//! tokpidjin has families of its own, mostly names over these.
+//! A family's `OPS` lists its primitives, and the table is built from those lists. The dialect
+//! tokpidjin has families of its own, mostly names for these primitives.
 
 mod arithmetic;
 mod assembly;
@@ -45,7 +45,7 @@ const FAMILIES: [&[&Op]; 11] = [
 /// Every primitive of arc-dsl, family by family.
 pub(crate) static ALL: [&Op; count(&FAMILIES)] = concat(&FAMILIES);
 
-/// How many primitives the families have together.
+/// Returns the number of primitives in all families.
 const fn count(families: &[&[&Op]]) -> usize {
     let mut count = 0;
     let mut family = 0;
@@ -56,7 +56,7 @@ const fn count(families: &[&[&Op]]) -> usize {
     count
 }
 
-/// The families' lists one after the other.
+/// Returns the families' lists one after the other.
 const fn concat<const COUNT: usize>(families: &[&[&'static Op]]) -> [&'static Op; COUNT] {
     let mut all = [families[0][0]; COUNT];
     let mut next = 0;

@@ -5,7 +5,7 @@ use crate::op;
 use crate::run::Run;
 use crate::set::{Bounds, Elems, Origin, Selection, Set};
 use crate::table::Op;
-use crate::value::{Cell, Pair, Value};
+use crate::value::{Cell, IntPair, Value};
 
 const FAMILY: &str = "patch";
 
@@ -24,9 +24,9 @@ op! {
     /// The locations of a patch, without colours.
     ///
     /// The first element decides: if its second component is a tuple, the patch holds cells and
-    /// their locations are collected; otherwise the patch is returned as it is (a grid with two or
-    /// more columns, too). Anything empty gives the empty set. Fails when the first element is not a
-    /// tuple of at least two.
+    /// their locations are collected; otherwise the patch is returned unchanged (so is a grid with
+    /// two or more columns). An empty container gives the empty set. Fails when the first element
+    /// is not a tuple of at least two elements.
     pub toindices(patch: Patch) -> Indices;
     example "toindices(recolor(TWO, connect(ORIGIN, RIGHT)))" => "frozenset({(0, 1), (0, 0)})";
     fails "toindices(THREE)";
@@ -76,7 +76,7 @@ pub(super) fn indices<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Outcome<&'r Se
     }
 }
 
-/// *Build* of the locations of cells in general form.
+/// Returns *Build* of the locations of cells in general form.
 fn locations_of_cells<'r>(run: &mut Run<'r>, patch: Value<'r>) -> Outcome<&'r Set<'r>> {
     let mut locations = Vec::new();
     for &cell in run.items(patch)? {
@@ -103,8 +103,8 @@ fn without_colors<'r>(
     Ok(indices)
 }
 
-/// The elements of a non-empty patch in compact form, set or tuple, and the origin of a set *built* of
-/// one image per element: in a set's order, or in the sequence of the tuple.
+/// Returns the elements of a non-empty patch in compact form, set or tuple, and the origin of a set
+/// *built* of one image per element: in the set's order, or in the sequence of the tuple.
 pub(super) fn compact<'r>(
     run: &mut Run<'r>,
     patch: Value<'r>,
@@ -116,8 +116,8 @@ pub(super) fn compact<'r>(
     Ok(found.filter(|(set, _)| !matches!(set.elems, Elems::Values(_)) && set.len() > 0))
 }
 
-/// Does a non-empty container hold cells? In arc-dsl: is the second component of the first element a
-/// tuple? Where cells are triples: has it three components?
+/// Says whether a non-empty container holds cells. In arc-dsl the second component of its first
+/// element is a tuple then; where cells are triples, the first element has three components.
 pub(super) fn holds_cells<'r>(run: &mut Run<'r>, patch: Value<'r>) -> Outcome<bool> {
     let first = match patch {
         Value::Set(set) => match set.elems {
@@ -160,7 +160,7 @@ op! {
     }
 }
 
-/// *Build* of all locations of a rectangle, row by row, both ends inclusive.
+/// Returns *Build* of all locations of a rectangle, row by row, both ends included.
 pub(super) fn rectangle<'r>(
     run: &mut Run<'r>,
     top: i64,
@@ -182,13 +182,13 @@ pub(super) fn rectangle<'r>(
     let len = usize::try_from(height.saturating_mul(width)).map_err(|_| Fault::Size)?;
     run.check_len(len)?;
     run.spend(len)?;
-    if let (Some(from), Some(to)) = (Pair::fit(top, left), Pair::fit(bottom, right)) {
+    if let (Some(from), Some(to)) = (IntPair::fit(top, left), IntPair::fit(bottom, right)) {
         let pairs = run.slice_filled(len, from)?;
         let mut next = pairs.iter_mut();
         for i in from.i..=to.i {
             for j in from.j..=to.j {
                 if let Some(place) = next.next() {
-                    *place = Pair::new(i, j);
+                    *place = IntPair::new(i, j);
                 }
             }
         }
@@ -213,21 +213,21 @@ pub(super) fn rectangle<'r>(
 op! {
     /// All cells of a grid.
     ///
-    /// Rows are walked to their own end, so ragged rows are included whole.
+    /// Each row is read to its own end, so ragged rows are included whole.
     pub asobject(grid: Grid) -> Object;
     example "asobject(((1, 2), (3, 4)))" => "frozenset({(4, (1, 1)), (3, (1, 0)), (1, (0, 0)), (2, (0, 1))})";
     fails "asobject(THREE)";
     |run| {
         if let Some(grid) = run.as_grid(grid)
-            && Pair::fit(grid.height as i64, grid.width as i64).is_some()
+            && IntPair::fit(grid.height as i64, grid.width as i64).is_some()
         {
             run.spend(grid.cells.len())?;
-            let cells = run.slice_filled(grid.cells.len(), Cell::new(0, Pair::new(0, 0)))?;
+            let cells = run.slice_filled(grid.cells.len(), Cell::new(0, IntPair::new(0, 0)))?;
             let mut places = cells.iter_mut();
             for (i, row) in grid.rows().enumerate() {
                 for (j, &color) in row.iter().enumerate() {
                     if let Some(place) = places.next() {
-                        *place = Cell::new(color.into(), Pair::new(i as i16, j as i16));
+                        *place = Cell::new(color.into(), IntPair::new(i as i16, j as i16));
                     }
                 }
             }
@@ -248,8 +248,8 @@ op! {
 op! {
     /// The cells of a grid at the locations of a patch.
     ///
-    /// Locations outside the grid are left out; negative ones do not wrap. Fails for an empty grid, and
-    /// for a location beyond the end of a short row.
+    /// Locations outside the grid are ignored; negative ones do not wrap around. Fails for an empty
+    /// grid, and for a location beyond the end of a short row.
     pub toobject(patch: Patch, grid: Grid) -> Object;
     example "toobject(connect(ORIGIN, RIGHT), ((1, 2), (3, 4)))" => "frozenset({(1, (0, 0)), (2, (0, 1))})";
     fails "toobject(initset(ORIGIN), ())";
@@ -283,7 +283,7 @@ op! {
     }
 }
 
-/// The cells of any grid at locations of any kind.
+/// Returns the cells of any grid at locations of any kind.
 pub(super) fn cells_under<'r>(
     run: &mut Run<'r>,
     locations: Value<'r>,
@@ -301,7 +301,7 @@ pub(super) fn cells_under<'r>(
     Ok(Value::Set(run.build(&cells)?))
 }
 
-/// Cells that stand for the elements `kept` of `source`.
+/// Returns the cells for the elements `kept` of `source`.
 fn object_from<'r>(
     run: &mut Run<'r>,
     source: &'r Set<'r>,
@@ -323,8 +323,8 @@ fn object_from<'r>(
     Ok(set)
 }
 
-/// Height, and width of the first row. An empty tuple, a set, or a first row that is no container
-/// is an error.
+/// Returns the height, and the width of the first row. An empty tuple, a set, or a first row that
+/// is not a container is an error.
 pub(super) fn dims<'r>(run: &mut Run<'r>, grid: Value<'r>) -> Outcome<(i64, i64)> {
     if let Value::Grid(grid) = grid {
         return Ok((grid.height as i64, grid.width as i64));
@@ -334,8 +334,8 @@ pub(super) fn dims<'r>(run: &mut Run<'r>, grid: Value<'r>) -> Outcome<(i64, i64)
     Ok((height as i64, run.len(first)? as i64))
 }
 
-/// `0 <= i < height and 0 <= j < width`, with Python's short circuit. A float may lie outside, but it
-/// is no position.
+/// Evaluates `0 <= i < height and 0 <= j < width` with Python's short circuit. A float may lie
+/// outside, but it is not a position.
 pub(super) fn inside<'r>(
     i: Value<'r>,
     j: Value<'r>,
@@ -373,7 +373,7 @@ pub(super) fn cell_at<'r>(
 op! {
     /// The patch in one colour: every location becomes a cell of that colour.
     ///
-    /// The colour may be any value. An empty patch stays empty.
+    /// The colour may be any value. An empty patch gives the empty set.
     pub recolor(value: Integer, patch: Patch) -> Object;
     example "recolor(THREE, connect(ORIGIN, RIGHT))" => "frozenset({(3, (0, 1)), (3, (0, 0))})";
     fails "recolor(THREE, FOUR)";
@@ -383,7 +383,7 @@ op! {
     }
 }
 
-/// *Build* of a cell of this colour for each of the locations, set or tuple.
+/// Returns *Build* of a cell of this colour for each of the locations, set or tuple.
 #[inline]
 pub(super) fn recolored<'r>(
     run: &mut Run<'r>,
@@ -423,8 +423,8 @@ pub(super) fn recolored<'r>(
 op! {
     /// The patch moved by a vector.
     ///
-    /// An empty patch is returned as it is, whatever the vector. The result is a set even for a tuple of
-    /// cells. Fails for a vector that is not a pair of integers.
+    /// An empty patch is returned unchanged, whatever the vector. The result is a set even for a
+    /// tuple of cells. Fails for a vector that is not a pair of integers.
     pub shift(patch: Patch, directions: Pair) -> Patch;
     example "shift(connect(ORIGIN, RIGHT), DOWN)" => "frozenset({(1, 0), (1, 1)})";
     fails "shift(initset(ORIGIN), THREE)";
@@ -455,34 +455,34 @@ op! {
     }
 }
 
-/// Moves every location of a patch by a vector: `transform` in a form that is quick for many cells.
-fn translate<'r>(run: &mut Run<'r>, patch: Value<'r>, by: Pair) -> Outcome<Option<&'r Set<'r>>> {
+/// Moves every location of a patch by a vector: a form of `transform` that is fast for many cells.
+fn translate<'r>(run: &mut Run<'r>, patch: Value<'r>, by: IntPair) -> Outcome<Option<&'r Set<'r>>> {
     let Some((set, origin)) = compact(run, patch)? else {
         return Ok(None);
     };
     let Some(bounds) = set.bounds().and_then(|b| b.translated(by)) else {
         return Ok(None);
     };
-    // Nothing leaves the range, as the bounds tell, so nothing wraps.
-    let image = |p: Pair| Pair::new(p.i.wrapping_add(by.i), p.j.wrapping_add(by.j));
+    // The bounds show that nothing leaves the range, so nothing wraps.
+    let image = |p: IntPair| IntPair::new(p.i.wrapping_add(by.i), p.j.wrapping_add(by.j));
     moved(run, set, origin, bounds, image)
 }
 
-/// Moves every location of a patch by a one-to-one map, *building* in the order of the patch.
-/// `None` when the patch is not in compact form or a location leaves the compact range.
+/// Applies a one-to-one map to every location of a patch, *building* in the order of the patch.
+/// Returns `None` when the patch is not in compact form or a location leaves the compact range.
 pub(super) fn transform<'r>(
     run: &mut Run<'r>,
     patch: Value<'r>,
-    map: impl Fn(Pair) -> Option<Pair>,
+    map: impl Fn(IntPair) -> Option<IntPair>,
 ) -> Outcome<Option<&'r Set<'r>>> {
     let Some((set, origin)) = compact(run, patch)? else {
         return Ok(None);
     };
-    // The maps are affine: if the corners stay in range, so does everything between them.
+    // The maps are affine: if the corners stay in range, everything between them does.
     let corners = set.bounds().and_then(|b| {
         let (a, b) = (
-            map(Pair::new(b.top, b.left))?,
-            map(Pair::new(b.bottom, b.right))?,
+            map(IntPair::new(b.top, b.left))?,
+            map(IntPair::new(b.bottom, b.right))?,
         );
         Some(Bounds::at(a).union(Bounds::at(b)))
     });
@@ -492,14 +492,14 @@ pub(super) fn transform<'r>(
     }
 }
 
-/// The patch with every location replaced by its image, which lies within `bounds`.
+/// Returns the patch with every location replaced by its image, which lies within `bounds`.
 #[inline(always)]
 fn moved<'r>(
     run: &mut Run<'r>,
     set: &'r Set<'r>,
     origin: Origin<'r>,
     bounds: Bounds,
-    image: impl Fn(Pair) -> Pair,
+    image: impl Fn(IntPair) -> IntPair,
 ) -> Outcome<Option<&'r Set<'r>>> {
     run.spend(set.len() / 4)?;
     let moved = match set.elems {
@@ -522,7 +522,7 @@ fn moved<'r>(
 op! {
     /// The patch moved so that its bounding box starts at the origin.
     ///
-    /// An empty patch is returned as it is.
+    /// An empty patch is returned unchanged.
     pub normalize(patch: Patch) -> Patch;
     example "normalize(initset((3, 4)))" => "frozenset({(0, 0)})";
     fails "normalize(THREE)";
@@ -530,7 +530,7 @@ op! {
         if let Value::Set(set) = patch
             && let Some(b) = set.bounds()
             && let (Some(di), Some(dj)) = (b.top.checked_neg(), b.left.checked_neg())
-            && let Some(moved) = translate(run, patch, Pair::new(di, dj))?
+            && let Some(moved) = translate(run, patch, IntPair::new(di, dj))?
         {
             return Ok(Value::Set(moved));
         }

@@ -1,4 +1,4 @@
-//! Taking grids apart: objects, partitions, occurrences, frontiers, periods.
+//! Decomposing grids: objects, partitions, occurrences, frontiers, periods.
 
 use std::rc::Rc;
 
@@ -8,7 +8,7 @@ use crate::op;
 use crate::run::Run;
 use crate::set::{Bounds, Elems, Flood, Origin, Set, Table, flood_sequence};
 use crate::table::Op;
-use crate::value::{Cell, Grid, Pair, Value};
+use crate::value::{Cell, GridView, IntPair, Value};
 
 use super::color::{mostcolor, palette_set};
 use super::measure::Axis;
@@ -43,7 +43,7 @@ op! {
             for (i, row) in grid.rows().enumerate() {
                 for (j, &c) in row.iter().enumerate() {
                     if c == wanted {
-                        pairs.push(Pair::new(i as i16, j as i16));
+                        pairs.push(IntPair::new(i as i16, j as i16));
                     }
                 }
             }
@@ -63,17 +63,18 @@ op! {
     }
 }
 
-/// The value as a grid whose locations are all compact pairs.
-pub(super) fn small_grid<'r>(run: &mut Run<'r>, grid: Value<'r>) -> Option<&'r Grid<'r>> {
+/// Returns the value as a grid whose locations are all compact pairs.
+pub(super) fn small_grid<'r>(run: &mut Run<'r>, grid: Value<'r>) -> Option<&'r GridView<'r>> {
     run.as_grid(grid)
-        .filter(|g| Pair::fit(g.height as i64, g.width as i64).is_some())
+        .filter(|g| IntPair::fit(g.height as i64, g.width as i64).is_some())
 }
 
 op! {
     /// The connected objects of a grid.
     ///
-    /// `univalued`: an object is of one colour. `diagonal`: diagonal neighbours are connected.
-    /// `without_bg`: the most frequent colour is background and belongs to no object. Fails for an empty grid.
+    /// `univalued`: an object has one colour. `diagonal`: diagonal neighbours are connected.
+    /// `without_bg`: the most frequent colour is background and belongs to no object. Fails for an
+    /// empty grid.
     pub objects(grid: Grid, univalued: Boolean, diagonal: Boolean, without_bg: Boolean) -> Objects;
     ordered "several colours that are equally frequent, without background";
     example "objects(((1, 0), (0, 0)), T, F, T)" => "frozenset({frozenset({(1, (0, 0))})})";
@@ -93,12 +94,12 @@ op! {
     }
 }
 
-/// Marks what a flood fill does not enter: the border, the background, what it has visited.
+/// Marks what a flood fill does not enter: the border, the background, and visited cells.
 const BLOCKED: u8 = 255;
 
 fn compact_objects<'r>(
     run: &mut Run<'r>,
-    grid: &'r Grid<'r>,
+    grid: &'r GridView<'r>,
     univalued: bool,
     diagonal: bool,
     background: Option<u8>,
@@ -121,7 +122,8 @@ fn compact_objects<'r>(
     let ranks = GridOrders::of(run, grid.height, grid.width).ranks;
     let mut cells = std::mem::take(&mut run.scratch.cells);
     cells.clear();
-    // The innermost loop is made anew for each kind of object: it is where the time goes.
+    // The innermost loop is compiled for each kind of object, because most of the time is spent
+    // there.
     let find = match (univalued, diagonal) {
         (false, false) => find_components::<false, 4>,
         (false, true) => find_components::<false, 8>,
@@ -130,7 +132,7 @@ fn compact_objects<'r>(
     };
     let mut found = std::mem::take(&mut run.scratch.components);
     find(&mut open, grid, &mut cells, &ranks, &mut found);
-    // Python looks for unclaimed cells in the iteration order of `asindices`.
+    // Python looks for unvisited cells in the iteration order of `asindices`.
     found.sort_unstable_by_key(|component| component.rank);
     let objects = finish_objects(run, &cells, &found, |run, objects| {
         run.alloc(Flood {
@@ -147,7 +149,7 @@ fn compact_objects<'r>(
     objects
 }
 
-/// The neighbours of a cell: direct ones first.
+/// The steps to the neighbours of a cell, direct ones first.
 const STEPS: [(i16, i16); 8] = [
     (-1, 0),
     (1, 0),
@@ -159,11 +161,11 @@ const STEPS: [(i16, i16); 8] = [
     (1, 1),
 ];
 
-/// A connected component among the cells of all.
+/// A connected component, as a range of the list of all cells.
 pub(crate) struct Component {
     start: usize,
     end: usize,
-    /// The smallest rank of its cells, and where the cell that has it stands.
+    /// The smallest rank of its cells, and the position of the cell that has it.
     rank: u32,
     first: usize,
     bounds: Bounds,
@@ -172,7 +174,7 @@ pub(crate) struct Component {
 /// Appends the cells of all components to `cells`, component after component, and blocks them.
 fn find_components<const UNIVALUED: bool, const STEP_COUNT: usize>(
     open: &mut [u8],
-    grid: &Grid<'_>,
+    grid: &GridView<'_>,
     cells: &mut Vec<Cell>,
     ranks: &[u32],
     found: &mut Vec<Component>,
@@ -196,8 +198,8 @@ fn find_components<const UNIVALUED: bool, const STEP_COUNT: usize>(
             let value = open[at];
             open[at] = BLOCKED;
             let start = cells.len();
-            let from = Pair::new(i as i16, j as i16);
-            // The list of cells is at the same time the queue of the fill.
+            let from = IntPair::new(i as i16, j as i16);
+            // The list of cells is also the queue of the fill.
             cells.push(Cell::new(value.into(), from));
             let mut component = Component {
                 start,
@@ -218,7 +220,7 @@ fn find_components<const UNIVALUED: bool, const STEP_COUNT: usize>(
                 for (&offset, &(di, dj)) in offsets.iter().zip(&STEPS) {
                     let there = at.wrapping_add_signed(offset);
                     let color = open[there];
-                    // An object's own colour is not blocked.
+                    // Cells of the object's own colour are not blocked.
                     let accept = if UNIVALUED {
                         color == value
                     } else {
@@ -226,7 +228,10 @@ fn find_components<const UNIVALUED: bool, const STEP_COUNT: usize>(
                     };
                     if accept {
                         open[there] = BLOCKED;
-                        cells.push(Cell::new(color.into(), Pair::new(here.i + di, here.j + dj)));
+                        cells.push(Cell::new(
+                            color.into(),
+                            IntPair::new(here.i + di, here.j + dj),
+                        ));
                     }
                 }
                 next += 1;
@@ -237,8 +242,8 @@ fn find_components<const UNIVALUED: bool, const STEP_COUNT: usize>(
     }
 }
 
-/// The set of objects. In each object the cell that the replay of the construction starts from, the
-/// first in the iteration order of `asindices`, comes first.
+/// Returns the set of objects. The first cell of each object is the first in the iteration order of
+/// `asindices`, because the replay of the construction starts there.
 fn finish_objects<'r>(
     run: &mut Run<'r>,
     cells: &[Cell],
@@ -267,7 +272,7 @@ fn finish_objects<'r>(
     Ok(Value::Set(run.set(Elems::Values(objects), Origin::Frozen)?))
 }
 
-/// Objects of any tuple of tuples, as Python finds them.
+/// Returns the objects of any tuple of tuples, as Python finds them.
 pub(super) fn general_objects<'r>(
     run: &mut Run<'r>,
     grid: Value<'r>,
@@ -279,7 +284,7 @@ pub(super) fn general_objects<'r>(
     let mut objects = Vec::with_capacity(found.len());
     for (start, mut cells) in found {
         if cells.is_empty() {
-            // A nan equals nothing, not even itself: it is an object all the same.
+            // A nan differs from itself, but it is an object all the same.
             cells.push(start);
         }
         objects.push(Value::Set(run.build_frozen(&cells)?));
@@ -287,8 +292,8 @@ pub(super) fn general_objects<'r>(
     Ok(Value::Set(run.build_frozen(&objects)?))
 }
 
-/// For every object of a tuple of tuples, in the sequence in which Python finds them, the cell that the search starts from and
-/// those that the flood fill accepts, in its order.
+/// Returns, for every object of a tuple of tuples in Python's sequence, the cell that the search
+/// starts from and the cells that the flood fill accepts, in its order.
 pub(super) fn accepted_cells<'r>(
     run: &mut Run<'r>,
     grid: Value<'r>,
@@ -303,7 +308,7 @@ pub(super) fn accepted_cells<'r>(
     if len == 0 {
         return Ok(Vec::new());
     }
-    if Pair::fit(height as i64, width as i64).is_none() {
+    if IntPair::fit(height as i64, width as i64).is_none() {
         return Err(Fault::Size);
     }
     let order = GridOrders::of(run, height, width).order;
@@ -348,7 +353,7 @@ pub(super) fn accepted_cells<'r>(
         for p in sequence {
             cells.push(cell(run, p)?);
         }
-        // The fill begins with the cell that the search starts from, if it accepts that.
+        // The fill begins with the cell that the search starts from, if it accepts that cell.
         let first = match cells.first() {
             Some(&first) => first,
             None => cell(run, start)?,
@@ -358,28 +363,28 @@ pub(super) fn accepted_cells<'r>(
     Ok(found)
 }
 
-/// The iteration order of `asindices` for grids of a size: `objects` looks for unclaimed cells in
-/// this order. Worked out once per size and thread.
+/// The iteration order of `asindices` for grids of one size, in which `objects` looks for unvisited
+/// cells. It is computed once per size and thread.
 #[derive(Clone)]
 struct GridOrder {
     /// Positions, row by row, in iteration order.
     order: Rc<[u32]>,
-    /// For every position its place in that order.
+    /// The rank of every position in that order.
     ranks: Rc<[u32]>,
 }
 
-/// The orders worked out so far, for the sizes of ARC and their doubles.
+/// The orders computed so far, for the sizes of ARC and their doubles.
 #[derive(Default)]
 pub(crate) struct GridOrders {
     known: Vec<Option<GridOrder>>,
-    /// Those of larger grids, the last one used first.
+    /// The orders of larger grids, the last one used first.
     large: Vec<((usize, usize), GridOrder)>,
 }
 
-/// So many cells the larger grids have at the most whose order is remembered, all together. A cell takes eight bytes.
+/// The number of cells of all larger grids whose order is remembered. A cell takes eight bytes.
 const LARGE_REMEMBERED: usize = 1 << 19;
 
-/// Grids up to this many rows and columns have their order remembered.
+/// The order of grids up to this many rows and columns is always remembered.
 const REMEMBERED_SIDE: usize = 64;
 
 impl GridOrders {
@@ -410,8 +415,8 @@ impl GridOrders {
     }
 }
 
-/// For every position of a grid, row by row, its place in the iteration order of the set of all locations: the sequence
-/// in which `objects` looks for cells that belong to no object yet.
+/// Returns, for every position of a grid, row by row, its rank in the iteration order of the set of
+/// all locations. `objects` looks for cells that belong to no object yet in this sequence.
 pub fn grid_ranks(height: usize, width: usize) -> Vec<u32> {
     GridOrder::new(height, width).ranks.to_vec()
 }
@@ -465,7 +470,7 @@ op! {
     }
 }
 
-/// *Build* of one object per colour, in the order of the set of colours.
+/// Returns *Build* of one object per colour, in the order of the set of colours.
 pub(super) fn partition_by<'r>(
     run: &mut Run<'r>,
     grid: Value<'r>,
@@ -481,7 +486,7 @@ pub(super) fn partition_by<'r>(
             for (i, row) in grid.rows().enumerate() {
                 for (j, &c) in row.iter().enumerate() {
                     if i64::from(c) == color {
-                        cells.push(Cell::new(c.into(), Pair::new(i as i16, j as i16)));
+                        cells.push(Cell::new(c.into(), IntPair::new(i as i16, j as i16)));
                     }
                 }
             }
@@ -491,7 +496,7 @@ pub(super) fn partition_by<'r>(
             object.with_one_color_each(Some(true));
             *image = Value::Set(object);
         }
-        // One object per colour: all different.
+        // There is one object per colour, so all of them differ.
         let elems = run.compact(images)?;
         return Ok(Value::Set(run.set(elems, Origin::Map(colors))?));
     }
@@ -511,10 +516,10 @@ pub(super) fn partition_by<'r>(
 }
 
 op! {
-    /// Where an object occurs in a grid: the top left corners of its bounding box.
+    /// The places where an object occurs in a grid: the top left corners of its bounding box.
     ///
-    /// Only the object's own cells are compared. An empty object occurs everywhere, one step beyond the last
-    /// row and column included. Fails for an empty grid, and for locations without colours.
+    /// Only the object's own cells are compared. An empty object occurs everywhere, up to one step
+    /// beyond the last row and column. Fails for an empty grid, and for locations without colours.
     pub occurrences(grid: Grid, obj: Object) -> Indices;
     example "occurrences(((1, 2), (1, 2)), recolor(TWO, initset(ORIGIN)))" => "frozenset({(0, 1), (1, 1)})";
     fails "occurrences((), initset(ORIGIN))";
@@ -533,8 +538,8 @@ op! {
     }
 }
 
-/// Where anything occurs in any grid, with `shift` of the dialect: `normed` has been moved to the
-/// origin.
+/// Returns where any object occurs in any grid, with `shift` of the dialect. `normed` has been
+/// moved to the origin.
 pub(super) fn general_occurrences<'r>(
     run: &mut Run<'r>,
     grid: Value<'r>,
@@ -579,7 +584,7 @@ pub(super) fn general_occurrences<'r>(
 
 fn compact_occurrences<'r>(
     run: &mut Run<'r>,
-    grid: &'r Grid<'r>,
+    grid: &'r GridView<'r>,
     cells: &'r [Cell],
     bounds: Bounds,
 ) -> Outcome<Value<'r>> {
@@ -591,12 +596,12 @@ fn compact_occurrences<'r>(
         work += (grid.height - tall + 1) * (grid.width - wide + 1);
         for (i, mut places) in corners(grid, cells, bounds).into_iter().enumerate() {
             while places != 0 {
-                found.push(Pair::new(i as i16, places.trailing_zeros() as i16));
+                found.push(IntPair::new(i as i16, places.trailing_zeros() as i16));
                 places &= places - 1;
             }
         }
     } else if tall <= grid.height && wide <= grid.width {
-        // Cells as offsets from the corner; a colour beyond a byte occurs nowhere.
+        // Cells become offsets from the corner; a colour beyond a byte occurs nowhere.
         let offsets: Option<Vec<(u32, u8)>> = cells
             .iter()
             .map(|c| {
@@ -612,7 +617,7 @@ fn compact_occurrences<'r>(
                     let miss = offsets.iter().position(|&(at, c)| corner[at as usize] != c);
                     work += miss.unwrap_or(offsets.len()) / 4 + 1;
                     if miss.is_none() {
-                        found.push(Pair::new(i as i16, j as i16));
+                        found.push(IntPair::new(i as i16, j as i16));
                     }
                 }
             }
@@ -624,20 +629,21 @@ fn compact_occurrences<'r>(
     Ok(Value::Set(run.set(Elems::Pairs(pairs?), Origin::Frozen)?))
 }
 
-/// Grids with so many rows and columns have a word for each row.
+/// The rows and columns up to which a grid gets one word per row.
 const MOST_PLACES: usize = 64;
 
 /// A bit for each location of a grid, row by row.
 type Places = [u64; MOST_PLACES];
 
-/// Where the upper left corner of an object can be so that all its cells are found in the grid. The object is no larger
-/// than the grid. One cell after the other strikes out the corners that it rules out, a whole row of them at a time.
-fn corners(grid: &Grid<'_>, cells: &[Cell], bounds: Bounds) -> Places {
+/// Returns where the upper left corner of an object may lie so that all its cells occur in the
+/// grid. The object is no larger than the grid. Each cell rules out corners, a whole row of them at
+/// a time.
+fn corners(grid: &GridView<'_>, cells: &[Cell], bounds: Bounds) -> Places {
     let rows = grid.height - bounds.height() as usize + 1;
     let columns = grid.width - bounds.width() as usize + 1;
     let mut corners = [0; MOST_PLACES];
     corners[..rows].fill(u64::MAX >> (64 - columns));
-    // Where the grid has the colour of the cell before: mostly it is the colour of the next one, too.
+    // The places of the previous cell's colour, which is mostly the next cell's colour too.
     let mut places = [0; MOST_PLACES];
     let mut color = None;
     for cell in cells {
@@ -663,11 +669,11 @@ fn corners(grid: &Grid<'_>, cells: &[Cell], bounds: Bounds) -> Places {
     corners
 }
 
-/// Where a grid has a colour.
-fn places_of(grid: &Grid<'_>, color: u8) -> Places {
+/// Returns where a grid has a colour.
+fn places_of(grid: &GridView<'_>, color: u8) -> Places {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = ONES << 7;
-    // Gathers the lowest bits of eight bytes.
+    // Multiplication gathers the lowest bits of eight bytes.
     const GATHER: u64 = 0x0102_0408_1020_4080;
     let wanted = ONES * u64::from(color);
     let mut all = [0; MOST_PLACES];
@@ -713,7 +719,7 @@ op! {
     }
 }
 
-/// Are all elements equal, and is there at least one?
+/// Says whether all elements are equal and there is at least one.
 fn uniform<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<bool> {
     if let Value::Row(row) = container {
         return Ok(row
@@ -728,7 +734,7 @@ fn uniform<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<bool> {
     })
 }
 
-/// The cells of a grid at these locations, through a mutable set.
+/// Returns the cells of a grid at these locations, through a mutable set.
 fn line<'r>(
     run: &mut Run<'r>,
     grid: Value<'r>,
@@ -745,7 +751,7 @@ fn line<'r>(
 op! {
     /// The horizontal period of an object: the smallest shift to the left that maps it into itself.
     ///
-    /// What leaves on the left does not count. Without a period it is the width.
+    /// Cells that leave on the left are ignored. An object without a period gives its width.
     pub hperiod(obj: Object) -> Integer;
     example "hperiod(asobject(((1, 2, 1, 2, 1),)))" => "2";
     fails "hperiod(THREE)";
@@ -758,7 +764,7 @@ op! {
 op! {
     /// The vertical period of an object: the smallest shift upward that maps it into itself.
     ///
-    /// What leaves at the top does not count. Without a period it is the height.
+    /// Cells that leave at the top are ignored. An object without a period gives its height.
     pub vperiod(obj: Object) -> Integer;
     example "vperiod(asobject(((1,), (1,))))" => "1";
     fails "vperiod(THREE)";
@@ -768,8 +774,8 @@ op! {
     }
 }
 
-/// The period of something that has been moved to the origin. `extent` measures it along the axis;
-/// it and `shift` are those of the dialect.
+/// Returns the period of a patch that has been moved to the origin. `extent` measures it along the
+/// axis; `extent` and `shift` are those of the dialect.
 pub(super) fn period<'r>(
     run: &mut Run<'r>,
     normed: Value<'r>,
@@ -785,8 +791,8 @@ pub(super) fn period<'r>(
         for p in 1..extent {
             run.spend(cells.len() / 2)?;
             let moved = |c: &Cell| match axis {
-                Axis::Column => Cell::new(c.color, Pair::new(c.at.i, c.at.j - p)),
-                Axis::Row => Cell::new(c.color, Pair::new(c.at.i - p, c.at.j)),
+                Axis::Column => Cell::new(c.color, IntPair::new(c.at.i, c.at.j - p)),
+                Axis::Row => Cell::new(c.color, IntPair::new(c.at.i - p, c.at.j)),
             };
             let fits = cells
                 .iter()
@@ -809,7 +815,7 @@ pub(super) fn period<'r>(
         let mut pruned = Vec::new();
         for &cell in run.items(moved)? {
             let (_, i, j) = run.uncell(cell)?;
-            // `along >= 0`, which a nan is not.
+            // `along >= 0`, which is false for a nan.
             let along = axis.of(i, j);
             if run.eq(along, Value::Int(0)) || run.lt(Value::Int(0), along)? {
                 pruned.push(cell);
@@ -843,10 +849,10 @@ mod tests {
         let mut workspace = Workspace::new();
         let mut found = 0;
         for corner in 0..100u32 {
-            // Parts of the grid with holes, and now and then a colour that does not fit.
+            // Parts of the grid with holes, and sometimes a colour that does not fit.
             let (i, j) = ((corner / 17 % 11) as i16, (corner % 17) as i16);
             let part = [(0, 0), (0, 1), (1, 1), (2, 0), (2, 1)].map(|(a, b)| {
-                let at = Pair::new(i + a, j + b);
+                let at = IntPair::new(i + a, j + b);
                 let color = cells[at.i as usize * 19 + at.j as usize];
                 Cell::new(i32::from(color) + i32::from(corner % 5 == 4), at)
             });
@@ -865,7 +871,7 @@ mod tests {
         assert!(found > 100, "{found}");
     }
 
-    /// More rows than a location can number, but no location.
+    /// A grid of more rows than a location can number, but without locations.
     #[test]
     fn rows_without_cells_have_no_objects() {
         let found = Workspace::new().run(Dialect::ArcDsl, &Limits::default(), |run| {

@@ -1,21 +1,21 @@
 //! CPython's `list.sort`, comparison by comparison.
 //!
 //! Any stable sort gives the same result where keys are totally ordered. Sets, which compare by
-//! inclusion, and nan are not, and then the result depends on which keys meet in which sequence. So this
-//! follows CPython 3.11: runs that are there already, binary insertion up to the shortest run
-//! wanted, merges in the order that the powers of the boundaries say, and galloping.
+//! inclusion, and nan are not, and then the result depends on which keys are compared in which
+//! sequence. So this follows CPython 3.11: natural runs, binary insertion up to the shortest run
+//! wanted, merges in the order of the powers of the boundaries, and galloping.
 
 use crate::fault::Outcome;
 use crate::run::Run;
 use crate::value::Value;
 
-/// So many wins in a row of one side start a gallop.
+/// After this many consecutive wins of one side, a merge gallops.
 const MIN_GALLOP: usize = 7;
 
 /// Lists shorter than this are sorted by binary insertion alone.
 const MIN_MERGE: usize = 64;
 
-/// The numbers in the order of their keys: ascending, equal keys as they stand.
+/// Sorts numbers by their keys: ascending, and equal keys in their order.
 pub(super) fn sort<'r>(
     run: &mut Run<'r>,
     numbers: Vec<u32>,
@@ -96,7 +96,7 @@ impl<F: FnMut(u32, u32) -> Outcome<bool>> Sorter<F> {
         Ok(())
     }
 
-    /// The length of the run that begins here; one that descends is turned around.
+    /// Returns the length of the natural run that begins here, and reverses a descending one.
     fn natural_run(&mut self, base: usize) -> Outcome<usize> {
         let rest = &mut self.list[base..];
         if rest.len() < 2 {
@@ -113,7 +113,8 @@ impl<F: FnMut(u32, u32) -> Outcome<bool>> Sorter<F> {
         Ok(len)
     }
 
-    /// Binary insertion of what stands from `start` to `end` into what is sorted before it.
+    /// Inserts the elements from `start` to `end` into the sorted ones before them, by binary
+    /// search.
     fn insert(&mut self, base: usize, start: usize, end: usize) -> Outcome<()> {
         for at in start..end {
             let pivot = self.list[at];
@@ -138,7 +139,7 @@ impl<F: FnMut(u32, u32) -> Outcome<bool>> Sorter<F> {
         pending[at].len = a.len + b.len;
         let list = std::mem::take(&mut self.list);
         let (left, right) = (&list[a.base..b.base], &list[b.base..b.base + b.len]);
-        // What is in place already at either end stays.
+        // Elements at either end that are in place already stay there.
         let from = self.gallop_right(right[0], left, 0)?;
         let to = match left.last() {
             Some(&last) if from < left.len() => self.gallop_left(last, right, right.len() - 1)?,
@@ -156,7 +157,8 @@ impl<F: FnMut(u32, u32) -> Outcome<bool>> Sorter<F> {
         }
     }
 
-    /// Where a key belongs in a sorted list, before its equals. The search starts at `hint`.
+    /// Returns where a key belongs in a sorted list, before its equals. The search starts at
+    /// `hint`.
     fn gallop_left(&mut self, key: u32, list: &[u32], hint: usize) -> Outcome<usize> {
         let (mut low, mut high);
         let mut step = 1;
@@ -187,7 +189,7 @@ impl<F: FnMut(u32, u32) -> Outcome<bool>> Sorter<F> {
         Ok(high)
     }
 
-    /// Where a key belongs in a sorted list, after its equals. The search starts at `hint`.
+    /// Returns where a key belongs in a sorted list, after its equals. The search starts at `hint`.
     fn gallop_right(&mut self, key: u32, list: &[u32], hint: usize) -> Outcome<usize> {
         let (mut low, mut high);
         let mut step = 1;
@@ -218,15 +220,16 @@ impl<F: FnMut(u32, u32) -> Outcome<bool>> Sorter<F> {
         Ok(high)
     }
 
-    /// Merges two neighbours of which the first is the shorter, from the front.
+    /// Merges two neighbours of which the first is shorter, from the front.
     fn merge_low(&mut self, base: usize, len_a: usize, len_b: usize) -> Outcome<()> {
         let left = self.list[base..base + len_a].to_vec();
         let end = base + len_a + len_b;
-        // The next to take on either side, and where it goes.
+        // The next element of either side, and its destination.
         let (mut a, mut b, mut to) = (0, base + len_a, base);
         self.list[to] = self.list[b];
         (b, to) = (b + 1, to + 1);
-        // The last of the left side is greater than all of the right: it needs no comparison.
+        // The last element of the left side is greater than all of the right side and needs no
+        // comparison.
         let done = |a: usize, b: usize| b == end || len_a - a <= 1;
         let mut min_gallop = self.min_gallop;
         'merge: while !done(a, b) {
@@ -290,15 +293,16 @@ impl<F: FnMut(u32, u32) -> Outcome<bool>> Sorter<F> {
         Ok(())
     }
 
-    /// Merges two neighbours of which the second is the shorter, from the back.
+    /// Merges two neighbours of which the second is shorter, from the back.
     fn merge_high(&mut self, base: usize, len_a: usize, len_b: usize) -> Outcome<()> {
         let right = self.list[base + len_a..base + len_a + len_b].to_vec();
-        // How many are left on either side; the next place is behind all of them.
+        // The remaining elements of either side; the next destination is behind all of them.
         let (mut a, mut b) = (len_a, len_b);
         let last = |a: usize, b: usize| base + a + b - 1;
         self.list[last(a, b)] = self.list[base + a - 1];
         a -= 1;
-        // The first of the right side is less than all of the left: it needs no comparison.
+        // The first element of the right side is less than all of the left side and needs no
+        // comparison.
         let done = |a: usize, b: usize| a == 0 || b <= 1;
         let mut min_gallop = self.min_gallop;
         'merge: while !done(a, b) {
@@ -364,7 +368,8 @@ impl<F: FnMut(u32, u32) -> Outcome<bool>> Sorter<F> {
     }
 }
 
-/// Shorter runs are extended to this by insertion: so that about a power of two of them come out.
+/// Returns the length to which shorter runs are extended by insertion, so that there are about a
+/// power of two of them.
 fn shortest_run(mut len: usize) -> usize {
     let mut rest = 0;
     while len >= MIN_MERGE {
@@ -374,7 +379,7 @@ fn shortest_run(mut len: usize) -> usize {
     len + rest
 }
 
-/// How deep in a balanced tree of merges the boundary between two neighbouring runs lies.
+/// Returns the depth of the boundary between two neighbouring runs in a balanced tree of merges.
 fn power(base: usize, len_a: usize, len_b: usize, total: usize) -> u32 {
     let mut a = 2 * base + len_a;
     let mut b = a + len_a + len_b;
@@ -398,7 +403,7 @@ mod tests {
     use crate::dialect::Dialect;
     use crate::run::{Limits, Workspace};
 
-    /// The numbers of the keys in sorted order.
+    /// Returns the numbers of the keys in sorted order.
     fn sorted(keys: impl for<'r> FnOnce(&mut Run<'r>) -> Outcome<Vec<Value<'r>>>) -> Vec<u32> {
         Workspace::new()
             .run(Dialect::Tokpidjin, &Limits::default(), |run| {
@@ -409,8 +414,9 @@ mod tests {
     }
 
     #[test]
-    fn equal_keys_stay_as_they_stand() {
-        // Stretches up and down with many equals, long enough for merges in both directions and gallops.
+    fn equal_keys_keep_their_order() {
+        // Runs up and down with many equals, long enough for merges in both directions and
+        // galloping.
         for len in [2, 63, 64, 65, 200, 1000, 3000] {
             for shape in 0..6i64 {
                 let key = |k: i64| match shape {
@@ -430,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn nan_ends_up_where_cpython_leaves_it() {
+    fn nan_is_sorted_as_in_cpython() {
         let short = [3.0, f64::NAN, 1.0, 2.0, f64::NAN, 0.0];
         let found = sorted(|_| Ok(short.into_iter().map(Value::float).collect()));
         assert_eq!(found, [0, 1, 2, 3, 4, 5]);
@@ -450,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_end_up_where_cpython_leaves_them() {
+    fn sets_are_sorted_as_in_cpython() {
         let found = sorted(|run| {
             let mut keys = Vec::new();
             for k in 0..80 {

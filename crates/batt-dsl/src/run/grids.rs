@@ -1,14 +1,14 @@
-//! How grids are made, and values that are no compact grid read as one.
+//! Making grids, and reading other values as grids.
 
 use std::mem::MaybeUninit;
 
 use crate::fault::{Fault, Outcome};
-use crate::value::{Grid, Tuple, Value};
+use crate::value::{GridView, Tuple, Value};
 
 use super::Run;
 
 impl<'r> Run<'r> {
-    /// A grid of these cells, or the tuple of empty tuples that an empty one is in Python.
+    /// Makes a grid of these cells; an empty one is a tuple of empty tuples, as in Python.
     #[inline(always)]
     pub(crate) fn grid(
         &mut self,
@@ -19,14 +19,14 @@ impl<'r> Run<'r> {
         if height == 0 || width == 0 {
             return self.empty_rows(height);
         }
-        Ok(Value::Grid(self.alloc(Grid {
+        Ok(Value::Grid(self.alloc(GridView {
             height,
             width,
             cells,
         })?))
     }
 
-    /// A grid whose row `i` is `row(i)`: two parts side by side, `width` cells together.
+    /// Makes a grid whose row `i` is `row(i)`: two parts side by side, together `width` cells.
     #[inline(always)]
     pub(crate) fn grid_of_rows<'a>(
         &mut self,
@@ -37,8 +37,8 @@ impl<'r> Run<'r> {
         let len = height.checked_mul(width).ok_or(Fault::Size)?;
         self.spend(len / 8)?;
         let places = self.uninit(len)?;
-        // Split off row by row: an iterator over chunks begins with a division, which takes as long
-        // as the copying.
+        // Rows are split off one by one: an iterator over chunks begins with a division, which
+        // takes as long as the copying.
         let mut rest = &mut *places;
         for i in 0..height {
             let (left, right) = row(i);
@@ -50,22 +50,24 @@ impl<'r> Run<'r> {
         }
         assert!(rest.is_empty(), "the rows fill the grid");
         let places: &'r [MaybeUninit<u8>] = places;
-        // SAFETY: the parts of the rows were copied one after the other, and nothing is left of the
-        // places, so all of them have been written.
+        // SAFETY: each row was split off `rest` and copied into in full (`copy_row` asserts the
+        // lengths), and `rest` is empty now, so every place has been written. `MaybeUninit<u8>` has
+        // the layout of `u8`.
         let cells = unsafe { &*(std::ptr::from_ref(places) as *const [u8]) };
         self.grid(height, width, cells)
     }
 
-    /// The rows of a grid from the last to the first, if there is [quick room](Run::quick_room).
+    /// Returns the rows of a grid from the last to the first, if there is [quick
+    /// room](Run::quick_room).
     #[inline(always)]
-    pub(crate) fn quick_rows_upward(&mut self, grid: &Grid<'_>) -> Option<Value<'r>> {
-        let Grid {
+    pub(crate) fn quick_rows_upward(&mut self, grid: &GridView<'_>) -> Option<Value<'r>> {
+        let GridView {
             height,
             width,
             cells,
         } = *grid;
         let (head, places) = self.quick_room(cells.len())?;
-        // One loop per width, for rows of a length that the compiler knows.
+        // One loop per width, so that the compiler knows the length of a row.
         macro_rules! by_width {
             ($($known:literal)*) => {
                 match width {
@@ -77,16 +79,21 @@ impl<'r> Run<'r> {
         let cells = by_width!(
             1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30
         );
-        Some(Value::Grid(head.write(Grid {
+        Some(Value::Grid(head.write(GridView {
             height,
             width,
             cells,
         })))
     }
 
-    /// Two grids of one width, one above the other, if there is [quick room](Run::quick_room).
+    /// Returns two grids of one width, one above the other, if there is [quick
+    /// room](Run::quick_room).
     #[inline(always)]
-    pub(crate) fn quick_stack(&mut self, above: &Grid<'_>, below: &Grid<'_>) -> Option<Value<'r>> {
+    pub(crate) fn quick_stack(
+        &mut self,
+        above: &GridView<'_>,
+        below: &GridView<'_>,
+    ) -> Option<Value<'r>> {
         let height = above.height.checked_add(below.height)?;
         let (a, b) = (above.cells, below.cells);
         if a.len().max(b.len()) > SHORT {
@@ -96,21 +103,22 @@ impl<'r> Run<'r> {
         let (first, second) = places.split_at_mut(a.len());
         copy_row(first, a);
         copy_row(second, b);
-        // SAFETY: both halves have just been written in full.
+        // SAFETY: `first` and `second` cover all places, and `copy_row` has written both in full.
         let cells = unsafe { places.assume_init_ref() };
-        Some(Value::Grid(head.write(Grid {
+        Some(Value::Grid(head.write(GridView {
             height,
             width: above.width,
             cells,
         })))
     }
 
-    /// Room for a small grid, head and cells together, paid for. None, and nothing done, where a limit
-    /// is near or the arena is full: without faults to raise and chunks to get, an operation needs no
-    /// stack frame, and a solver of one or two steps takes a third less.
+    /// Returns paid room for a small grid, head and cells together. Returns `None`, without any
+    /// effect, if a limit is near or the arena is full. Without faults to raise and chunks to
+    /// allocate an operation needs no stack frame, and a solver of one or two steps takes a third
+    /// less time.
     #[inline(always)]
     fn quick_room(&mut self, cells: usize) -> Option<(GridHead<'r>, &'r mut [MaybeUninit<u8>])> {
-        const HEAD: usize = size_of::<Grid<'_>>();
+        const HEAD: usize = size_of::<GridView<'_>>();
         if cells > QUICK || cells > self.limits.size {
             return None;
         }
@@ -118,8 +126,9 @@ impl<'r> Run<'r> {
         let memory = self.memory.checked_sub(HEAD + cells)?;
         let room = self.arena.room_at_hand(HEAD + cells)?;
         (self.fuel, self.memory) = (fuel, memory);
-        // SAFETY: the room has `HEAD + cells` bytes, is aligned for the head, nobody else's, and stays
-        // as long as the arena is borrowed; `MaybeUninit` asks for no values.
+        // SAFETY: the arena returned `HEAD + cells` bytes, aligned for the head, which no other
+        // allocation overlaps and which stay valid while the arena is borrowed for `'r`. Head and
+        // cells are disjoint parts of them. `MaybeUninit` may be uninitialised.
         unsafe {
             let places = room.add(HEAD).cast().as_ptr();
             Some((
@@ -136,7 +145,7 @@ impl<'r> Run<'r> {
         self.tuple_of(rows)
     }
 
-    /// A grid whose cell at `(i, j)` is `cell(i, j)`.
+    /// Makes a grid whose cell at `(i, j)` is `cell(i, j)`.
     #[inline(always)]
     pub(crate) fn grid_from(
         &mut self,
@@ -158,18 +167,18 @@ impl<'r> Run<'r> {
         self.grid(height, width, cells)
     }
 
-    /// The value as a grid, if it is one.
+    /// Returns the value as a grid, if it is one.
     #[inline(always)]
-    pub(crate) fn as_grid(&mut self, v: Value<'r>) -> Option<&'r Grid<'r>> {
+    pub(crate) fn as_grid(&mut self, v: Value<'r>) -> Option<&'r GridView<'r>> {
         match v {
             Value::Grid(grid) => Some(grid),
             _ => self.other_as_grid(v),
         }
     }
 
-    /// A grid that is not in its compact form.
+    /// Returns a grid that is not in its compact form.
     #[inline(never)]
-    fn other_as_grid(&mut self, v: Value<'r>) -> Option<&'r Grid<'r>> {
+    fn other_as_grid(&mut self, v: Value<'r>) -> Option<&'r GridView<'r>> {
         match v {
             Value::Tuple(tuple) => self.tuple_as_grid(tuple),
             Value::Segment(_) => {
@@ -184,7 +193,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    fn tuple_as_grid(&mut self, tuple: &'r Tuple<'r>) -> Option<&'r Grid<'r>> {
+    fn tuple_as_grid(&mut self, tuple: &'r Tuple<'r>) -> Option<&'r GridView<'r>> {
         let known = self.tuple_known(tuple).ok()?;
         if let Some(grid) = known.grid.get() {
             return grid;
@@ -195,7 +204,7 @@ impl<'r> Run<'r> {
     }
 
     /// Copies rows of equal length and plain small integers together.
-    fn gather_grid(&mut self, rows: &[Value<'r>]) -> Option<&'r Grid<'r>> {
+    fn gather_grid(&mut self, rows: &[Value<'r>]) -> Option<&'r GridView<'r>> {
         let width = self.tuple_len(*rows.first()?)?;
         if width == 0 {
             return None;
@@ -208,7 +217,7 @@ impl<'r> Run<'r> {
         });
         let grid = if complete {
             self.slice(&bytes).ok().and_then(|cells| {
-                self.alloc(Grid {
+                self.alloc(GridView {
                     height: rows.len(),
                     width,
                     cells,
@@ -223,13 +232,13 @@ impl<'r> Run<'r> {
     }
 }
 
-/// Where a grid is to be written, without its cells.
-type GridHead<'r> = &'r mut MaybeUninit<Grid<'r>>;
+/// The place for a grid, without its cells.
+type GridHead<'r> = &'r mut MaybeUninit<GridView<'r>>;
 
-/// More cells than any grid of ARC has; with so few, no sum can overflow.
+/// More cells than any grid of ARC has, and few enough that no sum overflows.
 const QUICK: usize = 1024;
 
-/// A copy of more bytes becomes a call.
+/// The compiler turns a copy of more bytes into a call.
 const SHORT: usize = 32;
 
 /// Copies rows of `W` cells, the last one first.
@@ -241,11 +250,12 @@ fn copy_rows_upward<'r, const W: usize>(to: &'r mut [MaybeUninit<u8>], from: &[u
     for (place, row) in places.iter_mut().zip(rows.iter().rev()) {
         *place = row.map(MaybeUninit::new);
     }
-    // SAFETY: there is a row for each of the places, and there are no others.
+    // SAFETY: `as_chunks_mut` has left no rest and there are as many rows as places (both
+    // asserted), so the loop has written every place.
     unsafe { to.assume_init_ref() }
 }
 
-/// As [`copy_rows_upward`], for rows of any length.
+/// Does what [`copy_rows_upward`] does, for rows of any length.
 #[inline(never)]
 fn copy_long_rows_upward<'r>(to: &'r mut [MaybeUninit<u8>], from: &[u8], width: usize) -> &'r [u8] {
     let mut rest = &mut *to;
@@ -255,7 +265,8 @@ fn copy_long_rows_upward<'r>(to: &'r mut [MaybeUninit<u8>], from: &[u8], width: 
         rest = below;
     }
     assert!(rest.is_empty());
-    // SAFETY: rows were copied one after the other until no place was left.
+    // SAFETY: every place up to `rest` has been written, row by row, and `rest` is empty
+    // (asserted).
     unsafe { to.assume_init_ref() }
 }
 
@@ -267,7 +278,7 @@ fn copy_ends<const N: usize>(to: &mut [MaybeUninit<u8>], from: &[u8]) {
     to[len - N..].write_copy_of_slice(&from[len - N..]);
 }
 
-/// Copies a row of a grid, without the call that a copy of unknown length becomes: rows are short.
+/// Copies a row of a grid. Rows are short, and a copy of unknown length would become a call.
 #[inline(always)]
 fn copy_row(to: &mut [MaybeUninit<u8>], from: &[u8]) {
     assert_eq!(to.len(), from.len());

@@ -1,4 +1,4 @@
-//! How values are made: memory for them, tuples and patches end to end.
+//! Making values: allocation, tuples, and patches end to end.
 
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -7,7 +7,7 @@ use crate::arena::ALIGN;
 use crate::fault::{Fault, Outcome};
 use crate::set::{Set, Walk};
 use crate::table::Literal;
-use crate::value::{Cell, Concat, Pair, Row, Tuple, TupleKnown, Value};
+use crate::value::{Cell, Concat, IntPair, Row, Tuple, TupleKnown, Value};
 
 use super::Run;
 
@@ -29,15 +29,16 @@ impl<'r> Run<'r> {
         const { assert!(!std::mem::needs_drop::<T>()) };
         const { assert!(align_of::<T>() <= ALIGN) };
         let place = self.room(size_of::<T>())?.cast::<T>();
-        // SAFETY: the room is sized and aligned for a `T`, nobody else's, and stays as long as the
-        // arena is borrowed.
+        // SAFETY: `room` returned `size_of::<T>()` bytes aligned to `ALIGN`, which suffices for `T`
+        // (asserted above). No other allocation overlaps them, and they stay valid while the arena
+        // is borrowed for `'r`: releasing them earlier is unsafe (`Arena::rewind`).
         unsafe {
             place.write(value);
             Ok(place.as_ref())
         }
     }
 
-    /// Room in the arena, paid for from the memory budget.
+    /// Returns room in the arena, paid for from the memory budget.
     #[inline(always)]
     fn room(&mut self, bytes: usize) -> Outcome<NonNull<u8>> {
         self.reserve(bytes)?;
@@ -53,7 +54,7 @@ impl<'r> Run<'r> {
         Ok(places.write_copy_of_slice(items))
     }
 
-    /// The items of an iterator, in the arena.
+    /// Copies the items of an iterator to the arena.
     #[inline(always)]
     pub(crate) fn slice_from<T: Copy>(
         &mut self,
@@ -66,12 +67,12 @@ impl<'r> Run<'r> {
             written += 1;
         }
         let places: &'r [MaybeUninit<T>] = &places[..written];
-        // SAFETY: the loop has written the first `written` places, and `MaybeUninit<T>` is laid out
-        // as `T` is.
+        // SAFETY: the loop has written the first `written` places, and `MaybeUninit<T>` has the
+        // layout of `T`.
         Ok(unsafe { &*(std::ptr::from_ref(places) as *const [T]) })
     }
 
-    /// Several slices, one after the other.
+    /// Copies two slices to the arena, one after the other.
     #[inline(always)]
     pub(crate) fn concat<T: Copy>(&mut self, parts: [&[T]; 2]) -> Outcome<&'r [T]> {
         let [a, b] = parts;
@@ -80,39 +81,42 @@ impl<'r> Run<'r> {
         first.write_copy_of_slice(a);
         second.write_copy_of_slice(b);
         let places: &'r [MaybeUninit<T>] = places;
-        // SAFETY: both halves have just been written in full.
+        // SAFETY: `first` and `second` cover all places, both have just been written in full, and
+        // `MaybeUninit<T>` has the layout of `T`.
         Ok(unsafe { &*(std::ptr::from_ref(places) as *const [T]) })
     }
 
-    /// Room for `len` items, not yet written.
+    /// Returns room for `len` items, not yet written.
     #[inline(always)]
     pub(super) fn uninit<T: Copy>(&mut self, len: usize) -> Outcome<&'r mut [MaybeUninit<T>]> {
         self.check_len(len)?;
         self.places(len)
     }
 
-    /// As [`uninit`](Run::uninit), for a length that has been checked.
+    /// Does what [`uninit`](Run::uninit) does, for a length that has been checked.
     #[inline(always)]
     fn places<T: Copy>(&mut self, len: usize) -> Outcome<&'r mut [MaybeUninit<T>]> {
         const { assert!(align_of::<T>() <= ALIGN) };
         let room = self.room(len.saturating_mul(size_of::<T>()))?;
         let room = room.cast::<MaybeUninit<T>>();
-        // SAFETY: the room is sized and aligned for `len` items, nobody else's, and stays as long as
-        // the arena is borrowed; `MaybeUninit` asks for no values.
+        // SAFETY: `room` returned `len * size_of::<T>()` bytes (a saturated product exceeds every
+        // budget and fails) aligned to `ALIGN`, which suffices for `T` (asserted above). No other
+        // allocation overlaps them, and they stay valid while the arena is borrowed for `'r`.
+        // `MaybeUninit` may be uninitialised.
         Ok(unsafe { std::slice::from_raw_parts_mut(room.as_ptr(), len) })
     }
 
     #[inline(always)]
     pub(crate) fn slice_filled<T: Copy>(&mut self, len: usize, item: T) -> Outcome<&'r mut [T]> {
-        // Tables of a set hold up to five slots an element.
+        // The tables of a set hold up to five slots per element.
         self.check_len(len / 8)?;
         let places = self.places(len)?;
         places.fill(MaybeUninit::new(item));
-        // SAFETY: all places have just been written.
+        // SAFETY: `fill` has just written every place.
         Ok(unsafe { places.assume_init_mut() })
     }
 
-    /// A tuple of these values, in its canonical form.
+    /// Makes a tuple of these values, in its canonical form.
     pub(crate) fn tuple(&mut self, items: &[Value<'r>]) -> Outcome<Value<'r>> {
         if let [a, b] = *items {
             return self.pair(a, b);
@@ -121,7 +125,7 @@ impl<'r> Run<'r> {
         self.tuple_of(items)
     }
 
-    /// A tuple of values that are in the arena already. Not for two values: see [`Run::pair`].
+    /// Makes a tuple of values that are in the arena already. For two values see [`Run::pair`].
     pub(crate) fn tuple_of(&mut self, items: &'r [Value<'r>]) -> Outcome<Value<'r>> {
         if items.is_empty() {
             return Ok(Value::EMPTY_TUPLE);
@@ -135,7 +139,7 @@ impl<'r> Run<'r> {
     fn general_tuple(&mut self, items: &'r [Value<'r>]) -> Outcome<Value<'r>> {
         if let [Value::Int(i), Value::Int(j), Value::Int(color)] = *items
             && self.triples()
-            && let (Some(at), Ok(color)) = (Pair::fit(i, j), color.try_into())
+            && let (Some(at), Ok(color)) = (IntPair::fit(i, j), color.try_into())
         {
             return Ok(Value::cell(Cell::new(color, at)));
         }
@@ -148,7 +152,7 @@ impl<'r> Run<'r> {
         })?))
     }
 
-    /// The notes about a tuple.
+    /// Returns the notes about a tuple.
     pub(crate) fn tuple_known(&mut self, tuple: &'r Tuple<'r>) -> Outcome<&'r TupleKnown<'r>> {
         if let Some(known) = tuple.known.get() {
             return Ok(known);
@@ -158,7 +162,7 @@ impl<'r> Run<'r> {
         Ok(known)
     }
 
-    /// The tuple of the elements of several patches, one patch after the other.
+    /// Makes the tuple of the elements of several patches, one patch after the other.
     pub(crate) fn concatenation(
         &mut self,
         len: usize,
@@ -173,7 +177,7 @@ impl<'r> Run<'r> {
         })?))
     }
 
-    /// The elements of a concatenation one by one.
+    /// Returns the elements of a concatenation one by one.
     pub(crate) fn concat_items(&mut self, concat: &'r Concat<'r>) -> Outcome<&'r Tuple<'r>> {
         if let Some(items) = concat.items.get() {
             return Ok(items);
@@ -194,7 +198,7 @@ impl<'r> Run<'r> {
         Ok(tuple)
     }
 
-    /// *Build* of a tuple's elements, if all are locations or all are cells.
+    /// Returns *Build* of a tuple's elements, if all are locations or all are cells.
     pub(crate) fn built(&mut self, tuple: Value<'r>) -> Outcome<Option<&'r Set<'r>>> {
         match tuple {
             Value::Concat(concat) => {
@@ -233,7 +237,7 @@ impl<'r> Run<'r> {
     pub(crate) fn pair(&mut self, a: Value<'r>, b: Value<'r>) -> Outcome<Value<'r>> {
         match (a, b) {
             (Value::Int(i), Value::Int(j)) => {
-                if let Some(pair) = Pair::fit(i, j) {
+                if let Some(pair) = IntPair::fit(i, j) {
                     return Ok(Value::pair(pair));
                 }
             }
@@ -256,7 +260,7 @@ impl<'r> Run<'r> {
     /// `(i, j)` for any two numbers.
     #[inline]
     pub(crate) fn int_pair(&mut self, i: i64, j: i64) -> Outcome<Value<'r>> {
-        match Pair::fit(i, j) {
+        match IntPair::fit(i, j) {
             Some(pair) => Ok(Value::pair(pair)),
             None => self.pair(Value::Int(i), Value::Int(j)),
         }
@@ -266,36 +270,36 @@ impl<'r> Run<'r> {
     #[inline]
     pub(crate) fn row(&mut self, cells: &'r [u8]) -> Outcome<Value<'r>> {
         if let [a, b] = *cells {
-            return Ok(Value::pair(Pair::new(a.into(), b.into())));
+            return Ok(Value::pair(IntPair::new(a.into(), b.into())));
         }
         if let [i, j, color] = *cells
             && self.triples()
         {
-            let at = Pair::new(i.into(), j.into());
+            let at = IntPair::new(i.into(), j.into());
             return Ok(Value::cell(Cell::new(color.into(), at)));
         }
         Ok(Value::Row(self.alloc(Row { cells })?))
     }
 
-    /// Room for a program's inputs and the values of its steps.
+    /// Returns room for a program's inputs and the values of its steps.
     pub fn slots(&mut self, len: usize) -> Outcome<&'r mut [Value<'r>]> {
         self.spend(len)?;
         self.slice_filled(len, Value::None)
     }
 
-    /// An empty list of numbers; give it back when done.
+    /// Borrows an empty list of numbers; return it with `give_numbers`.
     pub(crate) fn take_numbers(&mut self) -> Vec<u32> {
         let mut numbers = std::mem::take(&mut self.scratch.numbers);
         numbers.clear();
         numbers
     }
 
-    /// Gives a list back for the next to use.
+    /// Returns a borrowed list.
     pub(crate) fn give_numbers(&mut self, numbers: Vec<u32>) {
         self.scratch.numbers = numbers;
     }
 
-    /// The value of a literal in a program's text.
+    /// Makes the value of a literal in a program's text.
     pub fn literal(&mut self, literal: &Literal) -> Outcome<Value<'r>> {
         Ok(match literal {
             Literal::None => Value::None,
@@ -311,7 +315,7 @@ impl<'r> Run<'r> {
         })
     }
 
-    /// A grid of a task as a value. `cells` holds `height * width` colours, row by row.
+    /// Makes a value of a task's grid. `cells` holds `height * width` colours, row by row.
     pub fn input(&mut self, height: usize, width: usize, cells: &[u8]) -> Outcome<Value<'r>> {
         let cells = self.slice(cells)?;
         self.grid(height, width, cells)

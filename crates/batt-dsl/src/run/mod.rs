@@ -12,26 +12,28 @@ use crate::fault::{Fault, Outcome};
 use crate::memory::{Allowance, Cost, Memory};
 use crate::profile::Profile;
 use crate::set::{Chains, KeyIndex, NeighborOrders, Plane, Table};
-use crate::value::{Cell, Grid, Pair, Value};
+use crate::value::{Cell, GridView, IntPair, Value};
 
-/// What one run may use. Exceeding a limit ends the run with a fault of its own.
+/// The limits of one run. Exceeding one ends the run with a fault of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Units of work: a call, or about one element touched.
     pub steps: u64,
     /// Elements in one container, cells in one grid.
     pub size: usize,
-    /// Bytes of values alive together. Values live until the run ends, but for what calls in loops leave behind.
+    /// Bytes of values alive together. Values live until the run ends, except for those that calls
+    /// in loops leave behind.
     pub memory: usize,
-    /// The clock, as a last resort; `None` for none. Steps are the better limit: with them a run fails
-    /// or not whatever the machine is doing.
+    /// The clock, as a last resort; `None` for no limit. Steps are the better limit: with them the
+    /// outcome of a run does not depend on the machine.
     pub time: Option<Duration>,
 }
 
 impl Default for Limits {
-    /// Generous for solvers: on its own task the heaviest of arc-dsl needs 0.3 million steps, the one that needs most
-    /// memory 0.4 MiB. Tight for runaways: with 100 million steps, one run in a thousand takes more time than
-    /// all others together. What a device may do by default follows from it.
+    /// Generous for solvers: on its own task the heaviest of arc-dsl takes 0.3 million steps, and
+    /// the one that needs most memory 0.4 MiB. Tight for runaways: with 100 million steps, one run
+    /// in a thousand takes more time than all others together. The default limits of a device
+    /// follow from these.
     fn default() -> Limits {
         Limits {
             steps: 3_000_000,
@@ -45,16 +47,16 @@ impl Default for Limits {
 /// Steps between two looks at the clock: a few milliseconds.
 const SLICE: u64 = 1 << 18;
 
-/// What all steps of a batt together may allocate.
+/// The memory budget of all steps of a batt together.
 pub struct MemoryBudget {
     left: usize,
-    /// What the step under way was given.
+    /// The budget of the current step.
     granted: usize,
 }
 
 impl MemoryBudget {
-    /// For a run with these limits: each step may allocate as much as they say, all together this many
-    /// times that.
+    /// Makes the budget of a run with these limits: each step may allocate as much as they say, all
+    /// steps together this many times that.
     pub fn new(limits: &Limits, steps: usize) -> MemoryBudget {
         MemoryBudget {
             left: limits.memory.saturating_mul(steps),
@@ -62,8 +64,8 @@ impl MemoryBudget {
         }
     }
 
-    /// For a run with these limits whose steps may allocate any amount together: somebody else looks at the
-    /// [sum](MemoryBudget::left).
+    /// Makes the budget of a run with these limits whose steps may allocate any amount together;
+    /// the caller bounds the [sum](MemoryBudget::left).
     pub fn unlimited(limits: &Limits) -> MemoryBudget {
         MemoryBudget {
             left: usize::MAX,
@@ -71,19 +73,19 @@ impl MemoryBudget {
         }
     }
 
-    /// What was left for all steps when the step under way began.
+    /// Returns what was left for all steps when the current step began.
     pub fn left(&self) -> usize {
         self.left
     }
 }
 
-/// How deeply containers may nest: functions walk them on the stack.
+/// The depth to which containers may nest. Recursive functions walk them.
 pub(crate) const MAX_DEPTH: u32 = 990;
 
-/// Buffers that operations borrow from one another; empty between operations.
+/// Buffers that operations borrow; empty between operations.
 #[derive(Default)]
 pub(crate) struct Scratch {
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<IntPair>,
     pub cells: Vec<Cell>,
     pub bytes: Vec<u8>,
     pub numbers: Vec<u32>,
@@ -97,21 +99,22 @@ pub(crate) struct Scratch {
     pub grid_orders: crate::ops::GridOrders,
     pub neighbor_orders: NeighborOrders,
     pub profile: Profile,
-    /// Bytes that runs have given back before their end.
+    /// Bytes that runs have released before their end.
     pub released: u64,
-    /// The least that might still be allocated, as far as loops have seen it.
+    /// The smallest memory budget that loops have seen.
     pub lowest: usize,
-    /// From how many elements on functions are called on all at once.
+    /// The number of elements from which functions are called in columns.
     #[cfg(test)]
     pub least_in_columns: Option<usize>,
-    /// How often they were, in all runs.
+    /// The number of calls in columns, in all runs.
     #[cfg(test)]
     pub walks: u64,
 }
 
-/// Where runs happen, one after the other: memory and buffers that are reused.
+/// Memory and buffers for runs, one after the other.
 ///
-/// One workspace per thread. A run's values borrow from it, so they cannot outlive the run.
+/// Each thread uses its own workspace. A run's values borrow from it, so they cannot outlive the
+/// run.
 #[derive(Default)]
 pub struct Workspace {
     memory: Memory,
@@ -124,33 +127,34 @@ impl Workspace {
         Workspace::default()
     }
 
-    /// What profiled primitives have taken so far in this workspace.
+    /// Returns the times of profiled primitives in this workspace so far.
     pub fn profile(&self) -> &Profile {
         &self.scratch.profile
     }
 
-    /// From how many elements on functions are called on all at once, and how often they were.
+    /// Returns the number of elements from which functions are called in columns, and how often
+    /// they were.
     #[cfg(test)]
     pub(crate) fn columns(&mut self) -> (&mut Option<usize>, u64) {
         let scratch = &mut self.scratch;
         (&mut scratch.least_in_columns, scratch.walks)
     }
 
-    /// What closures have given.
+    /// Returns the memo of closure calls.
     #[cfg(test)]
     pub(crate) fn memo(&mut self) -> &mut crate::memo::Memo {
         self.memory.memo.get_mut()
     }
 
-    /// Runs `body` with fresh memory and limits. What it returns may not borrow from the run.
+    /// Runs `body` with fresh memory and limits. Its result may not borrow from the run.
     pub fn run<T>(
         &mut self,
         dialect: Dialect,
         limits: &Limits,
         body: impl for<'r> FnOnce(&mut Run<'r>) -> T,
     ) -> T {
-        // A grid that nobody looks at.
-        let unused = Grid {
+        // An input that the body cannot see.
+        let unused = GridView {
             height: 1,
             width: 1,
             cells: &[0],
@@ -158,11 +162,12 @@ impl Workspace {
         self.run_on(&unused, dialect, limits, |run, _| body(run))
     }
 
-    /// As [`run`](Workspace::run), with a grid of the caller's as a value of the run: it is not copied.
+    /// Does what [`run`](Workspace::run) does, with a grid of the caller's as a value of the run,
+    /// without a copy.
     #[inline]
     pub fn run_on<T>(
         &mut self,
-        input: &Grid<'_>,
+        input: &GridView<'_>,
         dialect: Dialect,
         limits: &Limits,
         body: impl for<'r> FnOnce(&mut Run<'r>, Value<'r>) -> T,
@@ -186,7 +191,7 @@ impl Workspace {
             calls_at_once: 0,
         };
         let input = if input.height == 0 || input.width == 0 {
-            // Without the hint both values are prepared and one is chosen.
+            // Without the hint the compiler prepares both values and chooses one.
             std::hint::cold_path();
             Value::EMPTY_TUPLE
         } else {
@@ -196,29 +201,29 @@ impl Workspace {
     }
 }
 
-/// One run in progress. Primitives take it first.
+/// One run in progress, the first argument of every primitive.
 pub struct Run<'r> {
     /// Where values are made.
     pub(crate) arena: &'r Arena,
     pub(crate) home: &'r Memory,
     pub(crate) scratch: &'r mut Scratch,
-    /// Looked up where they are: every field that is set up is time, and the shortest runs take a dozen
-    /// nanoseconds.
+    /// A reference and not a copy, because setting fields up takes time, and the shortest runs take
+    /// a dozen nanoseconds.
     limits: &'r Limits,
     /// Steps left in this slice.
     fuel: u64,
     /// Steps left after it.
     rest: u64,
     deadline: Option<Instant>,
-    /// Bytes that may still be allocated. Counted here and not by the arena, which keeps room from earlier
-    /// runs: what a run may use must not depend on them.
+    /// Bytes that may still be allocated. The run counts them and not the arena, which keeps room
+    /// from earlier runs: the outcome of a run must not depend on those.
     memory: usize,
     reached: Option<Fault>,
     /// The frames that CPython would have on its stack: see `calls.rs`.
     pub(crate) depth: u32,
-    /// Closures (and nans) made so far: a stable stand-in for their addresses.
+    /// The number of closures and nans made so far, a stable stand-in for their addresses.
     pub(crate) closures: u32,
-    /// How often a primitive has fallen back to its default.
+    /// The number of times a primitive has fallen back to its default.
     pub(crate) fallbacks: u32,
     pub(crate) dialect: Dialect,
     pub(crate) calls_at_once: u64,
@@ -237,7 +242,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Takes work from the next slices of the step budget, after a look at the clock.
+    /// Checks the clock and takes work from the next slices of the step budget.
     #[cold]
     fn next_slice(&mut self, work: u64) -> Outcome<()> {
         if self.reached.is_none()
@@ -255,8 +260,8 @@ impl<'r> Run<'r> {
         Ok(())
     }
 
-    /// Gives one step of a batt a budget of its own, of steps and of memory, whatever became of the steps
-    /// before it. Time is for the whole run and is not renewed.
+    /// Gives the next step of a batt its own budget of steps and memory, independent of earlier
+    /// steps. Time is for the whole run and is not renewed.
     pub fn begin_step(&mut self, budget: &mut MemoryBudget) {
         budget.left = budget.left.saturating_sub(budget.granted - self.memory);
         budget.granted = self.limits.memory.min(budget.left);
@@ -270,7 +275,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// What is left of the limits.
+    /// Returns what remains of the limits.
     pub fn allowance(&self) -> Allowance {
         Allowance {
             steps: self.fuel + self.rest,
@@ -278,7 +283,8 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Sets what is left of the limits, whatever became of them so far. Time is for the whole run and is not renewed.
+    /// Sets what remains of the limits, independent of what was used so far. Time is for the whole
+    /// run and is not renewed.
     pub fn allow(&mut self, allowance: Allowance) {
         self.memory = allowance.memory;
         self.home.memo.borrow_mut().clear();
@@ -290,8 +296,8 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Does something that takes nothing of what is left of the limits, but has limits of its own. Gives also how many bytes
-    /// it took. If a limit is reached in it, that is the end of the run as well.
+    /// Runs `body` with limits of its own, without using up the remaining ones. Returns also the
+    /// bytes it took. If it reaches a limit, the whole run ends.
     pub(crate) fn for_free<T>(
         &mut self,
         limits: Allowance,
@@ -312,7 +318,7 @@ impl<'r> Run<'r> {
         (done, bytes)
     }
 
-    /// Pays for something that was done with limits of its own, as if it had been done here.
+    /// Pays for a computation that had limits of its own, as if it had run under these.
     pub fn charge(&mut self, cost: &Cost) -> Outcome<()> {
         if cost.peak > self.memory {
             return Err(self.reach(Fault::Memory));
@@ -325,8 +331,9 @@ impl<'r> Run<'r> {
         self.limits
     }
 
-    /// The limit that the run has reached, if any. Some operations cannot fail in Python and so go on
-    /// with a made-up value when they reach a limit; whoever finishes a run asks here.
+    /// Fails with the limit that the run has reached, if any. Some operations cannot fail in Python
+    /// and continue with a made-up value when they reach a limit, so the end of every run has to
+    /// check this.
     pub fn check_limits(&self) -> Outcome<()> {
         match self.reached {
             Some(fault) => Err(fault),
@@ -342,58 +349,61 @@ impl<'r> Run<'r> {
         *self.reached.get_or_insert(fault)
     }
 
-    /// A count of bytes that grows with every allocation within a step.
+    /// Returns a count of bytes that grows with every allocation within a step.
     pub(crate) fn allocated(&self) -> u64 {
         self.scratch.released.wrapping_sub(self.memory as u64)
     }
 
-    /// Bytes that may still be allocated.
+    /// Returns the bytes that may still be allocated.
     #[inline(always)]
     pub(crate) fn budget(&self) -> usize {
         self.memory
     }
 
-    /// Changes what may still be allocated, when memory has been given back.
+    /// Changes the bytes that may still be allocated, after memory has been released.
     #[inline(always)]
     pub(crate) fn set_budget(&mut self, bytes: usize) {
         self.memory = bytes;
     }
 
-    /// Are cells `(i, j, colour)`?
+    /// Says whether cells are `(i, j, colour)`.
     #[inline(always)]
     pub(crate) fn triples(&self) -> bool {
         self.dialect.cells_are_triples()
     }
 
-    /// How often a primitive that never fails has fallen back to its default so far.
+    /// Returns how often a primitive that never fails has fallen back to its default.
     pub fn fallbacks(&self) -> u32 {
         self.fallbacks
     }
 
-    /// Gives the closures (and nans) that a step of a batt makes numbers of its own, so that the order of a set of
-    /// closures does not follow from which other steps were executed. A step that makes more than a quarter of a million
-    /// of them goes on with the numbers of the next one: then hashes may be equal, which does no harm.
+    /// Gives the closures and nans that a step of a batt makes their own range of numbers, so that
+    /// the order of a set of closures does not depend on which other steps ran. A step that makes
+    /// more than a quarter of a million of them continues into the next range. Then hashes may
+    /// collide, which is harmless.
     pub fn begin_closures(&mut self, step: u32) {
         self.closures = step << 18;
     }
 
-    /// Steps left in this slice: less with every step, but for the first one of the next slice.
+    /// Returns the steps left in this slice. It decreases with every step, except at the start of
+    /// the next slice.
     #[inline(always)]
     pub(crate) fn fuel(&self) -> u64 {
         self.fuel
     }
 
-    /// Calls of primitives that were made for all elements of a container at once: as if each had been made by itself.
+    /// Returns the number of calls of primitives made in columns, counted as if each had been made
+    /// by itself.
     pub fn calls_at_once(&self) -> u64 {
         self.calls_at_once
     }
 
-    /// Units of work spent so far.
+    /// Returns the units of work spent so far.
     pub fn spent(&self) -> u64 {
         self.limits.steps - self.fuel - self.rest
     }
 
-    /// Fails when a container would be too large. Call it before building.
+    /// Fails when a container would be too large. Callers check this before building.
     #[inline(always)]
     pub(crate) fn check_len(&self, len: usize) -> Outcome<()> {
         if len > self.limits.size {
@@ -402,7 +412,8 @@ impl<'r> Run<'r> {
         Ok(())
     }
 
-    /// Fails when a tuple of so many values would be too large, or have no room. Call it while gathering them.
+    /// Fails when a tuple of this many values would be too large, or exceed the memory. Callers
+    /// check this while gathering them.
     pub(crate) fn check_values(&mut self, len: usize) -> Outcome<()> {
         self.check_len(len)?;
         match len.saturating_mul(size_of::<Value<'r>>()) > self.memory {
@@ -411,7 +422,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Fails when containers would nest too deeply to be walked on the stack.
+    /// Fails when containers would nest too deeply to be walked recursively.
     #[inline(always)]
     pub(crate) fn check_depth(&self, depth: u32) -> Outcome<()> {
         if depth > MAX_DEPTH {

@@ -1,19 +1,20 @@
-//! Union, intersection, difference, filter and map of sets: elements now, layout later.
+//! Union, intersection, difference, filter and map of sets. Elements are computed now, layouts on
+//! demand.
 
 use super::origin::{Collapse, Images, Merge, Names, Selection, Union, Walk, walk_order};
 use super::{Bounds, Elems, Origin, Set};
 use crate::fault::Outcome;
 use crate::run::Run;
-use crate::value::{Cell, Pair, Value};
+use crate::value::{Cell, IntPair, Value};
 
-/// What all elements of several patches are.
+/// The kind of all elements of several patches.
 #[derive(Clone, Copy)]
 enum Kind {
     Pairs,
     Cells,
 }
 
-fn pairs_of<'r>(member: Value<'r>) -> Option<&'r [Pair]> {
+fn pairs_of<'r>(member: Value<'r>) -> Option<&'r [IntPair]> {
     match member.as_set()?.elems {
         Elems::Pairs(pairs) => Some(pairs),
         _ => None,
@@ -27,14 +28,15 @@ fn cells_of<'r>(member: Value<'r>) -> Option<&'r [Cell]> {
     }
 }
 
-/// The bounding box of all patches together.
+/// Returns the bounding box of all patches together.
 fn bounds_of(members: &[Value<'_>]) -> Option<Bounds> {
     let all = members.iter().filter_map(|m| m.as_set()?.bounds());
     all.reduce(Bounds::union)
 }
 
-/// Are two equal values also indistinguishable? Equal sets may be laid out differently and bools
-/// equal integers, at any depth. `false` where it would take long to find out.
+/// Says whether two equal values are also indistinguishable. Equal sets may be laid out
+/// differently, and bools equal integers, at any depth. Returns `false` where the answer would take
+/// long.
 pub(crate) fn same_form<'r>(a: Value<'r>, b: Value<'r>) -> bool {
     match (a, b) {
         (Value::None, Value::None)
@@ -56,10 +58,11 @@ pub(crate) fn same_form<'r>(a: Value<'r>, b: Value<'r>) -> bool {
     }
 }
 
-/// So many steps of two sets' making are compared.
+/// The number of construction steps of two sets that are compared.
 const STEPS_COMPARED: usize = 4;
 
-/// Are two sets made from the same elements in the same way, so that their tables are the same?
+/// Says whether two sets are made from the same elements in the same way, so that their tables are
+/// the same.
 fn made_alike<'r>(mut a: &'r Set<'r>, mut b: &'r Set<'r>) -> bool {
     for _ in 0..STEPS_COMPARED {
         if std::ptr::eq(a, b) {
@@ -69,7 +72,7 @@ fn made_alike<'r>(mut a: &'r Set<'r>, mut b: &'r Set<'r>) -> bool {
             return false;
         }
         match (a.origin, b.origin) {
-            // There is one way to lay out a single element.
+            // A single element has only one layout.
             _ if a.len() <= 1 => return true,
             (Origin::Build, Origin::Build)
             | (Origin::Frozen, Origin::Frozen)
@@ -82,12 +85,13 @@ fn made_alike<'r>(mut a: &'r Set<'r>, mut b: &'r Set<'r>) -> bool {
 }
 
 impl<'r> Run<'r> {
-    /// *Copy*: a new set with the same elements, laid out as a copy is.
+    /// *Copy*: makes a new set with the same elements, laid out as a copy is.
     pub(crate) fn set_copy(&mut self, a: &'r Set<'r>) -> Outcome<&'r Set<'r>> {
         self.set(a.elems, Origin::Copy(a))
     }
 
-    /// The elements with these numbers, *built* in the order of the set they come from.
+    /// Makes the set of the elements with these numbers, *built* in the order of the set they come
+    /// from.
     pub(crate) fn set_filter(&mut self, a: &'r Set<'r>, kept: &[u32]) -> Outcome<&'r Set<'r>> {
         self.select(a, kept, Origin::Filter)
     }
@@ -118,8 +122,9 @@ impl<'r> Run<'r> {
         Ok(set)
     }
 
-    /// Images of a set's elements, one per element and in the same sequence. *Build* in the order
-    /// of the source; equal images collapse and the first in that order stays.
+    /// Makes the set of images of a set's elements, one per element and in the same sequence:
+    /// *Build* in the order of the source. Equal images collapse, and the first in that order
+    /// stays.
     pub(crate) fn set_map(
         &mut self,
         source: &'r Set<'r>,
@@ -159,8 +164,8 @@ impl<'r> Run<'r> {
         self.set_collapsed(source, elems, images)
     }
 
-    /// *Build* of the images of a set's elements in the set's order: `elems` without the repetitions, which
-    /// are indistinguishable from what stays.
+    /// Makes *Build* of the images of a set's elements in the set's order. `elems` lacks the
+    /// repetitions, which are indistinguishable from the images that stay.
     pub(crate) fn set_collapsed(
         &mut self,
         source: &'r Set<'r>,
@@ -171,7 +176,8 @@ impl<'r> Run<'r> {
         self.set(elems, Origin::Collapse(collapse))
     }
 
-    /// The same now: which of several equal images stays depends on the source's order.
+    /// Builds the same set now, because the source's order decides which of several equal images
+    /// stays.
     fn build_in_order(
         &mut self,
         source: &'r Set<'r>,
@@ -204,7 +210,7 @@ impl<'r> Run<'r> {
         if std::ptr::eq(a, b) {
             return self.set_copy(a);
         }
-        // CPython walks the smaller operand, on equal sizes the right one.
+        // CPython iterates over the smaller operand, or over the right one if the sizes are equal.
         let (walked, other) = if a.len() < b.len() { (a, b) } else { (b, a) };
         self.spend(walked.len())?;
         let mut kept = self.take_numbers();
@@ -218,7 +224,7 @@ impl<'r> Run<'r> {
     pub(crate) fn set_minus(&mut self, a: &'r Set<'r>, b: &'r Set<'r>) -> Outcome<&'r Set<'r>> {
         self.spend(a.len())?;
         let kept = self.numbers_not_in(a, b);
-        // CPython copies and deletes when there is little to delete.
+        // CPython copies the set and deletes elements when there are few to delete.
         let origin = if a.len() / 4 > b.len() {
             Origin::Minus
         } else {
@@ -229,22 +235,23 @@ impl<'r> Run<'r> {
         left
     }
 
-    /// The numbers of the elements of `a` that are not in `b`.
+    /// Returns the numbers of the elements of `a` that are not in `b`.
     pub(crate) fn numbers_not_in(&mut self, a: &'r Set<'r>, b: &'r Set<'r>) -> Vec<u32> {
         let mut kept = self.take_numbers();
         if let Origin::Filter(part) | Origin::Minus(part) = b.origin
             && std::ptr::eq(part.source, a)
         {
-            // What was left out when `b` was made from `a`.
+            // The elements left out when `b` was made from `a`.
             let mut gone = part.kept.iter().peekable();
             kept.extend((0..a.len() as u32).filter(|k| gone.next_if_eq(&k).is_none()));
             return kept;
         }
-        // A large `b` may be searched again and gets its table; one of the size of `a` is walked.
+        // A large `b` may be searched again, so it gets its table; one of the size of `a` is
+        // walked.
         if b.is_searchable() || !a.is_searchable() || b.len() > 2 * a.len() {
             self.search(a, b, false, &mut kept);
         } else {
-            // The other way round: strike out what `b` has.
+            // The other way round: strike out the elements of `b`.
             kept.extend(0..a.len() as u32);
             for k in 0..b.len() {
                 if let Some(at) = a.find(self, b.elems.get(k)) {
@@ -256,7 +263,8 @@ impl<'r> Run<'r> {
         kept
     }
 
-    /// The numbers of the elements of a set that another one contains, or of those that it does not.
+    /// Returns the numbers of the elements of a set that another one contains, or that it does not
+    /// contain.
     fn search(
         &mut self,
         walked: &'r Set<'r>,
@@ -267,7 +275,8 @@ impl<'r> Run<'r> {
         if let Elems::Pairs(pairs) = walked.elems
             && let Some(locations) = other.locations(self)
         {
-            // Whether it is there is as good as chance: each number is written, and the next one over it if it is not wanted.
+            // Membership is unpredictable, so there is no branch: each number is written, and the
+            // next one overwrites it if it is not wanted.
             kept.resize(pairs.len(), 0);
             let mut count = 0;
             for (k, &p) in (0..).zip(pairs) {
@@ -283,7 +292,7 @@ impl<'r> Run<'r> {
         }));
     }
 
-    /// *Build* of the members of the members, walked as `walk` says.
+    /// Makes *Build* of the members of the members, walked as `walk` says.
     pub(crate) fn set_merge(
         &mut self,
         walk: Walk<'r>,
@@ -291,7 +300,8 @@ impl<'r> Run<'r> {
     ) -> Outcome<&'r Set<'r>> {
         let (total, kind) = self.kind_of_members(members)?;
         if let Some(kind) = kind {
-            // Which element of which member is which of ours can be found out later by whoever wants the order.
+            // Which element of which member has which number can be computed later, when the order
+            // is needed.
             let (elems, one_color_each) = self.flatten_patches(kind, total, members, |_, _| {})?;
             let merge = self.alloc(Merge::new(walk, members, Names::Elements(elems)))?;
             let set = self.set(elems, Origin::Merge(merge))?;
@@ -301,7 +311,7 @@ impl<'r> Run<'r> {
         let rename = self.slice_filled(total, 0u32)?;
         let (elems, equals_met) = self.flatten_values(members, rename)?;
         if equals_met && !matches!(walk, Walk::Listed) {
-            // Which of two equal elements stays depends on the walk, so it has to be done now.
+            // The walk decides which of two equal elements stays, so it has to happen now.
             let order = walk_order(self, walk, members)?;
             let members = self.slice_from(order.iter().map(|&m| members[m as usize]))?;
             return self.set_merge(Walk::Listed, members);
@@ -314,7 +324,8 @@ impl<'r> Run<'r> {
         self.set(elems, Origin::Merge(merge))
     }
 
-    /// The distinct elements of both sets, and the numbers that the elements of the second one have among them.
+    /// Returns the distinct elements of both sets, and the numbers of the second set's elements
+    /// among them.
     fn flatten_two(&mut self, a: &'r Set<'r>, b: &'r Set<'r>) -> Outcome<(Elems<'r>, &'r [u32])> {
         let members = [Value::Set(a), Value::Set(b)];
         let (total, kind) = self.kind_of_members(&members)?;
@@ -329,7 +340,8 @@ impl<'r> Run<'r> {
         Ok((elems, &rename[a.len()..]))
     }
 
-    /// How many elements all members have together, and what they are if they are all locations or all cells.
+    /// Returns the number of elements of all members together, and their kind if they are all
+    /// locations or all cells.
     fn kind_of_members(&mut self, members: &[Value<'r>]) -> Outcome<(usize, Option<Kind>)> {
         let mut total = 0;
         let (mut pairs_only, mut cells_only) = (true, true);
@@ -355,8 +367,9 @@ impl<'r> Run<'r> {
         Ok((total, kind))
     }
 
-    /// The distinct elements of all members, and whether every location occurs once, if that is known. Says of each
-    /// element of each member, counted member after member, which number it has; the last word counts.
+    /// Returns the distinct elements of all members, and whether every location occurs once, if
+    /// that is known. Reports the number of each element of each member, counted member after
+    /// member; the last report counts.
     #[inline(always)]
     fn flatten_patches(
         &mut self,
@@ -368,7 +381,8 @@ impl<'r> Run<'r> {
         let Some(bounds) = bounds_of(members) else {
             return Ok((Elems::Pairs(&[]), None));
         };
-        // What is gathered is not more than fits: of many members most elements are the same.
+        // The gathered elements are bounded by the limits: of many members most elements are the
+        // same.
         let plane = self.scratch.plane.lay_out(bounds);
         Ok(match kind {
             Kind::Pairs => {
@@ -392,7 +406,7 @@ impl<'r> Run<'r> {
                     None => self
                         .scratch
                         .index
-                        .gather(lists, total, &mut kept, Pair::key, name),
+                        .gather(lists, total, &mut kept, IntPair::key, name),
                 }
                 let elements = self.slice(&kept);
                 self.scratch.pairs = kept;
@@ -459,7 +473,7 @@ impl<'r> Run<'r> {
                 }
                 rename[at] = found;
                 at += 1;
-                // As in `distinct_values`.
+                // See `distinct_values`.
                 self.check_limits()?;
             }
         }

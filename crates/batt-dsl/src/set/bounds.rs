@@ -1,8 +1,8 @@
 //! Bounding boxes, and locations as bits of one.
 
-use crate::value::Pair;
+use crate::value::IntPair;
 
-/// The bounding box of a patch, all ends inclusive.
+/// The bounding box of a patch, all ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// Smallest row.
@@ -16,9 +16,9 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    pub(super) fn of(mut pairs: impl Iterator<Item = Pair>) -> Option<Bounds> {
+    pub(super) fn of(mut pairs: impl Iterator<Item = IntPair>) -> Option<Bounds> {
         let first = pairs.next()?;
-        // Four variables of their own stay in four registers.
+        // Four local variables stay in four registers.
         let (mut top, mut left, mut bottom, mut right) = (first.i, first.j, first.i, first.j);
         for p in pairs {
             top = top.min(p.i);
@@ -34,8 +34,8 @@ impl Bounds {
         })
     }
 
-    /// The bounds of one location.
-    pub(crate) fn at(p: Pair) -> Bounds {
+    /// Returns the bounds of one location.
+    pub(crate) fn at(p: IntPair) -> Bounds {
         Bounds {
             top: p.i,
             left: p.j,
@@ -46,15 +46,15 @@ impl Bounds {
 
     /// Grows the bounds to include a location.
     #[inline(always)]
-    pub(crate) fn include(&mut self, p: Pair) {
+    pub(crate) fn include(&mut self, p: IntPair) {
         self.top = self.top.min(p.i);
         self.left = self.left.min(p.j);
         self.bottom = self.bottom.max(p.i);
         self.right = self.right.max(p.j);
     }
 
-    /// The bounds moved by a vector, if they stay in range.
-    pub(crate) fn translated(self, by: Pair) -> Option<Bounds> {
+    /// Returns the bounds moved by a vector, if they stay in range.
+    pub(crate) fn translated(self, by: IntPair) -> Option<Bounds> {
         Some(Bounds {
             top: self.top.checked_add(by.i)?,
             left: self.left.checked_add(by.j)?,
@@ -63,7 +63,7 @@ impl Bounds {
         })
     }
 
-    /// The bounds of two boxes together.
+    /// Returns the bounds of two boxes together.
     pub(crate) fn union(self, other: Bounds) -> Bounds {
         Bounds {
             top: self.top.min(other.top),
@@ -73,9 +73,9 @@ impl Bounds {
         }
     }
 
-    /// The position of a location inside, counted row by row.
+    /// Returns the position of a location inside the box, counted row by row.
     #[inline(always)]
-    pub(super) fn position(self, p: Pair) -> usize {
+    pub(super) fn position(self, p: IntPair) -> usize {
         let row = (i32::from(p.i) - i32::from(self.top)) as usize;
         row * self.width() as usize + (i32::from(p.j) - i32::from(self.left)) as usize
     }
@@ -91,7 +91,7 @@ impl Bounds {
     }
 }
 
-/// Locations, a bit for each of those in their bounding box.
+/// Locations as bits, one for each location of their bounding box.
 #[derive(Clone, Copy)]
 pub(crate) struct Locations<'r> {
     pub(super) bounds: Bounds,
@@ -99,12 +99,12 @@ pub(crate) struct Locations<'r> {
 }
 
 impl Locations<'_> {
-    /// Is a location among them?
+    /// Says whether a location is among them.
     #[inline(always)]
-    pub fn contain(&self, p: Pair) -> bool {
+    pub fn contain(&self, p: IntPair) -> bool {
         let b = self.bounds;
         let inside = p.i >= b.top && p.i <= b.bottom && p.j >= b.left && p.j <= b.right;
-        // Whether it is there is as good as chance, so there is no jump for that.
+        // Membership is unpredictable, so this avoids a branch.
         inside && {
             let at = b.position(p);
             self.bits[at / 64] >> (at % 64) & 1 == 1

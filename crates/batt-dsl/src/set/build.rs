@@ -1,20 +1,20 @@
-//! How sets are made.
+//! Making sets.
 
 use std::cell::Cell as Slot;
 
 use crate::fault::Outcome;
 use crate::run::Run;
-use crate::value::{Cell, Pair, Value};
+use crate::value::{Cell, IntPair, Value};
 
 use super::line::between;
 use super::{Bounds, Elems, Origin, Set, same_form};
 
-/// The pair a tuple equals, if it equals one: bools count as numbers here.
-pub(crate) fn numeric_pair(v: Value<'_>) -> Option<Pair> {
+/// Returns the pair that a tuple equals, if any. Bools count as numbers here.
+pub(crate) fn numeric_pair(v: Value<'_>) -> Option<IntPair> {
     match v {
         Value::Pair(p) => Some(p.get()),
         Value::Tuple(t) => match *t.items {
-            [i, j] => Pair::fit(i.integral()?, j.integral()?),
+            [i, j] => IntPair::fit(i.integral()?, j.integral()?),
             _ => None,
         },
         _ => None,
@@ -22,7 +22,7 @@ pub(crate) fn numeric_pair(v: Value<'_>) -> Option<Pair> {
 }
 
 impl<'r> Run<'r> {
-    /// The cell a tuple equals, if it equals one.
+    /// Returns the cell that a tuple equals, if any.
     pub(crate) fn numeric_cell(&self, v: Value<'r>) -> Option<Cell> {
         let color = |v: Value<'r>| v.integral()?.try_into().ok();
         match v {
@@ -31,7 +31,7 @@ impl<'r> Run<'r> {
                 [c, at] if !self.triples() => Some(Cell::new(color(c)?, numeric_pair(at)?)),
                 [i, j, c] if self.triples() => Some(Cell::new(
                     color(c)?,
-                    Pair::fit(i.integral()?, j.integral()?)?,
+                    IntPair::fit(i.integral()?, j.integral()?)?,
                 )),
                 _ => None,
             },
@@ -41,8 +41,9 @@ impl<'r> Run<'r> {
 }
 
 impl<'r> Run<'r> {
-    /// Inlined, so that the parts are stored where they stay: passed on as whole structures they are
-    /// copied in pieces that do not match the stores just made, and the copy waits.
+    /// Makes a set. Inlined, so that the parts are stored in place: passed on as whole structures
+    /// they are copied in pieces that do not match the preceding stores, and the copy waits for
+    /// those.
     #[inline(always)]
     pub(crate) fn set(&mut self, elems: Elems<'r>, origin: Origin<'r>) -> Outcome<&'r Set<'r>> {
         let depth = match elems {
@@ -66,13 +67,13 @@ impl<'r> Run<'r> {
         Ok(depth as u16)
     }
 
-    /// The empty set.
+    /// Makes the empty set.
     pub(crate) fn empty_set(&mut self) -> Outcome<&'r Set<'r>> {
         self.set(Elems::Pairs(&[]), Origin::Build)
     }
 
     /// *Build* of locations known to be distinct, in this insertion order.
-    pub(crate) fn build_distinct_pairs(&mut self, pairs: &[Pair]) -> Outcome<&'r Set<'r>> {
+    pub(crate) fn build_distinct_pairs(&mut self, pairs: &[IntPair]) -> Outcome<&'r Set<'r>> {
         let pairs = self.slice(pairs)?;
         self.set(Elems::Pairs(pairs), Origin::Build)
     }
@@ -93,7 +94,8 @@ impl<'r> Run<'r> {
         self.set(elems, Origin::Build)
     }
 
-    /// *Freeze(Build)*: the same through a mutable set, whose copy may be laid out differently.
+    /// *Freeze(Build)*: does the same through a mutable set, whose copy may be laid out
+    /// differently.
     pub(crate) fn build_frozen(&mut self, values: &[Value<'r>]) -> Outcome<&'r Set<'r>> {
         self.spend(values.len())?;
         let (elems, _) = self.distinct(values)?;
@@ -121,7 +123,7 @@ impl<'r> Run<'r> {
         Ok(set)
     }
 
-    /// The distinct values, the first of equals kept, and whether all were distinct.
+    /// Returns the distinct values, the first of equals kept, and whether all were distinct.
     pub(crate) fn distinct(&mut self, values: &[Value<'r>]) -> Outcome<(Elems<'r>, bool)> {
         let total = values.len();
         let Some(first) = values.first() else {
@@ -172,14 +174,14 @@ impl<'r> Run<'r> {
         Ok((elems, elems.len() == values.len()))
     }
 
-    /// The distinct values, the first of equals kept, and whether equals met that can be told apart. Says of each value
-    /// which number it has among the distinct ones.
+    /// Returns the distinct values, the first of equals kept, and whether distinguishable equals
+    /// occurred. Reports the number of each value among the distinct ones.
     pub(super) fn number_values(
         &mut self,
         values: &[Value<'r>],
         mut say: impl FnMut(u32),
     ) -> Outcome<(Elems<'r>, bool)> {
-        // The index is taken out while elements are compared: comparing sets uses it too.
+        // The index is taken out while elements are compared, because comparing sets uses it too.
         let mut index = std::mem::take(&mut self.scratch.value_index);
         index.clear_for_some_of(values.len());
         let mut kept: Vec<Value<'r>> = Vec::new();
@@ -198,7 +200,8 @@ impl<'r> Run<'r> {
                 equals_met = equals_met || !same_form(kept[found as usize], v);
             }
             say(found);
-            // Past a limit nothing equals anything, and equals that are kept apart make every search longer.
+            // After a limit no two values are equal, and keeping equals would make every search
+            // longer.
             self.check_limits()?;
         }
         self.scratch.value_index = index;
@@ -206,9 +209,9 @@ impl<'r> Run<'r> {
         Ok((self.compact(kept)?, equals_met))
     }
 
-    /// Distinct values in the form they allow. The form depends on the elements alone.
+    /// Returns distinct values in the most compact form, which depends on the elements alone.
     pub(crate) fn compact(&mut self, values: &'r [Value<'r>]) -> Outcome<Elems<'r>> {
-        let origin = Pair::new(0, 0);
+        let origin = IntPair::new(0, 0);
         if values.iter().all(|v| matches!(v, Value::Pair(_))) {
             let pairs = values.iter().map(|v| match v {
                 Value::Pair(p) => p.get(),

@@ -2,9 +2,9 @@
 
 use super::layout::EMPTY;
 
-/// Room for so many different keys does not take long to clear.
+/// An index for this many different keys is cleared quickly.
 const SOME: usize = 2048;
-/// Beyond so many it pays to wait and see how many different ones there are.
+/// With more keys than this it pays to count the different ones first.
 const MANY: usize = 1 << 14;
 
 /// Finds equal keys. Cleared for each use; the buffer is kept.
@@ -25,13 +25,13 @@ impl KeyIndex {
         self.slots.resize(size, (0, EMPTY));
     }
 
-    /// Forgets all keys, to take in so many of which most may be equal. Whoever goes on has to
-    /// [make room](KeyIndex::make_room).
+    /// Forgets all keys, to take in `n` keys of which most may be equal. The caller has to [make
+    /// room](KeyIndex::make_room) as it goes on.
     pub fn clear_for_some_of(&mut self, n: usize) {
         self.clear(n.min(SOME));
     }
 
-    /// Makes room for one key more than the so many that are there.
+    /// Makes room for one key more than the present `keys`.
     #[inline(always)]
     pub fn make_room(&mut self, keys: usize) {
         if keys * 2 >= self.slots.len() {
@@ -58,7 +58,7 @@ impl KeyIndex {
         (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
     }
 
-    /// The number stored for a key that satisfies `same`, or `number`, newly stored.
+    /// Returns the number stored for a key that satisfies `same`, or stores and returns `number`.
     #[inline(always)]
     pub fn find_or_insert(
         &mut self,
@@ -81,8 +81,8 @@ impl KeyIndex {
         }
     }
 
-    /// Gathers the different items of several lists, and says of each item, counted list after list, which number it has.
-    /// `total` is how many there are in all lists.
+    /// Gathers the different items of several lists, and reports the number of each item, counted
+    /// list after list. `total` is the number of items in all lists.
     pub fn gather<'a, T: Copy + 'a>(
         &mut self,
         lists: impl Iterator<Item = &'a [T]>,
@@ -107,7 +107,7 @@ impl KeyIndex {
         }
     }
 
-    /// The number stored for an exact key.
+    /// Returns the number stored for an exact key.
     #[inline(always)]
     pub fn get(&self, key: u64) -> Option<u32> {
         let mask = self.slots.len() - 1;
@@ -126,7 +126,7 @@ impl KeyIndex {
 
     /// Keeps the first of equal items, in place and in order.
     pub(crate) fn dedupe<T: Copy>(&mut self, items: &mut Vec<T>, key: impl Fn(T) -> u64) {
-        // Quadratic comparison beats filling a table for a handful of items.
+        // For a handful of items quadratic comparison is faster than filling a table.
         if items.len() <= 8 {
             let mut kept = 0;
             for at in 0..items.len() {

@@ -1,18 +1,18 @@
 //! CPython's set table, simulated slot by slot.
 //!
-//! The simulation works on element *numbers*: a set keeps its distinct elements in an array, and the
-//! table holds positions in that array. Elements are equal exactly when their numbers are, so no
-//! key is ever compared, and the hashes are looked up by number.
+//! The simulation works on element *numbers*: a set keeps its distinct elements in an array, and
+//! the table holds positions in that array. Elements are equal exactly when their numbers are, so
+//! the simulation never compares keys, and it looks hashes up by number.
 
 /// A slot that never held anything.
 pub(crate) const EMPTY: u32 = u32::MAX;
 /// A slot whose element was removed. Lookups step over it and it is never used again.
 pub(crate) const DUMMY: u32 = u32::MAX - 1;
 
-/// How many neighbouring slots CPython tries before it jumps.
+/// The number of neighbouring slots that CPython tries before it jumps.
 const LINEAR_PROBES: usize = 9;
 
-/// The free slots among those that CPython tries before it jumps, a bit for each.
+/// Returns a bit for each free slot among those that CPython tries before it jumps.
 #[inline(always)]
 fn free_in(window: &[u32; 1 + LINEAR_PROBES]) -> u32 {
     let bits = (0..)
@@ -21,8 +21,8 @@ fn free_in(window: &[u32; 1 + LINEAR_PROBES]) -> u32 {
     bits.fold(0, |free, bit| free | bit)
 }
 
-/// Moves the live elements to the front, in their order; gives how many there are. Which slots are taken is as good as chance, so
-/// that a jump for each would be mostly wrong.
+/// Moves the live elements to the front, in their order, and returns their number. Which slots are
+/// taken is unpredictable, so a branch for each would be mostly mispredicted.
 fn take_live(slots: &mut [u32]) -> usize {
     let mut live = 0;
     for at in 0..slots.len() {
@@ -43,7 +43,7 @@ pub(crate) struct Layout<'r> {
     pub order: &'r [u32],
 }
 
-/// A table under construction. Its buffers are reused from one construction to the next.
+/// A table under construction. Its buffers are reused for the next construction.
 #[derive(Default)]
 pub(crate) struct Table {
     pub slots: Vec<u32>,
@@ -53,7 +53,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// A new set: 8 empty slots.
+    /// Begins a new set: 8 empty slots.
     pub fn clear(&mut self) {
         self.slots.clear();
         self.slots.resize(8, EMPTY);
@@ -92,7 +92,7 @@ impl Table {
         }
     }
 
-    /// Adds an element if it is not there yet, growing like CPython.
+    /// Adds an element unless it is present, growing like CPython.
     #[inline(always)]
     pub fn add(&mut self, hashes: &[u64], element: u32) {
         let at = Table::probe(&self.slots, hashes[element as usize], element);
@@ -110,8 +110,8 @@ impl Table {
     /// Adds elements known to be absent, growing like CPython.
     #[inline(always)]
     pub fn add_new(&mut self, hashes: &[u64], elements: impl Iterator<Item = u32>) {
-        // Nothing to find, so a free slot is all that is looked for; how many more fit before the
-        // table grows is counted down in a register.
+        // The elements are absent, so only a free slot is needed. A register counts down how many
+        // more fit before the table grows.
         let mut room = self.room();
         for element in elements {
             Table::insert_clean(&mut self.slots, hashes[element as usize], element);
@@ -126,8 +126,8 @@ impl Table {
         self.fill = self.used;
     }
 
-    /// How many elements can be added until the table grows, the one that makes it grow included.
-    /// For tables without dummies.
+    /// Returns how many elements can be added until the table grows, including the one that makes
+    /// it grow. Serves tables without dummies.
     #[inline(always)]
     fn room(&self) -> usize {
         (self.mask() * 3).div_ceil(5) - self.used
@@ -150,7 +150,7 @@ impl Table {
         slots[at] = element;
     }
 
-    /// The free slot for an element whose first one is taken.
+    /// Returns the free slot for an element whose first slot is taken.
     #[inline(always)]
     fn beyond(slots: &[u32], hash: u64, home: usize) -> usize {
         let free = slots[home..].first_chunk().map_or(0, free_in);
@@ -178,13 +178,15 @@ impl Table {
         self.fill = self.used;
     }
 
-    /// CPython's `set_merge`: takes in another table, whose element `e` is our `rename(e)`.
+    /// CPython's `set_merge`: adds the elements of another table, whose element `e` has our number
+    /// `rename(e)`.
     pub fn merge(&mut self, hashes: &[u64], other: &Layout<'_>, rename: impl Fn(u32) -> u32) {
         let (live, fill) = (other.order.len(), other.fill as usize);
         self.merge_slots(hashes, other.slots, live, fill, rename);
     }
 
-    /// Takes in another table under construction, as [`merge`](Table::merge) does a finished one.
+    /// Adds the elements of another table under construction, as [`merge`](Table::merge) does for a
+    /// finished one.
     pub fn merge_table(&mut self, hashes: &[u64], other: &Table) {
         self.merge_slots(hashes, &other.slots, other.used, other.fill, |e| e);
     }
@@ -210,7 +212,7 @@ impl Table {
             return;
         }
         if self.slots.len() == theirs.len() && live == fill {
-            // No dummies and the same size: slot by slot.
+            // With no dummies and the same size, CPython copies slot by slot.
             for (ours, &theirs) in self.slots.iter_mut().zip(theirs) {
                 *ours = match theirs {
                     EMPTY => EMPTY,
@@ -224,7 +226,7 @@ impl Table {
         self.used = live;
     }
 
-    /// Removes an element if it is there, leaving a dummy.
+    /// Removes an element if it is present, leaving a dummy.
     pub fn discard(&mut self, hashes: &[u64], element: u32) {
         let at = Table::probe(&self.slots, hashes[element as usize], element);
         if self.slots[at] == element {
@@ -238,11 +240,11 @@ impl Table {
         self.slots.iter().copied().filter(|&e| e < DUMMY)
     }
 
-    /// Writes the live elements in iteration order to where there is room for exactly those.
+    /// Writes the live elements in iteration order to a slice of exactly their number.
     pub fn write_order(&self, order: &mut [u32]) {
         let mut at = 0;
         for &element in &self.slots {
-            // The next one is written over what was none.
+            // A slot without an element is overwritten by the next one.
             let Some(place) = order.get_mut(at) else {
                 return;
             };
@@ -251,7 +253,7 @@ impl Table {
         }
     }
 
-    /// `frozenset(set)`: a copy of the table in the size a copy gets.
+    /// `frozenset(set)`: makes a copy of the table in the size a copy gets.
     pub fn freeze(&mut self, hashes: &[u64], scratch: &mut Table) {
         scratch.clear();
         scratch.merge_table(hashes, self);
@@ -266,7 +268,7 @@ mod tests {
     use super::*;
     use crate::hash;
 
-    /// Builds a table of these integers and shows it as the specification's examples do.
+    /// Builds a table of these integers and returns it as the specification's examples show it.
     fn build(items: &[i64]) -> (Table, Vec<u64>) {
         let hashes: Vec<u64> = items.iter().map(|&n| hash::int(n)).collect();
         let mut table = Table::default();
@@ -302,7 +304,7 @@ mod tests {
         assert_eq!(order(&table, &items), [64, 33, 1, 17, 9]);
     }
 
-    /// CPython's `set_add_entry` as it is written, one slot after the other.
+    /// CPython's `set_add_entry` as written, one slot after the other.
     fn place(slots: &mut [u32], hash: u64, element: u32) {
         let mask = slots.len() - 1;
         let (mut i, mut perturb) = (hash as usize & mask, hash);
@@ -322,10 +324,10 @@ mod tests {
     }
 
     #[test]
-    fn whatever_the_hashes_slots_are_found_as_in_cpython() {
+    fn slots_are_found_as_in_cpython_for_any_hashes() {
         let mut seed = 1u64;
         for round in 0..200 {
-            // The fewer different ones, the more often slots are taken.
+            // The fewer different hashes, the more collisions.
             let different = [3, 20, 1_000, u64::MAX][round % 4];
             let mut next = || {
                 seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -355,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn growth() {
+    fn tables_grow_as_in_cpython() {
         for (n, size) in [(4, 8), (5, 32), (18, 32), (19, 128), (76, 128), (77, 512)] {
             let items: Vec<i64> = (0..n).collect();
             assert_eq!(build(&items).0.slots.len(), size, "{n} elements");

@@ -1,27 +1,28 @@
-//! The straight lines of a grid, laid out once for all: programs connect points by the hundred thousand.
+//! The straight lines of a grid, laid out once: programs connect points by the hundred thousand.
 
-use crate::value::Pair;
+use crate::value::IntPair;
 
 /// Rows and columns of grids are below this.
 const SIDE: usize = 32;
 /// Diagonals of one direction.
 const DIAGONALS: usize = 2 * SIDE - 1;
 
-/// All locations, along every direction one line after the other: rows, columns, diagonals to the right and to the left.
-/// Diagonals have a place for every row; places off the grid belong to no line.
-static LOCATIONS: [Pair; 2 * SIDE * SIDE + 2 * DIAGONALS * SIDE] = {
-    let mut all = [Pair::new(0, 0); 2 * SIDE * SIDE + 2 * DIAGONALS * SIDE];
+/// All locations, along every direction one line after the other: rows, columns, diagonals to the
+/// right and to the left. Diagonals have a place for every row; places off the grid belong to no
+/// line.
+static LOCATIONS: [IntPair; 2 * SIDE * SIDE + 2 * DIAGONALS * SIDE] = {
+    let mut all = [IntPair::new(0, 0); 2 * SIDE * SIDE + 2 * DIAGONALS * SIDE];
     let mut line = 0;
     while line < DIAGONALS {
         let mut at = 0;
         while at < SIDE {
             if line < SIDE {
-                all[ROWS + line * SIDE + at] = Pair::new(line as i16, at as i16);
-                all[COLUMNS + line * SIDE + at] = Pair::new(at as i16, line as i16);
+                all[ROWS + line * SIDE + at] = IntPair::new(line as i16, at as i16);
+                all[COLUMNS + line * SIDE + at] = IntPair::new(at as i16, line as i16);
             }
             let (row, from_left) = (at as i16, line as i16);
-            all[RIGHT + line * SIDE + at] = Pair::new(row, row + from_left - (SIDE as i16 - 1));
-            all[LEFT + line * SIDE + at] = Pair::new(row, from_left - row);
+            all[RIGHT + line * SIDE + at] = IntPair::new(row, row + from_left - (SIDE as i16 - 1));
+            all[LEFT + line * SIDE + at] = IntPair::new(row, from_left - row);
             at += 1;
         }
         line += 1;
@@ -35,10 +36,10 @@ const COLUMNS: usize = SIDE * SIDE;
 const RIGHT: usize = 2 * SIDE * SIDE;
 const LEFT: usize = RIGHT + DIAGONALS * SIDE;
 
-/// The line between two locations of a grid, downwards or along a row to the right. `start` is its upper end, or the left
-/// one, and the ends lie on a line.
+/// Returns the line between two locations of a grid, downwards or along a row to the right. `start`
+/// is its upper or left end, and the ends lie on a line.
 #[inline(always)]
-pub(crate) fn between(start: Pair, end: Pair) -> Option<&'static [Pair]> {
+pub(crate) fn between(start: IntPair, end: IntPair) -> Option<&'static [IntPair]> {
     let (i, j) = (start.i as usize, start.j as usize);
     let (to_i, to_j) = (end.i as usize, end.j as usize);
     // Negative coordinates are large unsigned ones.
@@ -60,9 +61,10 @@ pub(crate) fn between(start: Pair, end: Pair) -> Option<&'static [Pair]> {
     LOCATIONS.get(first..=first + len)
 }
 
-/// Is this one of the lines that are laid out here? Then the next location is always as far away as the second one.
+/// Says whether this is one of the lines laid out here. The locations of such a line are equally
+/// far apart.
 #[inline(always)]
-pub(super) fn is_laid_out(pairs: &[Pair]) -> bool {
+pub(super) fn is_laid_out(pairs: &[IntPair]) -> bool {
     LOCATIONS.as_ptr_range().contains(&pairs.as_ptr())
 }
 
@@ -83,7 +85,7 @@ mod tests {
             ((30, 0), (31, 1), 2, (1, 1)),
         ];
         for (start, end, len, step) in cases {
-            let (start, end) = (Pair::new(start.0, start.1), Pair::new(end.0, end.1));
+            let (start, end) = (IntPair::new(start.0, start.1), IntPair::new(end.0, end.1));
             let line = between(start, end).expect("a line of the grid");
             assert_eq!(line.len(), len, "{start:?} {end:?}");
             assert_eq!((line[0], line[len - 1]), (start, end));
@@ -95,10 +97,10 @@ mod tests {
     }
 
     #[test]
-    fn lines_off_the_grid_are_not_here() {
-        assert!(between(Pair::new(0, 0), Pair::new(0, 32)).is_none());
-        assert!(between(Pair::new(-1, 0), Pair::new(3, 0)).is_none());
-        assert!(!is_laid_out(&[Pair::new(0, 0)]));
+    fn lines_off_the_grid_are_not_laid_out() {
+        assert!(between(IntPair::new(0, 0), IntPair::new(0, 32)).is_none());
+        assert!(between(IntPair::new(-1, 0), IntPair::new(3, 0)).is_none());
+        assert!(!is_laid_out(&[IntPair::new(0, 0)]));
         assert!(!is_laid_out(&[]));
     }
 }

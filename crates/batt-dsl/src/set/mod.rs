@@ -1,9 +1,9 @@
-//! Frozensets: elements now, iteration order when somebody looks.
+//! Frozensets: elements now, iteration order on demand.
 //!
-//! CPython's iteration order follows from the hashes and from how a set came about. Most sets are
-//! never looked at in order, so a [`Set`] keeps its distinct elements in any convenient sequence,
-//! together with its [`Origin`]: enough to replay the construction on a simulated table. The replay
-//! happens at the first order-sensitive look and is remembered.
+//! CPython's iteration order follows from the hashes and from the way a set was made. Most sets are
+//! never read in order, so a [`Set`] keeps its distinct elements in any convenient sequence,
+//! together with its [`Origin`]: enough to replay the construction on a simulated table. The first
+//! order-sensitive read replays it, and the set caches the result.
 //!
 //! ```text
 //!   elements (distinct, any sequence) ──┐
@@ -26,7 +26,7 @@ use std::cell::Cell as Slot;
 use crate::fault::{Fault, Outcome};
 use crate::hash;
 use crate::run::Run;
-use crate::value::{Cell, Pair, Value};
+use crate::value::{Cell, IntPair, Value};
 
 pub(crate) use algebra::same_form;
 pub use bounds::Bounds;
@@ -45,7 +45,7 @@ pub use table_view::SetTable;
 #[derive(Clone, Copy)]
 pub(crate) enum Elems<'r> {
     /// Locations only (an *Indices*), or nothing.
-    Pairs(&'r [Pair]),
+    Pairs(&'r [IntPair]),
     /// Coloured cells only (an *Object*).
     Cells(&'r [Cell]),
     /// Anything else.
@@ -60,7 +60,7 @@ impl<'r> Elems<'r> {
         }
     }
 
-    /// The bounding box of locations or cells.
+    /// Returns the bounding box of locations or cells.
     fn bounds(self) -> Option<Bounds> {
         match self {
             Elems::Pairs(pairs) => Bounds::of(pairs.iter().copied()),
@@ -80,20 +80,20 @@ impl<'r> Elems<'r> {
 }
 /// A frozenset.
 ///
-/// One cache line: programs make sets by the thousand and look closely at few of them. What is only
-/// known after a closer look is kept apart.
+/// It takes one cache line: programs make sets by the thousand and read few of them closely. Facts
+/// that only a closer look finds are cached in a separate record.
 pub struct Set<'r> {
     pub(crate) elems: Elems<'r>,
     pub(crate) origin: Origin<'r>,
     known: Slot<Option<&'r Known<'r>>>,
     bounds: Slot<Option<Bounds>>,
-    /// How deeply containers nest, this one included.
+    /// The nesting depth of containers, this one included.
     pub(crate) depth: u16,
-    /// For cells: does every location occur once? `None` when nobody has checked.
+    /// For cells: whether every location occurs once; `None` if unknown.
     one_color_each: Slot<Option<bool>>,
 }
 const _: () = assert!(size_of::<Set<'_>>() <= 64);
-/// What somebody has found out about a set.
+/// Facts cached about a set.
 #[derive(Default)]
 struct Known<'r> {
     layout: Slot<Option<&'r Layout<'r>>>,
@@ -102,14 +102,14 @@ struct Known<'r> {
     hashes: Slot<Option<&'r [u64]>>,
     /// The elements in iteration order.
     ordered: Slot<Option<&'r [Value<'r>]>>,
-    /// A table for finding elements.
+    /// A hash table for finding elements.
     lookup: Slot<Option<&'r [u32]>>,
     /// For locations: one bit per location of the bounding box.
     bits: Slot<Option<&'r [u64]>>,
 }
 /// Bounding boxes up to this area get a bit per location.
 const MOST_BITS: i64 = 1 << 16;
-/// Sets up to this size are searched one element after the other.
+/// Sets up to this size are searched linearly.
 const LINEAR_SEARCH: usize = 12;
 impl<'r> Set<'r> {
     /// Number of elements.
@@ -119,7 +119,7 @@ impl<'r> Set<'r> {
         self.elems.len()
     }
 
-    /// The notes about this set.
+    /// Returns the notes about this set.
     fn known(&self, run: &mut Run<'r>) -> Outcome<&'r Known<'r>> {
         if let Some(known) = self.known.get() {
             return Ok(known);
@@ -129,13 +129,13 @@ impl<'r> Set<'r> {
         Ok(known)
     }
 
-    /// A note about this set, if it has been made.
+    /// Returns a note about this set, if it has been made.
     #[inline(always)]
     fn noted<T>(&self, note: impl FnOnce(&'r Known<'r>) -> Option<T>) -> Option<T> {
         self.known.get().and_then(note)
     }
 
-    /// CPython's hash of the set.
+    /// Returns CPython's hash of the set.
     pub(crate) fn hash(&self, run: &mut Run<'r>) -> u64 {
         if let Some(hash) = self.noted(|known| known.hash.get()) {
             return hash;
@@ -151,14 +151,15 @@ impl<'r> Set<'r> {
                 None => hash::set(values.iter().map(|&v| run.hash(v))),
             },
         };
-        // Out of memory only loses the note; the run has noticed and will fail.
+        // Out of memory only loses the note. The run has recorded the limit and will fail.
         if let Ok(known) = self.known(run) {
             known.hash.set(Some(hash));
         }
         hash
     }
 
-    /// A number that equal sets share, cheaper than the hash: for telling sets apart.
+    /// Returns a number that equal sets share, cheaper than the hash, to tell sets from one
+    /// another.
     pub(crate) fn fingerprint(&self, run: &mut Run<'r>) -> u64 {
         let of_keys =
             |sum: u64| (sum ^ (self.len() as u64) << 56).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -166,7 +167,7 @@ impl<'r> Set<'r> {
             Elems::Pairs(pairs) if line::is_laid_out(pairs) => of_keys(sum_of_line(pairs)),
             Elems::Pairs(pairs) => of_keys(sum_of(pairs.iter().map(|&p| print(p)))),
             Elems::Cells(cells) => of_keys(sum_of(cells.iter().map(|&c| print_cell(c)))),
-            // In general form there may be elements that equal pairs or cells, as (True, 0) does.
+            // In general form some elements may equal pairs or cells, as (True, 0) does.
             Elems::Values(values) => {
                 let pairs = values.iter().map(|&v| numeric_pair(v).map(print));
                 let cells = values.iter().map(|&v| run.numeric_cell(v).map(print_cell));
@@ -176,7 +177,7 @@ impl<'r> Set<'r> {
         }
     }
 
-    /// The hashes of the elements, by element number.
+    /// Returns the hashes of the elements, by element number.
     fn element_hashes(&self, run: &mut Run<'r>) -> Outcome<&'r [u64]> {
         let known = self.known(run)?;
         if let Some(hashes) = known.hashes.get() {
@@ -207,7 +208,8 @@ impl<'r> Set<'r> {
         }
     }
 
-    /// The hashes of the elements where the sets that this one was made from have them. No order is asked for.
+    /// Returns the hashes of the elements if the sets that this one was made from have them. This
+    /// asks for no order.
     fn hashes_by_origin(&self, run: &mut Run<'r>) -> Outcome<Option<&'r [u64]>> {
         let gathered = |source: &'r Set<'r>| source.noted(|known| known.hashes.get());
         match self.origin {
@@ -235,16 +237,16 @@ impl<'r> Set<'r> {
         }
     }
 
-    /// The simulated table; replays the construction at the first call.
+    /// Returns the simulated table; the first call replays the construction.
     pub(crate) fn layout(&'r self, run: &mut Run<'r>) -> Outcome<&'r Layout<'r>> {
         if self.known_layout().is_none() {
             origin::force(run, self)?;
         }
-        // `force` sets the layout of the set it is given.
+        // `force` has set the layout of this set.
         self.known_layout().ok_or(Fault::Memory)
     }
 
-    /// Has the iteration order been worked out already?
+    /// Says whether the iteration order has been computed already.
     pub(crate) fn is_ordered(&self) -> bool {
         self.len() <= 1 || self.known_layout().is_some()
     }
@@ -254,7 +256,7 @@ impl<'r> Set<'r> {
         self.noted(|known| known.layout.get())
     }
 
-    /// Element numbers in iteration order.
+    /// Returns element numbers in iteration order.
     pub(crate) fn order(&'r self, run: &mut Run<'r>) -> Outcome<&'r [u32]> {
         match self.len() {
             0 => Ok(&[]),
@@ -263,7 +265,7 @@ impl<'r> Set<'r> {
         }
     }
 
-    /// The elements in iteration order.
+    /// Returns the elements in iteration order.
     pub(crate) fn values(&'r self, run: &mut Run<'r>) -> Outcome<&'r [Value<'r>]> {
         if let Some(values) = self.noted(|known| known.ordered.get()) {
             return Ok(values);
@@ -275,7 +277,7 @@ impl<'r> Set<'r> {
         Ok(values)
     }
 
-    /// The first element in iteration order.
+    /// Returns the first element in iteration order.
     pub(crate) fn first(&'r self, run: &mut Run<'r>) -> Outcome<Option<Value<'r>>> {
         Ok(self
             .order(run)?
@@ -283,7 +285,7 @@ impl<'r> Set<'r> {
             .map(|&k| self.elems.get(k as usize)))
     }
 
-    /// Element number of the element equal to `v`.
+    /// Returns the number of the element equal to `v`.
     pub(crate) fn find(&self, run: &mut Run<'r>, v: Value<'r>) -> Option<u32> {
         match self.elems {
             Elems::Pairs(pairs) => {
@@ -375,8 +377,8 @@ impl<'r> Set<'r> {
         }
     }
 
-    /// An open-addressing table over the elements; `None` only when memory is exhausted, which
-    /// the next allocation of the run reports.
+    /// Returns an open-addressing table over the elements. `None` only when memory is exhausted,
+    /// which the next allocation of the run reports.
     fn lookup_table(&self, run: &mut Run<'r>, key_of: impl Fn(usize) -> u64) -> Option<&'r [u32]> {
         if let Some(table) = self.noted(|known| known.lookup.get()) {
             return Some(table);
@@ -394,8 +396,8 @@ impl<'r> Set<'r> {
         Some(table)
     }
 
-    /// The locations of the set, laid out to be searched; `None` if it is no set of locations, or they are too few for that, or too
-    /// far apart.
+    /// Returns the locations of the set as bits. `None` if it is not a set of locations, or they
+    /// are too few for that, or too far apart.
     #[inline]
     pub(crate) fn locations(&self, run: &mut Run<'r>) -> Option<Locations<'r>> {
         let Elems::Pairs(pairs) = self.elems else {
@@ -409,8 +411,8 @@ impl<'r> Set<'r> {
         Some(Locations { bounds, bits })
     }
 
-    /// One bit per location of the bounding box, unless that is too large.
-    fn bits(&self, run: &mut Run<'r>, pairs: &[Pair], b: Bounds) -> Option<&'r [u64]> {
+    /// Returns one bit per location of the bounding box, unless that is too large.
+    fn bits(&self, run: &mut Run<'r>, pairs: &[IntPair], b: Bounds) -> Option<&'r [u64]> {
         if let Some(bits) = self.noted(|known| known.bits.get()) {
             return Some(bits);
         }
@@ -428,17 +430,17 @@ impl<'r> Set<'r> {
         Some(bits)
     }
 
-    /// Does the set contain an element equal to `v`?
+    /// Says whether the set contains an element equal to `v`.
     pub(crate) fn contains(&self, run: &mut Run<'r>, v: Value<'r>) -> bool {
         self.find(run, v).is_some()
     }
 
-    /// Is every element of this set in the other?
+    /// Says whether every element of this set is in the other.
     pub(crate) fn is_subset(&self, run: &mut Run<'r>, other: &Set<'r>) -> bool {
         self.len() <= other.len() && (0..self.len()).all(|k| other.contains(run, self.elems.get(k)))
     }
 
-    /// Two patches with the same elements in the same sequence?
+    /// Says whether both are patches with the same elements in the same sequence.
     pub(crate) fn has_same_list(&self, other: &Set<'r>) -> bool {
         match (self.elems, other.elems) {
             (Elems::Pairs(a), Elems::Pairs(b)) => a == b,
@@ -447,7 +449,7 @@ impl<'r> Set<'r> {
         }
     }
 
-    /// The same elements?
+    /// Says whether both sets have the same elements.
     pub(crate) fn eq(&self, run: &mut Run<'r>, other: &Set<'r>) -> bool {
         if std::ptr::eq(self, other) {
             return true;
@@ -461,7 +463,7 @@ impl<'r> Set<'r> {
         self.fingerprint(run) == other.fingerprint(run) && self.is_subset(run, other)
     }
 
-    /// The bounding box of a non-empty patch in compact form.
+    /// Returns the bounding box of a non-empty patch in compact form.
     #[inline]
     pub(crate) fn bounds(&self) -> Option<Bounds> {
         if let Some(bounds) = self.bounds.get() {
@@ -472,12 +474,12 @@ impl<'r> Set<'r> {
         bounds
     }
 
-    /// Remembers bounds that the maker knows already.
+    /// Caches bounds that the maker knows already.
     pub(crate) fn with_bounds(&self, bounds: Option<Bounds>) {
         self.bounds.set(bounds);
     }
 
-    /// For cells: does every location occur only once?
+    /// For cells: says whether every location occurs only once.
     pub(crate) fn one_color_each(&self, run: &mut Run<'r>) -> bool {
         if let Some(known) = self.one_color_each.get() {
             return known;
@@ -506,12 +508,12 @@ impl<'r> Set<'r> {
         known
     }
 
-    /// What is known so far about locations occurring once.
+    /// Returns what is known so far about locations occurring once.
     pub(crate) fn known_one_color_each(&self) -> Option<bool> {
         self.one_color_each.get()
     }
 
-    /// Remembers that every location occurs once, as the maker knows.
+    /// Caches whether every location occurs once, as the maker knows.
     pub(crate) fn with_one_color_each(&self, known: Option<bool>) {
         self.one_color_each.set(known);
     }
@@ -521,20 +523,21 @@ impl<'r> Set<'r> {
         Ok(())
     }
 
-    /// Is finding an element quick, without preparation?
+    /// Says whether finding an element is fast without preparation.
     fn is_searchable(&self) -> bool {
         self.len() <= LINEAR_SEARCH
             || self.noted(|known| known.lookup.get()).is_some()
             || self.noted(|known| known.bits.get()).is_some()
     }
 }
-/// What a location adds to the fingerprint of a set. Sums of squares: the plain sum would be the same for all lines of a
-/// length around one centre. Numbers of 32 bits: two are multiplied at a time.
+/// Returns a location's part of a set's fingerprint, which is a sum of squares: the plain sum would
+/// be the same for all lines of one length around one centre. The numbers have 32 bits, so that two
+/// are multiplied at a time.
 #[inline(always)]
-fn print(p: Pair) -> u32 {
+fn print(p: IntPair) -> u32 {
     u32::from(p.i as u16) | u32::from(p.j as u16) << 16
 }
-/// The same for a cell. The colour goes where the locations of grids have no bits.
+/// Does the same for a cell. The colour takes bits that locations of grids do not use.
 #[inline(always)]
 fn print_cell(c: Cell) -> u32 {
     let color = c.color as u32;
@@ -548,12 +551,12 @@ fn square(print: u32) -> u64 {
 fn sum_of(prints: impl Iterator<Item = u32>) -> u64 {
     prints.fold(0, |sum, print| sum.wrapping_add(square(print)))
 }
-/// The same for a line that is [laid out](line): its prints are equally far apart.
-fn sum_of_line(pairs: &[Pair]) -> u64 {
+/// Does the same for a line that is [laid out](line): its prints are equally far apart.
+fn sum_of_line(pairs: &[IntPair]) -> u64 {
     let n = pairs.len() as i64;
     let first = i64::from(print(pairs[0]));
     let step = pairs.get(1).map_or(0, |&p| i64::from(print(p)) - first);
-    // The sums of 0, 1, ..., n - 1 and of their squares. Prints have 21 bits: nothing overflows.
+    // The sums of 0, 1, ..., n - 1 and of their squares. Prints have 21 bits, so nothing overflows.
     let numbers = n * (n - 1) / 2;
     let squares = n * (n - 1) * (2 * n - 1) / 6;
     (n * first * first + 2 * numbers * first * step + squares * step * step) as u64

@@ -1,4 +1,4 @@
-//! How a set came about, and the replay of that construction on a simulated table.
+//! The origin of a set, and the replay of its construction on a simulated table.
 
 use std::cell::Cell as Slot;
 
@@ -7,10 +7,10 @@ use super::{Chains, Elems, KeyIndex, Plane, Set};
 use crate::fault::{Fault, Outcome};
 use crate::hash;
 use crate::run::Run;
-use crate::value::{Cell, Grid, Pair, Value};
+use crate::value::{Cell, GridView, IntPair, Value};
 
-/// The construction of a set, in the words of the specification. Where it says *elements*, the
-/// set's own array of distinct elements is meant.
+/// The construction of a set, in the words of the specification. *Elements* means the set's own
+/// array of distinct elements.
 #[derive(Clone, Copy)]
 pub(crate) enum Origin<'r> {
     /// *Build* of the elements, in the sequence of the array.
@@ -20,13 +20,13 @@ pub(crate) enum Origin<'r> {
     /// *Build* of the images of the source's elements, in the source's iteration order.
     /// Element `k` is the image of element `k` of the source.
     Map(&'r Set<'r>),
-    /// The same where several elements of the source have one image.
+    /// The same if several elements of the source have one image.
     Collapse(&'r Collapse<'r>),
     /// *Build* of some elements of the source, in its order. Element `k` was number `kept[k]`.
     Filter(&'r Selection<'r>),
     /// *Copy* of a set with the same element numbers.
     Copy(&'r Set<'r>),
-    /// *Copy* of the source with all but the kept elements turned to dummies.
+    /// *Copy* of the source with all but the kept elements turned into dummies.
     Minus(&'r Selection<'r>),
     /// *Union*: element `k` of the left set is number `k`, of the right set `rename[k]`.
     Union(&'r Union<'r>),
@@ -38,7 +38,7 @@ pub(crate) enum Origin<'r> {
     /// Four direct and four diagonal neighbours, in that sequence: the union of two frozen sets.
     Neighbors,
     /// The frame of a rectangle: `box`, `inbox`, `outbox`.
-    Frame { from: Pair, to: Pair },
+    Frame { from: IntPair, to: IntPair },
     /// An object found by the flood fill of `objects`: the one whose cells are our elements.
     Flood(&'r Flood<'r>),
 }
@@ -50,13 +50,13 @@ pub(crate) struct Selection<'r> {
     pub kept: &'r [u32],
 }
 
-/// The images of a set's elements, not all different. Those that are equal cannot be told apart.
+/// The images of a set's elements, some of them equal. Equal images are indistinguishable.
 pub(crate) struct Collapse<'r> {
     pub source: &'r Set<'r>,
     pub images: Images<'r>,
 }
 
-/// What the elements of a set are mapped to, by their numbers.
+/// The images of a set's elements, by number.
 #[derive(Clone, Copy)]
 pub(crate) enum Images<'r> {
     /// Locations only, cells only, or pairs of locations only.
@@ -69,7 +69,7 @@ pub(crate) enum Images<'r> {
 pub(crate) struct Union<'r> {
     pub left: &'r Set<'r>,
     pub right: &'r Set<'r>,
-    /// Our numbers of the right set's elements.
+    /// Our numbers for the right set's elements.
     pub rename: &'r [u32],
 }
 
@@ -81,22 +81,23 @@ pub(crate) struct Product<'r> {
 
 /// A set flattened from the members of several containers.
 pub(crate) struct Merge<'r> {
-    /// In which order the members are walked.
+    /// The order in which the members are walked.
     pub walk: Walk<'r>,
     /// Containers; sets are walked in their own iteration order.
     pub members: &'r [Value<'r>],
     pub names: Names<'r>,
-    /// Which member brings which elements, once somebody has worked it out.
+    /// Which member brings which elements, once computed.
     plan: Slot<Option<&'r Plan<'r>>>,
 }
 
-/// What tells which element of which member is which of a merged set.
+/// The correspondence between elements of members and elements of the merged set.
 #[derive(Clone, Copy)]
 pub(crate) enum Names<'r> {
-    /// The numbers of all elements of all members, member after member, and how many there are.
+    /// The numbers of all elements of all members, member after member, and the number of distinct
+    /// elements.
     Listed(&'r [u32], usize),
-    /// All members are patches of one kind, and this is what they were merged to. The set itself may have other
-    /// elements: images of these, one for each.
+    /// The merged elements: all members are patches of one kind. The set itself may have other
+    /// elements, which are images of these, one for each.
     Elements(Elems<'r>),
 }
 
@@ -110,9 +111,11 @@ impl<'r> Merge<'r> {
         }
     }
 
-    /// Which member brings which elements. The order of the set that the walk goes by is known.
+    /// Returns which member brings which elements. The order of the set that the walk follows is
+    /// known.
     ///
-    /// A note about the merge and not about the set at hand: sets of images share the merge of what they are images of.
+    /// This is a note about the merge and not about the current set, because sets of images share
+    /// the merge of their sources.
     fn plan(&'r self, run: &mut Run<'r>) -> Outcome<&'r Plan<'r>> {
         if let Some(plan) = self.plan.get() {
             return Ok(plan);
@@ -150,7 +153,8 @@ impl<'r> Merge<'r> {
 struct Plan<'r> {
     /// The members that bring new elements, in the order of the walk.
     steps: &'r [Step],
-    /// What they bring, step after step: positions in the member, growing, and numbers in the merged set.
+    /// The elements they bring, step after step: positions in the member, ascending, and numbers in
+    /// the merged set.
     new: &'r [(u32, u32)],
 }
 
@@ -158,12 +162,12 @@ struct Plan<'r> {
 #[derive(Clone, Copy)]
 struct Step {
     member: u32,
-    /// Where its part of the new elements ends.
+    /// The end of its part of the new elements.
     end: u32,
 }
 
 impl<'r> Plan<'r> {
-    /// The members and what they bring.
+    /// Returns the members and the elements they bring.
     fn steps(&self) -> impl Iterator<Item = (usize, &'r [(u32, u32)])> {
         let mut start = 0;
         self.steps.iter().map(move |step| {
@@ -181,27 +185,27 @@ pub(crate) enum Walk<'r> {
     Listed,
     /// In the iteration order of a set with the same element numbers.
     Of(&'r Set<'r>),
-    /// As the results of mapping a set: collected into a set of their own (in which equal results
-    /// collapse) and walked in its order.
+    /// As the results of mapping a set: collected into a set of their own, in which equal results
+    /// collapse, and walked in its order.
     Mapped(&'r Set<'r>),
 }
 
-/// What the flood fill of `objects` leaves behind, shared by the objects it found.
+/// The result of the flood fill of `objects`, shared by the objects it found.
 pub(crate) struct Flood<'r> {
-    pub grid: &'r Grid<'r>,
+    pub grid: &'r GridView<'r>,
     pub diagonal: bool,
     pub univalued: bool,
     /// Background colour, if cells of it are left out.
     pub background: Option<u8>,
-    /// The objects in the order in which they were found; the first cell of each is the one the
-    /// fill started from.
+    /// The objects in the order in which they were found; the fill of each began with its first
+    /// cell.
     pub objects: &'r [&'r [Cell]],
 }
 
-/// Works out the layout of `set` and of all it was made from.
+/// Computes the layout of `set` and of all sets it was made from.
 ///
-/// Chains of origins can be as long as a program makes them, so this walks them with a stack of
-/// its own instead of recursing.
+/// A program can make chains of origins of any length, so this uses a stack of its own instead of
+/// recursion.
 pub(crate) fn force<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Outcome<()> {
     let mut stack = vec![set];
     while let Some(&top) = stack.last() {
@@ -251,11 +255,11 @@ fn push_sources<'r>(
                 && outer.len() > 1
                 && outer.known_layout().is_none()
             {
-                // What else is needed follows from its order.
+                // Further needs follow from its order.
                 need(outer);
                 return Ok(());
             }
-            // The order of a member matters where it brings several elements.
+            // The order of a member matters if it brings several elements.
             for (member, new) in merge.plan(run)?.steps() {
                 if let Value::Set(member) = merge.members[member]
                     && new.len() > 1
@@ -328,7 +332,8 @@ fn construct<'r>(
         }
         Origin::Copy(source) => table.merge(hashes, known(source)?, |e| e),
         Origin::Minus(&Selection { source, kept }) => {
-            // Copy the source under its own numbers, then rename; what was not kept is a dummy.
+            // Copy the source under its own numbers, then rename them; elements that were not kept
+            // become dummies.
             let source_hashes = source.element_hashes(run)?;
             table.merge(source_hashes, known(source)?, |e| e);
             let mut renamed = vec![DUMMY; source.len()];
@@ -359,7 +364,7 @@ fn construct<'r>(
         }
         Origin::Merge(merge) => return construct_merge(run, merge, hashes, table),
         Origin::Neighbors => {
-            // Both halves have four elements: their frozen copies keep all slots in place.
+            // Both halves have four elements, so their frozen copies keep all slots in place.
             (0..4).for_each(|e| table.add(hashes, e));
             spare.clear();
             spare.merge_table(hashes, table);
@@ -374,10 +379,10 @@ fn construct<'r>(
     Ok(())
 }
 
-/// Which elements have been met.
+/// The elements that have occurred.
 struct FirstTimes {
     met: Vec<bool>,
-    /// How many have not.
+    /// The number of elements that have not occurred yet.
     left: usize,
 }
 
@@ -389,7 +394,7 @@ impl FirstTimes {
         }
     }
 
-    /// Is an element met for the first time?
+    /// Says whether an element occurs for the first time.
     #[inline(always)]
     fn is_new(&mut self, element: u32) -> bool {
         let is_new = !std::mem::replace(&mut self.met[element as usize], true);
@@ -398,9 +403,9 @@ impl FirstTimes {
     }
 }
 
-/// What tells the numbers of the elements of members among those of the merged set.
+/// The lookup from elements of members to numbers in the merged set.
 enum Numbering<'r> {
-    /// Listed, with the beginning of each member's part.
+    /// The numbers, and where each member's part begins.
     Listed(&'r [u32], Vec<usize>, usize),
     /// Locations.
     Plane(Plane, usize),
@@ -466,7 +471,7 @@ impl<'r> Numbering<'r> {
         }
     }
 
-    /// Says the positions and the numbers of all elements of a member.
+    /// Reports positions and numbers of all elements of a member.
     #[inline(always)]
     fn each(&self, merge: &Merge<'r>, member: usize, mut say: impl FnMut(u32, u32)) {
         let elems = merge.members[member].as_set().map(|set| set.elems);
@@ -495,7 +500,7 @@ impl<'r> Numbering<'r> {
         }
     }
 
-    /// Leaves the buffers to others.
+    /// Returns the borrowed buffers.
     fn give_back(self, run: &mut Run<'_>) {
         match self {
             Numbering::Listed(..) => {}
@@ -509,7 +514,8 @@ impl<'r> Numbering<'r> {
     }
 }
 
-/// What tells a location, a cell or a pair of locations from others of its kind.
+/// Returns a key that identifies a location, a cell or a pair of locations among others of its
+/// kind.
 fn compact_key(v: Value<'_>) -> u64 {
     match v {
         Value::Pair(p) => p.get().key(),
@@ -519,7 +525,7 @@ fn compact_key(v: Value<'_>) -> u64 {
     }
 }
 
-/// A merged set, whose members have their order where it matters.
+/// Replays a merge. Its members have their order where it matters.
 fn construct_merge<'r>(
     run: &mut Run<'r>,
     merge: &'r Merge<'r>,
@@ -553,7 +559,7 @@ fn construct_merge<'r>(
     Ok(())
 }
 
-/// The order in which members are merged, as positions among them.
+/// Returns the order in which members are merged, as positions among them.
 pub(super) fn walk_order<'r>(
     run: &mut Run<'r>,
     walk: Walk<'r>,
@@ -571,8 +577,8 @@ pub(super) fn walk_order<'r>(
     })
 }
 
-/// The iteration order of *Build(values)*, as positions in `values`, with tables of its own: the
-/// shared ones are in use when this is called.
+/// Returns the iteration order of *Build(values)*, as positions in `values`. It uses tables of its
+/// own, because the shared ones are in use when this is called.
 fn build_nested<'r>(run: &mut Run<'r>, values: &[Value<'r>]) -> Outcome<Vec<u32>> {
     run.spend(values.len())?;
     let mut index = super::KeyIndex::default();
@@ -595,8 +601,8 @@ fn build_nested<'r>(run: &mut Run<'r>, values: &[Value<'r>]) -> Outcome<Vec<u32>
 fn construct_frame<'r>(
     run: &mut Run<'r>,
     set: &'r Set<'r>,
-    from: Pair,
-    to: Pair,
+    from: IntPair,
+    to: IntPair,
     hashes: &[u64],
     table: &mut Table,
 ) -> Outcome<()> {
@@ -609,8 +615,8 @@ fn construct_frame<'r>(
     for (k, p) in elements.iter().enumerate() {
         index.find_or_insert(p.key(), k as u32, |_| true);
     }
-    let number = |p: Pair| index.get(p.key()).unwrap_or(EMPTY);
-    let line = |pairs: &mut dyn Iterator<Item = Pair>| {
+    let number = |p: IntPair| index.get(p.key()).unwrap_or(EMPTY);
+    let line = |pairs: &mut dyn Iterator<Item = IntPair>| {
         let mut line = Table::default();
         line.clear();
         pairs.for_each(|p| line.add(hashes, number(p)));
@@ -623,8 +629,8 @@ fn construct_frame<'r>(
         both.merge_table(hashes, b);
         both
     };
-    let column = |j: i16| line(&mut (from.i..=to.i).map(|i| Pair::new(i, j)));
-    let row = |i: i16| line(&mut (from.j..=to.j).map(|j| Pair::new(i, j)));
+    let column = |j: i16| line(&mut (from.i..=to.i).map(|i| IntPair::new(i, j)));
+    let row = |i: i16| line(&mut (from.j..=to.j).map(|j| IntPair::new(i, j)));
     let vertical = union(&column(from.j), &column(to.j));
     let horizontal = union(&row(from.i), &row(to.i));
     let frame = union(&vertical, &horizontal);
@@ -686,8 +692,8 @@ fn construct_flood<'r>(
     Ok(())
 }
 
-/// The positions that the flood fill of `objects` accepts, in its order: layer by layer, each layer
-/// in the iteration order of a set. Marks them as occupied.
+/// Returns the positions that the flood fill of `objects` accepts, in its order: layer by layer,
+/// each layer in the iteration order of a set. Marks them as occupied.
 pub(crate) fn flood_sequence<'r>(
     run: &mut Run<'r>,
     (height, width): (usize, usize),
@@ -697,7 +703,7 @@ pub(crate) fn flood_sequence<'r>(
     occupied_count: &mut usize,
     mut accept: impl FnMut(&mut Run<'r>, u32) -> Outcome<bool>,
 ) -> Outcome<Vec<u32>> {
-    let place = |p: usize| Pair::new((p / width) as i16, (p % width) as i16);
+    let place = |p: usize| IntPair::new((p / width) as i16, (p % width) as i16);
     let places: Vec<u64> = (0..height * width)
         .map(|p| hash::pair((p / width) as i16, (p % width) as i16))
         .collect();
@@ -737,7 +743,7 @@ pub(crate) fn flood_sequence<'r>(
         candidates.clear();
         if reach.used / 4 > *occupied_count {
             candidates.merge_table(&places, &reach);
-            // Discarding in any order leaves the same dummies behind.
+            // Discarding in any order leaves the same dummies.
             for p in reach.iter().filter(|&p| occupied[p as usize]) {
                 candidates.discard(&places, p);
             }
@@ -750,10 +756,10 @@ pub(crate) fn flood_sequence<'r>(
     Ok(sequence)
 }
 
-/// The iteration orders of `dneighbors` and `neighbors`, worked out once per location.
+/// The iteration orders of `dneighbors` and `neighbors`, computed once per location.
 #[derive(Default)]
 pub(crate) struct NeighborOrders {
-    /// Two entries a location: direct neighbours, all neighbours. Empty until needed.
+    /// Two entries per location: direct neighbours, all neighbours. Empty until needed.
     known: Vec<[u8; 8]>,
     scratch: [u8; 8],
 }
@@ -761,12 +767,12 @@ pub(crate) struct NeighborOrders {
 /// Locations below this in both coordinates are remembered.
 const REMEMBERED: usize = 64;
 
-/// Not an order yet.
+/// The mark of an order that has not been computed.
 const UNKNOWN: [u8; 8] = [0; 8];
 
 impl NeighborOrders {
-    /// Positions in [`neighborhood`](crate::ops::neighborhood), in iteration order.
-    fn of(&mut self, at: Pair, diagonal: bool, spare: &mut Table) -> &[u8] {
+    /// Returns positions in [`neighborhood`](crate::ops::neighborhood), in iteration order.
+    fn of(&mut self, at: IntPair, diagonal: bool, spare: &mut Table) -> &[u8] {
         let count = if diagonal { 8 } else { 4 };
         let (i, j) = (at.i as usize, at.j as usize);
         if i >= REMEMBERED || j >= REMEMBERED {
@@ -784,7 +790,7 @@ impl NeighborOrders {
     }
 }
 
-fn neighbor_order(at: Pair, diagonal: bool, table: &mut Table) -> [u8; 8] {
+fn neighbor_order(at: IntPair, diagonal: bool, table: &mut Table) -> [u8; 8] {
     let hashes = crate::ops::neighborhood(at).map(|p| hash::pair(p.i, p.j));
     table.clear();
     (0..4).for_each(|e| table.add(&hashes, e));

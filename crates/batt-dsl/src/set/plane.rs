@@ -1,12 +1,12 @@
-//! Element numbers laid out by location: finding equal locations without hashing.
+//! Element numbers by location: equal locations are found without hashing.
 
 use super::Bounds;
 use super::layout::EMPTY;
-use crate::value::{Cell, Pair};
+use crate::value::{Cell, IntPair};
 
 /// A rectangle of the plane with room for one number per location.
 ///
-/// Entries carry the generation they were written in, so that nothing has to be cleared.
+/// Each entry carries the generation in which it was written, so a new use clears nothing.
 #[derive(Default)]
 pub(crate) struct Plane {
     entries: Vec<(u32, u32)>,
@@ -15,11 +15,11 @@ pub(crate) struct Plane {
     width: usize,
 }
 
-/// Larger rectangles are left to hashing: they would not stay in the cache.
+/// Larger rectangles use hashing instead: they would not stay in the cache.
 const MOST_CELLS: i64 = 1 << 14;
 
 impl Plane {
-    /// Prepares for the locations of a rectangle; `None` if it is too large.
+    /// Prepares for the locations of a rectangle. Returns `None` if it is too large.
     #[inline]
     pub fn lay_out(&mut self, bounds: Bounds) -> Option<View<'_>> {
         let cells = bounds.height() * bounds.width();
@@ -44,15 +44,15 @@ impl Plane {
         })
     }
 
-    /// The number stored for a location that has one.
+    /// Returns the number stored for a location that has one.
     #[inline(always)]
-    pub fn number(&self, p: Pair) -> u32 {
+    pub fn number(&self, p: IntPair) -> u32 {
         self.entries[position(self.origin, self.width, p)].1
     }
 }
 
 #[inline(always)]
-fn position(origin: (i32, i32), width: usize, p: Pair) -> usize {
+fn position(origin: (i32, i32), width: usize, p: IntPair) -> usize {
     let (i, j) = (
         (i32::from(p.i) - origin.0) as usize,
         (i32::from(p.j) - origin.1) as usize,
@@ -60,7 +60,8 @@ fn position(origin: (i32, i32), width: usize, p: Pair) -> usize {
     i * width + j
 }
 
-/// A plane to write to. Not a reference to it: so its parts stay in registers.
+/// A plane to write to. It is a copy of the parts and not a reference, so that they stay in
+/// registers.
 pub(crate) struct View<'p> {
     entries: &'p mut [(u32, u32)],
     generation: u32,
@@ -69,9 +70,9 @@ pub(crate) struct View<'p> {
 }
 
 impl View<'_> {
-    /// The number stored for a location of the rectangle, or `number`, newly stored.
+    /// Returns the number stored for a location of the rectangle, or stores and returns `number`.
     #[inline(always)]
-    pub fn find_or_insert(&mut self, p: Pair, number: u32) -> u32 {
+    pub fn find_or_insert(&mut self, p: IntPair, number: u32) -> u32 {
         let entry = &mut self.entries[position(self.origin, self.width, p)];
         if entry.0 != self.generation {
             *entry = (self.generation, number);
@@ -82,7 +83,8 @@ impl View<'_> {
 
 /// Cells by location, where a location may have several colours.
 ///
-/// The plane has the number of the first cell at each location, and each cell leads to the next one.
+/// The plane has the number of the first cell at each location, and each cell leads to the next
+/// one.
 #[derive(Default)]
 pub(crate) struct Chains {
     next: Vec<u32>,
@@ -97,12 +99,12 @@ impl Chains {
         self
     }
 
-    /// Has every location one cell at the most?
+    /// Says whether every location has at most one cell.
     pub fn are_short(&self) -> bool {
         !self.is_long
     }
 
-    /// The number of a cell in a list, to which it is added if it is not there.
+    /// Returns the number of a cell in a list, after adding it if it is missing.
     #[inline(always)]
     pub fn find_or_insert(
         &mut self,
@@ -130,7 +132,7 @@ impl Chains {
         new
     }
 
-    /// The number of a cell that is in the list.
+    /// Returns the number of a cell that is in the list.
     #[inline(always)]
     pub fn number(&self, plane: &Plane, list: &[Cell], cell: Cell) -> u32 {
         let mut number = plane.number(cell.at);

@@ -1,5 +1,5 @@
-//! A set with its table, for those who keep sets elsewhere: iteration order is the order of the slots, and
-//! what a set operation makes of it depends on the size of the table.
+//! Sets with their tables, for callers that keep sets elsewhere. The iteration order is the order
+//! of the slots, and the results of set operations depend on the size of the table.
 
 use super::layout::{DUMMY, EMPTY, Layout};
 use super::{Origin, Set};
@@ -16,16 +16,16 @@ pub struct SetTable<'a, 'r> {
     pub slots: &'a [u32],
     /// The binary logarithm of the size of the table.
     pub log2_size: u32,
-    /// Has the table dummies, where elements were removed? Where they are never matters: frozensets take
-    /// nothing in, and copies are made of the elements alone.
+    /// Whether the table has dummies where elements were removed. Their places never matter:
+    /// frozensets do not grow, and copies are made of the elements alone.
     pub dummies: bool,
 }
 
-/// No table is larger: an element takes at least a byte.
+/// The logarithm of the largest possible table: an element takes at least a byte.
 const LARGEST: u32 = 31;
 
 impl<'r> Run<'r> {
-    /// The table of a set; works the iteration order out if nobody has yet.
+    /// Returns the table of a set, computing the iteration order if needed.
     pub fn set_table(&mut self, set: &'r Set<'r>) -> Outcome<SetTable<'r, 'r>> {
         let layout = set.layout(self)?;
         let live = layout.slots.iter().enumerate();
@@ -41,8 +41,8 @@ impl<'r> Run<'r> {
         })
     }
 
-    /// A set with a table that is known. The elements are taken to be distinct. Slots that no such table has
-    /// are a fault.
+    /// Makes a set with a known table. The elements are taken to be distinct. Impossible slots are
+    /// a fault.
     pub fn set_with_table(&mut self, table: &SetTable<'_, 'r>) -> Outcome<Value<'r>> {
         let SetTable {
             elements,
@@ -89,9 +89,9 @@ mod tests {
     }
 
     #[test]
-    fn a_set_is_the_same_by_its_table() {
+    fn a_set_made_with_its_table_is_the_same() {
         in_run(|run| {
-            // A copy of this one iterates differently, so elements alone do not tell.
+            // A copy of this set iterates differently, so the elements alone do not determine it.
             let items = [33, 1, 9, 17, 64].map(Value::Int);
             let set = run.make_set(&items).expect("a set");
             let table = run.set_table(set.as_set().expect("a set")).expect("room");
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_table_is_a_fault() {
+    fn an_impossible_table_is_a_fault() {
         in_run(|run| {
             let elements = [1, 2].map(Value::Int);
             let mut try_slots = |slots: &[u32], log2_size| {

@@ -231,7 +231,7 @@ impl<'a> Replay<'a> {
     ) -> Result<T, WireError> {
         let Found { entry, words, .. } = &self.found[number];
         // Each has limits of its own, as if a solver had made it.
-        run.apart(|run, _| {
+        run.scoped(|run, _| {
             let value = match entry {
                 DeviceEntry::Failed(error) => Err(*error),
                 _ => Ok(value(run, entry, words)?),

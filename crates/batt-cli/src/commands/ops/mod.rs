@@ -5,7 +5,7 @@ mod manual;
 use std::io::Write;
 
 use anyhow::Result;
-use batt::ops::{ConstId, Op, OpId, Param, failure, without_device_body};
+use batt::ops::{ConstId, Op, OpId, OpParam, failure, without_device_body};
 use batt::{Dialect, nearest};
 use clap::Args;
 use serde_json::{Value as Json, json};
@@ -226,7 +226,7 @@ fn title(family: &str) -> String {
 }
 
 fn op_json(op: &Op) -> Json {
-    let param = |param: &Param| json!({"name": param.name, "type": param.ty.to_string()});
+    let param = |param: &OpParam| json!({"name": param.name, "type": param.ty.to_string()});
     let params: Vec<Json> = op.params.iter().map(param).collect();
     let fails = failure(op).map(|error| json!({"call": op.fails, "error": error.to_string()}));
     json!({

@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use batt::profile::Node;
+use batt::profile::ProfileNode;
 use inferno::flamegraph::{self, Options};
 
 /// Below this the picture counts in nanoseconds: microseconds would round frames away.
 const SHORT: Duration = Duration::from_millis(100);
 
 /// Draws the flame graph of a tree of calls; `None` if no time was spent.
-pub fn svg(tree: &[Node], title: &str) -> Result<Option<Vec<u8>>> {
+pub fn svg(tree: &[ProfileNode], title: &str) -> Result<Option<Vec<u8>>> {
     let all: Duration = tree.iter().map(|node| node.own).sum();
     let (unit, name) = if all < SHORT { (1, "ns") } else { (1000, "us") };
     let lines = folded(tree, unit);
@@ -34,7 +34,7 @@ pub fn svg(tree: &[Node], title: &str) -> Result<Option<Vec<u8>>> {
 
 /// The stacks with the time spent in their last frame, in units of `unit` nanoseconds:
 /// `mapply;toindices 1200`.
-fn folded(tree: &[Node], unit: u128) -> String {
+fn folded(tree: &[ProfileNode], unit: u128) -> String {
     let mut stacks: Vec<String> = Vec::with_capacity(tree.len());
     let mut lines = String::new();
     for node in tree {
@@ -57,8 +57,8 @@ fn folded(tree: &[Node], unit: u128) -> String {
 mod tests {
     use super::*;
 
-    fn node(op: &'static str, parent: Option<usize>, nanos: u64) -> Node {
-        Node {
+    fn node(op: &'static str, parent: Option<usize>, nanos: u64) -> ProfileNode {
+        ProfileNode {
             op,
             parent,
             own: Duration::from_nanos(nanos),

@@ -1,4 +1,4 @@
-//! Drawing: grids whose colours change, everywhere or under a patch.
+//! Drawing: recolouring a whole grid, or the part under a patch.
 
 use crate::fault::{Fault, Outcome};
 use crate::op;
@@ -6,22 +6,22 @@ use crate::ops::color::mostcolor;
 use crate::ops::patch::{dims as dimensions, inside, shift, toindices};
 use crate::run::Run;
 use crate::set::{Bounds, Elems, Set};
-use crate::value::{Cell, Grid, Pair, Value};
+use crate::value::{Cell, GridView, IntPair, Value};
 
 use super::FAMILY;
 
 op! {
-    /// The grid with one colour exchanged for another.
+    /// The grid with one colour replaced by another.
     ///
-    /// Works on any container of containers and gives a tuple of tuples. Fails when an element is not
-    /// a container.
+    /// Works on any container of containers and gives a tuple of tuples. Fails when an element is
+    /// not a container.
     pub replace(grid: Grid, replacee: Integer, replacer: Integer) -> Grid;
     example "replace(((1, 2), (2, 1)), ONE, ZERO)" => "((0, 2), (2, 0))";
     fails "replace((1, 2), ONE, ZERO)";
     |run| {
         if let Some(compact) = run.as_grid(grid) {
             run.spend(compact.cells.len() / 8)?;
-            // What a cell can equal is a number between 0 and 255, be it a bool.
+            // A cell can equal only a number between 0 and 255; a bool counts as one.
             let wanted = replacee.integral().and_then(|n| u8::try_from(n).ok());
             let Some(wanted) = wanted.filter(|n| compact.cells.contains(n)) else {
                 return run.grid(compact.height, compact.width, compact.cells);
@@ -40,8 +40,8 @@ op! {
 op! {
     /// The grid with two colours exchanged for each other.
     ///
-    /// Works on any container of containers and gives a tuple of tuples. Fails when an element is not
-    /// a container.
+    /// Works on any container of containers and gives a tuple of tuples. Fails when an element is
+    /// not a container.
     pub switch(grid: Grid, a: Integer, b: Integer) -> Grid;
     example "switch(((1, 2), (3, 1)), ONE, TWO)" => "((2, 1), (3, 2))";
     fails "switch((1, 2), ONE, TWO)";
@@ -54,7 +54,7 @@ op! {
             let map = |c: u8| if c == y { x } else if c == x { y } else { c };
             return recolored(run, compact, map);
         }
-        // Python asks a list for the value, which finds a nan by identity.
+        // Python tests `v in [a, b]`, which finds a nan by identity.
         map_cells(run, grid, |run, v| {
             Ok(if run.eq_member(v, b) {
                 a
@@ -76,11 +76,11 @@ pub(super) fn byte(v: Value<'_>) -> Option<u8> {
     }
 }
 
-/// The grid with every cell mapped.
+/// Returns the grid with every cell mapped.
 #[inline(always)]
 fn recolored<'r>(
     run: &mut Run<'r>,
-    grid: &'r Grid<'r>,
+    grid: &'r GridView<'r>,
     map: impl Fn(u8) -> u8,
 ) -> Outcome<Value<'r>> {
     let cells = run.slice_filled(grid.cells.len(), 0u8)?;
@@ -90,7 +90,7 @@ fn recolored<'r>(
     run.grid(grid.height, grid.width, cells)
 }
 
-/// The tuple of tuples of the mapped elements of the elements.
+/// Returns the tuple of tuples of mapped values, for any container of containers.
 fn map_cells<'r>(
     run: &mut Run<'r>,
     grid: Value<'r>,
@@ -113,8 +113,8 @@ fn map_cells<'r>(
 op! {
     /// A grid of given dimensions, filled with one value.
     ///
-    /// The value may be anything. No rows give the empty tuple, and then the width is not looked at;
-    /// no columns give empty rows. Fails when the dimensions are not a pair of integers.
+    /// The value may be anything. Zero rows give the empty tuple, and then the width is not read;
+    /// zero columns give empty rows. Fails when the dimensions are not a pair of integers.
     pub canvas(value: Integer, dimensions: Pair) -> Grid;
     example "canvas(THREE, (2, 3))" => "((3, 3, 3), (3, 3, 3))";
     fails "canvas(ZERO, THREE)";
@@ -144,8 +144,8 @@ op! {
 op! {
     /// The grid with the locations of a patch set to one value.
     ///
-    /// Locations outside the grid are left out; negative ones do not wrap. Fails for an empty grid,
-    /// and for a location beyond the end of a short row.
+    /// Locations outside the grid are ignored; negative ones do not wrap around. Fails for an empty
+    /// grid, and for a location beyond the end of a short row.
     pub fill(grid: Grid, value: Integer, patch: Patch) -> Grid;
     example "fill(((1, 2), (3, 4)), ZERO, connect(ORIGIN, UNITY))" => "((0, 2), (3, 0))";
     fails "fill((), ZERO, initset(ORIGIN))";
@@ -155,7 +155,7 @@ op! {
             && let Some(grid) = run.as_grid(grid)
         {
             let cells = copy_cells(run, grid, set.len())?;
-            // One value everywhere: the order of the patch cannot matter.
+            // All locations get the same value, so the order of the patch cannot matter.
             visit_locations(set, |at| {
                 if let Some(at) = grid.offset(at) {
                     cells[at] = color;
@@ -171,8 +171,8 @@ op! {
     /// The grid with the locations of a patch set to one value where the background shows.
     ///
     /// The background is the most common colour of the grid; see `mostcolor` for ties. Locations
-    /// outside the grid are left out. Fails for an empty grid, and for a location beyond the end of a
-    /// short row.
+    /// outside the grid are ignored. Fails for an empty grid, and for a location beyond the end of
+    /// a short row.
     pub underfill(grid: Grid, value: Integer, patch: Patch) -> Grid;
     ordered "several colours of the grid are equally common";
     example "underfill(((0, 0), (3, 4)), FIVE, connect(ORIGIN, UNITY))" => "((5, 0), (3, 4))";
@@ -186,7 +186,7 @@ op! {
     }
 }
 
-/// [`underfill`] where the background shows, with `toindices` of the dialect.
+/// Does what [`underfill`] does, for a given background and the `toindices` of the dialect.
 #[inline(always)]
 pub(in crate::ops) fn underfilled<'r>(
     run: &mut Run<'r>,
@@ -202,7 +202,7 @@ pub(in crate::ops) fn underfilled<'r>(
         && let Some(grid) = run.as_grid(grid)
     {
         let cells = copy_cells(run, grid, set.len())?;
-        // A cell is changed at most once and always to the same value, in whatever order.
+        // A cell changes at most once and always to the same value, so the order cannot matter.
         visit_locations(set, |at| {
             if let Some(at) = grid.offset(at)
                 && cells[at] == under
@@ -218,9 +218,9 @@ pub(in crate::ops) fn underfilled<'r>(
 op! {
     /// The grid with the cells of an object drawn on it.
     ///
-    /// Cells outside the grid are left out; negative locations do not wrap. Of several cells at one
-    /// location the last in iteration order stays. Fails for an empty grid, for a patch without
-    /// colours, and for a location beyond the end of a short row.
+    /// Cells outside the grid are ignored; negative locations do not wrap around. Of several cells
+    /// at one location the last in iteration order stays. Fails for an empty grid, for a patch
+    /// without colours, and for a location beyond the end of a short row.
     pub paint(grid: Grid, obj: Object) -> Grid;
     ordered "the object has several colours at one location";
     example "paint(((1, 2), (3, 4)), recolor(ZERO, initset(UNITY)))" => "((1, 2), (3, 0))";
@@ -239,10 +239,10 @@ op! {
 op! {
     /// The grid with the cells of an object drawn on it where the background shows.
     ///
-    /// The background is the most common colour of the grid; see `mostcolor` for ties. Cells outside
-    /// the grid are left out. Of several cells at one location the first in iteration order that is
-    /// not of the background colour stays. Fails for an empty grid, for a patch without colours, and
-    /// for a location beyond the end of a short row.
+    /// The background is the most common colour of the grid; see `mostcolor` for ties. Cells
+    /// outside the grid are ignored. Of several cells at one location the first in iteration order
+    /// that is not of the background colour stays. Fails for an empty grid, for a patch without
+    /// colours, and for a location beyond the end of a short row.
     pub underpaint(grid: Grid, obj: Object) -> Grid;
     ordered "several colours of the grid are equally common, or the object has several colours at one location";
     example "underpaint(((0, 0), (3, 4)), recolor(FIVE, connect(ORIGIN, UNITY)))" => "((5, 0), (3, 4))";
@@ -256,7 +256,7 @@ op! {
     }
 }
 
-/// [`underpaint`] where the background shows.
+/// Does what [`underpaint`] does, for a given background.
 #[inline(always)]
 pub(in crate::ops) fn underpainted<'r>(
     run: &mut Run<'r>,
@@ -274,7 +274,7 @@ pub(in crate::ops) fn underpainted<'r>(
     paint_general(run, grid, obj, Some(background))
 }
 
-/// The cells to paint as a set; of a tuple only if their sequence cannot matter.
+/// Returns the cells to paint as a set; those of a tuple only if their sequence cannot matter.
 fn paintable<'r>(run: &mut Run<'r>, obj: Value<'r>) -> Outcome<Option<&'r Set<'r>>> {
     let Some(set) = compact_patch(run, obj)? else {
         return Ok(None);
@@ -283,7 +283,7 @@ fn paintable<'r>(run: &mut Run<'r>, obj: Value<'r>) -> Outcome<Option<&'r Set<'r
     Ok(moot.then_some(set))
 }
 
-/// The elements of a patch in compact form; those of a tuple as the set *built* of them.
+/// Returns the elements of a patch in compact form; for a tuple, the set *built* of them.
 #[inline(always)]
 pub(in crate::ops) fn compact_patch<'r>(
     run: &mut Run<'r>,
@@ -297,7 +297,7 @@ pub(in crate::ops) fn compact_patch<'r>(
 
 /// Calls `visit` with every location of a patch in compact form, in no particular order.
 #[inline(always)]
-fn visit_locations(set: &Set<'_>, mut visit: impl FnMut(Pair)) {
+fn visit_locations(set: &Set<'_>, mut visit: impl FnMut(IntPair)) {
     match set.elems {
         Elems::Pairs(pairs) => pairs.iter().for_each(|&at| visit(at)),
         Elems::Cells(cells) => cells.iter().for_each(|c| visit(c.at)),
@@ -305,16 +305,16 @@ fn visit_locations(set: &Set<'_>, mut visit: impl FnMut(Pair)) {
     }
 }
 
-/// A copy of the grid's cells to write `writes` times on.
+/// Returns a copy of the grid's cells to write on `writes` times.
 #[inline(always)]
-fn copy_cells<'r>(run: &mut Run<'r>, grid: &Grid<'r>, writes: usize) -> Outcome<&'r mut [u8]> {
+fn copy_cells<'r>(run: &mut Run<'r>, grid: &GridView<'r>, writes: usize) -> Outcome<&'r mut [u8]> {
     run.spend(grid.cells.len() / 8 + writes)?;
     let cells = run.slice_filled(grid.cells.len(), 0u8)?;
     cells.copy_from_slice(grid.cells);
     Ok(cells)
 }
 
-/// The cells of an object if all of its colours fit a compact grid.
+/// Returns the cells of an object if all of its colours fit a compact grid.
 fn compact_cells<'r>(set: &'r Set<'r>) -> Option<&'r [Cell]> {
     let cells = match set.elems {
         Elems::Cells(cells) => cells,
@@ -327,8 +327,9 @@ fn compact_cells<'r>(set: &'r Set<'r>) -> Option<&'r [Cell]> {
         .then_some(cells)
 }
 
-/// Are there cells of different colours at one location of a grid? What lies outside is not drawn.
-fn colors_meet<'r>(run: &mut Run<'r>, grid: &Grid<'_>, set: &Set<'r>, cells: &[Cell]) -> bool {
+/// Says whether cells of different colours meet at one location of a grid. Cells outside are not
+/// drawn.
+fn colors_meet<'r>(run: &mut Run<'r>, grid: &GridView<'_>, set: &Set<'r>, cells: &[Cell]) -> bool {
     let bounds = Bounds {
         top: 0,
         left: 0,
@@ -345,7 +346,7 @@ fn colors_meet<'r>(run: &mut Run<'r>, grid: &Grid<'_>, set: &Set<'r>, cells: &[C
 /// `paint`, or `underpaint` where `under` shows. `None` when the object is not in compact form.
 fn paint_compact<'r>(
     run: &mut Run<'r>,
-    grid: &'r Grid<'r>,
+    grid: &'r GridView<'r>,
     set: &'r Set<'r>,
     under: Option<u8>,
 ) -> Outcome<Option<Value<'r>>> {
@@ -360,7 +361,7 @@ fn paint_compact<'r>(
             cells[at] = c.color as u8;
         }
     };
-    // An order that is known already is cheaper to follow than to prove irrelevant.
+    // A known order is cheaper to follow than to prove irrelevant.
     let any_order = set.known_one_color_each() == Some(true)
         || (!set.is_ordered() && !colors_meet(run, grid, set, drawn));
     if any_order {
@@ -411,7 +412,7 @@ fn paint_general<'r>(
     sheet.finish(run)
 }
 
-/// A grid of any values, opened for writing.
+/// A grid of any values that can be written to.
 struct Sheet<'r> {
     height: i64,
     width: i64,
@@ -422,7 +423,7 @@ impl<'r> Sheet<'r> {
     fn of(run: &mut Run<'r>, grid: Value<'r>) -> Outcome<Sheet<'r>> {
         let (height, width) = dimensions(run, grid)?;
         let mut rows = Vec::new();
-        // Rows may share their memory in the grid; here each has its own.
+        // The rows of the grid may share memory; here each has its own copy.
         let mut total = 0;
         for &row in run.items(grid)? {
             let row = run.items(row)?;
@@ -451,7 +452,7 @@ impl<'r> Sheet<'r> {
             return Ok(());
         };
         let row = self.rows.get_mut(i as usize).ok_or(Fault::Index)?;
-        // The width is that of the first row; others may be shorter.
+        // The width is that of the first row, and other rows may be shorter.
         let place = row.get_mut(j as usize).ok_or(Fault::Index)?;
         if under.is_none_or(|under| run.eq(*place, under)) {
             *place = v;
@@ -472,16 +473,16 @@ op! {
     /// The grid with the locations of a patch erased: set to the background.
     ///
     /// The background is the most common colour of the grid; see `mostcolor` for ties. Locations
-    /// outside the grid are left out. Fails for an empty grid, and for a location beyond the end of a
-    /// short row.
+    /// outside the grid are ignored. Fails for an empty grid, and for a location beyond the end of
+    /// a short row.
     pub cover(grid: Grid, patch: Patch) -> Grid;
     ordered "several colours of the grid are equally common";
     example "cover(((0, 0), (3, 4)), initset(UNITY))" => "((0, 0), (3, 0))";
     fails "cover((), initset(ORIGIN))";
     |run| {
         let background = mostcolor(run, grid)?;
-        // `fill` takes the locations of cells itself; only the general path can tell that apart
-        // from taking them twice.
+        // `fill` extracts the locations of cells itself. Only the general path can tell whether
+        // they were extracted twice.
         let patch = match compact_patch(run, patch)? {
             Some(_) => patch,
             None => toindices(run, patch)?,
@@ -491,12 +492,12 @@ op! {
 }
 
 op! {
-    /// The grid with an object moved by a vector: erased where it was, drawn where it goes.
+    /// The grid with an object moved by a vector: erased at its old place and drawn at the new one.
     ///
-    /// What the object leaves behind is the background, the most common colour of the grid; see
-    /// `mostcolor` for ties. Cells outside the grid are left out. Of several cells at one location
-    /// the last in iteration order of the moved object stays. Fails for an empty grid, for a patch
-    /// without colours, and for a vector that is not a pair of integers.
+    /// The object leaves background behind, the most common colour of the grid; see `mostcolor` for
+    /// ties. Cells outside the grid are ignored. Of several cells at one location the last in
+    /// iteration order of the moved object stays. Fails for an empty grid, for a patch without
+    /// colours, and for a vector that is not a pair of integers.
     pub r#move(grid: Grid, obj: Object, offset: Pair) -> Grid;
     ordered "several colours of the grid are equally common, or the object has several colours at one location";
     example "move(((0, 0), (3, 4)), recolor(FOUR, initset(UNITY)), UP)" => "((0, 4), (3, 0))";
@@ -516,10 +517,11 @@ op! {
                 }
             }
             for c in drawn {
-                // Beyond the range of a pair there can still be grid, so the sums are wider.
+                // A location beyond the range of a pair may still lie on the grid, so the sums are
+                // wider.
                 let i = isize::from(c.at.i) + isize::from(by.i);
                 let j = isize::from(c.at.j) + isize::from(by.j);
-                // Negative sums become huge: they lie outside like large ones.
+                // Negative sums become huge, so they lie outside like large ones.
                 let (i, j) = (i as usize, j as usize);
                 if i < compact.height && j < compact.width {
                     cells[i * compact.width + j] = c.color as u8;

@@ -7,7 +7,7 @@ use crate::op;
 use crate::python::slice_bounds;
 use crate::run::Run;
 use crate::table::Op;
-use crate::value::{Grid, Returned, Value};
+use crate::value::{GridView, Returned, Value};
 
 use super::measure;
 use super::mirror::{dmirror, rot90, rot270};
@@ -48,10 +48,10 @@ pub(super) const OPS: &[&Op] = &[
 op! {
     /// The part of a grid that starts at a location and has given dimensions.
     ///
-    /// What lies beyond the lower or right border is cut off silently. A negative start counts from
-    /// the end, as in Python's slices, and a part that runs from there across the border is empty.
-    /// Fails when the start or the dimensions are not pairs of integers; their second component is
-    /// not looked at when no row remains.
+    /// The part is cut off at the lower and right border. A negative start counts from the end, as
+    /// in Python's slices, and a part that runs from there across the border is empty. Fails when
+    /// the start or the dimensions are not pairs of integers; their second component is not read
+    /// when no row remains.
     pub crop(grid: Grid, start: Pair, dims: Pair) -> Grid;
     example "crop(((1, 2, 3), (4, 5, 6), (7, 8, 9)), RIGHT, TWO_BY_TWO)" => "((2, 3), (5, 6))";
     fails "crop(((1, 2), (3, 4)), ORIGIN, TWO)";
@@ -73,7 +73,7 @@ op! {
     }
 }
 
-/// `v[start[axis] : start[axis] + dims[axis]]`.
+/// Returns `v[start[axis] : start[axis] + dims[axis]]`.
 fn stretch<'r>(
     run: &mut Run<'r>,
     v: Value<'r>,
@@ -93,7 +93,7 @@ fn stretch<'r>(
 /// `crop` of a grid in compact form.
 fn crop_compact<'r>(
     run: &mut Run<'r>,
-    grid: &'r Grid<'r>,
+    grid: &'r GridView<'r>,
     start: (i64, i64),
     dims: (i64, i64),
 ) -> Outcome<Value<'r>> {
@@ -106,10 +106,10 @@ fn crop_compact<'r>(
     cut(run, grid, rows, columns)
 }
 
-/// The rows and columns in these half-open ranges, which lie inside the grid.
+/// Returns the rows and columns in these half-open ranges, which lie inside the grid.
 fn cut<'r>(
     run: &mut Run<'r>,
-    grid: &'r Grid<'r>,
+    grid: &'r GridView<'r>,
     (top, bottom): (usize, usize),
     (left, right): (usize, usize),
 ) -> Outcome<Value<'r>> {
@@ -128,8 +128,8 @@ fn cut<'r>(
 op! {
     /// The part of a grid under the bounding box of a patch.
     ///
-    /// What lies beyond the lower or right border is cut off; a box that starts above or left of the
-    /// grid is read as `crop` reads a negative start and mostly gives nothing. Fails for an empty
+    /// The part is cut off at the lower and right border. `crop` reads a box that starts above or
+    /// left of the grid as a negative start, which mostly gives an empty part. Fails for an empty
     /// patch.
     pub subgrid(patch: Patch, grid: Grid) -> Grid;
     example "subgrid(connect(ORIGIN, RIGHT), ((1, 2, 3), (4, 5, 6)))" => "((1, 2),)";
@@ -151,8 +151,8 @@ op! {
 op! {
     /// Two grids side by side.
     ///
-    /// Surplus rows of the taller grid are dropped. Works on any two containers of tuples; where the
-    /// elements are integers they are added. Fails when two elements that meet cannot be added.
+    /// Extra rows of the taller grid are dropped. Works on any two containers of tuples; elements
+    /// that are integers are added. Fails when two elements that meet cannot be added.
     #[inline(always)]
     pub hconcat(a: Grid, b: Grid) -> Grid;
     example "hconcat(((1,), (2,)), ((3, 4), (5, 6)))" => "((1, 3, 4), (2, 5, 6))";
@@ -178,8 +178,8 @@ op! {
 op! {
     /// Two grids one above the other.
     ///
-    /// Any two tuples are joined, whether or not the rows have the same length; two integers are
-    /// added. Fails for everything else, sets included.
+    /// Joins any two tuples, whether or not the rows have the same length; adds two integers. Fails
+    /// for everything else, sets included.
     #[inline(always)]
     pub vconcat(a: Grid, b: Grid) -> Grid;
     example "vconcat(((1, 2),), ((3, 4), (5, 6)))" => "((1, 2), (3, 4), (5, 6))";
@@ -191,13 +191,14 @@ op! {
         {
             return Ok(joined);
         }
-        vconcat_apart(run, a, b).outcome()
+        vconcat_general(run, a, b).outcome()
     }
 }
 
-/// `vconcat` of anything. Kept apart so that small grids do not pay for its stack frame.
+/// `vconcat` of anything. It is a function of its own so that small grids do not pay for its stack
+/// frame.
 #[inline(never)]
-fn vconcat_apart<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>) -> Returned<'r> {
+fn vconcat_general<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>) -> Returned<'r> {
     let joined = |run: &mut Run<'r>| {
         if let (Some(x), Some(y)) = (run.as_grid(a), run.as_grid(b))
             && x.width == y.width
@@ -216,8 +217,8 @@ fn vconcat_apart<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>) -> Returned<
 op! {
     /// A grid cut into a number of equally wide parts, from left to right.
     ///
-    /// When the width is not divisible, every part is taken to be followed by a separating column,
-    /// which is left out; the last parts may then be narrower or have empty rows. A negative number
+    /// When the width is not divisible, each part is taken to be followed by a separating column,
+    /// which is dropped; the last parts may then be narrower or have empty rows. A negative number
     /// gives the empty tuple. Fails for zero parts and for an empty grid.
     pub hsplit(grid: Grid, n: Integer) -> Tuple;
     example "hsplit(((1, 2, 3, 4),), TWO)" => "(((1, 2),), ((3, 4),))";
@@ -241,14 +242,14 @@ op! {
 op! {
     /// A grid cut into a number of equally high parts, from top to bottom.
     ///
-    /// When the height is not divisible, every part is taken to be followed by a separating row,
-    /// which is left out; the last parts may then be lower or empty. A negative number gives the
+    /// When the height is not divisible, each part is taken to be followed by a separating row,
+    /// which is dropped; the last parts may then be lower or empty. A negative number gives the
     /// empty tuple. Fails for zero parts and for an empty grid.
     pub vsplit(grid: Grid, n: Integer) -> Tuple;
     example "vsplit(((1, 2), (3, 4), (5, 6)), TWO)" => "(((1, 2),), ((5, 6),))";
     fails "vsplit(((1, 2),), ZERO)";
     |run| {
-        // Python divides before it looks at the width, so a zero fails first.
+        // Python divides before it reads the width, so a zero fails first.
         let total = run.len(grid)? as i64;
         let Cuts { count, len, step } = cuts(run, total, n)?;
         let (_, width) = dimensions(run, grid)?;
@@ -265,11 +266,11 @@ op! {
     }
 }
 
-/// How `hsplit` and `vsplit` divide an extent.
+/// The way `hsplit` and `vsplit` divide an extent.
 pub(super) struct Cuts {
     pub count: i64,
     pub len: i64,
-    /// From the start of one part to that of the next.
+    /// The distance from the start of one part to the next.
     pub step: i64,
 }
 
@@ -285,7 +286,7 @@ pub(super) fn cuts<'r>(run: &mut Run<'r>, total: i64, n: Value<'r>) -> Outcome<C
     })
 }
 
-/// The tuple of `count` parts.
+/// Returns the tuple of `count` parts.
 pub(super) fn parts<'r>(
     run: &mut Run<'r>,
     count: i64,
@@ -302,8 +303,8 @@ pub(super) fn parts<'r>(
 op! {
     /// Two grids compared cell by cell: the common value where they agree, a given one elsewhere.
     ///
-    /// The result has the size of the first grid; the second may be larger. Fails when the second is
-    /// smaller or the first is empty.
+    /// The result has the size of the first grid; the second may be larger. Fails when the second
+    /// is smaller or the first is empty.
     pub cellwise(a: Grid, b: Grid, fallback: Integer) -> Grid;
     example "cellwise(((1, 2), (3, 4)), ((1, 0), (3, 0)), FIVE)" => "((1, 5), (3, 5))";
     fails "cellwise(((1, 2), (3, 4)), ((1, 2),), ZERO)";
@@ -369,8 +370,8 @@ op! {
 op! {
     /// The upper half of a grid.
     ///
-    /// The middle row of an odd number of rows is left out. Works on any tuple and fails for anything
-    /// else.
+    /// The middle row of an odd number of rows is dropped. Works on any tuple and fails for
+    /// anything else.
     pub tophalf(grid: Grid) -> Grid;
     example "tophalf(((1, 2), (3, 4), (5, 6)))" => "((1, 2),)";
     fails "tophalf(THREE)";
@@ -386,8 +387,8 @@ op! {
 op! {
     /// The lower half of a grid.
     ///
-    /// The middle row of an odd number of rows is left out. Works on any tuple and fails for anything
-    /// else.
+    /// The middle row of an odd number of rows is dropped. Works on any tuple and fails for
+    /// anything else.
     pub bottomhalf(grid: Grid) -> Grid;
     example "bottomhalf(((1, 2), (3, 4), (5, 6)))" => "((5, 6),)";
     fails "bottomhalf(THREE)";
@@ -400,9 +401,9 @@ op! {
     }
 }
 
-/// These rows of a grid; none of them give the empty tuple.
+/// Returns these rows of a grid; an empty range gives the empty tuple.
 #[inline(always)]
-fn rows<'r>(run: &mut Run<'r>, grid: &Grid<'r>, from: usize, to: usize) -> Outcome<Value<'r>> {
+fn rows<'r>(run: &mut Run<'r>, grid: &GridView<'r>, from: usize, to: usize) -> Outcome<Value<'r>> {
     let cells = &grid.cells[from * grid.width..to * grid.width];
     run.grid(to - from, grid.width, cells)
 }
@@ -410,7 +411,7 @@ fn rows<'r>(run: &mut Run<'r>, grid: &Grid<'r>, from: usize, to: usize) -> Outco
 op! {
     /// The left half of a grid.
     ///
-    /// The middle column of an odd number of columns is left out; a single column gives the empty
+    /// The middle column of an odd number of columns is dropped; a single column gives the empty
     /// tuple. Rows of unequal length are cut to the shortest. Fails for anything but a tuple of
     /// containers.
     pub lefthalf(grid: Grid) -> Grid;
@@ -429,7 +430,7 @@ op! {
 op! {
     /// The right half of a grid.
     ///
-    /// The middle column of an odd number of columns is left out; a single column gives the empty
+    /// The middle column of an odd number of columns is dropped; a single column gives the empty
     /// tuple. Rows of unequal length are cut to the shortest. Fails for anything but a tuple of
     /// containers.
     pub righthalf(grid: Grid) -> Grid;
@@ -445,10 +446,11 @@ op! {
     }
 }
 
-/// These columns of a grid; none of them give the empty tuple, as turning it there and back does.
+/// Returns these columns of a grid. An empty range gives the empty tuple, as rotating the grid
+/// twice does.
 fn columns<'r>(
     run: &mut Run<'r>,
-    grid: &'r Grid<'r>,
+    grid: &'r GridView<'r>,
     from: usize,
     to: usize,
 ) -> Outcome<Value<'r>> {
@@ -461,22 +463,23 @@ fn columns<'r>(
 op! {
     /// The grid without the rows and columns that have only one colour.
     ///
-    /// What is left out is decided on the whole grid, rows and columns alike. A single row loses all
-    /// of its columns, a single column all of its rows. Empty rows stay. Fails for anything but a
-    /// container of containers.
+    /// All rows and columns are judged on the whole grid. A single row loses all of its columns, a
+    /// single column all of its rows. Empty rows stay. Fails for anything but a container of
+    /// containers.
     pub compress(grid: Grid) -> Grid;
     example "compress(((1, 1, 1), (0, 1, 2), (5, 1, 5)))" => "((0, 2), (5, 5))";
     fails "compress((1, 2, 3))";
     |run| {
         match run.as_grid(grid) {
             Some(grid) => compress_compact(run, grid),
-            // The columns of a tuple; a set is mirrored as a patch, and its elements taken for columns.
+            // The general path takes the columns of a tuple. It mirrors a set as a patch and takes
+            // its elements for columns.
             None => compress_general(run, grid, dmirror),
         }
     }
 }
 
-/// [`compress`] of any container of containers, with `dmirror` of the dialect.
+/// Does what [`compress`] does for any container of containers, with the `dmirror` of the dialect.
 pub(super) fn compress_general<'r>(
     run: &mut Run<'r>,
     grid: Value<'r>,
@@ -510,7 +513,7 @@ pub(super) fn compress_general<'r>(
     run.tuple(&kept_rows)
 }
 
-/// Has the container exactly one distinct element?
+/// Says whether the container has exactly one distinct element.
 fn uniform<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<bool> {
     if let Value::Set(set) = container {
         return Ok(set.len() == 1);
@@ -523,7 +526,7 @@ fn uniform<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<bool> {
     Ok(others.iter().all(|&v| run.eq_member(v, first)))
 }
 
-fn compress_compact<'r>(run: &mut Run<'r>, grid: &'r Grid<'r>) -> Outcome<Value<'r>> {
+fn compress_compact<'r>(run: &mut Run<'r>, grid: &'r GridView<'r>) -> Outcome<Value<'r>> {
     run.spend(grid.cells.len() / 8)?;
     let top = grid.row(0);
     let mut varied_columns = vec![false; grid.width];

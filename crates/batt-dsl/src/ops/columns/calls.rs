@@ -1,4 +1,4 @@
-//! Calls: of primitives, of closures that are the same for all elements, and of those that were made for each.
+//! Calls of primitives, of closures that all elements share, and of closures made for each element.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -15,10 +15,10 @@ use crate::run::Run;
 use crate::table::OpId;
 use crate::value::{Closure, Value};
 
-/// A call that took so many primitives is worth remembering.
-const DEAR: u64 = 5;
+/// A call of at least this many primitives is worth remembering.
+const EXPENSIVE: u64 = 5;
 
-/// Which end of a container a rank stands for: before all others, or after them.
+/// Returns which end of a container a rank means: `Less` for the first, `Greater` for the last.
 fn end_of(rank: &Column<'_>) -> Option<Ordering> {
     match rank {
         Column::Same(Value::Int(0)) => Some(Ordering::Less),
@@ -28,7 +28,7 @@ fn end_of(rank: &Column<'_>) -> Option<Ordering> {
 }
 
 impl<'r> Walk<'_, 'r> {
-    /// What is the same for all elements.
+    /// Computes a value that is the same for all elements.
     pub(super) fn constant(
         &mut self,
         compute: impl FnOnce(&mut Run<'r>) -> Outcome<Value<'r>>,
@@ -40,13 +40,13 @@ impl<'r> Walk<'_, 'r> {
         Ok(Column::Same(outcome?))
     }
 
-    /// A part of a tuple.
+    /// Returns a part of a tuple.
     fn part(&mut self, part: &Column<'r>) -> Attempt<Column<'r>> {
         self.spend(0)?;
         Ok(part.clone())
     }
 
-    /// A function that is made for each element.
+    /// Makes a function for each element.
     pub(super) fn make(&mut self, arity: u8, form: MadeForm<'r>) -> Attempt<Column<'r>> {
         self.closures = self.closures.wrapping_add(1);
         let id = match self.way_of_making(&form) {
@@ -61,7 +61,7 @@ impl<'r> Walk<'_, 'r> {
         Ok(Column::Made(Rc::new(Made { id, arity, form })))
     }
 
-    /// What tells how a function was made from all other ways, if what it was made of stays.
+    /// Returns a key that tells how a function was made, if everything it was made of stays.
     pub(super) fn way_of_making(&self, form: &MadeForm<'r>) -> Option<[(u8, u64); 4]> {
         let nothing = Column::Same(Value::None);
         let (kind, parts) = match form {
@@ -71,7 +71,7 @@ impl<'r> Walk<'_, 'r> {
             MadeForm::Fork(a, b, c) => (3, [a, b, c]),
             MadeForm::Lbind(a, b) => (4, [a, b, &nothing]),
             MadeForm::Rbind(a, b) => (5, [a, b, &nothing]),
-            // None is made for each element.
+            // No primitive makes a power for each element.
             MadeForm::Power(..) => return None,
         };
         let home = self.run.home;
@@ -83,12 +83,12 @@ impl<'r> Walk<'_, 'r> {
         Some([(kind, 0), a?, b?, c?])
     }
 
-    /// Calls closures nested in closures.
+    /// Calls a closure, which takes one frame of Python's stack.
     pub(super) fn deeper<T>(&mut self, call: impl FnOnce(&mut Self) -> Attempt<T>) -> Attempt<T> {
         self.in_frames(1, call)
     }
 
-    /// Does something with this many more frames on Python's stack.
+    /// Runs `call` with this many more frames on Python's stack.
     fn in_frames<T>(
         &mut self,
         frames: u32,
@@ -145,7 +145,7 @@ impl<'r> Walk<'_, 'r> {
         }
     }
 
-    /// Calls a function with two arguments that has another one bound.
+    /// Calls a closure that binds one more argument, with two arguments.
     fn bound(
         &mut self,
         form: &MadeForm<'r>,
@@ -181,9 +181,9 @@ impl<'r> Walk<'_, 'r> {
         match known_or_end(known(id))? {
             Known::Chain => self.make(1, MadeForm::Chain(a, b, c)),
             Known::Fork => self.make(1, MadeForm::Fork(a, b, c)),
-            // Smallest first.
+            // The smallest comes first.
             Known::ValueRank => self.extreme_value(known_or_end(end_of(&c))?, &a, &b),
-            // Largest first, and equals as they come.
+            // The largest comes first, and equals keep their order.
             Known::ArgumentRank => match known_or_end(end_of(&c))? {
                 Ordering::Less => self.extreme_argument(Ordering::Greater, Tie::First, &a, &b),
                 _ => self.extreme_argument(Ordering::Less, Tie::Last, &a, &b),
@@ -192,7 +192,7 @@ impl<'r> Walk<'_, 'r> {
         }
     }
 
-    /// Calls a closure that is the same for all elements, unless it is known what it gives.
+    /// Calls a closure that all elements share, unless its result is remembered.
     pub(super) fn closure(
         &mut self,
         closure: &'r Closure<'r>,
@@ -214,7 +214,7 @@ impl<'r> Walk<'_, 'r> {
         let (primitives, closures) = (self.primitives, self.closures);
         let column = self.deeper(|walk| walk.made(&MadeForm::of(&closure.form), x))?;
         if let Some(call) = call
-            && self.primitives >= primitives + DEAR
+            && self.primitives >= primitives + EXPENSIVE
             && self.stays(closure, x, &column)
             && self.has_room_for(&column)
         {
@@ -229,7 +229,7 @@ impl<'r> Walk<'_, 'r> {
         Ok(column)
     }
 
-    /// Do a closure, its argument and what it gives stay to the end of the run?
+    /// Says whether a closure, its argument and its result stay to the end of the run.
     pub(super) fn stays(
         &self,
         closure: &'r Closure<'r>,
@@ -240,7 +240,7 @@ impl<'r> Walk<'_, 'r> {
         home.stay_for_good([Value::Closure(closure)]) && x.stays(home) && column.stays(home)
     }
 
-    /// Calls a function with one argument, by how it was made.
+    /// Calls a function with one argument, by its form.
     pub(super) fn made(&mut self, form: &MadeForm<'r>, x: &Column<'r>) -> Attempt<Column<'r>> {
         match form {
             MadeForm::Compose(outer, inner) => {
@@ -274,7 +274,7 @@ impl<'r> Walk<'_, 'r> {
         }
     }
 
-    /// A primitive with one argument.
+    /// Calls a primitive with one argument.
     pub(super) fn unary(&mut self, id: OpId, x: &Column<'r>) -> Attempt<Column<'r>> {
         match known_or_end(known(id))? {
             Known::Identity => Ok(x.clone()),
@@ -313,7 +313,7 @@ impl<'r> Walk<'_, 'r> {
         }
     }
 
-    /// The larger, or the smaller, of two numbers.
+    /// Returns the larger, or the smaller, of two numbers.
     fn extreme_of_two(&mut self, direction: Ordering, x: &Column<'r>) -> Attempt<Column<'r>> {
         let [a, b] = known_or_end(x.two_numbers(self.cells()))?;
         let bound = a.bound().max(b.bound());
@@ -323,7 +323,7 @@ impl<'r> Walk<'_, 'r> {
         })
     }
 
-    /// A primitive with two arguments.
+    /// Calls a primitive with two arguments.
     pub(super) fn binary(
         &mut self,
         id: OpId,

@@ -4,12 +4,12 @@ use std::rc::Rc;
 
 use crate::memory::Memory;
 use crate::ops::members::Members;
-use crate::value::{Form, Pair, Value};
+use crate::value::{Form, IntPair, Value};
 
 /// The values of one expression for all elements.
 #[derive(Clone)]
 pub(super) enum Column<'r> {
-    /// The same for all.
+    /// One value for all elements.
     Same(Value<'r>),
     /// Plain integers.
     Ints(Rc<Ints>),
@@ -21,14 +21,14 @@ pub(super) enum Column<'r> {
     Made(Rc<Made<'r>>),
     /// Elements of a container.
     Chosen(Rc<Chosen<'r>>),
-    /// Sets that hold just one value.
+    /// Sets of one value each.
     Single(Rc<Column<'r>>),
 }
 
 pub(super) struct Ints {
     pub(super) id: u64,
     pub(super) items: Vec<i32>,
-    /// No number is farther from zero.
+    /// An upper bound of the absolute values.
     pub(super) bound: i32,
 }
 
@@ -39,19 +39,19 @@ pub(super) struct Two<'r> {
 
 pub(super) struct Chosen<'r> {
     pub(super) members: Members<'r>,
-    /// For each element, the number of the member.
+    /// The member number of each element's choice.
     pub(super) numbers: Vec<u32>,
 }
 
-/// A function that was made for each element, of parts that may differ.
+/// A function made for each element, from parts that may differ.
 pub(super) struct Made<'r> {
-    /// Functions that were made alike have the same.
+    /// A number that functions made in the same way share.
     pub(super) id: u64,
     pub(super) arity: u8,
     pub(super) form: MadeForm<'r>,
 }
 
-/// As [`Form`], of columns.
+/// A [`Form`](crate::value::Form) over columns.
 pub(super) enum MadeForm<'r> {
     Compose(Column<'r>, Column<'r>),
     Chain(Column<'r>, Column<'r>, Column<'r>),
@@ -63,7 +63,7 @@ pub(super) enum MadeForm<'r> {
 }
 
 impl<'r> MadeForm<'r> {
-    /// A function that is the same for all elements.
+    /// Returns the form of a function that all elements share.
     pub(super) fn of(form: &Form<'r>) -> MadeForm<'r> {
         let same = Column::Same;
         match *form {
@@ -78,12 +78,12 @@ impl<'r> MadeForm<'r> {
     }
 }
 
-/// What a cell is.
+/// The form of cells in this run's dialect.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cells {
     /// `(colour, (i, j))`
     Twos,
-    /// `(i, j, colour)`, which no column can hold.
+    /// `(i, j, colour)`, which no column holds.
     Triples,
 }
 
@@ -94,7 +94,7 @@ pub(super) enum Number {
     All(Rc<Ints>),
 }
 
-/// What arithmetic works on: a number, or the two of a tuple.
+/// The operands of arithmetic: one number, or the two of a tuple.
 pub(super) enum Numbers {
     Single(Number),
     Double(Number, Number),
@@ -105,7 +105,7 @@ impl<'r> Column<'r> {
         Column::Same(Value::Int(n.into()))
     }
 
-    /// Rows and columns of locations, or of the locations of cells.
+    /// Returns rows and columns of locations, or of the locations of cells.
     pub(super) fn location(&self, cells: Cells) -> Option<[Number; 2]> {
         let [a, b] = self.parts(cells)?;
         match (a.number(), b.number()) {
@@ -115,7 +115,7 @@ impl<'r> Column<'r> {
         }
     }
 
-    /// The same of sets that hold one.
+    /// Does the same for sets of one location or cell.
     pub(super) fn single_location(&self, cells: Cells) -> Option<[Number; 2]> {
         match self {
             Column::Single(value) => value.location(cells),
@@ -126,7 +126,7 @@ impl<'r> Column<'r> {
         }
     }
 
-    /// The two parts of a tuple of two.
+    /// Returns the two parts of a tuple of two.
     pub(super) fn parts(&self, cells: Cells) -> Option<[Column<'r>; 2]> {
         match self {
             Column::Two(two) => Some(two.parts.clone()),
@@ -150,7 +150,7 @@ impl<'r> Column<'r> {
     pub(super) fn number(&self) -> Option<Number> {
         match self {
             Column::Ints(ints) => Some(Number::All(Rc::clone(ints))),
-            // Bools are numbers, too, but arithmetic makes others of them.
+            // Bools are numbers too, but arithmetic turns them into integers.
             Column::Same(Value::Int(n)) => {
                 let n = i32::try_from(*n).ok()?;
                 n.checked_abs().map(|_| Number::One(n))
@@ -167,13 +167,14 @@ impl<'r> Column<'r> {
         Some(Numbers::Double(a, b))
     }
 
-    /// The two numbers of a tuple.
+    /// Returns the two numbers of a tuple.
     pub(super) fn two_numbers(&self, cells: Cells) -> Option<[Number; 2]> {
         let [a, b] = self.parts(cells)?;
         Some([a.number()?, b.number()?])
     }
 
-    /// Which column it is, if it can be told: kind and word. Values for all elements are told apart as in the memo.
+    /// Returns kind and word that identify the column, if any do. One value for all elements is
+    /// identified as in the memo.
     pub(super) fn identity(&self) -> Option<(u8, u64)> {
         const COLUMN: u8 = 15;
         match self {
@@ -208,8 +209,8 @@ impl<'r> Column<'r> {
                     return None;
                 }
                 for (k, value) in values.iter_mut().enumerate() {
-                    // Both fit 16 bits.
-                    *value = Value::pair(Pair::new(i.get(k) as i16, j.get(k) as i16));
+                    // The bounds were checked: both numbers fit 16 bits.
+                    *value = Value::pair(IntPair::new(i.get(k) as i16, j.get(k) as i16));
                 }
             }
             _ => return None,
@@ -217,7 +218,8 @@ impl<'r> Column<'r> {
         Some(())
     }
 
-    /// Do all values in it stay to the end of the run? Of functions and sets we do not know.
+    /// Says whether all values in it stay to the end of the run. It says no for functions and sets,
+    /// which it does not inspect.
     pub(super) fn stays(&self, home: &Memory) -> bool {
         match self {
             Column::Same(value) => home.stay_for_good([*value]),
@@ -231,7 +233,7 @@ impl<'r> Column<'r> {
         }
     }
 
-    /// Bytes that it takes to keep it.
+    /// Returns the bytes that it takes to keep the column.
     pub(super) fn bytes(&self) -> usize {
         match self {
             Column::Ints(ints) => 4 * ints.items.len(),
@@ -253,7 +255,7 @@ impl Number {
 
     pub(super) fn bound(&self) -> i32 {
         match self {
-            // Whoever makes one sees to it that there is one.
+            // The constructor has checked that the absolute value exists.
             Number::One(n) => n.saturating_abs(),
             Number::All(ints) => ints.bound,
         }

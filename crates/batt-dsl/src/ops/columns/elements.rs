@@ -6,13 +6,13 @@ use super::column::{Cells, Column};
 use super::{Attempt, End, Walk, known_or_end};
 use crate::ops::members::Members;
 use crate::set::Elems;
-use crate::value::{Cell, Pair, Value};
+use crate::value::{Cell, IntPair, Value};
 
-/// Tuples of tuples that are seen through.
+/// The nesting depth up to which tuples of tuples are split into columns.
 const NESTED: u32 = 3;
 
 impl<'r> Walk<'_, 'r> {
-    /// A column whose bound is not known.
+    /// Makes a column and computes its bound.
     pub(super) fn measured(&mut self, items: Vec<i32>) -> Attempt<Column<'r>> {
         let most = items.iter().map(|n| n.unsigned_abs()).max();
         let bound = i32::try_from(most.unwrap_or_default()).map_err(|_| End::OneByOne)?;
@@ -21,7 +21,7 @@ impl<'r> Walk<'_, 'r> {
 
     pub(super) fn locations(
         &mut self,
-        pairs: impl Iterator<Item = Pair> + Clone,
+        pairs: impl Iterator<Item = IntPair> + Clone,
     ) -> Attempt<Column<'r>> {
         let i = self.measured(pairs.clone().map(|pair| pair.i.into()).collect())?;
         let j = self.measured(pairs.map(|pair| pair.j.into()).collect())?;
@@ -40,10 +40,10 @@ impl<'r> Walk<'_, 'r> {
         Ok(self.two(colors, at))
     }
 
-    /// Values of one kind: integers, locations, cells, or tuples of two of those.
+    /// Makes a column of values of one kind: integers, locations, cells, or tuples of two of those.
     pub(super) fn values(&mut self, values: &[Value<'r>], depth: u32) -> Attempt<Column<'r>> {
         self.spend(2 * self.len)?;
-        /// All of them, if they are of the kind.
+        /// Returns all values if they are of one kind.
         fn all<'r, T>(
             values: &[Value<'r>],
             of: impl Fn(Value<'r>) -> Option<T>,
@@ -92,7 +92,7 @@ impl<'r> Walk<'_, 'r> {
         }
     }
 
-    /// Elements of a container.
+    /// Makes the column of a container's elements.
     pub(super) fn elements(
         &mut self,
         members: Members<'r>,

@@ -1,4 +1,5 @@
-//! The largest and smallest that a function says of the members of a container, for all elements at once.
+//! The largest and smallest values of a function on the members of a container, for all elements at
+//! once.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -10,18 +11,18 @@ use crate::ops::members::Members;
 use crate::set::{Origin, Selection, Set};
 use crate::value::Value;
 
-/// Which of several members it is for which a function is the same.
+/// Which of several members with the same key is chosen.
 #[derive(Clone, Copy)]
 pub(super) enum Tie {
     First,
     Last,
 }
 
-/// With fewer members left, it takes as long to look at all of them.
+/// With fewer members left, evaluating all of them is as fast.
 const FEW_OTHERS: usize = 4;
 
 impl<'r> Walk<'_, 'r> {
-    /// The members of a container that is the same for all elements, and not empty.
+    /// Returns the members of a container that all elements share and that is not empty.
     pub(super) fn members(&mut self, container: &Column<'r>) -> Attempt<Members<'r>> {
         let &Column::Same(container) = container else {
             return Err(End::OneByOne);
@@ -33,13 +34,13 @@ impl<'r> Walk<'_, 'r> {
         }
     }
 
-    /// What a function gives for a member, as numbers.
+    /// Returns the function's value for a member, as numbers.
     pub(super) fn key(&mut self, function: &Column<'r>, member: Value<'r>) -> Attempt<Number> {
         let key = self.in_primitive(|walk| walk.call1(function, &Column::Same(member)))?;
         known_or_end(key.number())
     }
 
-    /// The largest, or smallest, that a function gives for the members.
+    /// Returns the largest, or smallest, value of the function on the members.
     pub(super) fn extreme_value(
         &mut self,
         direction: Ordering,
@@ -75,7 +76,8 @@ impl<'r> Walk<'_, 'r> {
         Ok(self.ints(best, bound))
     }
 
-    /// The same for all members of a set but one (`remove(object, objects)`): an outer loop leaves out one after the other.
+    /// Does the same for all members of a set but one (`remove(object, objects)`), as an outer loop
+    /// leaves out one member after the other.
     pub(super) fn extreme_of_others(
         &mut self,
         direction: Ordering,
@@ -95,7 +97,7 @@ impl<'r> Walk<'_, 'r> {
             return Ok(None);
         }
         let (_, address) = Value::Set(source).identity();
-        // What was found out at one depth may be too deep at another.
+        // A result found at one depth may be too deep at another.
         let at = u64::from(self.run.depth) << 8 | u64::from(direction as i8 as u8);
         let key = [address, made.id, at];
         let others = match self.columns.others.get(&key) {
@@ -104,7 +106,7 @@ impl<'r> Walk<'_, 'r> {
                 let (closures, primitives) = (self.closures, self.primitives);
                 let others = match self.others(direction, source, function) {
                     Ok(others) => Some(Rc::new(others)),
-                    // Perhaps it fails for the very one that is left out.
+                    // The function may fail for the very member that is left out.
                     Err(End::OneByOne) => None,
                     Err(limit) => return Err(limit),
                 };
@@ -120,7 +122,7 @@ impl<'r> Walk<'_, 'r> {
         let Some(others) = others else {
             return Ok(None);
         };
-        // The numbers ascend, so those after the one that is left out are not at their own place.
+        // The numbers ascend, so those after the missing one are not at their own place.
         let left_out = (0..kept.len()).position(|k| kept[k] as usize != k);
         let left_out = left_out.unwrap_or(kept.len()) as u32;
         let (closures, primitives) = others.costs[left_out as usize];
@@ -137,7 +139,7 @@ impl<'r> Walk<'_, 'r> {
         Ok(Some(self.ints(items.collect(), others.bound)))
     }
 
-    /// What a function says of all members: the best and the second best.
+    /// Evaluates the function on all members and keeps the best and the second best.
     pub(super) fn others(
         &mut self,
         direction: Ordering,
@@ -189,7 +191,7 @@ impl<'r> Walk<'_, 'r> {
         Ok(others)
     }
 
-    /// The member for which a function is largest, or smallest.
+    /// Returns the member on which the function is largest, or smallest.
     pub(super) fn extreme_argument(
         &mut self,
         direction: Ordering,

@@ -1,4 +1,4 @@
-//! The primitives that columns go through.
+//! The primitives that work on columns.
 
 use std::cmp::Ordering;
 use std::sync::OnceLock;
@@ -16,7 +16,7 @@ pub(in crate::ops) enum Binary {
 }
 
 impl Binary {
-    /// A bound of the result.
+    /// Returns a bound of the result.
     pub(super) fn bound(self, a: i32, b: i32) -> Option<i32> {
         match self {
             Binary::Add | Binary::Subtract => a.checked_add(b),
@@ -26,7 +26,7 @@ impl Binary {
 
     #[inline(always)]
     pub(super) fn of(self, a: i32, b: i32) -> i32 {
-        // The bound of the result fits, so nothing wraps.
+        // The bound of the result fits, so no operation wraps.
         match self {
             Binary::Add => a.wrapping_add(b),
             Binary::Subtract => a.wrapping_sub(b),
@@ -35,7 +35,7 @@ impl Binary {
     }
 }
 
-/// Arithmetic on one.
+/// Arithmetic on one number.
 #[derive(Clone, Copy)]
 pub(in crate::ops) enum Unary {
     Invert,
@@ -46,7 +46,7 @@ pub(in crate::ops) enum Unary {
     Sign,
 }
 
-/// A primitive that is known here.
+/// A primitive that works on columns.
 #[derive(Clone, Copy)]
 pub(in crate::ops) enum Known {
     Identity,
@@ -79,7 +79,7 @@ pub(in crate::ops) enum Known {
     Nth,
     /// `get_rank`: a number by its rank, the largest first
     Rank,
-    /// `get_val_rank`: what a function gives, the smallest first
+    /// `get_val_rank`: the value of a function, the smallest first
     ValueRank,
     /// `get_arg_rank`: the element for which a function is largest first
     ArgumentRank,
@@ -89,12 +89,12 @@ pub(in crate::ops) enum Known {
     Fork,
     Lbind,
     Rbind,
-    /// A measure of a patch, which is the same for all elements or chosen for each.
+    /// A measure of a patch that all elements share, or that was chosen for each element
     Measure,
 }
 
-/// The primitives that are known here; those of tokpidjin are in [`tokpidjin::IN_COLUMNS`]. Profiled ones are not among them, so that
-/// each of their calls is seen.
+/// The primitives that work on columns; those of tokpidjin are in [`tokpidjin::IN_COLUMNS`].
+/// Profiled twins are missing, so that a profile sees each of their calls.
 static TABLE: &[(&Op, Known)] = &[
     (&logic::identity::OP, Known::Identity),
     (&logic::flip::OP, Known::Flip),
@@ -158,7 +158,8 @@ static TABLE: &[(&Op, Known)] = &[
     (&color::color::OP, Known::Measure),
 ];
 
-/// What a primitive is here. A table by address: it is asked for every part of every closure that a loop calls.
+/// Returns what a primitive does on columns. The table is indexed by address, because a loop asks
+/// for every part of every closure it calls.
 pub(super) fn known(id: OpId) -> Option<Known> {
     const SLOTS: usize = 512;
     type Slots = [Option<(OpId, Known)>; SLOTS];
@@ -180,7 +181,7 @@ pub(super) fn known(id: OpId) -> Option<Known> {
         slots
     });
     let mut slot = slot_of(id);
-    // Most slots are empty, so this ends.
+    // Most slots are empty, so this loop ends.
     while let Some((other, known)) = index[slot] {
         if other == id {
             return Some(known);
@@ -190,11 +191,11 @@ pub(super) fn known(id: OpId) -> Option<Known> {
     None
 }
 
-/// How deeply closures nest that are looked at before the attempt.
+/// The nesting depth up to which closures are inspected before the attempt.
 const LOOK: u32 = 12;
 
-/// Is a function made of what is known here? What it does with values that are the same for all elements might be anything, but
-/// mostly it is not worth trying then.
+/// Says whether a function is made of primitives that work on columns. A primitive may do anything
+/// with values that all elements share, but such attempts rarely pay.
 pub(super) fn is_promising(function: Value<'_>, depth: u32) -> bool {
     let all = |parts: &[Value<'_>]| parts.iter().all(|&part| is_promising(part, depth + 1));
     match function {

@@ -1,8 +1,9 @@
-//! A function on many elements at once, primitive by primitive.
+//! Calls of one function on many elements at once, primitive by primitive.
 //!
-//! `sfilter(indices, condition)` calls a closure on hundreds of locations, and what it does to each are a dozen steps on small
-//! numbers: calling takes longer than computing. Here the closure is gone through once, with a [`Column`] in the place of each value:
-//! the values of one expression for all elements, numbers side by side, so that a primitive is a loop over numbers.
+//! `sfilter(indices, condition)` calls a closure on hundreds of locations, and each call is a dozen
+//! steps on small numbers: the calls take longer than the computation. Here the closure is
+//! traversed once with a [`Column`] in place of each value. A column has the values of one
+//! expression for all elements, numbers side by side, so that a primitive is a loop over numbers.
 //!
 //! ```text
 //!   sfilter(x, fork(greater, compose(first, f), last))
@@ -12,22 +13,26 @@
 //!   greater    True   False           Truths [true, false, ...]
 //! ```
 //!
-//! A column may also be the same value for all elements, or a function made for each of them (`lbind(astuple, location)`), or the
-//! element of a container that was chosen for each (`argmin`). What is the same for all is computed once.
+//! A column may also be one value for all elements, a function made for each element
+//! (`lbind(astuple, location)`), or a member of a container chosen for each element (`argmin`).
+//! Values that all elements share are computed once.
 //!
-//! Few primitives are known here, and of those only what they do with numbers and tuples of two. Whatever else comes up, faults
-//! above all, ends the attempt: nothing has happened then, and the function is called on one element after the other. So a program
-//! cannot tell which way it went:
+//! Only some primitives work on columns, and only on numbers and tuples of two. Anything else,
+//! faults above all, ends the attempt. The attempt has no effect then, and the function is called
+//! on one element after the other. So a program cannot observe the difference:
 //!
-//! - Functions have no side effects but what the run counts. The closures that calls would have made are counted (their numbers
-//!   stand for addresses); where one is hashed, or a primitive falls back to a default, the attempt ends.
-//! - Numbers are never larger than a column can hold: each column has a bound, and where that is too large, the attempt ends.
+//! - The only side effects of functions are counters of the run. Closures that calls would have
+//!   made are counted, because their numbers stand for addresses. If one of them is hashed, or a
+//!   primitive falls back to a default, the attempt ends.
+//! - Every column has a bound on its numbers. If the bound of a result is too large for a column,
+//!   the attempt ends.
 //!
-//! Steps are measures of time, so a column costs much less than as many calls, and a run may succeed that would
-//! reach the limit otherwise.
+//! Steps measure time, so a column costs much less than as many calls, and a run may succeed that
+//! would reach the step limit otherwise.
 //!
-//! An outer loop asks the same of all elements again and again: "how far is each location from this object?". So what a closure
-//! gives for a column is remembered, under the same conditions as in the [memo](crate::memo): closure and arguments stay.
+//! An outer loop asks the same question about all elements repeatedly: "how far is each location
+//! from this object?". So the result of a closure for a column is remembered under the conditions
+//! of the [memo](crate::memo): closure and arguments stay.
 
 mod calls;
 mod column;
@@ -52,14 +57,14 @@ use crate::fault::{Fault, Outcome};
 use crate::run::Run;
 use crate::value::{Closure, Value};
 
-/// For fewer elements it takes as long to go through a closure once as to call it for each.
+/// With fewer elements, one traversal of a closure takes as long as calling it for each.
 const LEAST: usize = 24;
-/// As many elements are taken at once: of more, the caches do not hold several columns.
+/// The number of elements taken at once. With more, the caches cannot hold several columns.
 pub(super) const BLOCK: usize = 4096;
 
-/// Why there is no column.
+/// The reason why there is no column.
 enum End {
-    /// The elements have to be taken one after the other.
+    /// The function has to be called on one element after the other.
     OneByOne,
     /// The run has reached a limit.
     Limit(Fault),
@@ -68,7 +73,7 @@ enum End {
 type Attempt<T> = Result<T, End>;
 
 impl From<Fault> for End {
-    /// What fails for all elements fails for the first one as well: one by one it shows.
+    /// A fault of all elements is a fault of the first one too, and calling one by one reports it.
     fn from(fault: Fault) -> End {
         match fault.is_limit() {
             true => End::Limit(fault),
@@ -78,7 +83,8 @@ impl From<Fault> for End {
 }
 
 impl<'r> Run<'r> {
-    /// The numbers of the elements that satisfy a condition. None: they have to be asked one by one.
+    /// Returns the numbers of the elements that satisfy a condition, or `None` if they have to be
+    /// tested one by one.
     pub(super) fn select_in_columns(
         &mut self,
         members: Members<'r>,
@@ -104,8 +110,8 @@ impl<'r> Run<'r> {
         Some(outcome.map(|()| kept))
     }
 
-    /// The values of a function on all elements, which are numbers, bools or locations. None: it has to be called on one after
-    /// the other.
+    /// Returns the values of a function on all elements, if they are numbers, bools or locations,
+    /// or `None` if the function has to be called on one element after the other.
     pub(super) fn map_in_columns(
         &mut self,
         members: Members<'r>,
@@ -119,7 +125,7 @@ impl<'r> Run<'r> {
         Some(outcome.and_then(|()| self.slice(&images)))
     }
 
-    /// Calls a function on all elements, and takes what is wanted of its values.
+    /// Calls a function on all elements and passes its values to `take`.
     #[inline(always)]
     fn in_columns(
         &mut self,
@@ -149,7 +155,10 @@ impl<'r> Run<'r> {
         let (depth, closures, fallbacks) = (self.depth, self.closures, self.fallbacks);
         let hashed = self.home.memo.borrow().hashed();
         self.home.make_untidy();
-        // SAFETY: the memory of a run is reset when it begins, and what is untidy is forgotten then.
+        // SAFETY: `'r` is the lifetime of this run. `make_untidy` makes the reset before the next
+        // run forget the columns, and `allow` forgets them when a scoped region begins or ends. So
+        // all columns in there were kept since, by this run, and refer to memory that stays: see
+        // `Walk::stays`.
         let columns: Box<Columns<'r>> = unsafe { self.home.columns.take() };
         let mut walk = Walk {
             columns,
@@ -193,31 +202,31 @@ impl<'r> Run<'r> {
     }
 }
 
-/// A closure on its way through the elements.
+/// The traversal of a closure with columns of elements.
 struct Walk<'a, 'r> {
     run: &'a mut Run<'r>,
     columns: Box<Columns<'r>>,
-    /// How many elements there are.
+    /// The number of elements.
     len: usize,
-    /// Closures that have been made for each element.
+    /// The closures made for each element.
     closures: u32,
-    /// Primitives so far, for each element.
+    /// The primitives called for each element.
     primitives: u64,
 }
 
-/// The attempt ends unless there is a value.
+/// Returns the value, or ends the attempt if there is none.
 fn known_or_end<T>(value: Option<T>) -> Attempt<T> {
     value.ok_or(End::OneByOne)
 }
 
 impl<'r> Walk<'_, 'r> {
-    /// Takes steps for a primitive, and for a loop over numbers if there is one.
+    /// Pays for a primitive, and for a loop over numbers if there is one.
     fn spend(&mut self, numbers: usize) -> Attempt<()> {
         self.primitives += 1;
         Ok(self.run.spend(2 + numbers / 16)?)
     }
 
-    /// What a cell is in this run.
+    /// Returns the form of cells in this run.
     fn cells(&self) -> Cells {
         match self.run.triples() {
             true => Cells::Triples,

@@ -1,4 +1,4 @@
-//! What primitives do with columns of numbers, bools, locations and chosen members.
+//! Primitives on columns of numbers, bools, locations and chosen members.
 
 use super::column::{Chosen, Column, Number, Numbers};
 use super::known::{Binary, Unary};
@@ -7,7 +7,7 @@ use crate::table::OpId;
 use crate::value::Value;
 
 impl<'r> Walk<'_, 'r> {
-    /// Calls a primitive on what was chosen for the elements, once for each member.
+    /// Calls a primitive on the members chosen for the elements, once for each member.
     pub(super) fn measure(&mut self, id: OpId, x: &Column<'r>) -> Attempt<Column<'r>> {
         let Column::Chosen(chosen) = x else {
             return Err(End::OneByOne);
@@ -37,7 +37,7 @@ impl<'r> Walk<'_, 'r> {
         self.measured(images)
     }
 
-    /// Arithmetic on numbers, or on the two of a tuple.
+    /// Applies arithmetic to numbers, or to the two of a tuple.
     pub(super) fn with_numbers(
         &mut self,
         x: &Column<'r>,
@@ -72,7 +72,7 @@ impl<'r> Walk<'_, 'r> {
                 }
             };
         }
-        // The bound fits, so nothing wraps.
+        // The bound fits, so no operation wraps.
         Ok(match operation {
             Unary::Invert => each!(|n: i32| n.wrapping_neg()),
             Unary::Double => each!(|n: i32| n.wrapping_mul(2)),
@@ -111,7 +111,7 @@ impl<'r> Walk<'_, 'r> {
         b: &Number,
     ) -> Attempt<Column<'r>> {
         let bound = known_or_end(operation.bound(a.bound(), b.bound()))?;
-        // One loop for each operation.
+        // Each operation gets a loop of its own.
         match operation {
             Binary::Add => self.pairwise(a, b, bound, |a, b| Binary::Add.of(a, b)),
             Binary::Subtract => self.pairwise(a, b, bound, |a, b| Binary::Subtract.of(a, b)),
@@ -219,7 +219,7 @@ impl<'r> Walk<'_, 'r> {
         }
     }
 
-    /// For which elements was a value chosen?
+    /// Says for which elements a value was chosen.
     pub(super) fn is_chosen(
         &mut self,
         chosen: &Chosen<'r>,
@@ -237,7 +237,7 @@ impl<'r> Walk<'_, 'r> {
         ))
     }
 
-    /// The cells of a grid.
+    /// Returns the cells of a grid.
     pub(super) fn index(&mut self, grid: &Column<'r>, at: &Column<'r>) -> Attempt<Column<'r>> {
         let &Column::Same(Value::Grid(grid)) = grid else {
             return Err(End::OneByOne);
@@ -256,7 +256,7 @@ impl<'r> Walk<'_, 'r> {
         Ok(self.ints(colors, u8::MAX.into()))
     }
 
-    /// The distance between single locations or cells.
+    /// Returns the distance between single locations or cells.
     pub(super) fn manhattan(&mut self, a: &Column<'r>, b: &Column<'r>) -> Attempt<Column<'r>> {
         let [i, j] = known_or_end(a.single_location(self.cells()))?;
         let [k, l] = known_or_end(b.single_location(self.cells()))?;

@@ -1,4 +1,4 @@
-//! What is remembered of columns in a run.
+//! The columns remembered in a run.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -8,54 +8,58 @@ use std::rc::Rc;
 use super::column::Column;
 use crate::value::{Closure, Value};
 
-/// Bytes of remembered columns. When they are used up, no more is remembered.
+/// The bytes for remembered columns. When they are used up, no more are remembered.
 pub(super) const ROOM: usize = 8 << 20;
 
-/// What has been remembered in a run.
+/// The columns and functions remembered in a run.
 #[derive(Default)]
 pub(crate) struct Columns<'r> {
     /// The elements of sets.
     pub(super) elements: HashMap<u64, Column<'r>, BuildHasherDefault<Mixer>>,
     pub(super) calls: HashMap<Call, Remembered<'r>, BuildHasherDefault<Mixer>>,
-    /// Functions by how they were made.
+    /// Numbers of functions by the way they were made.
     pub(super) made: HashMap<[(u8, u64); 4], u64, BuildHasherDefault<Mixer>>,
-    /// What functions say of all members of a set but one.
+    /// The values of functions on all members of a set but one.
     pub(super) others: HashMap<[u64; 3], Option<Rc<Others>>, BuildHasherDefault<Mixer>>,
     pub(super) bytes: usize,
-    /// How many columns there have been: each has a number.
+    /// The number of columns so far; each has a number.
     pub(super) count: u64,
 }
 
-/// Where columns are kept between the loops of a run. Not in the run itself: one that has something to drop takes a tenth longer
-/// if it is of two steps.
+/// Where columns are kept between the loops of a run. They are not a field of the run, because a
+/// run with something to drop takes a tenth longer if it has two steps.
 #[derive(Default)]
 pub(crate) struct Kept(RefCell<Option<Box<Columns<'static>>>>);
 
-// SAFETY: everything in it that is counted (`Rc`) is counted in it alone, and what it refers to is followed only in the run in
-// which it was kept.
+// SAFETY: `keep` is called when a traversal has ended and all its other columns are dropped, so
+// every `Rc` inside is owned through this value alone and moves with it. The references inside are
+// followed only by the run that kept them, on the thread of that run.
 unsafe impl Send for Kept {}
 
 impl Kept {
-    /// What this run has kept so far.
+    /// Takes the columns that this run has kept so far.
     ///
     /// # Safety
     ///
-    /// `'r` is the lifetime of the run, and [`forget`](Kept::forget) was called when it began.
+    /// `'r` is the lifetime of the current run, and [`forget`](Kept::forget) was called since the
+    /// memory that older columns refer to was released.
     pub(super) unsafe fn take<'r>(&self) -> Box<Columns<'r>> {
         let kept = self.0.take().unwrap_or_default();
-        // SAFETY: as said above, only this run can have kept it; `'static` stands for its lifetime.
+        // SAFETY: only the lifetime changes. By the contract of this function the columns were kept
+        // by the current run, so they refer to memory that lives for `'r`.
         unsafe { std::mem::transmute::<Box<Columns<'static>>, Box<Columns<'r>>>(kept) }
     }
 
     /// Keeps columns up to the next [`take`](Kept::take).
     pub(super) fn keep(&self, columns: Box<Columns<'_>>) {
-        // SAFETY: nobody but the same run gets at it, and dropping it follows no reference.
+        // SAFETY: only the lifetime changes. Nothing reads the columns before `take` gives them the
+        // lifetime of the run again, and dropping them follows no reference.
         let columns =
             unsafe { std::mem::transmute::<Box<Columns<'_>>, Box<Columns<'static>>>(columns) };
         self.0.replace(Some(columns));
     }
 
-    /// Keeps nothing any more.
+    /// Drops the columns.
     pub(crate) fn forget(&self) {
         self.0.take();
     }
@@ -63,27 +67,28 @@ impl Kept {
 
 pub(super) struct Remembered<'r> {
     pub(super) column: Column<'r>,
-    /// Closures that the call makes for each element.
+    /// The closures that the call makes for each element.
     pub(super) closures: u32,
-    /// Primitives that it calls for each element.
+    /// The primitives that it calls for each element.
     pub(super) primitives: u64,
-    /// How deep it was: deeper down it might have failed.
+    /// The depth of the call. A deeper call might fail.
     pub(super) depth: u32,
 }
 
-/// The extreme of what a function says of the members of a set, whichever of them is left out.
+/// The best values of a function on the members of a set, whichever member is left out.
 pub(super) struct Others {
     pub(super) best: Vec<i32>,
-    /// Of which member.
+    /// The member that each best value belongs to.
     pub(super) number: Vec<u32>,
     pub(super) second: Vec<i32>,
     pub(super) bound: i32,
-    /// Closures that are made for each member, and primitives that are called; and those for all.
+    /// The closures made and the primitives called for each member, and for all.
     pub(super) costs: Vec<(u32, u64)>,
     pub(super) total: (u32, u64),
 }
 
-/// A call of a closure on a column: the closure's address, and kinds and words of the argument or its two parts.
+/// The key of a closure's call on a column: the closure's address, and kinds and words of the
+/// argument or of its two parts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Call {
     pub(super) closure: u64,
@@ -91,7 +96,7 @@ pub(super) struct Call {
     pub(super) words: [u64; 2],
 }
 
-/// A hash for words that are well spread already.
+/// A hash for words that are well distributed already.
 #[derive(Default)]
 pub(super) struct Mixer(u64);
 
@@ -118,7 +123,7 @@ impl Call {
         let (_, address) = Value::Closure(closure).identity();
         let (a, b) = match x {
             Column::Two(two) => (two.parts[0].identity()?, two.parts[1].identity()?),
-            // No part of a tuple is of this kind.
+            // No part of a tuple has this kind.
             _ => (x.identity()?, (16, 0)),
         };
         Some(Call {

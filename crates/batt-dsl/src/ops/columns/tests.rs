@@ -1,13 +1,13 @@
-//! Whichever way a function goes through the elements, a program cannot tell.
+//! Calls in columns are not observable: results, closures and fallbacks are those of single calls.
 
 use super::*;
 use crate::dialect::Dialect;
 use crate::memo::tests::{OFF, Trace, nearer, nearest, random_run, run, tuples};
 use crate::owned::OwnedValue;
 use crate::run::{Limits, Workspace};
-use crate::value::Pair;
+use crate::value::IntPair;
 
-/// Functions are called on all elements at once from so many on.
+/// Returns a workspace that calls functions on all elements at once from this many on.
 fn workspace(least: usize) -> Workspace {
     let mut workspace = Workspace::new();
     *workspace.columns().0 = Some(least);
@@ -26,13 +26,13 @@ fn a_loop_in_a_loop_gives_the_same_in_fewer_steps() {
         assert_eq!((&found.0, found.2), (&value, closures));
         assert!(found.1 * 30 < steps, "{} of {steps}", found.1);
         assert!(workspace.columns().1 > 10);
-        // And nothing is left from one run to the next.
+        // Nothing carries over from one run to the next.
         assert_eq!(run(&mut workspace, OFF, program), found);
     }
 }
 
 #[test]
-fn what_is_taken_back_is_not_remembered() {
+fn released_values_are_not_remembered() {
     let expected = run(&mut workspace(usize::MAX), OFF, tuples);
     assert!(expected.0.is_ok(), "{:?}", expected.0);
     let mut workspace = workspace(LEAST);
@@ -42,11 +42,11 @@ fn what_is_taken_back_is_not_remembered() {
 }
 
 #[test]
-fn whoever_begins_anew_with_the_limits_begins_without_columns() {
+fn a_new_allowance_forgets_the_columns() {
     workspace(LEAST).run(Dialect::ArcDsl, &Limits::default(), |run| {
         let mut costs = Vec::new();
         for _ in 0..3 {
-            run.apart(|run, _| {
+            run.scoped(|run, _| {
                 nearest(run).map(|_| ()).expect("a value");
                 costs.push(run.spent());
             });
@@ -59,7 +59,7 @@ fn whoever_begins_anew_with_the_limits_begins_without_columns() {
 }
 
 #[test]
-fn programs_of_any_kind_cannot_tell() {
+fn random_programs_cannot_observe_columns() {
     let (mut plain, mut eager) = (workspace(usize::MAX), workspace(1));
     for seed in 0..2000 {
         let dialect = match seed % 4 {
@@ -76,11 +76,11 @@ fn programs_of_any_kind_cannot_tell() {
     assert!(walks > 20, "{walks}");
 }
 
-/// The same values, closures and fallbacks, up to where a limit was reached.
+/// Asserts the same values, closures and fallbacks, up to the point where a limit was reached.
 fn assert_same(expected: &Trace, found: &Trace, seed: u64) {
     let is_cut = |trace: &Trace| trace.0.last() == Some(&Err(Fault::Steps));
     if is_cut(expected) || is_cut(found) {
-        // At once it takes fewer steps, and may go on; attempts that end take some more.
+        // Columns take fewer steps, so the run may get further; attempts that end take some more.
         let known = expected.0.len().min(found.0.len()) - 1;
         assert_eq!(found.0[..known], expected.0[..known], "seed {seed}");
     } else {
@@ -88,7 +88,7 @@ fn assert_same(expected: &Trace, found: &Trace, seed: u64) {
     }
 }
 
-/// Makes functions of what is known here, at random.
+/// Makes random functions of primitives that work on columns.
 struct Maker<'a, 'r> {
     run: &'a mut Run<'r>,
     dialect: Dialect,
@@ -118,14 +118,14 @@ impl<'r> Maker<'_, 'r> {
         self.run.call(op, args)
     }
 
-    /// A function whose last argument, a rank, is known.
+    /// Makes a function whose last argument, a rank, is known.
     fn ranked(&mut self, names: &[&str]) -> Outcome<Value<'r>> {
         let rank = [0, -1, 0, -1, 1][self.below(5)];
         let op = self.op(names);
         self.call("rbind", &[op, Value::Int(rank)])
     }
 
-    /// A function of one argument.
+    /// Makes a function of one argument.
     fn function(&mut self, depth: usize) -> Outcome<Value<'r>> {
         const ONE: &[&str] = &[
             "first",
@@ -209,7 +209,8 @@ impl<'r> Maker<'_, 'r> {
     }
 }
 
-/// What some functions say of the elements of sets, how many closures were made, and how often a primitive fell back.
+/// The values of some functions on the elements of sets, the number of closures, and the number of
+/// fallbacks.
 fn functions(
     workspace: &mut Workspace,
     seed: u64,
@@ -219,7 +220,7 @@ fn functions(
     workspace.run(dialect, limits, |run| {
         let cells: Vec<u8> = (0..64).map(|k| ((k * k + seed * k) % 5) as u8).collect();
         let grid = run.input(8, 8, &cells).expect("room");
-        let location = Value::pair(Pair::new(2, -1));
+        let location = Value::pair(IntPair::new(2, -1));
         let mut maker = Maker {
             run,
             dialect,
@@ -264,8 +265,8 @@ fn functions(
 }
 
 #[test]
-fn functions_of_what_is_known_here_say_the_same() {
-    // What never fails goes on for long.
+fn functions_of_known_primitives_give_the_same_in_columns() {
+    // A program that never fails runs long.
     let short = Limits {
         steps: 300_000,
         ..Limits::default()

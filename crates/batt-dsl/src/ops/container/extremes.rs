@@ -14,7 +14,7 @@ use super::sorted::{int_keys, keys_to_compare};
 use crate::ops::members::Members;
 
 op! {
-    /// The largest element, 0 when there is none.
+    /// The largest element, or 0 when there is none.
     ///
     /// Fails when two elements cannot be compared.
     pub maximum(container: Container) -> Any;
@@ -25,7 +25,7 @@ op! {
 }
 
 op! {
-    /// The smallest element, 0 when there is none.
+    /// The smallest element, or 0 when there is none.
     ///
     /// Fails when two elements cannot be compared.
     pub minimum(container: Container) -> Any;
@@ -35,7 +35,7 @@ op! {
     |run| { extreme_element(run, container, Ordering::Less) }
 }
 
-/// The largest item, or the smallest.
+/// Returns the largest item, or the smallest.
 pub(in crate::ops) fn pick<T: Ord>(
     items: impl Iterator<Item = T>,
     direction: Ordering,
@@ -73,8 +73,8 @@ fn extreme_element<'r>(
     })
 }
 
-/// The number of the first extreme element in iteration order. Keys go by number; without keys
-/// the elements themselves are compared.
+/// Returns the number of the first extreme element in iteration order. Keys go by number; without
+/// keys the elements themselves are compared.
 fn first_extreme<'r>(
     run: &mut Run<'r>,
     members: Members<'r>,
@@ -86,7 +86,7 @@ fn first_extreme<'r>(
     if len == 0 {
         return Ok(None);
     }
-    // Plain integers need no order unless the extreme is met twice.
+    // Plain integers need no order unless the extreme occurs twice.
     let mut best = 0;
     let mut tie = false;
     let mut plain = true;
@@ -120,9 +120,10 @@ fn first_extreme<'r>(
 }
 
 op! {
-    /// The largest value that a function takes on the elements.
+    /// The largest value of a function on the elements.
     ///
-    /// For an empty container it is the function's value on 0. Fails when two values cannot be compared.
+    /// An empty container gives the function's value on 0. Fails when two values cannot be
+    /// compared.
     pub valmax(container: Container, compfunc: Callable) -> Any;
     ordered "values that are sets, which compare by inclusion";
     frames 2;
@@ -132,9 +133,10 @@ op! {
 }
 
 op! {
-    /// The smallest value that a function takes on the elements.
+    /// The smallest value of a function on the elements.
     ///
-    /// For an empty container it is the function's value on 0. Fails when two values cannot be compared.
+    /// An empty container gives the function's value on 0. Fails when two values cannot be
+    /// compared.
     pub valmin(container: Container, compfunc: Callable) -> Any;
     ordered "values that are sets, which compare by inclusion";
     frames 2;
@@ -150,7 +152,7 @@ fn extreme_value<'r>(
     direction: Ordering,
 ) -> Outcome<Value<'r>> {
     let members = Members::of(run, container)?;
-    // As a key `None` stands for the elements themselves, but then it is called.
+    // As a key `None` means the elements themselves, but here Python calls it.
     if matches!(compfunc, Value::None) {
         return Err(Fault::Type);
     }
@@ -159,7 +161,7 @@ fn extreme_value<'r>(
     }
     let keys = keys_to_compare(run, members, compfunc, direction)?;
     if let Some(ints) = int_keys(keys) {
-        // Python calls the function once more on the winner; it says the same again.
+        // Python calls the function once more on the winner, with the same result.
         let extreme = pick(ints.iter(), direction);
         return Ok(Value::Int(extreme.copied().unwrap_or_default()));
     }
@@ -172,8 +174,8 @@ fn extreme_value<'r>(
 op! {
     /// The element on which a function is largest; the first of several.
     ///
-    /// `None` as function compares the elements themselves. Fails on an empty container (in the re-arc
-    /// dialect that gives `None`) and when two values cannot be compared.
+    /// The function `None` compares the elements themselves. Fails on an empty container (in the
+    /// re-arc dialect that gives `None`) and when two values cannot be compared.
     pub argmax(container: Container, compfunc: Callable) -> Any;
     ordered "a set in which several elements tie";
     frames 2;
@@ -185,8 +187,8 @@ op! {
 op! {
     /// The element on which a function is smallest; the first of several.
     ///
-    /// `None` as function compares the elements themselves. Fails on an empty container (in the re-arc
-    /// dialect that gives `None`) and when two values cannot be compared.
+    /// The function `None` compares the elements themselves. Fails on an empty container (in the
+    /// re-arc dialect that gives `None`) and when two values cannot be compared.
     pub argmin(container: Container, compfunc: Callable) -> Any;
     ordered "a set in which several elements tie";
     frames 2;
@@ -215,8 +217,8 @@ fn extreme_argument<'r>(
 op! {
     /// The most frequent element of a tuple.
     ///
-    /// Among equally frequent ones it is the first in the iteration order of the set of elements, not in the
-    /// tuple. Fails for a set and for an empty tuple.
+    /// Of equally frequent ones it is the first in the iteration order of the set of elements, not
+    /// in the tuple. Fails for a set and for an empty tuple.
     pub mostcommon(container: Container) -> Any;
     ordered "several elements that are equally frequent";
     example "mostcommon((1, 2, 2, 3))" => "2";
@@ -227,8 +229,8 @@ op! {
 op! {
     /// The rarest element of a tuple.
     ///
-    /// Among equally rare ones it is the first in the iteration order of the set of elements, not in the
-    /// tuple. Fails for a set and for an empty tuple.
+    /// Of equally rare ones it is the first in the iteration order of the set of elements, not in
+    /// the tuple. Fails for a set and for an empty tuple.
     pub leastcommon(container: Container) -> Any;
     ordered "several elements that are equally rare";
     example "leastcommon((1, 2, 2, 1, 3))" => "3";
@@ -256,7 +258,8 @@ fn by_frequency<'r>(
     most_frequent(run, items, direction)
 }
 
-/// The value that occurs most (or least) often; ties go by the table order of the set of values.
+/// Returns the value that occurs most (or least) often; ties follow the table order of the set of
+/// values.
 pub(in crate::ops) fn most_frequent<'r>(
     run: &mut Run<'r>,
     items: &[Value<'r>],
@@ -272,7 +275,7 @@ pub(in crate::ops) fn most_frequent<'r>(
     }
 }
 
-/// The set of the values, numbered as they are first met, and how often each of them occurs.
+/// Returns the set of the values, numbered as they first occur, and how often each occurs.
 pub(in crate::ops) fn frequencies<'r>(
     run: &mut Run<'r>,
     items: &[Value<'r>],

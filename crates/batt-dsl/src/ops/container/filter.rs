@@ -40,7 +40,7 @@ op! {
 op! {
     /// The first element that satisfies a condition.
     ///
-    /// Later elements are not looked at. Fails when none does.
+    /// Later elements are not tested. Fails when no element satisfies the condition.
     pub extract(container: Container, condition: Callable) -> Any;
     ordered "a set in which several elements satisfy the condition";
     frames 2;
@@ -48,8 +48,9 @@ op! {
     fails "extract((1, 3), even)";
     |run| {
         let members = Members::of(run, container)?;
-        // Without order: if just one element satisfies the condition and none fails, it is the one. The same where the order is
-        // known, so that what it takes does not depend on who has asked for the order before.
+        // A set needs no order if just one element satisfies the condition and none fails. The test
+        // runs even where the order is known, so that the cost does not depend on whether another
+        // solver has asked for it.
         if let Members::Set(set) = members
             && let Ok(kept) = members.select(run, condition)
         {
@@ -80,7 +81,7 @@ op! {
 }
 
 op! {
-    /// The members with just so many elements, as a set.
+    /// The members with a given number of elements, as a set.
     ///
     /// Fails when a member has no size.
     pub sizefilter(container: Container, n: Integer) -> FrozenSet;

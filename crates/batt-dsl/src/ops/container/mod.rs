@@ -9,7 +9,7 @@ use crate::op;
 use crate::run::Run;
 use crate::set::{Elems, Origin, Product, Set, Walk};
 use crate::table::Op;
-use crate::value::{Pair, Tuple, Value};
+use crate::value::{IntPair, Tuple, Value};
 
 use super::members::Members;
 
@@ -56,7 +56,7 @@ pub(super) const OPS: &[&Op] = &[
 ];
 
 op! {
-    /// Number of elements.
+    /// The number of elements.
     pub size(container: Container) -> Integer;
     example "size((7, 7, 7))" => "3";
     fails "size(ONE)";
@@ -64,7 +64,7 @@ op! {
 }
 
 op! {
-    /// The elements as a tuple, a set's in its iteration order.
+    /// The elements as a tuple; those of a set in its iteration order.
     pub totuple(container: FrozenSet) -> Tuple;
     ordered "a set of several";
     example "totuple(initset(ONE))" => "(1,)";
@@ -85,7 +85,7 @@ op! {
 op! {
     /// The first element in iteration order.
     ///
-    /// Fails when there is none.
+    /// Fails for an empty container.
     pub first(container: Container) -> Any;
     ordered "a set of several";
     example "first((7, 8, 9))" => "7";
@@ -108,7 +108,7 @@ op! {
 op! {
     /// The last element in iteration order.
     ///
-    /// Fails when there is none.
+    /// Fails for an empty container.
     pub last(container: Container) -> Any;
     ordered "a set of several";
     example "last((7, 8, 9))" => "9";
@@ -132,7 +132,7 @@ op! {
 }
 
 op! {
-    /// The set that holds just this value.
+    /// The set with one value as its only element.
     ///
     /// Never fails.
     pub initset(value: Any) -> FrozenSet;
@@ -141,7 +141,7 @@ op! {
 }
 
 op! {
-    /// The set with one more value.
+    /// The set with one value added.
     ///
     /// Fails for a tuple.
     pub insert(value: Any, container: FrozenSet) -> FrozenSet;
@@ -157,16 +157,16 @@ op! {
 }
 
 op! {
-    /// The container without a value, wherever it occurs.
+    /// The container without any element equal to a value.
     ///
-    /// A value that is not there changes nothing.
+    /// A value that does not occur changes nothing.
     pub remove(value: Any, container: Container) -> Container;
     example "remove(ONE, (1, 2, 1, 3))" => "(2, 3)";
     fails "remove(ONE, TWO)";
     |run| {
         match container {
             Value::Set(set) => {
-                // Elements are compared with `!=`, and nan differs from itself.
+                // Python compares elements with `!=`, and a nan differs from itself.
                 let gone = match value.is_nan() {
                     true => None,
                     false => set.find(run, value),
@@ -182,7 +182,7 @@ op! {
     }
 }
 
-/// The tuple of the elements that do not equal a value.
+/// Returns the tuple of the elements that do not equal a value.
 pub(super) fn tuple_without<'r>(
     run: &mut Run<'r>,
     value: Value<'r>,
@@ -199,9 +199,9 @@ pub(super) fn tuple_without<'r>(
 }
 
 op! {
-    /// The first element that is not the given value.
+    /// The first element that differs from a given value.
     ///
-    /// Fails when nothing else is there.
+    /// Fails when there is none.
     pub other(container: Container, value: Any) -> Any;
     ordered "a set with several other elements";
     example "other((3, 5), THREE)" => "5";
@@ -219,9 +219,9 @@ op! {
 }
 
 op! {
-    /// Both containers' elements, in a container of the first one's kind.
+    /// The elements of two containers, in a container of the first one's kind.
     ///
-    /// Two tuples are joined; a set takes the other's elements in.
+    /// Two tuples are joined; a set adds the other container's elements.
     pub combine(a: Container, b: Container) -> Container;
     ordered "a tuple combined with a set of several";
     example "combine((1, 2), (2, 3))" => "(1, 2, 2, 3)";
@@ -245,7 +245,7 @@ op! {
 op! {
     /// The elements that two sets share.
     ///
-    /// Two integers give their bitwise *and*. Tuples fail.
+    /// Two integers give their bitwise *and*. Fails for tuples.
     pub intersection(a: FrozenSet, b: FrozenSet) -> FrozenSet;
     example "intersection(initset(ONE), insert(TWO, initset(ONE)))" => "frozenset({1})";
     fails "intersection((1, 2), (2, 3))";
@@ -264,7 +264,7 @@ op! {
 op! {
     /// The elements of the first container that are not in the second.
     ///
-    /// The result is of the first one's kind. The second is not looked at when the first is empty.
+    /// The result is of the first container's kind. The second is not read when the first is empty.
     pub difference(a: Container, b: Container) -> Container;
     example "difference((1, 2, 3, 2), (2, 5))" => "(1, 3)";
     fails "difference((1, 2), THREE)";
@@ -335,11 +335,11 @@ op! {
     }
 }
 
-/// So many rows are compared each with each; hashing them would take longer.
+/// Up to this many rows are compared pairwise; hashing them would take longer.
 const FEW_ROWS: usize = 64;
 
 op! {
-    /// A tuple of the same item, so many times.
+    /// A tuple that repeats an item a number of times.
     ///
     /// Zero or less gives the empty tuple.
     pub repeat(item: Any, num: Integer) -> Tuple;
@@ -356,10 +356,10 @@ op! {
 }
 
 op! {
-    /// All members' elements in one container of the outer one's kind.
+    /// The elements of all members, in one container of the outer container's kind.
     ///
-    /// A tuple of sets gives a tuple, repetitions included; a set of tuples gives a set. Fails when a
-    /// member is no container.
+    /// A tuple of sets gives a tuple, repetitions included; a set of tuples gives a set. Fails when
+    /// a member is not a container.
     pub merge(containers: ContainerContainer) -> Container;
     ordered "a tuple that holds a set of several";
     example "merge(((1, 2), (2, 3)))" => "(1, 2, 2, 3)";
@@ -369,7 +369,7 @@ op! {
             Value::Set(set) => {
                 let members = match set.elems {
                     Elems::Values(values) => values,
-                    // Members are pairs or cells: short tuples.
+                    // These members are pairs or cells, which are short tuples.
                     _ => run.slice_from((0..set.len()).map(|k| set.elems.get(k)))?,
                 };
                 Ok(Value::Set(run.set_merge(Walk::Of(set), members)?))
@@ -382,7 +382,7 @@ op! {
     }
 }
 
-/// The elements of all members, one after the other, as a tuple.
+/// Returns the elements of all members, one member after the other, as a tuple.
 pub(super) fn merge_tuple<'r>(run: &mut Run<'r>, members: &'r [Value<'r>]) -> Outcome<Value<'r>> {
     if let Some(len) = patches_len(members) {
         run.spend(members.len())?;
@@ -398,8 +398,8 @@ pub(super) fn merge_tuple<'r>(run: &mut Run<'r>, members: &'r [Value<'r>]) -> Ou
     run.tuple(&merged)
 }
 
-/// The number of elements, if all members are sets of locations or all are sets of cells, and
-/// there are enough of them for waiting to pay.
+/// Returns the number of elements if all members are sets of locations, or all are sets of cells,
+/// and there are enough elements for a lazy merge to pay.
 fn patches_len(members: &[Value<'_>]) -> Option<usize> {
     let (mut pairs, mut cells) = (0, 0);
     for member in members {
@@ -413,7 +413,7 @@ fn patches_len(members: &[Value<'_>]) -> Option<usize> {
 }
 
 op! {
-    /// The integers from a start up to, not including, a stop, in steps.
+    /// The integers from a start up to but not including a stop, in steps.
     ///
     /// Fails for a step of zero.
     pub interval(start: Integer, stop: Integer, step: Integer) -> Tuple;
@@ -445,7 +445,7 @@ op! {
 }
 
 op! {
-    /// All pairs of an element of the first and an element of the second container.
+    /// All pairs of an element of the first and an element of the second container, as a set.
     pub product(a: Container, b: Container) -> FrozenSet;
     example "product((0, 1), (5,))" => "frozenset({(0, 5), (1, 5)})";
     fails "product((0, 1), FIVE)";
@@ -470,7 +470,7 @@ op! {
             let mut pairs = std::mem::take(&mut run.scratch.pairs);
             pairs.clear();
             for &j in &columns {
-                pairs.extend(rows.iter().map(|&i| Pair::new(i, j)));
+                pairs.extend(rows.iter().map(|&i| IntPair::new(i, j)));
             }
             run.scratch.index.dedupe(&mut pairs, |p| p.key());
             let set = run.build_distinct_pairs(&pairs);
@@ -487,7 +487,7 @@ op! {
     }
 }
 
-/// The product of two sets: all pairs are different, and their order can wait.
+/// Returns the product of two sets: all pairs are different, and their order is computed on demand.
 fn product_of_sets<'r>(
     run: &mut Run<'r>,
     inner: &'r Set<'r>,
@@ -512,7 +512,8 @@ fn product_of_sets<'r>(
         return run.set(Elems::Values(segments), Origin::Product(product));
     }
     if let Elems::Cells(_) = inner.elems {
-        // Every pair is a tuple of its own. If there is no room for all, it need not be tried.
+        // Every pair is a tuple of its own. If there is no room for all of them, the attempt is
+        // useless.
         let budget = run.budget();
         run.reserve(len.saturating_mul(size_of::<Tuple<'_>>() + 3 * size_of::<Value<'_>>()))?;
         run.set_budget(budget);
@@ -532,9 +533,9 @@ fn product_of_sets<'r>(
 }
 
 op! {
-    /// The elements of two containers side by side, as a tuple of pairs.
+    /// The elements of two containers paired by position, as a tuple of pairs.
     ///
-    /// The longer container's surplus is dropped.
+    /// The longer container's extra elements are dropped.
     pub pair(a: Tuple, b: Tuple) -> TupleTuple;
     ordered "a set of several";
     example "pair((1, 2, 3), (7, 8))" => "((1, 7), (2, 8))";
@@ -544,7 +545,7 @@ op! {
             run.spend(a.cells.len())?;
             let both = a.cells.iter().zip(b.cells);
             let pairs = run.slice_from(
-                both.map(|(&x, &y)| Value::pair(Pair::new(x.into(), y.into()))),
+                both.map(|(&x, &y)| Value::pair(IntPair::new(x.into(), y.into()))),
             )?;
             return run.tuple_of(pairs);
         }

@@ -12,10 +12,10 @@ use crate::value::Value;
 use super::FAMILY;
 
 op! {
-    /// The elements as a tuple, sorted by what a function says of them.
+    /// The elements as a tuple, sorted by a key function.
     ///
-    /// Ascending; equal keys keep their order. `None` as function sorts the elements themselves. Fails when
-    /// two keys cannot be compared.
+    /// The order is ascending, and equal keys keep their order. The function `None` sorts the
+    /// elements themselves. Fails when two keys cannot be compared.
     pub order(container: Container, compfunc: Callable) -> Tuple;
     ordered "a set in which two elements have the same key";
     frames 2;
@@ -55,7 +55,7 @@ op! {
     }
 }
 
-/// Does a key function leave the elements as they are?
+/// Says whether a key function returns the elements unchanged.
 fn is_identity(compfunc: Value<'_>) -> bool {
     match compfunc {
         Value::None => true,
@@ -67,7 +67,7 @@ fn is_identity(compfunc: Value<'_>) -> bool {
     }
 }
 
-/// The keys of all elements by number; a function of `None` means the elements themselves.
+/// Returns the keys of all elements by number. The function `None` means the elements themselves.
 pub(in crate::ops) fn keys<'r>(
     run: &mut Run<'r>,
     members: Members<'r>,
@@ -80,7 +80,7 @@ pub(in crate::ops) fn keys<'r>(
     }
 }
 
-/// The keys of all elements, to find an extreme one.
+/// Returns the keys of all elements, to find an extreme one.
 pub(super) fn keys_to_compare<'r>(
     run: &mut Run<'r>,
     members: Members<'r>,
@@ -102,8 +102,9 @@ pub(super) fn keys_to_compare<'r>(
     }
 }
 
-/// The fault that Python meets first, where some keys cannot be computed. It compares each key with the best so far before it
-/// asks for the next one, so there may be two before that cannot be compared.
+/// Returns the fault that Python meets first when some keys cannot be computed. Python compares
+/// each key with the best so far before it computes the next, so two earlier keys may be
+/// incomparable.
 #[cold]
 fn fault_in_turns<'r>(
     run: &mut Run<'r>,
@@ -116,7 +117,7 @@ fn fault_in_turns<'r>(
     if fault.is_limit() || fault == Fault::Type || run.dialect.never_fails() {
         return fault;
     }
-    // Where the key is missing there is `None`, which may also be a key.
+    // A missing key is `None`, which may also be a key.
     let key = |run: &mut Run<'r>, k: usize| match keys[k] {
         Value::None => run.call1(compfunc, members.get(k)),
         key => Ok(key),
@@ -143,7 +144,7 @@ fn fault_in_turns<'r>(
     }
 }
 
-/// The keys as plain integers, if all are.
+/// Returns the keys as plain integers, if all are.
 pub(in crate::ops) fn int_keys(keys: &[Value<'_>]) -> Option<Vec<i64>> {
     keys.iter()
         .map(|key| match key {

@@ -1,4 +1,4 @@
-//! Arithmetic. The empty tuple, a missing value, stands for the neutral element.
+//! Arithmetic. The empty tuple, a missing value, counts as the neutral element.
 
 use crate::ops::arithmetic;
 use crate::run::Run;
@@ -25,7 +25,7 @@ pub(super) const OPS: &[&Op] = &[
     &tojvec::OP,
 ];
 
-/// `neutral` for the empty tuple, anything else as it is.
+/// Returns `neutral` for the empty tuple, and any other value unchanged.
 #[inline(always)]
 fn or_neutral<'r>(run: &Run<'r>, v: Value<'r>, neutral: i64) -> Value<'r> {
     if run.tuple_len(v) == Some(0) {
@@ -71,12 +71,12 @@ safe! {
 }
 
 safe! {
-    /// The number or vector with its sign turned around.
+    /// The number or vector with its sign reversed.
     pub invert(n: Numerical) -> Numerical = arithmetic::invert;
 }
 
 safe! {
-    /// Whether a number is divisible by two. A float is when its remainder is zero.
+    /// Whether a number is divisible by two. A float is divisible if its remainder is zero.
     pub even(n: Integer) -> Boolean;
     |run| {
         match n {
@@ -97,22 +97,22 @@ safe! {
 }
 
 safe! {
-    /// One more: in both components for a vector.
+    /// The number plus one; for a vector, both components plus one.
     pub increment(x: Numerical) -> Numerical = arithmetic::increment;
 }
 
 safe! {
-    /// One less: in both components for a vector.
+    /// The number minus one; for a vector, both components minus one.
     pub decrement(x: Numerical) -> Numerical = arithmetic::decrement;
 }
 
 safe! {
-    /// One step further from zero: in both components for a vector.
+    /// The number one step further from zero; for a vector, both components.
     pub crement(x: Numerical) -> Numerical = arithmetic::crement;
 }
 
 safe! {
-    /// The direction of a number, `-1`, `0` or `1`: of both components for a vector.
+    /// The sign of a number, `-1`, `0` or `1`; for a vector, of both components.
     pub sign(x: Numerical) -> Numerical = arithmetic::sign;
 }
 
@@ -128,11 +128,11 @@ safe! {
 }
 
 safe! {
-    /// The vector that points downward by a number: `(i, 0)`.
+    /// The vector that points down by a number: `(i, 0)`.
     pub toivec(i: Integer) -> IJ = arithmetic::toivec;
 }
 
 safe! {
-    /// The vector that points to the right by a number: `(0, j)`.
+    /// The vector that points right by a number: `(0, j)`.
     pub tojvec(j: Integer) -> IJ = arithmetic::tojvec;
 }

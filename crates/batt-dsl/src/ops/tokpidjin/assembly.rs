@@ -44,8 +44,8 @@ pub(super) const OPS: &[&Op] = &[
 ];
 
 safe! {
-    /// The part of a grid that starts at a location and has given dimensions; `()` unless all of it lies
-    /// inside the grid.
+    /// The part of a grid that starts at a location and has given dimensions; `()` unless all of it
+    /// lies inside the grid.
     pub crop(grid: Grid, start: IJ, dims: IJ) -> Grid;
     |run| {
         if is_empty_tuple(run, grid) {
@@ -76,7 +76,8 @@ fn at_most<'r>(run: &mut Run<'r>, v: Value<'r>, n: i64) -> Outcome<bool> {
 }
 
 safe! {
-    /// The part of a grid under the bounding box of a patch; `()` unless all of it lies inside the grid.
+    /// The part of a grid under the bounding box of a patch; `()` unless all of it lies inside the
+    /// grid.
     pub subgrid(patch: Patch, grid: Grid) -> Grid;
     |run| {
         if is_empty(run, patch) {
@@ -99,7 +100,8 @@ safe! {
 }
 
 safe! {
-    /// A grid cut into a number of equally wide parts, from left to right. A part that does not fit is `()`.
+    /// A grid cut into a number of equally wide parts, from left to right. A part that does not fit
+    /// is `()`.
     pub hsplit(grid: Grid, n: Integer) -> Tuple;
     |run| {
         let (height, total) = dimensions(run, grid)?;
@@ -113,7 +115,8 @@ safe! {
 }
 
 safe! {
-    /// A grid cut into a number of equally high parts, from top to bottom. A part that does not fit is `()`.
+    /// A grid cut into a number of equally high parts, from top to bottom. A part that does not fit
+    /// is `()`.
     pub vsplit(grid: Grid, n: Integer) -> Tuple;
     |run| {
         let (total, width) = dimensions(run, grid)?;
@@ -156,7 +159,7 @@ safe! {
 }
 
 safe! {
-    /// The grid with one colour exchanged for another.
+    /// The grid with one colour replaced by another.
     pub replace(grid: Grid, replacee: C_, replacer: C_) -> Grid = assembly::replace;
 }
 
@@ -188,7 +191,8 @@ safe! {
 }
 
 safe! {
-    /// The grid with the locations of a patch set to one value where the most frequent one shows.
+    /// The grid with the locations of a patch set to one value where the most frequent colour
+    /// shows.
     pub underfill(grid: Grid, color: C_, patch: Patch) -> Grid;
     ordered "several colours of the grid are equally common";
     |run| {
@@ -222,7 +226,7 @@ safe! {
 }
 
 safe! {
-    /// The grid with an object moved by a vector: erased where it was, drawn where it goes.
+    /// The grid with an object moved by a vector: erased at its old place and drawn at the new one.
     pub r#move(grid: Grid, obj: Object, offset: IJ) -> Grid;
     ordered "several colours of the grid are equally common, or the object has several colours at one location";
     |run| {
@@ -250,7 +254,7 @@ safe! {
     pub bottomhalf(grid: Grid) -> Grid = assembly::bottomhalf;
 }
 
-/// A half of a grid: turned, halved by `half`, and turned back.
+/// Returns a half of a grid: rotated, halved by `half`, and rotated back.
 fn turned_half<'r>(
     run: &mut Run<'r>,
     grid: Value<'r>,
@@ -302,7 +306,7 @@ mod tests {
     use crate::run::{Limits, Workspace};
 
     #[test]
-    fn limits_are_no_failures_to_fall_back_from() {
+    fn limits_are_not_replaced_by_a_fallback() {
         Workspace::new()
             .run(Dialect::Tokpidjin, &Limits::default(), |run| {
                 let huge = run.int_pair(1_000_000_000, 1_000_000_000)?;
@@ -333,14 +337,14 @@ mod tests {
                 assert!(run.eq_member(most, nan) && !run.eq(most, nan));
                 let same = replace(run, spotted, nan, Value::Int(5))?;
                 assert!(run.eq(same, spotted));
-                // `switch` finds the nan as a list does.
+                // `switch` finds the nan as a list does, by identity.
                 for (a, b) in [(nan, Value::Int(1)), (Value::Int(1), nan)] {
                     let switched = switch(run, spotted, a, b)?;
                     let row = run.make_tuple(&[Value::Int(1), Value::Int(1), nan])?;
                     let expected = run.make_tuple(&[row])?;
                     assert!(run.eq_member(switched, expected));
                 }
-                // Univalued, every nan is an object by itself.
+                // Among univalued objects, every nan is an object of its own.
                 for (code, count) in [(4, 3), (0, 1)] {
                     let code = Value::Int(code);
                     let objects = super::super::segmentation::o_g(run, spotted, code)?;

@@ -1,7 +1,7 @@
 //! Colours of grids (`_t`) and objects (`_f`).
 //!
-//! The variants differ in how they read their argument, whatever it is: `_t` takes every value of every
-//! member, `_f` the third component of every member.
+//! The variants differ in how they read any argument: `_t` takes every value of every member, `_f`
+//! the third component of every member.
 
 use std::cmp::Ordering;
 
@@ -31,12 +31,12 @@ pub(super) const OPS: &[&Op] = &[
     &numcolors_f::OP,
 ];
 
-/// Is it a set of cells in compact form?
+/// Says whether it is a set of cells in compact form.
 pub(super) fn is_object(v: Value<'_>) -> bool {
     matches!(v, Value::Set(set) if matches!(set.elems, Elems::Cells(_)))
 }
 
-/// The most or least frequent of the values, nan without any.
+/// Returns the most or least frequent of the values, or nan if there are none.
 fn frequent<'r>(
     run: &mut Run<'r>,
     values: &[Value<'r>],
@@ -48,7 +48,7 @@ fn frequent<'r>(
     most_frequent(run, values, direction)
 }
 
-/// The most or least frequent value of a grid.
+/// Returns the most or least frequent value of a grid.
 fn frequent_in_grid<'r>(
     run: &mut Run<'r>,
     grid: Value<'r>,
@@ -63,7 +63,7 @@ fn frequent_in_grid<'r>(
     frequent(run, &values, direction)
 }
 
-/// The most or least frequent colour of an object.
+/// Returns the most or least frequent colour of an object.
 fn frequent_in_object<'r>(
     run: &mut Run<'r>,
     obj: Value<'r>,
@@ -79,35 +79,35 @@ fn frequent_in_object<'r>(
 }
 
 safe! {
-    /// The most frequent value of a grid, nan if it has none.
+    /// The most frequent value of a grid, or nan if it has none.
     pub mostcolor_t(grid: Grid) -> Integer;
     ordered "several values that are equally frequent";
     |run| { frequent_in_grid(run, grid, Ordering::Greater) }
 }
 
 safe! {
-    /// The most frequent colour of an object, nan if it has none.
+    /// The most frequent colour of an object, or nan if it has none.
     pub mostcolor_f(obj: Object) -> Integer;
     ordered "several colours that are equally frequent";
     |run| { frequent_in_object(run, obj, Ordering::Greater) }
 }
 
 safe! {
-    /// The rarest value of a grid, nan if it has none.
+    /// The rarest value of a grid, or nan if it has none.
     pub leastcolor_t(grid: Grid) -> Integer;
     ordered "several values that are equally rare";
     |run| { frequent_in_grid(run, grid, Ordering::Less) }
 }
 
 safe! {
-    /// The rarest colour of an object, nan if it has none.
+    /// The rarest colour of an object, or nan if it has none.
     pub leastcolor_f(obj: Object) -> Integer;
     ordered "several colours that are equally rare";
     |run| { frequent_in_object(run, obj, Ordering::Less) }
 }
 
 safe! {
-    /// How many cells of a grid have a colour.
+    /// The number of cells of a colour in a grid.
     pub colorcount_t(grid: Grid, color: C_) -> Integer;
     |run| {
         if grid.is_tuple() {
@@ -118,7 +118,7 @@ safe! {
 }
 
 safe! {
-    /// How many cells of an object have a colour.
+    /// The number of cells of a colour in an object.
     pub colorcount_f(obj: Object, color: C_) -> Integer;
     |run| {
         if is_object(obj) {
@@ -157,7 +157,7 @@ safe! {
 }
 
 safe! {
-    /// How many different values a grid has.
+    /// The number of different values of a grid.
     pub numcolors_t(grid: Grid) -> Integer;
     |run| {
         let colors = palette_t(run, grid)?;
@@ -166,7 +166,7 @@ safe! {
 }
 
 safe! {
-    /// How many different colours an object has.
+    /// The number of different colours of an object.
     pub numcolors_f(obj: Object) -> Integer;
     |run| {
         if is_object(obj) {

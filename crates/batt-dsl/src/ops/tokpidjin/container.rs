@@ -1,7 +1,7 @@
-//! Generic containers. The suffixes `_t` and `_f` say tuple and frozenset, but not every function with
-//! one insists on that kind.
+//! Generic containers. The suffixes `_t` and `_f` mean tuple and frozenset, but not every function
+//! with one requires that kind.
 
-// `S` is the samples' name in keyword arguments.
+// `S` is the parameter's name in keyword arguments.
 #![allow(non_snake_case)]
 
 use crate::fault::{Fault, Outcome};
@@ -89,7 +89,7 @@ pub(super) const OPS: &[&Op] = &[
 ];
 
 safe! {
-    /// The first element in iteration order, `None` when there is none.
+    /// The first element in iteration order, or `None` when there is none.
     pub first(container: Container) -> Any;
     ordered "a set of several";
     |run| {
@@ -104,7 +104,7 @@ safe! {
 }
 
 safe! {
-    /// The first element of a tuple; `()` for what counts as false.
+    /// The first element of a tuple; `()` for a value that counts as false.
     pub first_t(container: Tuple) -> Any;
     |run| {
         match run.truth(container) {
@@ -115,7 +115,7 @@ safe! {
 }
 
 safe! {
-    /// The first element in iteration order; the empty set for what counts as false.
+    /// The first element in iteration order; the empty set for a value that counts as false.
     pub first_f(container: FrozenSet) -> Any;
     ordered "a set of several";
     |run| {
@@ -126,7 +126,7 @@ safe! {
     }
 }
 
-/// `next(iter(container))`; fails where there is nothing to iterate over.
+/// Returns `next(iter(container))`, and fails for an empty container.
 fn first_of<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<Value<'r>> {
     match container {
         Value::Set(set) => set.first(run)?.ok_or(Fault::StopIteration),
@@ -135,7 +135,7 @@ fn first_of<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<Value<'r>> {
 }
 
 safe! {
-    /// The second element in iteration order, `None` when there is only one.
+    /// The second element in iteration order, or `None` when there is only one.
     pub second(container: Container) -> Any;
     ordered "a set of several";
     |run| {
@@ -155,7 +155,7 @@ safe! {
 }
 
 safe! {
-    /// The last element in iteration order; `()` for what counts as false.
+    /// The last element in iteration order; `()` for a value that counts as false.
     pub last(container: Container) -> Any;
     ordered "a set of several";
     |run| {
@@ -166,7 +166,7 @@ safe! {
     }
 }
 
-/// The final element in iteration order of a container that is not empty.
+/// Returns the last element in iteration order of a container that is not empty.
 fn last_of<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<Value<'r>> {
     match container {
         Value::Set(_) => container::last(run, container),
@@ -175,7 +175,7 @@ fn last_of<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<Value<'r>> {
 }
 
 safe! {
-    /// The last element of a tuple; `()` for what counts as false.
+    /// The last element of a tuple; `()` for a value that counts as false.
     pub last_t(container: Tuple) -> Any;
     |run| {
         match run.truth(container) {
@@ -186,7 +186,7 @@ safe! {
 }
 
 safe! {
-    /// The last element in iteration order; the empty set for what counts as false.
+    /// The last element in iteration order; the empty set for a value that counts as false.
     pub last_f(container: FrozenSet) -> Any;
     ordered "a set of several";
     |run| {
@@ -198,38 +198,39 @@ safe! {
 }
 
 safe! {
-    /// Number of elements.
+    /// The number of elements.
     pub size(container: Container) -> Integer = container::size;
 }
 
 safe! {
-    /// Number of elements, of a tuple by its name but in fact of any container.
+    /// The number of elements. Takes any container, although the name says tuple.
     pub size_t(container: Tuple) -> Integer = container::size;
 }
 
 safe! {
-    /// Number of elements, of a set by its name but in fact of any container.
+    /// The number of elements. Takes any container, although the name says set.
     pub size_f(container: FrozenSet) -> Integer = container::size;
 }
 
 safe! {
-    /// The elements as a tuple, a set's in its iteration order.
+    /// The elements as a tuple; those of a set in its iteration order.
     pub totuple(container: FrozenSet) -> Tuple = container::totuple;
     ordered "a set of several";
 }
 
 safe! {
-    /// The set that holds just this value.
+    /// The set with one value as its only element.
     pub initset(value: Any) -> FrozenSet = container::initset;
 }
 
 safe! {
-    /// The set with one more value.
+    /// The set with one value added.
     pub insert(value: Any, container: FrozenSet) -> FrozenSet = container::insert;
 }
 
 safe! {
-    /// The container without a value, wherever it occurs. nan, equal to nothing, is never removed.
+    /// The container without any element equal to a value. A nan equals nothing, so it is never
+    /// removed.
     pub remove(value: Any, container: Container) -> Container = container::remove;
 }
 
@@ -246,12 +247,12 @@ safe! {
 }
 
 safe! {
-    /// The container without a value, wherever it occurs; of the same kind.
+    /// The container without any element equal to a value, of the same kind.
     pub remove_f(value: Any, container: FrozenSet) -> FrozenSet = container::remove;
 }
 
 safe! {
-    /// The first element that is not the given value, `None` when there is none.
+    /// The first element that differs from a given value, or `None` when there is none.
     pub other(container: Container, value: Any) -> Any;
     ordered "a set with several other elements";
     |run| {
@@ -263,7 +264,7 @@ safe! {
     }
 }
 
-/// The other element of a set of two, for which no order is needed.
+/// Returns the other element of a set of two, which needs no order.
 fn other_of_two<'r>(
     run: &mut Run<'r>,
     container: Value<'r>,
@@ -278,7 +279,7 @@ fn other_of_two<'r>(
 }
 
 safe! {
-    /// The first element that is not the given value, `()` when there is none.
+    /// The first element that differs from a given value, or `()` when there is none.
     pub other_t(container: Tuple, value: Any) -> Any;
     ordered "a set with several other elements";
     |run| {
@@ -295,7 +296,7 @@ safe! {
 }
 
 safe! {
-    /// The first element that is not the given value, the empty set when there is none.
+    /// The first element that differs from a given value, or the empty set when there is none.
     pub other_f(container: FrozenSet, value: Any) -> Any;
     ordered "a set with several other elements";
     |run| {
@@ -311,7 +312,7 @@ safe! {
 }
 
 safe! {
-    /// Both containers' elements, in a container of the first one's kind.
+    /// The elements of two containers, in a container of the first one's kind.
     pub combine(a: Container, b: Container) -> Container = container::combine;
     ordered "a tuple combined with a set of several";
 }
@@ -345,17 +346,19 @@ safe! {
 }
 
 safe! {
-    /// The elements of the first container that are not in the second, in a container of the same kind.
+    /// The elements of the first container that are not in the second, in a container of the same
+    /// kind.
     pub difference(a: FrozenSet, b: FrozenSet) -> FrozenSet = container::difference;
 }
 
 safe! {
-    /// The elements of the first container that are not in the second, in a container of the same kind.
+    /// The elements of the first container that are not in the second, in a container of the same
+    /// kind.
     pub difference_tuple(a: Tuple, b: Tuple) -> Tuple = container::difference;
 }
 
 safe! {
-    /// Another name of `difference_tuple`.
+    /// The same function as `difference_tuple`.
     pub difference_t(a: Tuple, b: Tuple) -> Tuple = difference_tuple;
 }
 
@@ -381,84 +384,78 @@ safe! {
 }
 
 safe! {
-    /// The elements as a tuple, sorted by what a function says of them; equal keys keep their order.
+    /// The elements as a tuple, sorted by a key function; equal keys keep their order.
     pub order(container: Container, compfunc: Callable) -> Tuple = container::order;
     ordered "a set in which two elements have the same key";
 }
 
 safe! {
-    /// A tuple of the same item, so many times.
+    /// A tuple that repeats an item a number of times.
     pub repeat(item: Any, num: C_) -> Tuple = container::repeat;
 }
 
 safe! {
-    /// All members' elements in one container of the outer one's kind.
+    /// The elements of all members, in one container of the outer container's kind.
     pub merge(containers: ContainerContainer) -> Container = container::merge;
     ordered "a tuple that holds a set of several";
 }
 
 safe! {
-    /// All members' elements in one container of the outer one's kind.
+    /// The elements of all members, in one container of the outer container's kind.
     pub merge_f(containers: ContainerContainer) -> Container = container::merge;
     ordered "a tuple that holds a set of several";
 }
 
 safe! {
-    /// All members' elements in one container of the outer one's kind.
+    /// The elements of all members, in one container of the outer container's kind.
     pub merge_t(containers: ContainerContainer) -> Container = container::merge;
     ordered "a tuple that holds a set of several";
 }
 
 safe! {
-    /// The largest element, 0 when there is none.
+    /// The largest element, or 0 when there is none.
     pub maximum(container: IntegerSet) -> Integer = container::maximum;
     ordered "elements that are sets, which compare by inclusion";
 }
 
 safe! {
-    /// The smallest element, 0 when there is none.
+    /// The smallest element, or 0 when there is none.
     pub minimum(container: IntegerSet) -> Integer = container::minimum;
     ordered "elements that are sets, which compare by inclusion";
 }
 
 safe! {
-    /// The largest value that a function takes on the elements; the function's value on 0 when there are
-    /// none.
+    /// The largest value of a function on the elements, or its value on 0 when there are none.
     pub valmax(container: Container, compfunc: Callable) -> Integer = container::valmax;
     ordered "values that are sets, which compare by inclusion";
 }
 
 safe! {
-    /// The largest value that a function takes on the elements; the function's value on 0 when there are
-    /// none.
+    /// The largest value of a function on the elements, or its value on 0 when there are none.
     pub valmax_t(container: Tuple, compfunc: Callable) -> Integer = container::valmax;
     ordered "values that are sets, which compare by inclusion";
 }
 
 safe! {
-    /// The largest value that a function takes on the elements; the function's value on 0 when there are
-    /// none.
+    /// The largest value of a function on the elements, or its value on 0 when there are none.
     pub valmax_f(container: FrozenSet, compfunc: Callable) -> Integer = container::valmax;
     ordered "values that are sets, which compare by inclusion";
 }
 
 safe! {
-    /// The smallest value that a function takes on the elements; the function's value on 0 when there are
-    /// none.
+    /// The smallest value of a function on the elements, or its value on 0 when there are none.
     pub valmin(container: Container, compfunc: Callable) -> Integer = container::valmin;
     ordered "values that are sets, which compare by inclusion";
 }
 
 safe! {
-    /// The smallest value that a function takes on the elements; the function's value on 0 when there are
-    /// none.
+    /// The smallest value of a function on the elements, or its value on 0 when there are none.
     pub valmin_t(container: Tuple, compfunc: Callable) -> Integer = container::valmin;
     ordered "values that are sets, which compare by inclusion";
 }
 
 safe! {
-    /// The smallest value that a function takes on the elements; the function's value on 0 when there are
-    /// none.
+    /// The smallest value of a function on the elements, or its value on 0 when there are none.
     pub valmin_f(container: FrozenSet, compfunc: Callable) -> Integer = container::valmin;
     ordered "values that are sets, which compare by inclusion";
 }
@@ -500,19 +497,20 @@ safe! {
 }
 
 safe! {
-    /// The most frequent element of a tuple; ties go by the order of the set of its elements.
+    /// The most frequent element of a tuple; ties follow the order of the set of its elements.
     pub mostcommon(container: Container) -> Any = container::mostcommon;
     ordered "several elements that are equally frequent";
 }
 
 safe! {
-    /// The most frequent element of a tuple; ties go by the order of the set of its elements.
+    /// The most frequent element of a tuple; ties follow the order of the set of its elements.
     pub mostcommon_t(container: Tuple) -> Any = container::mostcommon;
     ordered "several elements that are equally frequent";
 }
 
 safe! {
-    /// The most frequent element. In a set all are equally frequent: the first one of a set made anew.
+    /// The most frequent element. In a set all elements are equally frequent, and the result is the
+    /// first of a rebuilt set.
     pub mostcommon_f(container: FrozenSet) -> Any;
     ordered "several elements that are equally frequent";
     |run| {
@@ -524,19 +522,20 @@ safe! {
 }
 
 safe! {
-    /// The rarest element of a tuple; ties go by the order of the set of its elements.
+    /// The rarest element of a tuple; ties follow the order of the set of its elements.
     pub leastcommon(container: Container) -> Any = container::leastcommon;
     ordered "several elements that are equally rare";
 }
 
 safe! {
-    /// The rarest element of a tuple; ties go by the order of the set of its elements.
+    /// The rarest element of a tuple; ties follow the order of the set of its elements.
     pub leastcommon_t(container: Tuple) -> Any = container::leastcommon;
     ordered "several elements that are equally rare";
 }
 
 safe! {
-    /// The rarest element. In a set all are equally frequent: the first one of a set made anew.
+    /// The rarest element. In a set all elements are equally frequent, and the result is the first
+    /// of a rebuilt set.
     pub leastcommon_f(container: FrozenSet) -> Any;
     ordered "several elements that are equally rare";
     |run| {
@@ -547,7 +546,7 @@ safe! {
     }
 }
 
-/// The first element of a set that is built once more from a set's elements.
+/// Returns the first element of a set rebuilt from a set's elements.
 fn first_anew<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Outcome<Value<'r>> {
     let all = run.slice_from(0..set.len() as u32)?;
     let anew = run.set_filter(set, all)?;
@@ -590,7 +589,7 @@ safe! {
     }
 }
 
-/// The elements that satisfy a condition, as a set.
+/// Returns the elements that satisfy a condition, as a set.
 fn accepted<'r>(
     run: &mut Run<'r>,
     container: Value<'r>,
@@ -634,7 +633,7 @@ safe! {
 }
 
 safe! {
-    /// The first element that satisfies a condition; the empty set when none does.
+    /// The first element that satisfies a condition, or the empty set when there is none.
     pub extract(container: Container, condition: Callable) -> Any;
     ordered "a set in which several elements satisfy the condition";
     |run| {
@@ -646,7 +645,7 @@ safe! {
 }
 
 safe! {
-    /// The integers from a start up to, not including, a stop, in steps.
+    /// The integers from a start up to but not including a stop, in steps.
     pub interval(start: Integer, stop: Integer, step: Integer) -> Tuple = container::interval;
 }
 
@@ -656,7 +655,7 @@ safe! {
 }
 
 safe! {
-    /// The cell at a location, of a colour.
+    /// The cell at a location with a colour.
     pub ascell(ij: IJ, c: C_) -> Tuple;
     |run| {
         if let (Value::Pair(at), Value::Int(color)) = (ij, c)
@@ -690,18 +689,18 @@ safe! {
 }
 
 safe! {
-    /// All pairs of an element of the first and an element of the second container.
+    /// All pairs of an element of the first and an element of the second container, as a set.
     pub product(a: Container, b: Container) -> FrozenSet = container::product;
 }
 
 safe! {
-    /// The elements of two containers side by side, as a tuple of pairs.
+    /// The elements of two containers paired by position, as a tuple of pairs.
     pub pair(a: Tuple, b: Tuple) -> TupleTuple = container::pair;
     ordered "a set of several";
 }
 
 safe! {
-    /// Locations and colours side by side, as a tuple of cells.
+    /// Locations and colours paired by position, as a tuple of cells.
     pub celltuple(a: Tuple, b: Tuple) -> TupleTuple;
     ordered "a set of several";
     |run| {
@@ -717,12 +716,12 @@ safe! {
 }
 
 safe! {
-    /// The members with just so many elements, as a set.
+    /// The members with a given number of elements, as a set.
     pub sizefilter(container: Container, n: Integer) -> Object = container::sizefilter;
 }
 
 safe! {
-    /// The members with just so many elements, as a tuple.
+    /// The members with a given number of elements, as a tuple.
     pub sizefilter_t(container: Tuple, n: Integer) -> Tuple;
     ordered "a set of several";
     |run| {
@@ -750,7 +749,7 @@ mod tests {
             .run(Dialect::Tokpidjin, &Limits::default(), |run| {
                 let missing = get_nth_t(run, Value::EMPTY_TUPLE, Value::Int(0))?;
                 let twice = run.tuple(&[missing, missing, Value::Int(1)])?;
-                // Membership goes by identity first, removal by `!=`.
+                // Membership tests identity first, removal uses `!=`.
                 assert!(run.contains(missing, twice)?);
                 let left = remove(run, missing, twice)?;
                 assert_eq!(run.tuple_len(left), Some(3));
@@ -761,7 +760,7 @@ mod tests {
                 assert_eq!((run.len(set)?, run.len(left)?), (1, 1));
                 let rest = difference(run, set, twice)?;
                 assert_eq!(run.len(rest)?, 0);
-                // A nan that arithmetic made is another one.
+                // A nan made by arithmetic is another object.
                 let made = run.add(missing, Value::Int(1))?;
                 assert!(!run.contains(made, twice)?);
                 Ok::<_, Fault>(())

@@ -1,8 +1,8 @@
 //! The ends and corners of patches.
 //!
-//! The plain names take both kinds of patch, `_i` locations and `_o` objects: they differ in how they come
-//! by the locations. A patch of their kind in compact form knows its bounding box; for anything else the
-//! locations are looked at one by one.
+//! The plain names take both kinds of patch, `_i` locations and `_o` objects: they differ in how
+//! they find the locations. A patch of the right kind in compact form knows its bounding box; for
+//! any other argument the locations are visited one by one.
 
 use std::cmp::Ordering::{self, Greater, Less};
 
@@ -45,9 +45,9 @@ pub(super) const OPS: &[&Op] = &[
     &corners::OP,
 ];
 
-/// How a family of variants reads a patch.
+/// The way a family of variants reads a patch.
 struct Reading {
-    /// Is it a patch of the right kind, in compact form?
+    /// Tests whether it is a patch of the right kind, in compact form.
     fits: fn(Value<'_>) -> bool,
     toindices: Measure,
 }
@@ -65,7 +65,8 @@ const OBJECT: Reading = Reading {
     toindices: toindices_o,
 };
 
-/// An end of anything that is no patch of the right kind; nan for something that counts as false.
+/// Returns an end of any value that is not a patch of the right kind; nan for one that counts as
+/// false.
 #[cold]
 fn odd_end<'r>(
     run: &mut Run<'r>,
@@ -81,7 +82,7 @@ fn odd_end<'r>(
     extreme_of(run, locations, axis, wanted)
 }
 
-/// A corner of anything that is no patch of the right kind.
+/// Returns a corner of any value that is not a patch of the right kind.
 #[cold]
 fn odd_corner<'r>(
     run: &mut Run<'r>,
@@ -93,7 +94,7 @@ fn odd_corner<'r>(
     corner_of(run, locations, rows, columns)
 }
 
-/// The three variants of an end.
+/// Declares the three variants of an end.
 macro_rules! end {
     (
         $what:literal, $same:ident, $axis:expr, $wanted:expr;
@@ -127,8 +128,8 @@ end! { "The smallest column", leftmost, Axis::Column, Less; leftmost, leftmost_i
 end! { "The largest column", rightmost, Axis::Column, Greater; rightmost, rightmost_i, rightmost_o, true, false }
 
 safe! {
-    /// An end of a patch by its code: lowest row, highest row, first column, last column; `None` for
-    /// another code.
+    /// An end of a patch by its code: lowest row, highest row, first column, last column. `None`
+    /// for another code.
     pub col_row(patch: Patch, r#type: R4) -> Integer;
     |run| {
         match r#type.integral() {
@@ -141,7 +142,7 @@ safe! {
     }
 }
 
-/// The three variants of a corner.
+/// Declares the three variants of a corner.
 macro_rules! corner {
     (
         $what:literal, $same:ident, $rows:expr, $columns:expr;
@@ -175,8 +176,8 @@ corner! { "The lower left corner", llcorner, Greater, Less; llcorner, llcorner_i
 corner! { "The lower right corner", lrcorner, Greater, Greater; lrcorner, lrcorner_i, lrcorner_o }
 
 safe! {
-    /// A corner of a patch by its code: upper left, upper right, lower left, lower right; upper left for
-    /// another code.
+    /// A corner of a patch by its code: upper left, upper right, lower left, lower right. The upper
+    /// left one for another code.
     pub corner(patch: Patch, r#type: R4) -> IJ;
     |run| {
         match r#type.integral() {

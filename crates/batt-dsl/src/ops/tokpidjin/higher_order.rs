@@ -1,5 +1,5 @@
-//! Functions that take or make functions. A closure fails as in arc-dsl; the function that calls it falls
-//! back.
+//! Functions that take or make functions. A closure fails as in arc-dsl, and the primitive that
+//! calls it falls back.
 
 use crate::fault::{Fault, Outcome};
 use crate::ops::container::{self, merge_tuple};
@@ -35,17 +35,17 @@ pub(super) const OPS: &[&Op] = &[
 ];
 
 safe! {
-    /// The function that applies the inner function, then the outer.
+    /// The composition of two functions: the inner one is applied first.
     pub compose(outer: Callable, inner: Callable) -> Callable = higher_order::compose;
 }
 
 safe! {
-    /// The function that applies three functions, the last one first.
+    /// The composition of three functions: the last one is applied first.
     pub chain(h: Callable, g: Callable, f: Callable) -> Callable = higher_order::chain;
 }
 
 safe! {
-    /// The condition that a function gives the target value.
+    /// The function that tests whether another function's value equals a target.
     pub matcher(function: Callable, target: Any) -> Callable = higher_order::matcher;
 }
 
@@ -60,8 +60,8 @@ safe! {
 }
 
 safe! {
-    /// The function applied over and over, so many times. Less than once, or too often, gives a function that
-    /// fails.
+    /// The function applied a number of times in a row. A number below one, or one that is too
+    /// large, gives a function that fails.
     pub power(function: Callable, n: Integer) -> Callable;
     |run| {
         match (n.integral(), n) {
@@ -69,8 +69,8 @@ safe! {
             (Some(n), _) if (2..MOST_TIMES).contains(&n) => {
                 run.closure(1, Form::Power(function, n as u32))
             }
-            // The original counts down until its stack is full. What the innermost call gives then is `()`, not a
-            // function, and it becomes the innermost of those to be composed.
+            // The original counts down until its stack is full. The innermost call then returns
+            // `()`, which is not a function, and it becomes the innermost of the composed ones.
             (Some(_), _) | (None, Value::Float(_)) => {
                 run.closure(1, Form::Compose(function, Value::EMPTY_TUPLE))
             }
@@ -79,21 +79,22 @@ safe! {
     }
 }
 
-/// Counting down from here fills the stack: CPython's limit is a thousand calls, and each step takes two.
+/// Counting down from here fills the stack: CPython's limit is a thousand frames, and each step
+/// takes two.
 const MOST_TIMES: i64 = 495;
 
 safe! {
-    /// The function that gives an outer function the values of two functions.
+    /// The function that applies an outer function to the values of two inner ones.
     pub fork(outer: Callable, a: Callable, b: Callable) -> Callable = higher_order::fork;
 }
 
 safe! {
-    /// A function's values on all elements, in a container of the same kind.
+    /// The values of a function on all elements, in a container of the same kind.
     pub apply(function: Callable, container: Container) -> Container = higher_order::apply;
 }
 
 safe! {
-    /// A function's values on all elements, always as a tuple.
+    /// The values of a function on all elements, always as a tuple.
     pub apply_t(function: Callable, container: Tuple) -> Tuple;
     ordered "a set of several";
     |run| {
@@ -105,7 +106,7 @@ safe! {
     }
 }
 
-/// A function's values on all elements, in iteration order.
+/// Returns the values of a function on all elements, in iteration order.
 fn images_in_order<'r>(
     run: &mut Run<'r>,
     function: Value<'r>,
@@ -116,17 +117,17 @@ fn images_in_order<'r>(
 }
 
 safe! {
-    /// A function's values on all elements, in a container of the same kind.
+    /// The values of a function on all elements, in a container of the same kind.
     pub apply_f(function: Callable, container: FrozenSet) -> FrozenSet = higher_order::apply;
 }
 
 safe! {
-    /// The values of several functions on one value, in a container of the functions' kind.
+    /// The values of several functions on one argument, in a container of the functions' kind.
     pub rapply(functions: Container, value: Any) -> Container = higher_order::rapply;
 }
 
 safe! {
-    /// The values of several functions on one value, always as a tuple.
+    /// The values of several functions on one argument, always as a tuple.
     pub rapply_t(functions: Tuple, value: Any) -> Tuple;
     ordered "a set of several";
     |run| {
@@ -136,16 +137,16 @@ safe! {
 }
 
 safe! {
-    /// The values of several functions on one value, in a container of the functions' kind.
+    /// The values of several functions on one argument, in a container of the functions' kind.
     pub rapply_f(functions: FrozenSet, value: Any) -> FrozenSet = higher_order::rapply;
 }
 
 safe! {
-    /// A function's values on all elements, merged. The result is of the container's kind.
+    /// The values of a function on all elements, merged into one container of the container's kind.
     pub mapply(function: Callable, container: ContainerContainer) -> FrozenSet;
     ordered "a tuple, on whose elements the function gives sets of several";
     |run| {
-        // Both `apply` and `merge` fall back to `()`, and nothing merged is `()` again.
+        // Both `apply` and `merge` fall back to `()`, and `()` merged is `()` again.
         match higher_order::mapply(run, function, container) {
             Ok(merged) => Ok(merged),
             Err(fault) => run.fall_back(fault, Fallback::EmptyTuple),
@@ -154,7 +155,7 @@ safe! {
 }
 
 safe! {
-    /// A function's values on all elements, merged into a tuple.
+    /// The values of a function on all elements, merged into a tuple.
     pub mapply_t(function: Callable, container: Tuple) -> Tuple;
     ordered "a set of several, given or produced";
     |run| {
@@ -164,13 +165,13 @@ safe! {
 }
 
 safe! {
-    /// A function's values on all elements, merged. The result is of the container's kind.
+    /// The values of a function on all elements, merged into one container of the container's kind.
     pub mapply_f(function: Callable, container: FrozenSet) -> FrozenSet;
     ordered "a tuple, on whose elements the function gives sets of several";
     |run| {
         let members = Members::of(run, container)?;
-        // A value that is missing makes `apply_f` fall back to the empty set, one that is no container makes
-        // `merge_f` fall back to `()`.
+        // A missing value makes `apply_f` fall back to the empty set; a value that is not a
+        // container makes `merge_f` fall back to `()`.
         let images = run.in_frames(3, |run| members.map(run, function))?;
         let merged = match members {
             Members::Set(set) => run.set_merge(Walk::Mapped(set), images).map(Value::Set),
@@ -184,19 +185,20 @@ safe! {
 }
 
 safe! {
-    /// A function's values on the elements of two containers side by side, as a tuple.
+    /// The values of a function on the elements of two containers paired by position, as a tuple.
     pub papply(function: Callable, a: Tuple, b: Tuple) -> Tuple = higher_order::papply;
     ordered "a set of several";
 }
 
 safe! {
-    /// A function's values on the elements of two containers side by side, merged into a tuple.
+    /// The values of a function on the elements of two containers paired by position, merged into a
+    /// tuple.
     pub mpapply(function: Callable, a: Tuple, b: Tuple) -> Tuple = higher_order::mpapply;
     ordered "a set of several, given or produced";
 }
 
 safe! {
-    /// A function's values on all pairs of elements of two containers, as a set.
+    /// The values of a function on all pairs of elements of two containers, as a set.
     pub prapply(function: Any, a: Container, b: Container) -> FrozenSet = higher_order::prapply;
 }
 
@@ -210,7 +212,7 @@ mod tests {
     use crate::run::{Limits, Workspace};
     use crate::table::OpId;
 
-    /// What `power(increment, n)(0)` gives.
+    /// Evaluates `power(increment, n)(0)`.
     fn raised(n: OwnedValue) -> Outcome<Option<i64>> {
         Workspace::new().run(Dialect::Tokpidjin, &Limits::default(), |run| {
             let n = run.from_owned(&n)?;
@@ -226,20 +228,20 @@ mod tests {
         }
         assert_eq!(raised(Bool(true)), Ok(Some(1)));
         assert_eq!(raised(Float(OwnedFloat::new(3.0))), Ok(Some(3)));
-        // The original runs into its stack limit: what comes back is a function that fails.
+        // The original fills its stack and returns a function that fails.
         for n in [0, -1, 1_000_000] {
             assert_eq!(raised(Int(n)), Err(Fault::Type));
         }
         for x in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 2.5] {
             assert_eq!(raised(Float(OwnedFloat::new(x))), Err(Fault::Type));
         }
-        // Anything else is an error at once: the function that gives `()`.
+        // Any other value is an error at once, so the result is the function that gives `()`.
         assert_eq!(raised(OwnedValue::None), Ok(None));
         assert_eq!(raised(Tuple(Vec::new())), Ok(None));
     }
 
     #[test]
-    fn what_is_no_function_is_bound_to_the_fallback() {
+    fn binding_a_value_that_is_not_a_function_gives_the_fallback() {
         Workspace::new()
             .run(Dialect::Tokpidjin, &Limits::default(), |run| {
                 let fallback = rbind(run, Value::Int(5), Value::Int(1))?;
@@ -254,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_is_no_failure_to_fall_back_from() {
+    fn a_limit_is_not_replaced_by_a_fallback() {
         Workspace::new()
             .run(Dialect::Tokpidjin, &Limits::default(), |run| {
                 let huge = run.int_pair(i64::MAX, 0)?;

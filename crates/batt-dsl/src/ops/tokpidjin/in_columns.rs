@@ -1,7 +1,7 @@
-//! The primitives of the dialect that [columns](crate::ops::columns) go through.
+//! The primitives of the dialect that work on [columns](crate::ops::columns).
 //!
-//! All of them do with numbers and tuples of two what arc-dsl's do: what sets them apart is about empty containers, floats and
-//! what else is missing, none of which gets into a column.
+//! On numbers and tuples of two all of them do what arc-dsl's do. They differ on empty containers,
+//! floats and other missing values, none of which occurs in a column.
 
 use std::cmp::Ordering::{Greater, Less};
 

@@ -1,4 +1,4 @@
-//! Lines, boxes, and the single cell of a grid.
+//! Lines, boxes, and the value at a location of a grid.
 
 use super::extremes::{leftmost, lowermost, lrcorner, rightmost, ulcorner, uppermost};
 use super::patch::{is_empty, is_empty_tuple, is_nothing, is_patch, nothing, toindices};
@@ -24,7 +24,7 @@ pub(super) const OPS: &[&Op] = &[
 ];
 
 safe! {
-    /// The straight line between two points, both included; empty if there is none.
+    /// The straight line between two locations, both included, or the empty set if there is none.
     pub connect(a: IJ, b: IJ) -> Indices;
     |run| {
         match (a, b) {
@@ -34,8 +34,8 @@ safe! {
     }
 }
 
-/// The line between two points of any kind. There are no numbers between floats, but two points may share
-/// one, and a nan loses every comparison.
+/// Returns the line between two locations of any kind. There are no numbers between floats, but two
+/// locations may share one, and a nan loses every comparison.
 fn odd_line<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>) -> Outcome<Value<'r>> {
     let (ai, aj) = run.unpack2(a)?;
     let (bi, bj) = run.unpack2(b)?;
@@ -69,7 +69,7 @@ fn odd_line<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>) -> Outcome<Value<
 }
 
 safe! {
-    /// The line from a point on, 42 times the direction long.
+    /// The line from a location on, 42 times the direction long.
     pub shoot(start: IJ, direction: IJ) -> Indices;
     |run| {
         if let (Value::Pair(_), Value::Pair(_)) = (start, direction) {
@@ -111,7 +111,7 @@ safe! {
 /// Two values.
 type Two<'r> = (Value<'r>, Value<'r>);
 
-/// The upper left and the lower right corner.
+/// Returns the upper left and the lower right corner.
 fn corners_of<'r>(run: &mut Run<'r>, patch: Value<'r>) -> Outcome<(Two<'r>, Two<'r>)> {
     let from = ulcorner(run, patch)?;
     let from = run.unpack2(from)?;
@@ -121,7 +121,7 @@ fn corners_of<'r>(run: &mut Run<'r>, patch: Value<'r>) -> Outcome<(Two<'r>, Two<
 }
 
 safe! {
-    /// The locations of the bounding box that the patch leaves free.
+    /// The locations of the bounding box that the patch does not cover.
     pub delta(patch: Patch) -> Indices;
     |run| {
         if is_patch(patch) {
@@ -173,8 +173,8 @@ safe! {
     }
 }
 
-/// The outline of the bounding box of anything, grown by `by` on every side. What has no bounding box
-/// counts as lying at the origin.
+/// Returns the outline of the bounding box of anything, grown by `by` on every side. A value
+/// without a bounding box counts as lying at the origin.
 fn resized_box<'r>(run: &mut Run<'r>, patch: Value<'r>, by: i64) -> Outcome<Value<'r>> {
     if is_empty(run, patch) {
         return nothing(run);
@@ -188,7 +188,7 @@ fn resized_box<'r>(run: &mut Run<'r>, patch: Value<'r>, by: i64) -> Outcome<Valu
 }
 
 safe! {
-    /// The value of a grid at a location, minus infinity outside the grid.
+    /// The value of a grid at a location, or minus infinity outside the grid.
     pub index(grid: Grid, loc: IJ) -> Integer;
     |run| {
         let outside = Value::float(f64::NEG_INFINITY);
@@ -206,7 +206,7 @@ mod tests {
     use crate::run::{Limits, Workspace};
 
     #[test]
-    fn a_line_to_nowhere_ends_where_it_starts() {
+    fn a_line_without_direction_ends_at_its_start() {
         Workspace::new()
             .run(Dialect::Tokpidjin, &Limits::default(), |run| {
                 let here = run.int_pair(1, 4)?;

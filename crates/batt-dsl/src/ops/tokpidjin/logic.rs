@@ -28,13 +28,14 @@ safe! {
 }
 
 safe! {
-    /// Whether two values are equal. nan equals nothing, but a container that holds it equals itself.
+    /// Whether two values are equal. A nan equals nothing, but a container that holds it equals
+    /// itself.
     pub equality(a: Any, b: Any) -> Boolean = logic::equality;
 }
 
 safe! {
-    /// Whether a container has an element equal to a value. It finds the nan that stands for a missing
-    /// number.
+    /// Whether a container has an element equal to a value. It finds the nan that stands for a
+    /// missing number.
     pub contained(value: Any, container: Container) -> Boolean = logic::contained;
 }
 

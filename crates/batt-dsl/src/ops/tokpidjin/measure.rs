@@ -1,4 +1,4 @@
-//! Measures of grids and patches, and how two patches lie to each other.
+//! Measures of grids and patches, and how two patches lie relative to each other.
 
 use super::extremes::{
     leftmost, leftmost_i, leftmost_o, lowermost, lowermost_i, lowermost_o, rightmost, rightmost_i,
@@ -10,7 +10,7 @@ use crate::ops::measure::{self, Axis, MAX_MOVES, Measure};
 use crate::ops::segmentation;
 use crate::run::Run;
 use crate::table::Op;
-use crate::value::{Pair, Value};
+use crate::value::{IntPair, Value};
 
 const FAMILY: &str = "measure";
 
@@ -46,7 +46,7 @@ pub(super) const OPS: &[&Op] = &[
     &vperiod::OP,
 ];
 
-/// How far apart two ends of a patch are, both included; 0 for an empty one.
+/// Returns the distance between two ends of a patch, both included; 0 for an empty one.
 #[cold]
 fn extent<'r>(run: &mut Run<'r>, piece: Value<'r>, [from, to]: [Measure; 2]) -> Outcome<Value<'r>> {
     if run.len(piece)? == 0 {
@@ -58,7 +58,8 @@ fn extent<'r>(run: &mut Run<'r>, piece: Value<'r>, [from, to]: [Measure; 2]) -> 
     run.add(distance, Value::Int(1))
 }
 
-/// A measure that is arc-dsl's for patches that fit, and otherwise the distance of two ends.
+/// Declares a measure that is arc-dsl's for compact patches, and otherwise the distance of two
+/// ends.
 macro_rules! extent {
     ($doc:literal, $name:ident($param:ident: $ty:ident), $fits:ident, $same:ident, $from:ident, $to:ident) => {
         safe! {
@@ -75,7 +76,7 @@ macro_rules! extent {
 }
 
 safe! {
-    /// The number of rows of a grid: of elements of a container.
+    /// The number of rows of a grid, or of elements of a container.
     pub height_t(piece: Tuple) -> Integer;
     |run| { Ok(Value::Int(run.len(piece)? as i64)) }
 }
@@ -85,7 +86,7 @@ extent! { "The number of rows of locations.", height_i(piece: Indices), is_indic
 extent! { "The number of rows of an object.", height_o(piece: Object), is_object, height, uppermost_o, lowermost_o }
 
 safe! {
-    /// The number of columns of a grid: of its first row.
+    /// The number of columns of a grid, taken from its first row.
     pub width_t(piece: Tuple) -> Integer;
     |run| {
         if !run.truth(piece) {
@@ -95,7 +96,7 @@ safe! {
     }
 }
 
-/// The length of the first row of a grid.
+/// Returns the length of the first row of a grid.
 fn first_len<'r>(run: &mut Run<'r>, grid: Value<'r>) -> Outcome<i64> {
     if let Value::Grid(grid) = grid {
         return Ok(grid.width as i64);
@@ -127,7 +128,7 @@ safe! {
 }
 
 safe! {
-    /// Is the grid higher than wide?
+    /// Whether the grid is higher than wide.
     pub portrait_t(grid: Grid) -> Boolean;
     |run| {
         let (height, width) = (height_t(run, grid)?, width_t(run, grid)?);
@@ -136,7 +137,7 @@ safe! {
 }
 
 safe! {
-    /// Is the patch higher than wide?
+    /// Whether the patch is higher than wide.
     pub portrait_f(patch: Patch) -> Boolean;
     |run| {
         let (height, width) = (height_f(run, patch)?, width_f(run, patch)?);
@@ -145,7 +146,7 @@ safe! {
 }
 
 safe! {
-    /// Is the grid as high as wide?
+    /// Whether the grid is as high as wide.
     pub square_t(grid: Grid) -> Boolean;
     |run| {
         let height = run.len(grid)? as i64;
@@ -154,7 +155,7 @@ safe! {
 }
 
 safe! {
-    /// Does the patch fill a square box? An empty one does.
+    /// Whether the patch fills a square box. True for an empty one.
     pub square_f(patch: Patch) -> Boolean;
     |run| {
         if is_patch(patch) {
@@ -167,7 +168,7 @@ safe! {
     }
 }
 
-/// Is a patch as long as it has elements, and one wide?
+/// Says whether a patch is as long as it has elements, and one wide.
 fn is_line<'r>(
     run: &mut Run<'r>,
     patch: Value<'r>,
@@ -183,25 +184,25 @@ fn is_line<'r>(
 }
 
 safe! {
-    /// Are the locations a vertical line without gaps?
+    /// Whether the locations are a vertical line without gaps.
     pub vline_i(patch: Indices) -> Boolean;
     |run| { is_line(run, patch, [height_i, width_i]) }
 }
 
 safe! {
-    /// Is the object a vertical line without gaps?
+    /// Whether the object is a vertical line without gaps.
     pub vline_o(patch: Object) -> Boolean;
     |run| { is_line(run, patch, [height_o, width_o]) }
 }
 
 safe! {
-    /// Are the locations a horizontal line without gaps?
+    /// Whether the locations are a horizontal line without gaps.
     pub hline_i(patch: Indices) -> Boolean;
     |run| { is_line(run, patch, [width_i, height_i]) }
 }
 
 safe! {
-    /// Is the object a horizontal line without gaps?
+    /// Whether the object is a horizontal line without gaps.
     pub hline_o(patch: Object) -> Boolean;
     |run| { is_line(run, patch, [width_o, height_o]) }
 }
@@ -225,7 +226,8 @@ safe! {
     }
 }
 
-/// Is it the nan that stands for a missing number? A nan that arithmetic made is another.
+/// Says whether it is the nan that stands for a missing number. A nan made by arithmetic is another
+/// object.
 fn is_missing(v: Value<'_>) -> bool {
     matches!((v, Value::NAN), (Value::Float(x), Value::Float(nan)) if x.is(nan))
 }
@@ -244,7 +246,8 @@ safe! {
 }
 
 safe! {
-    /// The direction from one patch to another, by their centres: a step in one of eight directions.
+    /// The direction from one patch to another by their centres: one step in one of eight
+    /// directions.
     pub position(a: Patch, b: Patch) -> IJ;
     |run| {
         if is_patch(a) && is_patch(b) {
@@ -254,34 +257,34 @@ safe! {
         let (bi, bj) = center_of_indices(run, b)?;
         if run.eq(ai, bi) {
             let j = towards(run, aj, bj)?;
-            return Ok(Value::pair(Pair::new(0, j)));
+            return Ok(Value::pair(IntPair::new(0, j)));
         }
         let i = towards(run, ai, bi)?;
         if run.eq(aj, bj) {
-            return Ok(Value::pair(Pair::new(i, 0)));
+            return Ok(Value::pair(IntPair::new(i, 0)));
         }
         if i < 0 && !run.lt(bi, ai)? {
-            // With a nan there is no direction.
+            // A nan has no direction.
             return Ok(Value::None);
         }
         let j = towards(run, aj, bj)?;
-        Ok(Value::pair(Pair::new(i, j)))
+        Ok(Value::pair(IntPair::new(i, j)))
     }
 }
 
-/// The centre of the locations of anything.
+/// Returns the centre of the locations of any value.
 fn center_of_indices<'r>(run: &mut Run<'r>, patch: Value<'r>) -> Outcome<(Value<'r>, Value<'r>)> {
     let locations = toindices(run, patch)?;
     let center = center(run, locations)?;
     run.unpack2(center)
 }
 
-/// A step forward if the one is before the other, otherwise a step back.
+/// Returns a step forward if the first number is less than the second, otherwise a step back.
 fn towards<'r>(run: &mut Run<'r>, from: Value<'r>, to: Value<'r>) -> Outcome<i16> {
     Ok(if run.lt(from, to)? { 1 } else { -1 })
 }
 
-/// Have two patches of any kind a row or column in common?
+/// Says whether two patches of any kind have a row or column in common.
 fn matching<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>, axis: Axis) -> Outcome<Value<'r>> {
     let a = toindices(run, a)?;
     let a = measure::coordinates(run, a, axis)?;
@@ -291,7 +294,7 @@ fn matching<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>, axis: Axis) -> Ou
 }
 
 safe! {
-    /// Do two patches have a row in common?
+    /// Whether two patches have a row in common.
     pub hmatching(a: Patch, b: Patch) -> Boolean;
     |run| {
         if is_patch(a) && is_patch(b) {
@@ -302,7 +305,7 @@ safe! {
 }
 
 safe! {
-    /// Do two patches have a column in common?
+    /// Whether two patches have a column in common.
     pub vmatching(a: Patch, b: Patch) -> Boolean;
     |run| {
         if is_patch(a) && is_patch(b) {
@@ -313,7 +316,7 @@ safe! {
 }
 
 safe! {
-    /// The distance of two patches; infinite if one has no elements or is no container.
+    /// The distance of two patches; infinite if one has no elements or is not a container.
     pub manhattan(a: Patch, b: Patch) -> Integer;
     |run| {
         if is_patch(a) && is_patch(b) {
@@ -327,7 +330,7 @@ safe! {
 }
 
 safe! {
-    /// Do two patches touch: is their distance 1?
+    /// Whether two patches touch: their distance is 1.
     pub adjacent(a: Patch, b: Patch) -> Boolean;
     |run| {
         if is_patch(a) && is_patch(b) {
@@ -339,13 +342,14 @@ safe! {
 }
 
 safe! {
-    /// Does the bounding box of a patch touch the border of the grid from inside?
+    /// Whether the bounding box of a patch touches the border of a grid from inside.
     pub bordering(patch: Patch, grid: Grid) -> Boolean;
     |run| { measure::borders(run, patch, grid, [uppermost, leftmost, lowermost, rightmost]) }
 }
 
 safe! {
-    /// The vector that moves a patch until it touches another. Without a destination, the source itself.
+    /// The vector that moves a patch until it touches another. Without a destination it is the
+    /// source itself.
     pub gravitate(source: Patch, destination: Patch) -> IJ;
     |run| {
         if is_patch(source) && is_patch(destination) {
@@ -360,9 +364,9 @@ safe! {
         let (to_i, to_j) = run.unpack2(to)?;
         let vertical = vmatching(run, source, destination)?;
         let step = if run.truth(vertical) {
-            Pair::new(towards(run, from_i, to_i)?, 0)
+            IntPair::new(towards(run, from_i, to_i)?, 0)
         } else {
-            Pair::new(0, towards(run, from_j, to_j)?)
+            IntPair::new(0, towards(run, from_j, to_j)?)
         };
         let (mut moved, mut moves) = (source, 0);
         while (moves as u32) < MAX_MOVES {
@@ -373,12 +377,13 @@ safe! {
             moves += 1;
             moved = shift(run, moved, Value::pair(step))?;
         }
-        Ok(Value::pair(Pair::new(step.i * moves, step.j * moves)))
+        Ok(Value::pair(IntPair::new(step.i * moves, step.j * moves)))
     }
 }
 
 safe! {
-    /// The smallest shift to the left that maps an object into itself, as far as it stays; else its width.
+    /// The smallest shift to the left that maps the remaining part of an object into itself, or
+    /// else its width.
     pub hperiod(obj: Object) -> Integer;
     |run| {
         let normed = normalize(run, obj)?;
@@ -387,7 +392,8 @@ safe! {
 }
 
 safe! {
-    /// The smallest shift upward that maps an object into itself, as far as it stays; else its height.
+    /// The smallest shift upward that maps the remaining part of an object into itself, or else its
+    /// height.
     pub vperiod(obj: Object) -> Integer;
     |run| {
         let normed = normalize(run, obj)?;

@@ -1,4 +1,5 @@
-//! Mirror images, rotations and scaling of grids (`_t`), patches (`_f`), locations (`_i`) and objects (`_o`).
+//! Mirror images, rotations and scaling of grids (`_t`), patches (`_f`), locations (`_i`) and
+//! objects (`_o`).
 
 use super::extremes::{lrcorner, ulcorner};
 use super::patch::{is_empty, is_indices, is_object, is_patch, shift};
@@ -40,7 +41,7 @@ pub(super) const OPS: &[&Op] = &[
     &downscale::OP,
 ];
 
-/// Which way to mirror.
+/// A direction to mirror in.
 #[derive(Clone, Copy)]
 enum Way {
     Horizontal,
@@ -48,7 +49,7 @@ enum Way {
     Diagonal,
 }
 
-/// The mirror image of anything taken for cells or for locations.
+/// Mirrors any value taken for cells or for locations.
 #[cold]
 fn odd_image<'r>(run: &mut Run<'r>, patch: Value<'r>, cells: bool, way: Way) -> Outcome<Value<'r>> {
     let upper = ulcorner(run, patch)?;
@@ -75,13 +76,13 @@ fn odd_image<'r>(run: &mut Run<'r>, patch: Value<'r>, cells: bool, way: Way) -> 
     })
 }
 
-/// A set has no last row to begin with.
+/// A set has no last row to begin with, so this fails.
 fn no_sequence<'r>(_run: &mut Run<'r>, _grid: Value<'r>) -> Outcome<Value<'r>> {
     Err(Fault::Type)
 }
 
-/// The four variants of a mirror. That of grids takes a set for one unless rows have to be walked
-/// backwards.
+/// Declares the four variants of a mirror. The grid variant takes a set for a grid unless rows have
+/// to be read backwards.
 macro_rules! mirror {
     (
         $which:literal, $same:ident, $way:expr;
@@ -174,23 +175,24 @@ safe! {
 }
 
 safe! {
-    /// The grid turned by a quarter, clockwise.
+    /// The grid rotated by a quarter turn, clockwise.
     pub rot90(grid: Grid) -> Grid = mirror::rot90;
 }
 
 safe! {
-    /// The grid turned by half.
+    /// The grid rotated by a half turn.
     pub rot180(grid: Grid) -> Grid = mirror::rot180;
 }
 
 safe! {
-    /// The grid turned by a quarter, anticlockwise.
+    /// The grid rotated by a quarter turn, anticlockwise.
     pub rot270(grid: Grid) -> Grid = mirror::rot270;
 }
 
 safe! {
-    /// A grid mirrored or turned, by a code: top to bottom, main diagonal, left to right, other diagonal, a
-    /// quarter clockwise, half, a quarter anticlockwise; unchanged for another code.
+    /// A grid mirrored or rotated, by a code: top to bottom, main diagonal, left to right, other
+    /// diagonal, a quarter turn clockwise, a half turn, a quarter turn anticlockwise. Unchanged for
+    /// another code.
     pub mir_rot_t(grid: Grid, r#type: A8) -> Grid;
     |run| {
         match r#type.integral() {
@@ -207,8 +209,8 @@ safe! {
 }
 
 safe! {
-    /// A patch mirrored, by a code: top to bottom, main diagonal, left to right, other diagonal; unchanged for
-    /// another code.
+    /// A patch mirrored, by a code: top to bottom, main diagonal, left to right, other diagonal.
+    /// Unchanged for another code.
     pub mir_rot_f(patch: Patch, r#type: A4) -> Patch;
     |run| {
         match r#type.integral() {
@@ -239,7 +241,8 @@ safe! {
         if is_object(obj) {
             return mirror::upscale(run, obj, factor);
         }
-        // Whatever is no cell fails sooner or later. Sooner, for to move it to the origin may take numbers that we do not have.
+        // A value that is not a cell fails sooner or later. It fails sooner here, because moving it
+        // to the origin may take numbers beyond 64 bits.
         for &cell in run.items(obj)? {
             if run.len(cell)? != 3 {
                 return Err(Fault::Value);

@@ -2,15 +2,16 @@
 //!
 //! Most functions are arc-dsl's under another name. Three things hold for all of them:
 //!
-//! - None ever fails. Where the body would raise, the result is the [`Fallback`] that follows from the
-//!   hints, and whoever calls another function of the dialect inside its body gets that function's
-//!   fallback. The [`safe!`] macro sees to both. Limits of a run still end it.
-//! - Cells are `(i, j, colour)`. The run knows ([`Run::triples`](crate::run::Run)); compact cells and
-//!   all code over them are shared with arc-dsl.
-//! - Floats occur: nan and the infinities stand for what is missing.
+//! - They never fail. Where the body would raise, the result is the [`Fallback`] that follows from
+//!   the hints. A body that calls another function of the dialect gets that function's fallback.
+//!   The [`safe!`] macro ensures both. Limits of a run still end it.
+//! - Cells are `(i, j, colour)`. The run knows this ([`Run::triples`](crate::run::Run)); compact
+//!   cells and all code over them are shared with arc-dsl.
+//! - Floats occur: nan and the infinities stand for missing values.
 //!
-//! A function that is written `= path` *is* that function of arc-dsl. Where only odd arguments tell the
-//! two apart, the body hands well-formed ones to arc-dsl's code and treats the odd ones itself.
+//! A function written as `= path` *is* that function of arc-dsl. Where the two differ only for odd
+//! arguments, the body passes well-formed arguments to arc-dsl's code and handles the odd ones
+//! itself.
 
 use super::{concat, count};
 use crate::table::Op;
@@ -29,8 +30,8 @@ use crate::table::Op;
 /// }
 /// ```
 ///
-/// expands to a function `size_t(run, container)` whose only faults are the limits of the run, and a
-/// table entry `size_t::OP`. The last of three parameters may be one that callers can leave out,
+/// expands to a function `size_t(run, container)` whose only faults are the limits of the run, and
+/// a table entry `size_t::OP`. The last of three parameters may be one that callers can leave out,
 /// `key: Any = None`; the body gets an `Option`.
 macro_rules! safe {
     (
@@ -59,8 +60,8 @@ macro_rules! safe {
                 $b: $b_ty, $crate::value::Value<'r>;
                 $c: $c_ty, Option<$crate::value::Value<'r>>
             ] $returns [$($order)?]
-            [Code::TwoOrThree(|run, $a, $b, $c| Returned::new(super::$name(run, $a, $b, $c)))]
-            [Code::TwoOrThree(|run, $a, $b, $c| {
+            [OpCode::TwoOrThree(|run, $a, $b, $c| Returned::new(super::$name(run, $a, $b, $c)))]
+            [OpCode::TwoOrThree(|run, $a, $b, $c| {
                 run.profiled(&OP, |run| Returned::new(super::$name(run, $a, $b, $c)))
             })]
             $run $body
@@ -105,9 +106,9 @@ macro_rules! safe {
 
         #[doc(hidden)]
         pub mod $name {
-            use $crate::table::{Code, Fallback, Op, Param, Type};
+            use $crate::table::{OpCode, Fallback, Op, OpParam, Type};
             use $crate::value::Returned;
-            const PARAMS: &[Param] = &[$(Param {
+            const PARAMS: &[OpParam] = &[$(OpParam {
                 name: $crate::table::unescaped(stringify!($param)),
                 ty: Type::$ty,
             }),+];

@@ -26,39 +26,39 @@ pub(super) const OPS: &[&Op] = &[
     &neighbors::OP,
 ];
 
-/// Is it `()`?
+/// Says whether it is `()`.
 pub(super) fn is_empty_tuple<'r>(run: &Run<'r>, v: Value<'r>) -> bool {
     run.tuple_len(v) == Some(0)
 }
 
-/// Is it a container without elements?
+/// Says whether it is a container without elements.
 pub(super) fn is_empty<'r>(run: &Run<'r>, v: Value<'r>) -> bool {
     run.len(v) == Ok(0)
 }
 
-/// Is it not a container, or one without elements?
+/// Says whether it is not a container, or one without elements.
 pub(super) fn is_nothing<'r>(run: &Run<'r>, v: Value<'r>) -> bool {
     run.len(v).map_or(true, |len| len == 0)
 }
 
-/// The empty set as a value.
+/// Returns the empty set as a value.
 pub(super) fn nothing<'r>(run: &mut Run<'r>) -> Outcome<Value<'r>> {
     Ok(Value::Set(run.empty_set()?))
 }
 
-/// Is it a set of locations in compact form, and not empty?
+/// Says whether it is a non-empty set of locations in compact form.
 pub(super) fn is_indices(v: Value<'_>) -> bool {
     matches!(v, Value::Set(set) if matches!(set.elems, Elems::Pairs([_, ..])))
 }
 
 pub(super) use super::color::is_object;
 
-/// Is it a patch in compact form, and not empty?
+/// Says whether it is a non-empty patch in compact form.
 pub(super) fn is_patch(v: Value<'_>) -> bool {
     is_indices(v) || is_object(v)
 }
 
-/// The first element of a container that has one.
+/// Returns the first element of a container that has one.
 pub(super) fn first_of<'r>(run: &mut Run<'r>, v: Value<'r>) -> Outcome<Value<'r>> {
     match v {
         Value::Set(set) => set.first(run)?.ok_or(Fault::StopIteration),
@@ -67,9 +67,9 @@ pub(super) fn first_of<'r>(run: &mut Run<'r>, v: Value<'r>) -> Outcome<Value<'r>
 }
 
 safe! {
-    /// The locations of a patch, without colours: if the first element has three components all are taken
-    /// for cells, otherwise the patch is returned as it is. Nothing comes of something without elements or
-    /// whose first element is no container.
+    /// The locations of a patch, without colours. If the first element has three components, all
+    /// elements are taken for cells; otherwise the patch is returned unchanged. A value without
+    /// elements, or whose first element is not a container, gives the empty set.
     pub toindices(patch: Patch) -> Indices;
     |run| {
         if is_patch(patch) {
@@ -88,7 +88,7 @@ safe! {
 }
 
 safe! {
-    /// What it is given: the locations of a set of locations.
+    /// The argument itself: the locations of a set of locations.
     pub toindices_i(indices: Indices) -> Indices;
     |_run| { Ok(indices) }
 }
@@ -125,7 +125,7 @@ safe! {
 }
 
 safe! {
-    /// The patch moved by a vector; `()` moves nothing.
+    /// The patch moved by a vector. The vector `()` leaves it in place.
     pub shift(patch: Patch, directions: IJ) -> Patch;
     |run| {
         if !run.truth(patch) {
@@ -138,7 +138,7 @@ safe! {
     }
 }
 
-/// The patch moved by the negative of what two measures say.
+/// Moves the patch by the negative values of two measures.
 fn moved_back<'r>(
     run: &mut Run<'r>,
     patch: Value<'r>,
@@ -167,7 +167,8 @@ safe! {
 }
 
 safe! {
-    /// Locations moved so that their bounding box starts at the origin; an object stays where it is.
+    /// Locations moved so that their bounding box starts at the origin; an object stays where it
+    /// is.
     pub normalize_i(indices: Indices) -> Indices;
     |run| {
         if is_indices(indices) {
@@ -178,7 +179,8 @@ safe! {
 }
 
 safe! {
-    /// The object moved so that its bounding box starts at the origin; locations stay where they are.
+    /// The object moved so that its bounding box starts at the origin; locations stay where they
+    /// are.
     pub normalize_o(obj: Object) -> Object;
     |run| {
         if is_object(obj) {
@@ -189,7 +191,7 @@ safe! {
 }
 
 safe! {
-    /// What it is given: a grid starts at the origin.
+    /// The argument itself: a grid starts at the origin.
     pub normalize_t(piece: Tuple) -> Tuple;
     |_run| { Ok(piece) }
 }

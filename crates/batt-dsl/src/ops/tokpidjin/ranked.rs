@@ -31,7 +31,7 @@ pub(super) const OPS: &[&Op] = &[
 ];
 
 safe! {
-    /// The element of a tuple at a rank, nan when there is none.
+    /// The element of a tuple at a rank, or nan when there is none.
     pub get_nth_t(container: Tuple, rank: FL) -> Any;
     |run| {
         let Some(len) = run.tuple_len(container) else {
@@ -45,7 +45,7 @@ safe! {
 }
 
 safe! {
-    /// The element at a rank in iteration order, the empty set when there is none.
+    /// The element at a rank in iteration order, or the empty set when there is none.
     pub get_nth_f(container: FrozenSet, rank: FL) -> Any;
     ordered "a set of several";
     |run| {
@@ -61,8 +61,8 @@ safe! {
     }
 }
 
-/// The position that a rank stands for among so many items; negative ranks count from the end. `None` when
-/// it is outside. A float can be outside, but is no position.
+/// Returns the position of a rank among this many items; negative ranks count from the end. Returns
+/// `None` when it is outside. A float may be outside, but it is not a position.
 fn position(rank: Value<'_>, len: usize) -> Outcome<Option<usize>> {
     let len = len as i64;
     match (rank, rank.as_int()) {
@@ -82,8 +82,8 @@ enum Direction {
 
 use Direction::{Ascending, Descending};
 
-/// The number of the member at a rank when members are sorted by their keys; `None` when there are not
-/// that many. Both directions keep the iteration order of members with equal keys.
+/// Returns the number of the member at a rank when members are sorted by their keys, or `None` when
+/// there are too few. Both directions keep the iteration order of members with equal keys.
 fn ranked<'r>(
     run: &mut Run<'r>,
     members: Members<'r>,
@@ -94,7 +94,7 @@ fn ranked<'r>(
     run.spend(keys.len())?;
     let Some(ints) = int_keys(keys) else {
         let mut numbers = members.order(run)?;
-        // As in Python: turned around, sorted and turned around again.
+        // Python reverses the members, sorts them and reverses the result.
         if direction == Descending {
             numbers.reverse();
         }
@@ -127,7 +127,8 @@ fn ranked<'r>(
 }
 
 safe! {
-    /// The element at a rank when sorted by a key function, smallest first; `None` when there are none.
+    /// The element at a rank when sorted by a key function, smallest first; `None` for an empty
+    /// container.
     pub get_nth_by_key_t(container: Tuple, rank: FL, key: Any = None) -> Any;
     ordered "a set in which several elements tie";
     |run| {
@@ -144,8 +145,8 @@ safe! {
 }
 
 safe! {
-    /// The element at a rank when sorted by a key function, smallest first; `None` when there are not that
-    /// many. A negative rank is that of the first.
+    /// The element at a rank when sorted by a key function, smallest first; `None` when there are
+    /// too few. A negative rank means the first element.
     pub get_nth_by_key_f(container: FrozenSet, rank: F_, key: Any = None) -> Any;
     ordered "a set in which several elements tie";
     |run| {
@@ -158,7 +159,7 @@ safe! {
 }
 
 safe! {
-    /// The element at a rank, largest first; 0 when there are not that many.
+    /// The element at a rank, largest first; 0 when there are too few.
     pub get_rank(container: IntegerSet, rank: FL) -> Integer;
     ordered "elements that are sets, which compare by inclusion";
     |run| {
@@ -170,8 +171,8 @@ safe! {
 }
 
 safe! {
-    /// The element at a rank when sorted by a function, largest first; an empty container of the same kind when there are
-    /// not that many.
+    /// The element at a rank when sorted by a function, largest first; an empty container of the
+    /// same kind when there are too few.
     pub get_arg_rank(container: Container, compfunc: Callable, rank: FL) -> Any;
     ordered "a set in which several elements tie";
     |run| {
@@ -183,8 +184,7 @@ safe! {
 }
 
 safe! {
-    /// The element at a rank when sorted by a function, largest first; `()` when there are
-    /// not that many.
+    /// The element at a rank when sorted by a function, largest first; `()` when there are too few.
     pub get_arg_rank_t(container: Tuple, compfunc: Callable, rank: FL) -> Any;
     ordered "a set in which several elements tie";
     |run| {
@@ -197,7 +197,7 @@ safe! {
 
 safe! {
     /// The element at a rank when sorted by a function, largest first; the empty set when there are
-    /// not that many.
+    /// too few.
     pub get_arg_rank_f(container: FrozenSet, compfunc: Callable, rank: FL) -> Any;
     ordered "a set in which several elements tie";
     |run| {
@@ -208,7 +208,7 @@ safe! {
     }
 }
 
-/// The empty container of the same kind.
+/// Returns the empty container of the same kind.
 fn nothing_like<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<Value<'r>> {
     match container {
         Value::Set(_) => Ok(Value::Set(run.empty_set()?)),
@@ -229,8 +229,8 @@ fn by_argument<'r>(
 }
 
 safe! {
-    /// A function's value at a rank when sorted by it, smallest first; its value on 0 when there are not that
-    /// many.
+    /// The value of a function at a rank when sorted by it, smallest first; its value on 0 when
+    /// there are too few.
     pub get_val_rank(container: Container, compfunc: Callable, rank: FL) -> Any;
     ordered "values that are sets, which compare by inclusion";
     |run| {
@@ -239,8 +239,8 @@ safe! {
 }
 
 safe! {
-    /// A function's value at a rank when sorted by it, smallest first; its value on 0 when there are not that
-    /// many.
+    /// The value of a function at a rank when sorted by it, smallest first; its value on 0 when
+    /// there are too few.
     pub get_val_rank_t(container: Tuple, compfunc: Callable, rank: FL) -> Any;
     ordered "values that are sets, which compare by inclusion";
     |run| {
@@ -249,8 +249,8 @@ safe! {
 }
 
 safe! {
-    /// A function's value at a rank when sorted by it, smallest first; its value on 0 when there are not that
-    /// many.
+    /// The value of a function at a rank when sorted by it, smallest first; its value on 0 when
+    /// there are too few.
     pub get_val_rank_f(container: FrozenSet, compfunc: Callable, rank: FL) -> Any;
     ordered "values that are sets, which compare by inclusion";
     |run| {
@@ -267,8 +267,8 @@ fn by_value<'r>(
     let members = Members::of(run, container)?;
     let keys = run.in_frames(2, |run| keys(run, members, compfunc))?;
     match ranked(run, members, keys, rank, Ascending)? {
-        // The original calls the function once more. Functions give the same each time; `None`, by which elements are sorted
-        // as they are, is none.
+        // The original calls the function once more on the winner. A function returns the same
+        // again, but `None`, which sorts the elements themselves, cannot be called.
         Some(_) if matches!(compfunc, Value::None) => Err(Fault::Type),
         Some(k) => Ok(keys[k]),
         None => run.call1(compfunc, Value::Int(0)),
@@ -276,8 +276,8 @@ fn by_value<'r>(
 }
 
 safe! {
-    /// The value of a tuple at a rank when sorted by how often it occurs, rarest first; `()` when there are
-    /// not that many.
+    /// The value of a tuple at a rank when sorted by frequency, rarest first; `()` when there are
+    /// too few.
     pub get_common_rank(container: Container, rank: FL) -> Any;
     ordered "several elements that are equally frequent";
     |run| {
@@ -286,8 +286,8 @@ safe! {
 }
 
 safe! {
-    /// The value of a tuple at a rank when sorted by how often it occurs, rarest first; `()` when there are
-    /// not that many.
+    /// The value of a tuple at a rank when sorted by frequency, rarest first; `()` when there are
+    /// too few.
     pub get_common_rank_t(container: Tuple, rank: FL) -> Any;
     ordered "several elements that are equally frequent";
     |run| {
@@ -310,8 +310,8 @@ fn common_in_tuple<'r>(
 }
 
 safe! {
-    /// The value at a rank when sorted by how often it occurs, rarest first; the empty set when there are not
-    /// that many. In a set all are equally frequent: its elements in the order of a set made anew.
+    /// The value at a rank when sorted by frequency, rarest first; the empty set when there are too
+    /// few. In a set all elements are equally frequent, and they follow the order of a rebuilt set.
     pub get_common_rank_f(container: FrozenSet, rank: FL) -> Any;
     ordered "several elements that are equally frequent";
     |run| {
@@ -337,8 +337,8 @@ safe! {
 }
 
 safe! {
-    /// The colour of a grid at a rank when sorted by how often it occurs, most frequent first and equally
-    /// frequent ones as they are met; `()` when there are not that many.
+    /// The colour of a grid at a rank when sorted by frequency, most frequent first and ties in
+    /// reading order; `()` when there are too few.
     pub get_color_rank_t(grid: Grid, rank: FL) -> C_;
     ordered "rows that are sets";
     |run| {
@@ -358,7 +358,7 @@ safe! {
     }
 }
 
-/// How often each colour occurs, in the order in which colours are first met.
+/// The number of cells of each colour, in the order in which colours first occur.
 struct Tally {
     counts: Vec<(i32, u32)>,
 }
@@ -383,7 +383,8 @@ impl Tally {
         Tally { counts }
     }
 
-    /// The colour at a position, the most frequent first, and whether another is as frequent.
+    /// Returns the colour at a position, the most frequent first, and whether another is as
+    /// frequent.
     fn at(mut self, at: usize) -> (i32, bool) {
         self.counts.sort_by_key(|known| std::cmp::Reverse(known.1));
         let (color, count) = self.counts[at];
@@ -392,13 +393,14 @@ impl Tally {
     }
 }
 
-/// The value at a rank, the most frequent first and equally frequent ones as they are first met.
+/// Returns the value at a rank, the most frequent first and ties in the order in which they first
+/// occur.
 fn by_count<'r>(
     run: &mut Run<'r>,
     values: &[Value<'r>],
     rank: Value<'r>,
 ) -> Outcome<Option<Value<'r>>> {
-    // The set's elements are numbered as they are met, and that is the order that counts here.
+    // The set's elements are numbered as they first occur, and that order decides ties.
     let (set, counts) = frequencies(run, values)?;
     let met = run.slice_from((0..set.len()).map(|k| set.elems.get(k)))?;
     let k = ranked(run, Members::Tuple(met), counts, rank, Descending)?;
@@ -406,8 +408,8 @@ fn by_count<'r>(
 }
 
 safe! {
-    /// The colour of an object at a rank when sorted by how often it occurs, most frequent first and equally
-    /// frequent ones as they are met; the empty set when there are not that many.
+    /// The colour of an object at a rank when sorted by frequency, most frequent first and ties in
+    /// iteration order; the empty set when there are too few.
     pub get_color_rank_f(obj: Object, rank: FL) -> C_;
     ordered "several colours that are equally frequent";
     |run| {
@@ -442,9 +444,9 @@ safe! {
 mod tests {
     use crate::{Dialect, Limits, Value, Workspace};
 
-    /// `sorted` takes `None` for a function, but nobody can call it on the winner.
+    /// `sorted` accepts `None` as a key function, but `None` cannot be called on the winner.
     #[test]
-    fn none_sorts_but_has_no_values() {
+    fn none_is_a_key_but_cannot_be_called() {
         for (name, expected) in [
             ("get_arg_rank_t", "8"),
             ("get_val_rank", "{\"t\":[]}"),

@@ -1,6 +1,7 @@
-//! What demonstrations have in common: colours that come and go, and how outputs follow from inputs.
+//! Common features of demonstrations: colours that appear and disappear, and how outputs follow
+//! from inputs.
 
-// `S` is the samples' name in keyword arguments.
+// `S` is the parameter's name in keyword arguments.
 #![allow(non_snake_case)]
 
 use super::container::{dedupe, difference_tuple, first, second};
@@ -27,7 +28,7 @@ pub(super) const OPS: &[&Op] = &[
 ];
 
 safe! {
-    /// The colours of a grid, in the order of the set of them: a tuple.
+    /// The colours of a grid as a tuple, in the order of the set of colours.
     pub p_g(grid: Grid) -> IntegerSet;
     ordered "more than one colour";
     |run| {
@@ -46,10 +47,10 @@ safe! {
     }
 }
 
-/// Colours, each once and as they are first met.
+/// Distinct colours in the order in which they first occur.
 struct Met {
     colors: Vec<i32>,
-    /// A bit for each colour of ARC.
+    /// One bit for each colour of ARC.
     few: u16,
 }
 
@@ -74,22 +75,22 @@ impl Met {
         met
     }
 
-    /// Does the set come out the same whatever is met first? Up to four colours live in eight slots, where
-    /// 0 and 8 meet, and 1 and 9; five and more have a slot each.
+    /// Says whether the set is the same for every insertion order. Up to four colours share eight
+    /// slots, where 0 collides with 8 and 1 with 9; five and more have a slot each.
     fn is_fixed(&self) -> bool {
         let both = |a: u32, b: u32| self.few >> a & self.few >> b & 1 == 1;
         let only_few = self.few.count_ones() as usize == self.colors.len();
         only_few && (self.colors.len() > 4 || !(both(0, 8) || both(1, 9)))
     }
 
-    /// The set of the colours.
+    /// Returns the set of the colours.
     fn set<'r>(&self, run: &mut Run<'r>) -> Outcome<&'r Set<'r>> {
         let colors = self.colors.iter().map(|&c| Value::Int(c.into()));
         let colors = run.slice_from(colors)?;
         run.build(colors)
     }
 
-    /// The colours in the order of their set, as a tuple.
+    /// Returns the colours as a tuple, in the order of their set.
     fn in_order<'r>(mut self, run: &mut Run<'r>) -> Outcome<Value<'r>> {
         if !self.is_fixed() {
             let set = self.set(run)?;
@@ -102,7 +103,7 @@ impl Met {
     }
 }
 
-/// The colours of an object as they are met, if it has the usual form.
+/// Returns the colours of an object in iteration order, if it has the usual form.
 fn met_in<'r>(run: &mut Run<'r>, obj: Value<'r>) -> Outcome<Option<Met>> {
     if let Value::Set(set) = obj
         && let Elems::Cells(cells) = set.elems
@@ -119,7 +120,7 @@ fn met_in<'r>(run: &mut Run<'r>, obj: Value<'r>) -> Outcome<Option<Met>> {
     Ok(None)
 }
 
-/// The set of the third components of triples.
+/// Returns the set of the third components of triples.
 fn thirds<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<&'r Set<'r>> {
     if let Some(met) = met_in(run, container)? {
         return met.set(run);
@@ -133,7 +134,7 @@ fn thirds<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<&'r Set<'r>> {
 }
 
 safe! {
-    /// The colours of an object: a set.
+    /// The set of the colours of an object.
     pub p_f(element: FrozenSet) -> IntegerSet;
     |run| {
         Ok(Value::Set(thirds(run, element)?))
@@ -141,7 +142,7 @@ safe! {
 }
 
 safe! {
-    /// The colours of an object, in the order of the set of them: a tuple.
+    /// The colours of an object as a tuple, in the order of the set of colours.
     pub p_o(obj: Object) -> IntegerSet;
     ordered "more than one colour";
     |run| {
@@ -153,7 +154,7 @@ safe! {
     }
 }
 
-/// What a function finds in the inputs, and what it finds in the outputs, each thing once.
+/// Returns the distinct values that a function finds in the inputs, and in the outputs.
 fn found<'r>(
     run: &mut Run<'r>,
     samples: Value<'r>,
@@ -167,7 +168,8 @@ fn found<'r>(
 }
 
 safe! {
-    /// What a function finds in some input and in no output, in the order in which it turns up.
+    /// The values that a function finds in some input and in no output, in the order in which they
+    /// are found.
     pub c_iz(S: Samples, function: Callable) -> Any;
     ordered "a function that gives sets of several";
     |run| {
@@ -177,7 +179,8 @@ safe! {
 }
 
 safe! {
-    /// What a function finds in some output and in no input, in the order in which it turns up.
+    /// The values that a function finds in some output and in no input, in the order in which they
+    /// are found.
     pub c_zo(S: Samples, function: Callable) -> Any;
     ordered "a function that gives sets of several";
     |run| {
@@ -187,7 +190,8 @@ safe! {
 }
 
 safe! {
-    /// One of the things that a function finds in some input and in no output.
+    /// One of the values that a function finds in some input and in no output, chosen by another
+    /// function.
     pub c_iz_n(S: Samples, function: Callable, pick: Callable) -> C_;
     ordered "a function that gives sets of several";
     |run| {
@@ -197,7 +201,8 @@ safe! {
 }
 
 safe! {
-    /// One of the things that a function finds in some output and in no input.
+    /// One of the values that a function finds in some output and in no input, chosen by another
+    /// function.
     pub c_zo_n(S: Samples, function: Callable, pick: Callable) -> C_;
     ordered "a function that gives sets of several";
     |run| {
@@ -207,8 +212,8 @@ safe! {
 }
 
 safe! {
-    /// The code of the first mirroring or rotation that makes every input the output, 7 where they are the
-    /// same already, `None` where there is none.
+    /// The code of the first mirroring or rotation that turns every input into its output; 7 where
+    /// they are equal already, `None` where there is none.
     pub a_mr(S: Samples) -> A8;
     |run| {
         let samples = run.items(S)?;

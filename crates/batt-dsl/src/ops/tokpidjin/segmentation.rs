@@ -1,4 +1,4 @@
-//! Taking grids apart: objects, partitions, occurrences, frontiers.
+//! Decomposing grids: objects, partitions, occurrences, frontiers.
 
 use super::color::{mostcolor_t, palette_t};
 use super::measure::shape_f;
@@ -40,7 +40,7 @@ pub(super) const OPS: &[&Op] = &[
 ];
 
 safe! {
-    /// The connected objects of a grid: of one colour if `univalued`, also connected diagonally if
+    /// The connected objects of a grid: of one colour if `univalued`, diagonally connected if
     /// `diagonal`, without the most frequent colour if `without_bg`.
     pub objects(grid: Grid, univalued: Boolean, diagonal: Boolean, without_bg: Boolean) -> Objects;
     ordered "several colours that are equally frequent, without background";
@@ -57,7 +57,7 @@ safe! {
     }
 }
 
-/// The colour that belongs to no object; `None` if every colour may.
+/// Returns the colour that belongs to no object; `None` if every colour may.
 fn background<'r>(run: &mut Run<'r>, grid: Value<'r>, without_bg: Value<'r>) -> Outcome<Value<'r>> {
     match run.truth(without_bg) {
         true => mostcolor_t(run, grid),
@@ -66,7 +66,8 @@ fn background<'r>(run: &mut Run<'r>, grid: Value<'r>, without_bg: Value<'r>) -> 
 }
 
 safe! {
-    /// The connected objects of a grid as a tuple of tuples of cells, in the order in which they are found; see `objects`.
+    /// The connected objects of a grid as a tuple of tuples of cells, in the order in which they
+    /// are found; see `objects`.
     pub objects_t(grid: Grid, univalued: Boolean, diagonal: Boolean, without_bg: Boolean) -> TTT_iii;
     ordered "more than one cell";
     |run| {
@@ -85,20 +86,21 @@ safe! {
 }
 
 safe! {
-    /// Another name of `objects_t`.
+    /// The same function as `objects_t`.
     pub objects_g(grid: Grid, univalued: Boolean, diagonal: Boolean, without_bg: Boolean) -> TTT_iii = objects_t;
     ordered "more than one cell";
 }
 
-/// What the code of `o_g` says of objects: of one colour, diagonally connected, without background. `None` if it is no code.
+/// Returns what the code of `o_g` says of objects: of one colour, diagonally connected, without
+/// background. Returns `None` if it is not a code.
 fn flags<'r>(code: Value<'r>) -> Option<[Value<'r>; 3]> {
     let code = code.integral().filter(|code| (0..8).contains(code))?;
     Some([4, 2, 1].map(|bit| Value::bool(code & bit != 0)))
 }
 
 safe! {
-    /// The connected objects of a grid, by a code of three bits: of one colour, diagonally connected, without
-    /// background; `None` for another code.
+    /// The connected objects of a grid, by a code of three bits: of one colour, diagonally
+    /// connected, without background. `None` for another code.
     pub o_g(grid: Grid, r#type: R8) -> Objects;
     ordered "several colours that are equally frequent, without background";
     |run| {
@@ -110,7 +112,8 @@ safe! {
 }
 
 safe! {
-    /// The connected objects of a grid as a tuple of tuples of cells, by a code of three bits; see `o_g`.
+    /// The connected objects of a grid as a tuple of tuples of cells, by a code of three bits; see
+    /// `o_g`.
     pub o_g_t(grid: Grid, r#type: R8) -> TTT_iii;
     ordered "more than one cell";
     |run| {
@@ -122,12 +125,12 @@ safe! {
 }
 
 safe! {
-    /// Another name of `o_g_t`.
+    /// The same function as `o_g_t`.
     pub o_g_tuple(grid: Grid, r#type: R8) -> TTT_iii = o_g_t;
     ordered "more than one cell";
 }
 
-/// The set of the colours of a grid.
+/// Returns the set of the colours of a grid.
 fn palette<'r>(run: &mut Run<'r>, grid: Value<'r>) -> Outcome<&'r Set<'r>> {
     palette_t(run, grid)?.as_set().ok_or(Fault::Type)
 }
@@ -155,13 +158,14 @@ safe! {
 }
 
 safe! {
-    /// The objects of a colour: of those whose first cell has it.
+    /// The objects of a colour, read from the first cell of each.
     pub colorfilter(objs: Objects, color: C_) -> Objects = arc_color::colorfilter;
     ordered "an object of several colours";
 }
 
 safe! {
-    /// The objects of a colour, as a tuple: of those whose first cell has it. Objects are tuples of cells.
+    /// The objects of a colour as a tuple, read from the first cell of each. Objects are tuples of
+    /// cells here.
     pub colorfilter_t(objs: TTT_iii, color: Integer) -> TTT_iii;
     ordered "a set of several";
     |run| {
@@ -178,7 +182,7 @@ safe! {
 }
 
 safe! {
-    /// Where an object occurs in a grid: the top left corners of its bounding box.
+    /// The places where an object occurs in a grid: the top left corners of its bounding box.
     pub occurrences(grid: Grid, obj: Object) -> Indices;
     |run| {
         if is_object(obj) && small_grid(run, grid).is_some() {
@@ -207,7 +211,7 @@ safe! {
 }
 
 safe! {
-    /// All cells of a grid; nothing comes of something that is no grid.
+    /// All cells of a grid; the empty set for a value that is not a grid.
     pub asobject(grid: Grid) -> Object;
     |run| {
         if is_grid(run, grid)? {
@@ -218,12 +222,12 @@ safe! {
 }
 
 safe! {
-    /// Is it anything but a tuple of tuples of integers?
+    /// Whether a value is anything but a tuple of tuples of integers.
     pub is_no_grid(x: Any) -> Any;
     |run| { Ok(Value::bool(!is_grid(run, x)?)) }
 }
 
-/// Is it a tuple of tuples of integers?
+/// Says whether it is a tuple of tuples of integers.
 fn is_grid<'r>(run: &mut Run<'r>, v: Value<'r>) -> Outcome<bool> {
     if !v.is_tuple() {
         return Ok(false);
@@ -253,7 +257,7 @@ safe! {
 }
 
 safe! {
-    /// The colour of an object: that of its first cell; minus infinity without one.
+    /// The colour of an object: that of its first cell; minus infinity for an empty one.
     pub color(obj: Object) -> Integer;
     ordered "an object of several colours";
     |run| {
@@ -279,7 +283,7 @@ mod tests {
     use crate::ops::tokpidjin::ranked::get_nth_t;
     use crate::run::{Limits, Workspace};
 
-    /// A value, written as Python writes it.
+    /// Returns a value as Python writes it.
     fn written<'r>(run: &mut Run<'r>, value: Value<'r>) -> Outcome<String> {
         Ok(run.to_owned(value)?.to_string())
     }
@@ -289,7 +293,7 @@ mod tests {
         assert_eq!(done, Ok(()));
     }
 
-    /// What CPython 3.11 gives.
+    /// The results of CPython 3.11.
     const AS_TUPLES: [(i64, &str); 5] = [
         (
             0,
@@ -335,7 +339,7 @@ mod tests {
                 written(run, rest)?,
                 "(((0, 1, 1), (0, 0, 1)), ((1, 2, 2), (1, 1, 2), (2, 2, 2)))"
             );
-            // An object without a first cell has no colour, and a number no size.
+            // An object without a first cell has no colour, and a number has no size.
             let empty = run.tuple(&[Value::EMPTY_TUPLE])?;
             for nothing in [
                 colorfilter_t(run, empty, Value::Int(2))?,
@@ -354,7 +358,8 @@ mod tests {
         });
     }
 
-    /// A nan equals nothing: as a set the object holds the cell that the search started from, as a tuple nothing.
+    /// A nan equals nothing. So the set variant has an object with the cell that the search started
+    /// from, and the tuple variant an empty one.
     #[test]
     fn an_object_that_does_not_equal_itself_is_empty() {
         in_a_run(|run| {

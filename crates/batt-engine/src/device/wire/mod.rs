@@ -3,7 +3,7 @@
 mod decode;
 mod encode;
 
-use batt_dsl::{Fault, Pair};
+use batt_dsl::{Fault, IntPair};
 
 pub use decode::{decode, decode_owned, skip};
 pub use encode::{encode, encode_demos, encode_grid, encode_owned};
@@ -71,13 +71,13 @@ fn head(kind: u32, flags: u32, lg: u32) -> u32 {
 }
 
 /// A pair in one word.
-pub(crate) fn pair_word(pair: Pair) -> u32 {
+pub(crate) fn pair_word(pair: IntPair) -> u32 {
     u32::from(pair.i as u16) << 16 | u32::from(pair.j as u16)
 }
 
 /// The pair in a word.
-fn pair_of(word: u32) -> Pair {
-    Pair::new((word >> 16) as i16, word as i16)
+fn pair_of(word: u32) -> IntPair {
+    IntPair::new((word >> 16) as i16, word as i16)
 }
 
 #[cfg(test)]
