@@ -1,4 +1,4 @@
-//! The archive: opening it, and asking it.
+//! Opening an archive, and its queries.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -20,12 +20,14 @@ pub(crate) const NOW: &str = "strftime('%Y-%m-%dT%H:%M:%SZ', 'now')";
 
 /// An archive of solvers: one SQLite file.
 ///
-/// Several processes may use one file at the same time; who writes waits for the others. What a call has written when it
-/// returns is on the disk: it survives the end of the process at any moment, by whatever means, and the loss of power as far as
-/// the disk keeps its word. A call that fails has changed nothing.
+/// Several processes may use one file at the same time; writers wait for each other. What a call
+/// has written when it returns is on the disk: it survives the end of the process at any moment, by
+/// whatever means, and the loss of power as far as the disk keeps its word. A call that fails has
+/// changed nothing.
 ///
-/// While it is open there are two more files beside it, `-wal` and `-shm`. They belong to it: copy or move all three, or
-/// close it first. It must not lie on a network drive that several machines write to.
+/// While it is open there are two more files beside it, `-wal` and `-shm`. They belong to it: copy
+/// or move all three, or close it first. It must not lie on a network drive that several machines
+/// write to.
 #[derive(Debug)]
 pub struct Archive {
     pub(crate) db: Connection,
@@ -35,13 +37,13 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Opens an archive, and makes one where there is none. One of an earlier version is brought up to date.
+    /// Opens an archive, or creates it. An archive of an earlier version is brought up to date.
     pub fn open(path: &Path) -> Result<Archive, ArchiveError> {
         Archive::connect(path, Absent::Create)
     }
 
-    /// Opens an archive that is there. One of an earlier version is brought up to date; one that cannot be written can
-    /// still be read.
+    /// Opens an existing archive. One of an earlier version is brought up to date; one that cannot
+    /// be written can still be read.
     pub fn open_existing(path: &Path) -> Result<Archive, ArchiveError> {
         Archive::connect(path, Absent::Refuse)
     }
@@ -61,19 +63,20 @@ impl Archive {
         &self.path
     }
 
-    /// Can it be written?
+    /// Returns whether the archive can be written.
     pub fn is_writable(&self) -> bool {
         self.writable
     }
 
-    /// Says how long to wait for another process that writes: a minute, unless told otherwise.
+    /// Sets how long to wait for another process that writes; a minute by default.
     pub fn set_patience(&mut self, patience: Duration) -> Result<(), ArchiveError> {
         self.db.busy_timeout(patience).map_err(|e| self.of(e))?;
         self.patience = patience;
         Ok(())
     }
 
-    /// Says how large the file may become, in bytes, as long as it is open here: what needs more fails as on a full disk.
+    /// Limits the size of the file in bytes while it is open here. A save that needs more fails as
+    /// on a full disk.
     pub fn limit_size(&mut self, bytes: u64) -> Result<(), ArchiveError> {
         let page = self.rows("PRAGMA page_size", [], |row| row.get::<_, i64>(0))?;
         let page = page.first().map_or(4096, |&page| page.max(1) as u64);
@@ -83,7 +86,7 @@ impl Archive {
             .map_err(|e| self.of(e))
     }
 
-    /// Says that a run begins. Runs are never removed.
+    /// Records that a run begins. Runs are never removed.
     pub fn begin_run(&mut self, run: &RunInfo) -> Result<RunId, ArchiveError> {
         let insert = format!(
             "INSERT INTO runs (seed, settings, version, dataset, started) VALUES (?, ?, ?, ?, {NOW})"
@@ -125,7 +128,7 @@ impl Archive {
         Ok(self.runs()?.into_iter().find(fits))
     }
 
-    /// Where a run stood when it last saved.
+    /// Returns the last checkpoint of a run.
     pub fn checkpoint(&self, run: RunId) -> Result<Option<Checkpoint>, ArchiveError> {
         let query = "SELECT generation, state FROM checkpoints WHERE run = ?";
         let row = self.db.query_row(query, [run.0], |row| {
@@ -179,7 +182,8 @@ impl Archive {
         })
     }
 
-    /// The solvers that are good for most: by tasks solved, then by demonstrations solved in all tasks, then by size.
+    /// Returns the most useful solvers: by tasks solved, then by demonstrations solved, then by
+    /// size.
     pub fn top(&self, limit: usize) -> Result<Vec<SolverSummary>, ArchiveError> {
         let query = "
             SELECT hash, dialect, mutation, count(*),
@@ -300,7 +304,7 @@ impl Archive {
                 path: self.path.clone(),
             });
         }
-        // Whoever is to write says so at once: a reader that turns writer may find that others were faster.
+        // A writer takes the lock at once: a reader that becomes a writer later may come too late.
         let run = || {
             let change = self
                 .db
@@ -312,7 +316,7 @@ impl Archive {
         run().map_err(|error| ArchiveError::after(self.patience, &self.path, error))
     }
 
-    /// What SQLite says, in our words.
+    /// Turns an error of SQLite into ours.
     pub(crate) fn of(&self, error: rusqlite::Error) -> ArchiveError {
         ArchiveError::after(self.patience, &self.path, error)
     }

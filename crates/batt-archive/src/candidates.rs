@@ -24,8 +24,8 @@ pub struct ArchivedCandidates {
 }
 
 impl Archive {
-    /// Returns the solvers of each task that has tests and solvers. A damaged archive is an error, so
-    /// that its tasks are not taken for tasks without solvers.
+    /// Returns the solvers of each task that has tests and solvers. A damaged archive is an error,
+    /// so that its tasks are not taken for tasks without solvers.
     pub fn candidates(&self, data: &Dataset) -> Result<Vec<ArchivedCandidates>, ArchiveError> {
         self.check_pages()?;
         let mut all = Vec::new();

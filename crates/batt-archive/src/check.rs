@@ -71,8 +71,8 @@ impl fmt::Display for ArchiveFinding {
 }
 
 impl Archive {
-    /// Checks everything in the archive and returns what is wrong. `check_checkpoint` knows what the
-    /// state of a checkpoint means, and says why a run could not go on from one.
+    /// Checks everything in the archive and returns what is wrong. `check_checkpoint` knows what
+    /// the state of a checkpoint means, and says why a run could not go on from one.
     pub fn check(
         &self,
         check_checkpoint: impl Fn(&Checkpoint) -> Result<(), String>,

@@ -1,4 +1,5 @@
-//! Opening the file: whose it is, of which version, and how writes get to the disk.
+//! Opens the file: checks that it is an archive of a known version, and sets how writes reach the
+//! disk.
 
 use std::fs;
 use std::io::{self, Read};
@@ -11,8 +12,8 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use crate::error::ArchiveError;
 use crate::schema;
 
-/// How long to wait for another process, unless told otherwise. A save takes milliseconds, so whoever waits this long waits for something that
-/// has gone wrong.
+/// How long to wait for another process by default. A save takes milliseconds, so a wait this long
+/// means that something has gone wrong.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What to do if there is no file.
@@ -36,7 +37,7 @@ pub(crate) fn connect(path: &Path, absent: Absent) -> Result<(Connection, bool),
     }
 }
 
-/// Is it that we may not write, or not even make the files that SQLite needs beside its own?
+/// Returns whether the file, or the files SQLite needs beside it, may not be written.
 fn is_refused(error: &ArchiveError) -> bool {
     match error {
         ArchiveError::ReadOnly { .. } => true,
@@ -66,7 +67,8 @@ fn look(path: &Path, absent: Absent) -> Result<(), ArchiveError> {
                 }),
             }
         }
-        // SQLite takes a file that is shorter than its header for a new database, and would write over it.
+        // SQLite takes a file that is shorter than its header for a new database, and would write
+        // over it.
         Ok(there) if there.len() > 0 && !starts_as_sqlite(path)? => {
             Err(ArchiveError::NotAnArchive {
                 path: owned(),
@@ -135,7 +137,7 @@ fn open_to_read(path: &Path) -> Result<Connection, ArchiveError> {
     // What the log has and the file has not would be missing.
     let pending = fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
     match opened {
-        // No lock file can be made in that folder, so nobody is writing either: SQLite can do without.
+        // No lock file can be made in that folder, so no process writes: SQLite needs no lock.
         Err(error) if is_refused(&error) && !pending => {
             let uri = format!("file:{}?immutable=1", percent_encoded(path));
             open_as_is(path, Path::new(&uri), flags | OpenFlags::SQLITE_OPEN_URI)
@@ -158,26 +160,28 @@ fn open_as_is(path: &Path, name: &Path, flags: OpenFlags) -> Result<Connection, 
     Ok(db)
 }
 
-/// What every connection is told first.
+/// Sets what every connection needs.
 fn settle(db: &Connection) -> rusqlite::Result<()> {
     db.busy_timeout(PATIENCE)?;
     db.set_prepared_statement_cache_capacity(64);
     db.pragma_update(None, "foreign_keys", true)?;
-    // Files come from anywhere: what a schema says is not to be run, and pages are looked at before they are used.
+    // Files come from anywhere: what a schema says is not to be run, and pages are looked at before
+    // they are used.
     db.pragma_update(None, "trusted_schema", false)?;
     db.pragma_update(None, "cell_size_check", true)
 }
 
-/// Writes go to a log beside the file, and are on the disk when a commit returns: a process that is killed loses
-/// nothing it committed, and neither does a machine that loses power, if its disk does as it says. `NORMAL` would
-/// leave the last commits to the operating system. A commit a second does not make that worth it.
+/// Writes go to a log beside the file, and are on the disk when a commit returns: a process that is
+/// killed loses nothing it committed, and neither does a machine that loses power, if its disk does
+/// as it says. `NORMAL` would leave the last commits to the operating system. A commit a second
+/// does not make that worth it.
 fn use_log(db: &Connection) -> rusqlite::Result<()> {
     db.pragma_update(None, "journal_mode", "wal")?;
     db.pragma_update(None, "synchronous", "full")
 }
 
-/// Tries again while others have the file. SQLite waits by itself, but not in all places: changing the way of
-/// journaling and recovering the log after a crash give up at once.
+/// Tries again while others have the file. SQLite waits by itself, but not in all places: changing
+/// the way of journaling and recovering the log after a crash give up at once.
 fn patiently<T>(mut act: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
     let started = Instant::now();
     loop {

@@ -1,4 +1,4 @@
-//! What can go wrong with an archive, told so that its owner can mend it.
+//! The errors of an archive, with hints.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use rusqlite::ErrorCode;
 use rusqlite::ffi;
 
-/// Why an archive did not do what it was asked to. Whatever the error, the file is as it was before.
+/// Why an archive could not do what it was asked to. The file is as it was before.
 ///
 /// The message names the file; [`hint`](ArchiveError::hint) says what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -35,7 +35,7 @@ pub enum ArchiveError {
     NotAnArchive {
         /// The file.
         path: PathBuf,
-        /// What it is instead; empty if nobody knows.
+        /// What it is instead; empty if unknown.
         holds: String,
     },
     /// The file is of a later version of this program.
@@ -84,7 +84,7 @@ pub enum ArchiveError {
         /// The file.
         path: PathBuf,
     },
-    /// The operating system would not let us.
+    /// The operating system refused.
     #[error("{}: {source}", .path.display())]
     Io {
         /// The file.
@@ -92,7 +92,7 @@ pub enum ArchiveError {
         /// What the system says.
         source: io::Error,
     },
-    /// SQLite says no for a reason of its own.
+    /// SQLite refused for another reason.
     #[error("{}: {source}", .path.display())]
     Sqlite {
         /// The file.
@@ -167,12 +167,12 @@ impl ArchiveError {
         }
     }
 
-    /// Is it that another process has the file? Trying again later may help.
+    /// Returns whether another process has the file. Trying again later may help.
     pub fn is_busy(&self) -> bool {
         matches!(self, ArchiveError::Busy { .. })
     }
 
-    /// What SQLite says about a file, in our words.
+    /// Turns an error of SQLite about a file into ours.
     pub(crate) fn of(path: &Path, source: rusqlite::Error) -> ArchiveError {
         ArchiveError::after(crate::connect::PATIENCE, path, source)
     }

@@ -22,7 +22,8 @@ pub struct ExportOptions {
     pub dialect: Option<Dialect>,
 }
 
-/// Solvers for a file: the best one of a task is `solve_<task>`, the others are `solve2_<task>` and so on.
+/// Solvers for a file: the best one of a task is `solve_<task>`, the others are `solve2_<task>` and
+/// so on.
 #[derive(Clone, Debug)]
 pub struct Export {
     /// The dialect of the file.

@@ -1,4 +1,4 @@
-//! Removing what nobody needs any more.
+//! Removes solvers and scores that are no longer needed.
 
 use std::collections::{HashMap, HashSet};
 
@@ -29,12 +29,14 @@ pub struct GcReport {
     pub before: u64,
     /// Bytes of the file after.
     pub after: u64,
-    /// Was the file made as small as it can be? That takes room on the disk for a copy, and that nobody else is writing.
+    /// Whether the file was made as small as possible. That needs room for a copy and no other
+    /// writer.
     pub shrunk: bool,
 }
 
 impl Archive {
-    /// Removes solvers that have no score and that nothing with a score descends from, and makes the file smaller.
+    /// Removes solvers that have no score and that nothing with a score descends from, and makes
+    /// the file smaller.
     pub fn gc(&mut self, options: &GcOptions) -> Result<GcReport, ArchiveError> {
         let before = self.bytes()?;
         let mut collected = self.change(|change| {

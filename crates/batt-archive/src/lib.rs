@@ -1,4 +1,4 @@
-//! The archive of solvers: what evolution has found, in one SQLite file.
+//! The archive of solvers in one SQLite file.
 //!
 //! ```text
 //!   NewEntry (program, parents, task, score) ---> Archive::save ---> one transaction:
@@ -11,13 +11,14 @@
 //! The types to know:
 //!
 //! - [`Archive`]: the file
-//! - [`NewEntry`]: a solver with its score on a task, to be saved; [`ArchiveEntry`]: the same, as it comes out
-//! - [`Score`]: how well a solver does; the better one sorts first
+//! - [`NewEntry`]: a solver with its score on a task, to be saved; [`ArchiveEntry`]: the same, as stored
+//! - [`Score`](batt_arc::Score): how well a solver does; the better one sorts first
 //! - [`Retention`]: which solvers of a task stay
-//! - [`RunInfo`] and [`Checkpoint`]: who found them, and where that run stands
+//! - [`RunInfo`] and [`Checkpoint`]: the run that found them, and how far it has come
 //!
-//! A solver is known by its [structural hash](batt_lang::card::structural_hash) and stored in canonical form as a function
-//! `solve`. It has a score for each task, and each version of a task, that it has been tried on.
+//! A solver is known by its [structural hash](batt_lang::card::structural_hash) and stored in
+//! canonical form as a function `solve`. It has a score for each task, and each version of a task,
+//! that it has been tried on.
 //!
 //! ```
 //! use batt_arc::Score;

@@ -1,4 +1,4 @@
-//! Where solvers come from.
+//! The ancestors of a solver.
 
 use std::collections::HashSet;
 
@@ -20,13 +20,13 @@ pub struct Ancestor {
 }
 
 impl Archive {
-    /// A solver and those it descends from, up to `depth` generations back. The parents of each follow it, one after the
-    /// other, each with its own ancestors, as in a tree.
+    /// A solver and those it descends from, up to `depth` generations back. The parents of each
+    /// follow it, one after the other, each with its own ancestors, as in a tree.
     pub fn lineage(&self, hash: &str, depth: usize) -> Result<Vec<Ancestor>, ArchiveError> {
         let mut listed = Vec::new();
         let mut seen = HashSet::new();
-        // Lineages are long, so the stack is not the machine's. Some go in a circle: a parent that was not kept may be
-        // found once more, as a descendant of its own child.
+        // Lineages are long, so this has a stack of its own. Some go in a circle: a parent that was
+        // not kept may be found once more, as a descendant of its own child.
         let mut open = vec![(hash.to_owned(), 0)];
         while let Some((hash, at)) = open.pop() {
             let repeated = !seen.insert(hash.clone());

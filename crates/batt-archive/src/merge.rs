@@ -1,4 +1,4 @@
-//! One archive into another.
+//! Merges one archive into another.
 
 use std::collections::HashMap;
 
@@ -34,8 +34,9 @@ struct RunRow {
 }
 
 impl Archive {
-    /// Adds what another archive has: solvers with their scores, their lineage, and the runs that found them. Checkpoints stay where they
-    /// are. Nothing of the other one is trusted but scores: each solver must be what its hash says.
+    /// Adds what another archive has: solvers with their scores, their lineage, and the runs that
+    /// found them. Checkpoints stay where they are. Only scores are trusted: each solver must match
+    /// its hash.
     ///
     /// Merging again changes nothing.
     pub fn merge(

@@ -9,16 +9,18 @@ use batt_arc::Score;
 /// How many solvers an archive keeps for a task, and which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retention {
-    /// The best ones. Solvers whose outputs are worth the same (as many demonstrations solved, as close) are equals; where not
-    /// all equals have room, those stay that differ: first in what they give, then in the primitives they
-    /// use; and after that the smaller and cheaper ones. The best of all always stays.
+    /// The best ones. Solvers whose outputs are worth the same (as many demonstrations solved, as
+    /// close) are equals; where not all equals have room, those stay that differ: first in what
+    /// they give, then in the primitives they use; and after that the smaller and cheaper ones. The
+    /// best of all always stays.
     Best {
         /// How many, at least one.
         per_task: usize,
     },
-    /// The rule of the original system. Before a solver is saved, and while there are *more* than `capacity`: the worst one (fewest
-    /// demonstrations solved, then highest cost) is removed, unless the new one solves fewer, which then is refused. So there can be
-    /// one more than the capacity, equals displace one another, and nothing is refused while there is room.
+    /// The rule of the original system. Before a solver is saved, and while there are *more* than
+    /// `capacity`: the worst one (fewest demonstrations solved, then highest cost) is removed,
+    /// unless the new one solves fewer, which then is refused. So there can be one more than the
+    /// capacity, equals displace one another, and nothing is refused while there is room.
     Original {
         /// How many there may be before a save.
         capacity: usize,
@@ -56,8 +58,8 @@ pub(crate) struct Ranked<'a> {
 }
 
 impl Retention {
-    /// Decides who stays. The first `old` are there already, in no particular order; the others are new, in the order
-    /// in which they come.
+    /// Decides who stays. The first `old` are there already, in no particular order; the others are
+    /// new, in the order in which they come.
     pub(crate) fn keep(&self, all: &[Ranked<'_>], old: usize) -> Vec<bool> {
         match *self {
             Retention::Best { per_task } => best(all, per_task.max(1)),
@@ -92,7 +94,8 @@ fn best(all: &[Ranked<'_>], room: usize) -> Vec<bool> {
     for equals in order.chunk_by(|&a, &b| all[a].score.grade() == all[b].score.grade()) {
         let mut waiting = equals.to_vec();
         while left > 0 && !waiting.is_empty() {
-            // The first one of those that differ most; as long as all have room the order does not matter.
+            // The first one of those that differ most; as long as all have room the order does not
+            // matter.
             let rank =
                 |k: usize| match (outputs.contains(&all[k].outputs), ops.contains(all[k].ops)) {
                     (false, _) => 0,

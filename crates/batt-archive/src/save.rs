@@ -34,12 +34,14 @@ pub(crate) struct ScoreRow {
 }
 
 impl Archive {
-    /// Saves solvers with their lineage and scores, lets retention decide which of each task stay, and replaces the checkpoint of the
-    /// run if there is a new one: all of it or, with an error, nothing.
+    /// Saves solvers with their lineage and scores, lets retention decide which of each task stay,
+    /// and replaces the checkpoint of the run if there is a new one: all of it or, with an error,
+    /// nothing.
     ///
-    /// A solver that is there already keeps the lineage it has. Of two scores on one task the better one counts. A
-    /// solver that is refused is stored all the same if one that is kept descends from it. Solvers that lose their place keep their
-    /// lineage, until [`gc`](Archive::gc) finds that nobody needs it.
+    /// A solver that is there already keeps the lineage it has. Of two scores on one task the
+    /// better one counts. A solver that is refused is stored all the same if one that is kept
+    /// descends from it. Solvers that lose their place keep their lineage until [`gc`](Archive::gc)
+    /// finds that no solver needs it.
     pub fn save(
         &mut self,
         run: RunId,
@@ -49,7 +51,7 @@ impl Archive {
     ) -> Result<Saved, ArchiveError> {
         let mut solvers: HashMap<String, SolverRow> = HashMap::new();
         let mut scores = Vec::with_capacity(found.len());
-        // Before anybody has to wait for us.
+        // Outside the transaction, so that other writers do not wait for it.
         for found in found {
             let text = Text::of(&found.program)?;
             let hash = text.hash.clone();
@@ -207,7 +209,8 @@ fn decide<'n>(
             ops: &old.ops,
         })
         .collect();
-    // Where each solver stands in the list, and whose score it has: of what was there, or of one of the new ones.
+    // Where each solver stands in the list, and whose score it has: of what was there, or of one of
+    // the new ones.
     let mut places: HashMap<&str, usize> = HashMap::new();
     for (place, old) in old.iter().enumerate() {
         places.insert(&old.hash, place);
@@ -260,8 +263,8 @@ fn decide<'n>(
     changes
 }
 
-/// These solvers and those they descend from, as far as they are among `solvers`; ancestors first, so that they are
-/// in the order in which they were made.
+/// These solvers and those they descend from, as far as they are among `solvers`; ancestors first,
+/// so that they are in the order in which they were made.
 fn with_ancestors<'s>(
     wanted: impl Iterator<Item = &'s str>,
     solvers: &'s HashMap<String, SolverRow>,

@@ -7,8 +7,9 @@
 //!     +-- checkpoints
 //! ```
 //!
-//! The version is in `user_version`. [`MIGRATIONS`] has one script for each step to the next version, so a new file goes
-//! the same way as an old one, and a script is never changed once a file may have been made with it.
+//! The version is in `user_version`. [`MIGRATIONS`] has one script for each step to the next
+//! version, so a new file goes the same way as an old one, and a script is never changed once a
+//! file may have been made with it.
 
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -17,8 +18,8 @@ pub(crate) const APPLICATION_ID: i32 = 0x6261_7474;
 
 /// The scripts. The first makes version 1 of nothing, the second version 2 of version 1, and so on.
 pub(crate) const MIGRATIONS: [&str; 2] = [
-    // Version 1. Numbers of 64 bits without sign (seeds, hashes of outputs) are stored as SQLite's signed ones, bit by
-    // bit; costs must sort, so they end at 2^63 - 1.
+    // Version 1. Numbers of 64 bits without sign (seeds, hashes of outputs) are stored as SQLite's
+    // signed ones, bit by bit; costs must sort, so they end at 2^63 - 1.
     "
     CREATE TABLE runs (
         id       INTEGER PRIMARY KEY,
@@ -80,12 +81,12 @@ pub(crate) fn version(db: &Connection) -> rusqlite::Result<i64> {
     db.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
-/// Whose file it is; 0 if nobody has said.
+/// The application that owns the file; 0 if it names none.
 pub(crate) fn application_id(db: &Connection) -> rusqlite::Result<i32> {
     db.query_row("PRAGMA application_id", [], |row| row.get(0))
 }
 
-/// Has anybody made a table in it?
+/// Returns whether the file has a table.
 pub(crate) fn has_tables(db: &Connection) -> rusqlite::Result<bool> {
     db.query_row("SELECT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| {
         row.get(0)

@@ -22,8 +22,8 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    /// The canonical text of a program. Steps that its result does not need are not part of it, as they are not part
-    /// of its hash.
+    /// The canonical text of a program. Steps that its result does not need are not part of it, as
+    /// they are not part of its hash.
     pub fn of(program: &Program) -> Result<Text, ArchiveError> {
         let refused = |why: String| ArchiveError::Program { why };
         let short = canonical(program)
@@ -31,7 +31,8 @@ impl Text {
             .renamed(NAME);
         let hash = structural_hash(program);
         let source = short.to_string();
-        // What is stored must be what was scored. A program that no file can hold is better refused than changed.
+        // What is stored must be what was scored. A program that no file can hold is better refused
+        // than changed.
         let again = read(&source, program.dialect()).map(|again| structural_hash(&again));
         if again.as_ref() != Some(&hash) {
             return Err(refused(format!("its text means something else:\n{source}")));

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use batt_arc::{Pair, Task};
 use batt_dsl::{Fault, Limits, OwnedValue, Workspace};
-use batt_engine::{Compiled, Job, Options, RunError, Sample, Values, Verdict, run_job};
+use batt_engine::{Compiled, EvalOptions, Job, RunError, Sample, Values, Verdict, run_job};
 use batt_lang::Program;
 use batt_reference::{Python, SCRIPT_PREAMBLE, rows};
 use clap::Args;
@@ -179,10 +179,10 @@ fn our_results(
     limits: &Limits,
     workspace: &mut Workspace,
 ) -> Vec<Ours> {
-    let options = Options {
+    let options = EvalOptions {
         values: Values::All,
         limits: *limits,
-        ..Options::default()
+        ..EvalOptions::default()
     };
     let program = &Compiled::new(program);
     let result = |(_, pair)| {

@@ -11,8 +11,8 @@ use crate::cases::{Argument, Case, Cpu, Work};
 use crate::{Conformance, Group, VectorFile, VectorsError};
 use batt_engine::Compiled;
 use batt_engine::device::{
-    Counts, Device, Done, Entry, Inputs, JobAt, LaunchPass, Launcher, PieceAt, ProgramAt, Programs,
-    Reason, Settings, Times, entries, wire,
+    Counts, Device, DeviceEntry, Done, Inputs, JobAt, LaunchPass, LaunchSettings, Launcher,
+    PieceAt, ProgramAt, Programs, Reason, Times, entries, wire,
 };
 
 /// Cases in a launch.
@@ -69,9 +69,9 @@ pub fn check_on_device(
         fallback,
         // The report says which cases need an exact launch, so nothing is learned from earlier ones.
         launcher: Launcher::new(
-            Settings {
+            LaunchSettings {
                 learn: false,
-                ..Settings::default()
+                ..LaunchSettings::default()
             },
             MOST_ENTRIES,
         ),
@@ -193,14 +193,14 @@ impl DeviceCheck<'_> {
         &mut self,
         case: &Case,
         dialect: Dialect,
-        entry: &Entry,
+        entry: &DeviceEntry,
         words: &[u32],
     ) -> Result<Outcome<OwnedValue>, Reason> {
         let (hash, at) = match *entry {
-            Entry::Value { at: None, .. } => return Err(Reason::Broken),
-            Entry::Left(reason) => return Err(reason),
-            Entry::Failed(error) => return Ok(Err(error.fault)),
-            Entry::Value {
+            DeviceEntry::Value { at: None, .. } => return Err(Reason::Broken),
+            DeviceEntry::Left(reason) => return Err(reason),
+            DeviceEntry::Failed(error) => return Ok(Err(error.fault)),
+            DeviceEntry::Value {
                 hash, at: Some(at), ..
             } => (hash, at),
         };

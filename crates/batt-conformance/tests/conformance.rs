@@ -44,7 +44,7 @@ const ADD: &str = r#"{"args":[1,2],"out":3}
 "#;
 
 #[test]
-fn a_directory_that_agrees() {
+fn a_directory_that_agrees_passes() {
     let programs = "def case_a(I):\n    x1 = hmirror(I)\n    return x1\n\n\
                     def case_b(I):\n    x1 = first(ONE)\n    return I\n";
     let cases = r#"{"id":"a","in":{"g":["01","23"]},"out":{"g":["23","01"]},"us":3}
@@ -88,7 +88,7 @@ fn every_kind_of_difference_is_seen() {
         // A value for a failure and the other way round.
         ("identity", r#"{"args":[1],"out":{"err":"TypeError"}}"#),
         ("first", r#"{"args":[1],"out":1}"#),
-        // A limit is no agreement with a failure of Python's.
+        // A limit does not agree with a failure of Python.
         (
             "canvas",
             r#"{"args":[1,{"t":[1000000,1000000]}],"out":{"err":"MemoryError"}}"#,

@@ -10,8 +10,8 @@ use batt_arc::Grid;
 use batt_dsl::{Dialect, Limits, OwnedValue, Workspace};
 use batt_emulated::{Emulated, LaneOrder, Misdeed, Planted};
 use batt_engine::device::{
-    Device, DeviceError, Entry, Inputs, JobAt, Launcher, Param, Programs, Settings, Shapes,
-    entries, wire,
+    Device, DeviceEntry, DeviceError, Inputs, JobAt, JobParam, LaunchSettings, Launcher, Programs,
+    Shapes, entries, wire,
 };
 use batt_engine::{Compiled, RunError, Sample};
 use batt_lang::SolverFile;
@@ -405,12 +405,12 @@ fn on_device(device: &mut dyn Device, program: &Compiled, op: &str) -> Result<To
     let place = programs.push_program(program).expect("a program");
     let mut inputs = Inputs::new();
     let mut shapes = Shapes::default();
-    let input = shapes.add(&[Param::Input]);
+    let input = shapes.add(&[JobParam::Input]);
     let at = inputs.push_samples(&[sample], &shapes)[0];
-    let settings = Settings {
+    let settings = LaunchSettings {
         fuel: 100_000,
         ops: true,
-        ..Settings::default()
+        ..LaunchSettings::default()
     };
     let jobs = [JobAt::new(place, at.params(input))];
     let mut launcher = Launcher::new(settings, 1);
@@ -423,12 +423,12 @@ fn on_device(device: &mut dyn Device, program: &Compiled, op: &str) -> Result<To
         .unwrap_or_else(|reason| panic!("left: {reason}"));
     let entry = &entries(finished.words, 1, true).expect("an entry").0[0];
     let value = match entry {
-        Entry::Value { at, .. } => {
+        DeviceEntry::Value { at, .. } => {
             let at = at.expect("a launch for full values");
             let value = wire::decode_owned(finished.words, at, program.dialect());
             Ok(value.expect("a value").0)
         }
-        Entry::Failed(error) => Err(*error),
+        DeviceEntry::Failed(error) => Err(*error),
         entry => panic!("{entry:?}"),
     };
     let number = program.dialect().op(op).expect("a primitive").index();

@@ -8,7 +8,7 @@ use batt_arc::{Dataset, Grid, corpus};
 use batt_dsl::{Dialect, Limits, Op, Workspace};
 use batt_emulated::{Emulated, LaneOrder};
 use batt_engine::device::{
-    Done, Inputs, JobAt, Launcher, Param, Programs, STEPS_PER_FUEL, Settings, Shapes,
+    Done, Inputs, JobAt, JobParam, LaunchSettings, Launcher, Programs, STEPS_PER_FUEL, Shapes,
 };
 use batt_engine::{Compiled, Sample, judge};
 use batt_lang::SolverFile;
@@ -56,7 +56,7 @@ impl<'a> Runs<'a> {
         let compiled: Vec<Compiled> = file.programs.iter().map(Compiled::new).collect();
         let (programs, at) = Programs::of(&compiled, 1);
         let mut shapes = Shapes::default();
-        let shape = shapes.add(&[Param::Input]);
+        let shape = shapes.add(&[JobParam::Input]);
         let mut inputs = Inputs::new();
         let places = inputs.push_samples(samples, &shapes);
         let job = |program, sample: usize| JobAt {
@@ -68,10 +68,10 @@ impl<'a> Runs<'a> {
             .flat_map(|at| (0..samples.len()).map(move |sample| (at, sample)))
             .map(|(at, sample)| job(at.expect("a program that can be sent"), sample))
             .collect();
-        let settings = Settings {
+        let settings = LaunchSettings {
             fuel: 10_000,
             values: false,
-            ..Settings::default()
+            ..LaunchSettings::default()
         };
         let done = Launcher::new(settings, 1)
             .run(&mut device, &programs, &inputs, &jobs)

@@ -6,7 +6,7 @@ use batt_arc::Grid;
 use batt_dsl::{Dialect, Limits, OwnedValue, Workspace};
 use batt_emulated::Emulated;
 use batt_engine::device::{
-    Entry, Inputs, JobAt, Launcher, Param, Programs, Settings, Shapes, entries, wire,
+    DeviceEntry, Inputs, JobAt, JobParam, LaunchSettings, Launcher, Programs, Shapes, entries, wire,
 };
 use batt_engine::{Compiled, RunError, Sample, Verdict};
 use batt_lang::SolverFile;
@@ -66,7 +66,7 @@ fn programs_give_what_they_give_on_the_cpu() {
     };
     let mut inputs = Inputs::new();
     let mut shapes = Shapes::default();
-    let alone = shapes.add(&[Param::Input]);
+    let alone = shapes.add(&[JobParam::Input]);
     let at = inputs.push_samples(&[sample], &shapes)[0];
     let jobs = |copies: usize| -> Vec<JobAt> {
         let one = places.iter().map(|program| JobAt {
@@ -78,7 +78,7 @@ fn programs_give_what_they_give_on_the_cpu() {
     };
     for (threads, copies) in [(1, 1), (3, 200)] {
         let mut device = Emulated::new(NonZeroUsize::new(threads).expect("not zero"));
-        let mut launcher = Launcher::new(Settings::default(), 1);
+        let mut launcher = Launcher::new(LaunchSettings::default(), 1);
         let jobs = jobs(copies);
         let done = launcher
             .run(&mut device, &programs, &inputs, &jobs)
@@ -89,14 +89,14 @@ fn programs_give_what_they_give_on_the_cpu() {
             let entry = &entries(finished.words, 1, true).expect("an entry").0[0];
             let expected = on_cpu(&compiled[k % places.len()], &grid);
             match (entry, expected) {
-                (Entry::Value { at, verdict, .. }, Ok(expected)) => {
+                (DeviceEntry::Value { at, verdict, .. }, Ok(expected)) => {
                     let at = at.expect("a launch for full values");
                     let value = wire::decode_owned(finished.words, at, Dialect::ArcDsl);
                     assert_eq!(value.expect("a value").0, expected);
                     let right = expected == OwnedValue::grid(grid.cells().chunks(3));
                     assert_eq!(*verdict == Verdict::Right, right);
                 }
-                (Entry::Failed(error), Err(expected)) => assert_eq!(*error, expected),
+                (DeviceEntry::Failed(error), Err(expected)) => assert_eq!(*error, expected),
                 (entry, expected) => panic!("{entry:?} instead of {expected:?}"),
             }
         }

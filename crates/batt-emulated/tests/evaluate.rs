@@ -6,10 +6,8 @@ use batt_arc::corpus;
 use batt_dsl::{Dialect, Limits, OwnedValue};
 use batt_emulated::Emulated;
 use batt_engine::Cancel;
-use batt_engine::device::{
-    Device, DeviceOptions, DeviceReport, ScoreOptions, ScoredRun, score_table,
-};
-use batt_engine::{Compiled, Job, Options, Sample, Values, Verdict, evaluate_on};
+use batt_engine::device::{Device, DeviceOptions, DeviceReport, ScoreOptions, score_table};
+use batt_engine::{Compiled, EvalOptions, Job, Judged, Sample, Values, Verdict, evaluate_on};
 use batt_lang::SolverFile;
 
 /// Besides those of the corpus: parameters in any order, and one that nobody can give.
@@ -75,20 +73,19 @@ fn run(
                 })
             })
             .collect();
-        let options = Options {
+        let options = EvalOptions {
             values,
             device: device(chunk, verify),
-            ..Options::default()
+            ..EvalOptions::default()
         };
         let mut told = Vec::new();
         let stop = Cancel::new();
-        let (done, report) =
-            evaluate_on(&mut devices(count), &jobs, &options, &stop, |at, result| {
-                assert_eq!(at, told.len());
-                told.push((result.verdict, result.value));
-            });
-        assert_eq!(done, jobs.len());
-        (told, report)
+        let report = evaluate_on(&mut devices(count), &jobs, &options, &stop, |at, result| {
+            assert_eq!(at, told.len());
+            told.push((result.verdict, result.value));
+        });
+        assert_eq!(report.runs, jobs.len());
+        (told, report.device)
     })
 }
 
@@ -118,7 +115,7 @@ fn options(chunk: usize, verify: f64) -> ScoreOptions {
     }
 }
 
-fn scores(count: usize, chunk: usize, verify: f64) -> (Vec<ScoredRun>, Option<DeviceReport>) {
+fn scores(count: usize, chunk: usize, verify: f64) -> (Vec<Judged>, Option<DeviceReport>) {
     with_corpus(|programs, samples| {
         let options = options(chunk, verify);
         let stop = Cancel::new();

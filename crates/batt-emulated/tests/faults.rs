@@ -7,10 +7,10 @@ use batt_dsl::Dialect;
 use batt_emulated::{Emulated, LaneOrder};
 use batt_engine::Cancel;
 use batt_engine::device::{
-    Device, DeviceOptions, DeviceUsage, Inputs, JobAt, Launcher, Param, Programs, Reason,
-    ScoreOptions, ScoredRun, Settings, Shapes, score_table,
+    Device, DeviceOptions, DeviceUsage, Inputs, JobAt, JobParam, LaunchSettings, Launcher,
+    Programs, Reason, ScoreOptions, Shapes, score_table,
 };
-use batt_engine::{Compiled, Sample};
+use batt_engine::{Compiled, Judged, Sample};
 use batt_lang::SolverFile;
 use batt_testing::{Faulty, Script};
 
@@ -27,11 +27,7 @@ fn options(chunk: usize, verify: f64) -> ScoreOptions {
 }
 
 /// The scores of the corpus on some inputs, in chunks of a size, and what the device did.
-fn scores(
-    faults: Option<&str>,
-    chunk: usize,
-    verify: f64,
-) -> (Vec<ScoredRun>, Option<DeviceUsage>) {
+fn scores(faults: Option<&str>, chunk: usize, verify: f64) -> (Vec<Judged>, Option<DeviceUsage>) {
     let file = SolverFile::parse_in(corpus::SOLVERS, "solvers.py", Some(Dialect::ArcDsl));
     let programs: Vec<Compiled> = file.programs.iter().map(Compiled::new).collect();
     let tasks = corpus::tasks();
@@ -141,7 +137,7 @@ fn batches_of_any_size() {
         expected: Some(&grid),
     };
     let mut shapes = Shapes::default();
-    let alone = shapes.add(&[Param::Input]);
+    let alone = shapes.add(&[JobParam::Input]);
     let mut inputs = Inputs::new();
     let at = inputs.push_samples(&[sample], &shapes)[0];
     let job = JobAt {
@@ -152,7 +148,7 @@ fn batches_of_any_size() {
     devices.extend(Emulated::warp(LaneOrder::Down).map(|device| (device, 6_000)));
     for (mut device, most) in devices {
         for count in [0, 1, most] {
-            let mut launcher = Launcher::new(Settings::default(), 1);
+            let mut launcher = Launcher::new(LaunchSettings::default(), 1);
             let jobs = vec![job; count];
             let done = launcher
                 .run(&mut device, &programs, &inputs, &jobs)

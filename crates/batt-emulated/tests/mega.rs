@@ -6,7 +6,9 @@ use batt_arc::{Grid, corpus};
 use batt_dsl::{Dialect, Fault, Limits, OwnedValue, Run};
 use batt_emulated::{Emulated, LaneOrder};
 use batt_engine::Cancel;
-use batt_engine::device::{Batch, Device, DeviceError, DeviceOptions, Launched, Reason, Settings};
+use batt_engine::device::{
+    Batch, Device, DeviceError, DeviceOptions, LaunchSettings, Launched, Reason,
+};
 use batt_engine::{BattEntry, CompiledBatt, MegaOptions, MegaReport, Sample, Verdict, mega_on};
 use batt_lang::batt::BattFile;
 use batt_lang::card::{self, CardOptions, Donor};
@@ -267,9 +269,9 @@ fn options(threads: usize, chunk: usize) -> MegaOptions {
         device: DeviceOptions {
             chunk: NonZeroUsize::new(chunk),
             // So much that large values are not left for want of it.
-            settings: Settings {
+            settings: LaunchSettings {
                 fuel: 300_000,
-                ..Settings::default()
+                ..LaunchSettings::default()
             },
             ..DeviceOptions::default()
         },
@@ -660,9 +662,9 @@ fn stopping_leaves_a_prefix() {
 #[test]
 fn primitives_are_counted_if_wanted() {
     let mut options = options(2, 40);
-    options.device.settings = Settings {
+    options.device.settings = LaunchSettings {
         ops: true,
-        ..Settings::default()
+        ..LaunchSettings::default()
     };
     let (report, _) = run(&mut emulated(1), &options, 0);
     let ops = report.device.expect("devices were used").ops;

@@ -1,16 +1,17 @@
-//! Batts made ready to run: many solvers in one pass, what they share computed once.
+//! Batts made ready to run: many solvers in one pass, with what they share computed once.
 //!
-//! Faults stay where they happen. Every candidate and every score is an *entry* that knows its steps. When a solver comes to
-//! a step that fails, those of its entries have failed that need it, and it passes by what only they need. So a batt never does
-//! more than its solvers would do one by one, and each of them ends as it would alone.
+//! Faults stay where they happen. Each candidate and each score is an *entry* that knows its steps. When a step of a solver
+//! fails, those of its entries that need the step fail, and steps that only these entries need are skipped. So a batt never
+//! does more than its solvers would do one by one, and each solver ends as it would alone.
 //!
-//! Where an output is known, the differs also say what they make of a candidate and that output: scores once more, with the
-//! expected grid as `C`. Only steps that look at `C` are done for them, if that is known to be wanted in time.
+//! Where an output is known, the differs also compare each candidate with it. These *comparisons* are the scores once more,
+//! with the expected grid as `C`. They share all steps that do not look at `C` with the scores, if it is known in time that
+//! they are wanted.
 //!
-//! A run goes solver by solver. The steps that a solver shares with others are computed by the first who comes to them, and stay
-//! to the end of the run; those of its own are computed [apart](Run::apart), its entries are shown to the caller, and the
-//! memory is used again by the next solver. Limits are for a solver: what it shares is computed on limits of its own, and counts
-//! for each who needs it.
+//! A run goes solver by solver. A step that several solvers share is computed by the first solver that needs it, and stays
+//! to the end of the run. The other steps of a solver are computed in a [region](Run::apart) of their own: its entries are
+//! shown to the caller, then the next solver reuses the memory. Limits hold for each solver. A shared step is computed on
+//! limits of its own, and its cost is charged to each solver that needs it.
 
 mod plan;
 mod twins;
@@ -25,14 +26,15 @@ use batt_lang::{Batt, OnError, StepId, batt};
 
 pub(crate) use self::plan::{Lists, Plan, Solver};
 use self::plan::{Part, PartSet, Work, entry_values};
-use crate::compile::{Instruction, RunError, SOME};
+use crate::interpret::{RunError, SOME};
+use crate::lower::Instruction;
 use crate::sample::{Sample, demos, grid};
 
-/// What all shared steps of a batt together may allocate, in units of what a solver may. Far more than they need: it is
-/// there to bound the memory of a run.
+/// The memory limit of all shared steps of a batt together, in memory limits of a solver. It is far more than they need,
+/// and bounds the memory of a run.
 const MEMORY_OF_SHARED: usize = 16;
 
-/// A batt compiled once, to be run many times, on any thread.
+/// A batt compiled once, to run many times, on any thread.
 pub struct CompiledBatt {
     dialect: Dialect,
     on_error: OnError,
@@ -42,22 +44,22 @@ pub struct CompiledBatt {
     pub(crate) uses_samples: bool,
 }
 
-/// What is wanted of a run.
+/// Which entries are wanted of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
     /// Candidates and scores, with nothing to compare with: `C` is `None`.
     Solve,
-    /// Comparisons alone: what the scores are when `C` is the expected grid.
+    /// Comparisons only: the scores with the expected grid as `C`.
     Compare,
-    /// All of that.
+    /// Candidates, scores and comparisons.
     Both,
 }
 
-/// What a run is for.
+/// What is wanted of a run.
 #[derive(Clone, Copy)]
 struct Request<'a> {
     goal: Goal,
-    /// The solvers that are wanted; none for all.
+    /// The solvers that are wanted; `None` for all.
     solvers: Option<&'a [bool]>,
 }
 
@@ -72,7 +74,7 @@ impl Request<'_> {
 pub struct BattWorker {
     pub(crate) workspace: Workspace,
     failed: Vec<Option<RunError>>,
-    /// Is the value of each slot of the solver there whose turn it is?
+    /// Which slots of the current solver have their value.
     done: Vec<bool>,
     /// The shared steps that have been computed.
     shared: Vec<Option<Shared>>,
@@ -83,22 +85,21 @@ pub struct BattWorker {
 /// A shared step that has been computed.
 #[derive(Clone, Copy)]
 struct Shared {
-    /// What it took, or why it has no value.
+    /// Its cost, or why it has no value.
     cost: Outcome<Cost>,
     fell_back: bool,
-    /// Has it been counted?
+    /// Whether it has been counted.
     counted: bool,
 }
 
 impl BattWorker {
-    /// What profiled primitives have taken so far.
+    /// Returns what profiled primitives have taken so far.
     pub(crate) fn profile(&self) -> &Profile {
         self.workspace.profile()
     }
 }
 
-/// An entry of a batt that has been computed: a candidate, behind those a score, and behind all of those the scores once more, as
-/// comparisons.
+/// An entry of a batt that has been computed. Candidates come first, then scores, then comparisons.
 #[derive(Clone, Copy)]
 pub struct BattEntry<'r> {
     /// Its number among the entries.
@@ -107,10 +108,10 @@ pub struct BattEntry<'r> {
     pub value: Result<Value<'r>, RunError>,
 }
 
-/// What one step did over many runs, for candidates and scores. Counted always: it is one addition a step.
+/// What one step did over many runs, for candidates and scores. Steps are always counted: that takes one addition each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StepCount {
-    /// Runs in which it was executed; in the others nobody came to it.
+    /// Runs in which it was executed. In the others no entry needed it any more.
     pub executed: u64,
     /// Runs in which it failed.
     pub failed: u64,
@@ -134,54 +135,54 @@ impl CompiledBatt {
         }
     }
 
-    /// The same with another way to treat failing steps.
+    /// Returns the same batt with another way to treat failing steps.
     #[must_use]
     pub fn on_error(mut self, on_error: OnError) -> CompiledBatt {
         self.on_error = on_error;
         self
     }
 
-    /// How failing steps are treated.
+    /// Returns how failing steps are treated.
     pub fn mode(&self) -> OnError {
         self.on_error
     }
 
-    /// The dialect of the batt.
+    /// Returns the dialect of the batt.
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// Number of steps.
+    /// Returns the number of steps.
     pub fn len(&self) -> usize {
         self.plan.steps.instructions.len() - self.plan.twins.of.len()
     }
 
-    /// Has it no steps?
+    /// Returns whether it has no steps.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Number of candidates.
+    /// Returns the number of candidates.
     pub fn outputs(&self) -> usize {
         self.outputs
     }
 
-    /// Number of scores.
+    /// Returns the number of scores.
     pub fn scores(&self) -> usize {
         self.scores
     }
 
-    /// Number of candidates and scores.
+    /// Returns the number of candidates and scores.
     pub(crate) fn solved(&self) -> usize {
         self.outputs + self.scores
     }
 
-    /// Number of all entries: candidates, scores and comparisons.
+    /// Returns the number of all entries: candidates, scores and comparisons.
     pub(crate) fn entries(&self) -> usize {
         self.solved() + self.scores
     }
 
-    /// The entries that are wanted.
+    /// Returns the entries that a goal asks for.
     pub(crate) fn shown(&self, goal: Goal) -> Range<usize> {
         match goal {
             Goal::Solve => 0..self.solved(),
@@ -190,17 +191,19 @@ impl CompiledBatt {
         }
     }
 
-    /// The step of the batt that a step is, or the one whose twin it is.
+    /// Returns the step of the batt that a step or its twin stands for.
     pub(crate) fn original(&self, step: u32) -> u32 {
         let twin = (step as usize).checked_sub(self.len());
         twin.map_or(step, |twin| self.plan.twins.of[twin])
     }
 
-    /// Runs the batt on a sample, shows each entry to `look`, and gives what that makes of the wanted ones, in the order of the
-    /// entries. They are shown solver by solver, and are gone afterwards. To compare is to solve first, and whoever looks at a
-    /// value finds out something about it: so all are shown, and what becomes of one does not depend on which are wanted. `limits` hold for each solver, and once more
-    /// for each look: what one does to itself is no loss to the others. Only the clock is for the run as a whole.
-    /// `counts` has one entry for each step; it may also be empty.
+    /// Runs the batt on a sample, shows each entry to `look`, and returns what `look` made of the wanted ones, in the order of
+    /// the entries.
+    ///
+    /// Entries are shown solver by solver, and are gone afterwards. Comparison solves first, and inspecting a value caches facts
+    /// about it: so all entries are shown, and the result for one does not depend on which are wanted. `limits` hold for each
+    /// solver, and once more for each call of `look`, so that no solver takes anything from another. Only the clock is for the
+    /// run as a whole. `counts` has one entry for each step, or none at all.
     pub fn run<T>(
         &self,
         worker: &mut BattWorker,
@@ -220,8 +223,7 @@ impl CompiledBatt {
         )
     }
 
-    /// As [`run`](CompiledBatt::run), for the marked solvers alone: the steps of no others are executed. Whoever looks chooses
-    /// what is wanted.
+    /// Runs as [`run`](CompiledBatt::run) does, but only the marked solvers. All their entries are shown, whatever the goal.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn run_only(
         &self,
@@ -248,7 +250,7 @@ impl CompiledBatt {
         );
     }
 
-    /// As [`run`](CompiledBatt::run), with the time of every step.
+    /// Runs as [`run`](CompiledBatt::run) does, and measures the time of every step.
     pub(crate) fn run_timed(
         &self,
         worker: &mut BattWorker,
@@ -276,7 +278,7 @@ impl CompiledBatt {
         );
     }
 
-    /// Candidates and scores as [`run`](CompiledBatt::run) has them, on any values for `S`, `I` and `C`.
+    /// Computes candidates and scores as [`run`](CompiledBatt::run) does, with any values for `S`, `I` and `C`.
     pub fn run_with<T>(
         &self,
         worker: &mut BattWorker,
@@ -298,7 +300,7 @@ impl CompiledBatt {
         )
     }
 
-    /// Runs it, and gives what `look` makes of the entries in their order.
+    /// Runs the batt, and returns what `look` makes of the entries, in their order.
     fn collect<T>(
         &self,
         worker: &mut BattWorker,
@@ -362,7 +364,7 @@ impl CompiledBatt {
         let solvers = || (0..).zip(&plan.solvers);
         let solvers = || solvers().filter(|(number, _)| request.wants(*number));
         workspace.run(self.dialect, limits, |run| {
-            // The slots are not counted as memory: each solver pays for its own.
+            // Slots do not count as memory here: each solver pays for its own.
             let mut slots = vec![Value::None; plan.steps.slots()];
             if let Err(fault) = self.prepare(run, &mut slots, inputs) {
                 let value = Err(RunError { fault, step: None });
@@ -412,7 +414,7 @@ impl CompiledBatt {
         steps.place_literals(run, slots)
     }
 
-    /// `S`, `I`, `C`, and what stands for `C` in comparisons.
+    /// Makes `S`, `I`, `C`, and what stands for `C` in comparisons.
     fn inputs<'r>(
         &self,
         run: &mut Run<'r>,
@@ -434,7 +436,7 @@ impl CompiledBatt {
 /// The parameters of a batt's steps: those that its text has, and the expected grid.
 const PARAMS: usize = batt::PARAMS.len() + 1;
 
-/// Somebody who hears of every step. Nobody does by default, at no cost.
+/// Observes every step. The default does nothing, at no cost.
 trait Watch {
     fn before(&mut self, step: usize);
     fn after(&mut self, step: usize);
@@ -472,8 +474,8 @@ struct State<'a, W> {
 }
 
 impl<W: Watch> State<'_, W> {
-    /// Does what a solver does for its candidate and its scores: its own steps with the values in `own`, and those that it shares,
-    /// unless that has been done, with the values in `shared`. Gives what the candidate has left of the limits.
+    /// Computes the candidate and the scores of a solver: its own steps, with values in `own`, and the shared steps that are
+    /// still missing, with values in `shared`. Returns the limits that remain after the candidate.
     fn solve<'r, 's>(
         &mut self,
         run: &mut Run<'s>,
@@ -491,7 +493,7 @@ impl<W: Watch> State<'_, W> {
         let mut live = self.live(solver, 0..solver.solving);
         let mut rest = run.allowance();
         for (k, part) in parts.iter().enumerate() {
-            // What the solver took is spent for all its differs, but none takes anything from another.
+            // The differs start from what the solver spent, but take nothing from each other.
             run.allow(rest);
             self.work(run, outside, solver, part, &mut live, true, shared, own);
             if k == 0 {
@@ -504,8 +506,8 @@ impl<W: Watch> State<'_, W> {
         rest
     }
 
-    /// Does what is not done yet of what comparisons need. Each may take what the candidate has left of the limits. So whoever solves
-    /// does so in the same way, whether it goes on to compare or not.
+    /// Computes what comparisons need and is still missing. Each may take what remains of the limits after the candidate, so
+    /// solving is the same with and without comparisons.
     fn compare<'r, 's>(
         &mut self,
         run: &mut Run<'s>,
@@ -525,7 +527,7 @@ impl<W: Watch> State<'_, W> {
         }
     }
 
-    /// Shows what came of some parts.
+    /// Shows the entries of some parts.
     fn show<'s>(
         &self,
         run: &mut Run<'s>,
@@ -544,14 +546,14 @@ impl<W: Watch> State<'_, W> {
         }
     }
 
-    /// Those of some parts that have not failed.
+    /// Returns those of some parts that have not failed.
     fn live(&self, solver: &Solver, parts: Range<usize>) -> PartSet {
         parts
             .filter(|&part| self.failed[solver.parts[part].entry as usize].is_none())
             .collect()
     }
 
-    /// Does those steps of a part that one of the `live` parts needs.
+    /// Executes those steps of a part that one of the `live` parts needs.
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]
     fn work<'r, 's>(
@@ -600,7 +602,7 @@ impl<W: Watch> State<'_, W> {
         }
     }
 
-    /// Computes a shared step, unless that has been done. Gives what it took.
+    /// Computes a shared step, unless it is there already. Returns its cost.
     fn share<'r, 's>(
         &mut self,
         run: &mut Run<'s>,
@@ -611,7 +613,7 @@ impl<W: Watch> State<'_, W> {
     ) -> Outcome<Cost> {
         let steps = &self.batt.plan.steps;
         let mut known = match self.shared[step] {
-            // Mostly there is nothing more to do.
+            // Usually there is nothing more to do.
             Some(known) if known.counted || !counts => return known.cost,
             Some(known) => known,
             None => {
@@ -637,7 +639,7 @@ impl<W: Watch> State<'_, W> {
         known.cost
     }
 
-    /// Executes a step. Says also whether it, or something it called, fell back to a default.
+    /// Executes a step. Also returns whether it, or something it called, fell back to a default.
     #[inline]
     fn execute<'r>(
         &mut self,
@@ -647,13 +649,13 @@ impl<W: Watch> State<'_, W> {
         slots: &[Value<'r>],
     ) -> (Outcome<Value<'r>>, bool) {
         let fallbacks = run.fallbacks();
-        // A twin and its step are never needed by the same entry.
+        // No entry needs both a twin and its step.
         let original = self.batt.original(step as u32);
         run.begin_closures(original);
         self.watch.before(original as usize);
         let outcome = instruction.execute(run, slots).outcome();
         self.watch.after(original as usize);
-        // Some operations cannot fail in Python and go on when they reach a limit.
+        // Some operations cannot fail in Python, and continue when they reach a limit.
         let outcome = outcome.and_then(|value| run.check_limits().map(|()| value));
         let outcome = outcome.or_else(|fault| self.default(run, instruction, slots, fault));
         (outcome, run.fallbacks() != fallbacks)
@@ -669,8 +671,8 @@ impl<W: Watch> State<'_, W> {
         }
     }
 
-    /// What a failing step gives instead, if the batt goes on with defaults. As in the guards of generated
-    /// programs, three exceptions count; others, and limits, leave the step without a value.
+    /// Returns the default of a failing step, if the batt goes on with defaults. As in the guards of generated
+    /// programs, three exceptions have a default; after others, and after limits, the step has no value.
     #[inline]
     fn default<'r>(
         &self,
@@ -687,7 +689,7 @@ impl<W: Watch> State<'_, W> {
         run.default_of(callee.unwrap_or(Value::None))
     }
 
-    /// The entries that need a failing step have failed, unless they have before: the first failure is the one to report.
+    /// Marks the entries that need a failing step as failed. An entry keeps its first failure.
     #[cold]
     fn fail(&mut self, solver: &Solver, work: &Work, fault: Fault) {
         let step = Some(StepId(self.batt.original(work.step)));

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 /// A request to end long work early: made by a call, or by a deadline that passes.
 ///
-/// Clones share the request. A deadline belongs to one clone and those made from it, so a caller can give each piece of
-/// work its own time and still end all of them at once.
+/// Clones share the request. A deadline belongs to one clone and those made from it, so a caller can give each task
+/// its own time and still end all of them at once.
 ///
 /// ```
 /// use batt_engine::Cancel;
@@ -26,12 +26,12 @@ pub struct Cancel {
 }
 
 impl Cancel {
-    /// A token nobody has cancelled, without a deadline.
+    /// A token that is not cancelled and has no deadline.
     pub fn new() -> Cancel {
         Cancel::default()
     }
 
-    /// The same token with a deadline; an earlier deadline stays.
+    /// Returns the same token with a deadline; an earlier deadline stays.
     pub fn with_deadline(&self, deadline: Instant) -> Cancel {
         Cancel {
             requested: Arc::clone(&self.requested),
@@ -70,7 +70,7 @@ impl Cancel {
             .is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// The moment the work should end, if there is one.
+    /// Returns the moment the work should end, if there is one.
     pub fn deadline(&self) -> Option<Instant> {
         self.deadline
     }

@@ -1,6 +1,5 @@
-//! Many runs at once: every core busy, results in input order, faults contained.
+//! Evaluation: many runs on all cores, with results in the order of the jobs.
 
-use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
@@ -8,24 +7,22 @@ use batt_arc::Grid;
 use batt_dsl::{Fault, Limits, OwnedValue, Run, Value, Workspace};
 
 use crate::cancel::Cancel;
-use crate::compile::{Compiled, RunError};
-use crate::device::{
-    Device, DeviceOptions, DeviceReport, Entry, Found, Reason, Runs, ScoredRun, Seen, Solo, Taken,
-    run_fed, wire,
-};
-use crate::sample::{Role, Sample, demos};
-use crate::schedule::{Schedule, Window};
+use crate::compile::Compiled;
+use crate::device::{DeviceOptions, DeviceReport};
+use crate::interpret::RunError;
+use crate::sample::{ParamRole, Sample, demos};
+use crate::schedule::{Delivered, Schedule, Window};
 
 /// One run to do: a program and what it is run on.
 #[derive(Clone, Copy)]
 pub struct Job<'a> {
-    /// The program; the names of its parameters say what they are for.
+    /// The program; the names of its parameters tell their roles.
     pub program: &'a Compiled,
-    /// What it is run on.
+    /// The sample it runs on.
     pub sample: Sample<'a>,
 }
 
-/// What a run came to.
+/// How the result of a run compares with the expected output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The expected grid.
@@ -34,16 +31,16 @@ pub enum Verdict {
     WrongCells(usize),
     /// A grid of another shape: height and width.
     WrongShape(usize, usize),
-    /// A value that is no grid of colours.
+    /// A value other than a grid of colours.
     NotAGrid,
-    /// A value, but nothing to compare it with.
+    /// A value, without an expected output to compare it with.
     Unknown,
     /// The run failed.
     Failed(RunError),
 }
 
 impl Verdict {
-    /// Did the run give the expected grid?
+    /// Returns whether the run gave the expected grid.
     pub fn is_right(&self) -> bool {
         *self == Verdict::Right
     }
@@ -54,26 +51,26 @@ impl Verdict {
 pub struct JobResult {
     /// Right, wrong or failed.
     pub verdict: Verdict,
-    /// The value, if [`Options::values`] asked for it.
+    /// The value, if [`EvalOptions::values`] asked for it.
     pub value: Option<OwnedValue>,
     /// How long the run took.
     pub time: Duration,
 }
 
-/// How to run.
+/// Options of [`evaluate`].
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct EvalOptions {
     /// Limits of each run.
     pub limits: Limits,
     /// Threads; `None` for one per core.
     pub threads: Option<NonZeroUsize>,
-    /// Keep the values, or only the verdicts?
+    /// Which values to return besides the verdicts.
     pub values: Values,
-    /// How devices are used, if there are any.
+    /// How devices are used by [`evaluate_on`](crate::evaluate_on).
     pub device: DeviceOptions,
 }
 
-/// Which values to hand back.
+/// Which values to return.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Values {
     /// Verdicts only.
@@ -86,8 +83,8 @@ pub enum Values {
 }
 
 impl Values {
-    /// Is the value of a run with this verdict to be handed back?
-    fn wants(self, verdict: &Verdict) -> bool {
+    /// Returns whether the value of a run with this verdict is wanted.
+    pub(crate) fn wants(self, verdict: &Verdict) -> bool {
         match self {
             Values::None => false,
             Values::Wrong => !verdict.is_right(),
@@ -96,19 +93,19 @@ impl Values {
     }
 }
 
-impl Options {
-    /// The same with all values.
-    fn with_values(&self) -> Options {
-        Options {
+impl EvalOptions {
+    /// Returns the same options with all values.
+    pub(crate) fn with_values(&self) -> EvalOptions {
+        EvalOptions {
             values: Values::All,
             ..self.clone()
         }
     }
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
+impl Default for EvalOptions {
+    fn default() -> EvalOptions {
+        EvalOptions {
             limits: Limits::default(),
             threads: None,
             values: Values::None,
@@ -117,180 +114,60 @@ impl Default for Options {
     }
 }
 
-/// Runs all jobs and hands each result to `sink`, in the order of the jobs. Setting `stop` ends the
-/// work early; what was delivered by then is a prefix of the whole. Returns how many were delivered.
-pub fn evaluate(
-    jobs: &[Job<'_>],
-    options: &Options,
-    stop: &Cancel,
-    sink: impl FnMut(usize, JobResult),
-) -> usize {
-    evaluate_on(&mut [], jobs, options, stop, sink).0
+/// What [`evaluate`] did.
+#[derive(Clone, Debug)]
+pub struct EvalReport {
+    /// Runs delivered: one per job, unless the work was cancelled.
+    pub runs: usize,
+    /// Threads that took part. There are fewer than asked for where the system gives no more.
+    pub workers: usize,
+    /// What devices did, if any were used.
+    pub device: Option<DeviceReport>,
 }
 
-/// As [`evaluate`], with the help of devices. The results are the same. Gives also what the devices did, if they were used:
-/// they are not if the limits do not [allow](crate::device::Settings::within) it.
-pub fn evaluate_on(
-    devices: &mut [Box<dyn Device>],
+/// Runs all jobs and hands each result to `sink`, in the order of the jobs. Cancelling ends the
+/// work early; what was delivered by then is a prefix of the whole.
+pub fn evaluate(
     jobs: &[Job<'_>],
-    options: &Options,
-    stop: &Cancel,
+    options: &EvalOptions,
+    cancel: &Cancel,
     sink: impl FnMut(usize, JobResult),
-) -> (usize, Option<DeviceReport>) {
+) -> EvalReport {
+    let worker = || {
+        let mut workspace = Workspace::new();
+        move |at: usize| run_job(&mut workspace, &jobs[at], options)
+    };
+    EvalReport::of(schedule(jobs.len(), options).run(cancel, worker, sink))
+}
+
+impl EvalReport {
+    /// The report of a schedule, without devices.
+    pub(crate) fn of(delivered: Delivered) -> EvalReport {
+        EvalReport {
+            runs: delivered.items,
+            workers: delivered.workers,
+            device: None,
+        }
+    }
+}
+
+/// How runs are spread over threads.
+pub(crate) fn schedule(count: usize, options: &EvalOptions) -> Schedule {
     // Values can be large, so fewer of them may wait.
     let (ahead, largest_chunk) = match options.values {
         Values::None => (8192, 512),
         _ => (512, 64),
     };
-    let schedule = Schedule {
-        count: jobs.len(),
+    Schedule {
+        count,
         threads: options.threads,
-        ahead: Window::fixed(ahead),
+        ahead: Window::new(ahead),
         chunk: (8, largest_chunk),
-    };
-    let listed = match devices.is_empty() {
-        true => Listed::default(),
-        false => Listed::of(jobs),
-    };
-    let solo = Solo::new(
-        devices,
-        listed.programs.iter().copied(),
-        &listed.samples,
-        Runs::Listed(&listed.runs),
-        options.values != Values::None,
-        &options.limits,
-        &options.device,
-    );
-    let worker = || {
-        let mut workspace = Workspace::new();
-        let mut helper = solo.worker();
-        move |at: usize, taken: Option<&Taken>| {
-            let job = &jobs[at];
-            let Some(found) = helper.found(at, taken) else {
-                return run_job(&mut workspace, job, options);
-            };
-            let again = helper.is_done_again(at);
-            match job_result(job, &found, options, again) {
-                Err(reason) => {
-                    helper.count(Err(reason));
-                    run_job(&mut workspace, job, options)
-                }
-                Ok(result) => {
-                    helper.count(Ok(found.pass));
-                    if !again {
-                        return result;
-                    }
-                    let (cpu, seen) = done_again(&mut workspace, job, options);
-                    let device = match (&found.entry, options.values) {
-                        (Entry::Value { hash, .. }, Values::None) => {
-                            Seen::Judged(result.verdict, Some(*hash))
-                        }
-                        _ => seen_of(&result),
-                    };
-                    helper.compare(at, &seen, &device);
-                    cpu
-                }
-            }
-        }
-    };
-    let done = run_fed(devices, solo.feed(), &schedule, stop, worker, sink);
-    (done, solo.report())
-}
-
-/// Jobs as devices are given them: every program and every sample once.
-#[derive(Default)]
-struct Listed<'a> {
-    programs: Vec<&'a Compiled>,
-    samples: Vec<Sample<'a>>,
-    runs: Vec<(u32, u32)>,
-}
-
-impl<'a> Listed<'a> {
-    fn of(jobs: &[Job<'a>]) -> Listed<'a> {
-        let mut listed = Listed::default();
-        let mut programs = HashMap::new();
-        let mut samples = HashMap::new();
-        for job in jobs {
-            let program = *programs
-                .entry(std::ptr::from_ref(job.program))
-                .or_insert_with(|| {
-                    listed.programs.push(job.program);
-                    listed.programs.len() as u32 - 1
-                });
-            let Sample {
-                demos,
-                input,
-                expected,
-            } = job.sample;
-            let key = (
-                std::ptr::from_ref(demos),
-                std::ptr::from_ref(input),
-                expected.map(std::ptr::from_ref),
-            );
-            let sample = *samples.entry(key).or_insert_with(|| {
-                listed.samples.push(job.sample);
-                listed.samples.len() as u32 - 1
-            });
-            listed.runs.push((program, sample));
-        }
-        listed
-    }
-}
-
-/// The result of a job that a device has finished. Its value is there if it is wanted, or if `always` says so.
-fn job_result(
-    job: &Job<'_>,
-    found: &Found<'_>,
-    options: &Options,
-    always: bool,
-) -> Result<JobResult, Reason> {
-    let started = Instant::now();
-    let verdict = found.entry.verdict();
-    let value = match found.entry {
-        Entry::Value { at: Some(at), .. } if always || options.values.wants(&verdict) => {
-            let dialect = job.program.dialect();
-            Some(wire::decode_owned(found.words, at, dialect)?.0)
-        }
-        _ => None,
-    };
-    Ok(JobResult {
-        verdict,
-        value,
-        time: started.elapsed(),
-    })
-}
-
-/// A job that a device has finished, done again here, and what of it is compared.
-fn done_again(workspace: &mut Workspace, job: &Job<'_>, options: &Options) -> (JobResult, Seen) {
-    let started = Instant::now();
-    if options.values == Values::None {
-        let (score, seen) = Seen::scored(workspace, job, &options.limits);
-        let result = JobResult {
-            verdict: score.verdict,
-            value: None,
-            time: started.elapsed(),
-        };
-        return (result, seen);
-    }
-    let mut result = run_job(workspace, job, &options.with_values());
-    let seen = seen_of(&result);
-    if !options.values.wants(&result.verdict) {
-        result.value = None;
-    }
-    (result, seen)
-}
-
-/// What of a result is compared: its value, or why there is none.
-fn seen_of(result: &JobResult) -> Seen {
-    match (&result.verdict, &result.value) {
-        (Verdict::Failed(error), _) => Seen::Failed(*error),
-        (_, Some(value)) => Seen::Value(value.clone()),
-        (verdict, None) => Seen::Judged(verdict.clone(), None),
     }
 }
 
 /// Runs one job in a workspace of the caller's.
-pub fn run_job(workspace: &mut Workspace, job: &Job<'_>, options: &Options) -> JobResult {
+pub fn run_job(workspace: &mut Workspace, job: &Job<'_>, options: &EvalOptions) -> JobResult {
     let started = Instant::now();
     let sample = &job.sample;
     execute_job(workspace, job, &options.limits, |run, outcome| {
@@ -324,9 +201,19 @@ pub fn run_job(workspace: &mut Workspace, job: &Job<'_>, options: &Options) -> J
     })
 }
 
-/// The verdict on one job and the hash of its value, in a workspace of the caller's.
-pub fn score_job(workspace: &mut Workspace, job: &Job<'_>, limits: &Limits) -> ScoredRun {
-    let failed = |error| ScoredRun {
+/// A verdict, and the hash of the value it is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judged {
+    /// Right, wrong or failed.
+    pub verdict: Verdict,
+    /// CPython's `hash()` of the value, if there is one. Equal values have equal hashes. CPython hashes functions, `None`
+    /// and nan by address, so the hash of a value that contains one of them means nothing.
+    pub hash: Option<u64>,
+}
+
+/// Runs one job in a workspace of the caller's, for its verdict and the hash of its value.
+pub fn judge_job(workspace: &mut Workspace, job: &Job<'_>, limits: &Limits) -> Judged {
+    let failed = |error| Judged {
         verdict: Verdict::Failed(error),
         hash: None,
     };
@@ -337,9 +224,9 @@ pub fn score_job(workspace: &mut Workspace, job: &Job<'_>, limits: &Limits) -> S
         };
         let verdict = judge(run, value, job.sample.expected);
         let hash = run.hash(value);
-        // Hashing cannot fail in Python, and goes on with a made-up number when it reaches a limit.
+        // Hashing cannot fail in Python. When it reaches a limit it continues with a made-up number.
         match run.check_limits() {
-            Ok(()) => ScoredRun {
+            Ok(()) => Judged {
                 verdict,
                 hash: Some(hash),
             },
@@ -348,7 +235,7 @@ pub fn score_job(workspace: &mut Workspace, job: &Job<'_>, limits: &Limits) -> S
     })
 }
 
-/// Executes the program of a job.
+/// Executes the program of a job, and finishes with what it returned while the run is still there.
 #[inline]
 pub(crate) fn execute_job<T>(
     workspace: &mut Workspace,
@@ -360,7 +247,7 @@ pub(crate) fn execute_job<T>(
     let dialect = job.program.dialect();
     workspace.run_on(&input, dialect, limits, |run, input| {
         let outcome = match job.program.roles() {
-            Some([Role::Input]) => job.program.execute_on(run, input),
+            Some([ParamRole::Input]) => job.program.execute_on(run, input),
             _ => inputs(run, job.program, &job.sample, input)
                 .and_then(|inputs| job.program.execute(run, &inputs)),
         };
@@ -368,7 +255,7 @@ pub(crate) fn execute_job<T>(
     })
 }
 
-/// What a program is given, parameter by parameter; `input` is the sample's input as a value.
+/// Returns what a program is given, parameter by parameter. `input` is the sample's input as a value.
 pub fn inputs<'r>(
     run: &mut Run<'r>,
     program: &Compiled,
@@ -380,15 +267,15 @@ pub fn inputs<'r>(
     let mut inputs = Vec::with_capacity(roles.len());
     for role in roles {
         inputs.push(match role {
-            Role::Input => input,
-            Role::Samples => demos(run, sample.demos).map_err(nowhere)?,
-            Role::Comparison => Value::None,
+            ParamRole::Input => input,
+            ParamRole::Samples => demos(run, sample.demos).map_err(nowhere)?,
+            ParamRole::Comparison => Value::None,
         });
     }
     Ok(inputs)
 }
 
-/// A grid of a task as the input of a run.
+/// Returns a grid of a task as the input of a run.
 pub fn input_grid(grid: &Grid) -> batt_dsl::Grid<'_> {
     batt_dsl::Grid {
         height: grid.height(),
@@ -397,7 +284,7 @@ pub fn input_grid(grid: &Grid) -> batt_dsl::Grid<'_> {
     }
 }
 
-/// Compares a value with the expected grid, as Python's `==` would. Where a limit is in the way of that, the run has failed.
+/// Compares a value with the expected grid, as Python's `==` would. If that exceeds a limit, the run has failed.
 pub fn judge<'r>(run: &mut Run<'r>, value: Value<'r>, expected: Option<&Grid>) -> Verdict {
     let Some(expected) = expected else {
         return Verdict::Unknown;

@@ -1,22 +1,22 @@
 //! Values of a [`Graph`]: what many programs have in common is computed once.
 //!
-//! A search makes programs by the thousand, and most of what one computes others compute as well. Here some values of a
-//! graph are computed on a sample in one go. Each node has the limits of a step of a batt: what becomes of one value
-//! does not depend on which others are computed with it, so results are the same however the work is cut up.
+//! A search makes programs by the thousand, and most of what one computes others compute as well. A [`GraphWorker`]
+//! computes some values of a graph on a sample in one run. Each node has limits of its own, so the result for one value
+//! does not depend on which others are computed with it.
 
 use batt_dsl::{Fault, Limits, MemoryBudget, Outcome, Run, Value, Workspace};
-use batt_lang::graph::{Graph, Node, Ref, Target};
+use batt_lang::graph::{Graph, Node, Ref};
 
-use crate::compile::{CONSTANT, Constant, Instruction, Source, constant, instruction};
+use crate::lower::{Instruction, Operands, Referent, Source, Steps, referent_in};
 use crate::sample::{Sample, demos, grid};
 
-/// When values take more memory than this, the rest is computed in another run. Sharing is lost between the two.
+/// When values take more memory than this, the remaining ones are computed in another run. The two runs share nothing.
 const MEMORY_OF_RUN: usize = 8 << 20;
 
 /// Slots of the parameters `S`, `I` and `C`.
 const PARAMS: usize = 3;
 
-/// What a thread needs to compute values of graphs, reused from one to the next.
+/// What a thread needs to compute values of graphs, reused from one call to the next.
 #[derive(Default)]
 pub struct GraphWorker {
     workspace: Workspace,
@@ -27,59 +27,92 @@ pub struct GraphWorker {
 /// What to compute, in order.
 #[derive(Default)]
 struct Plan {
-    /// The instructions of the nodes, each after those it refers to.
-    instructions: Vec<Instruction>,
-    /// The node of each.
+    /// The nodes as steps, each after those it refers to. Literals are given by their number in the graph.
+    steps: Steps<u32>,
+    /// The node of each step.
     nodes: Vec<u32>,
-    /// Literals that are no constants of one word, by their number in the graph.
-    literals: Vec<u32>,
-    /// The place of each node of the graph in this plan, if `stamp` is the current one.
-    places: Vec<(u32, u32)>,
-    stamp: u32,
-    /// Where each root is, and how many instructions come before it is complete.
+    places: Places,
+    /// Where each root is, and how many steps come before it is complete.
     roots: Vec<(Source, u32)>,
-    uses_samples: bool,
     waiting: Vec<u32>,
 }
 
+/// The nodes of a graph that are in a plan.
+#[derive(Default)]
+struct Places {
+    /// The step of each node, if the stamp beside it is the current one.
+    steps: Vec<(u32, u32)>,
+    stamp: u32,
+    uses_samples: bool,
+}
+
+impl Places {
+    fn has(&self, node: u32) -> bool {
+        self.steps[node as usize].0 == self.stamp
+    }
+}
+
+/// The operands of a graph of which some nodes are in a plan.
+struct OfPlan<'p> {
+    graph: &'p Graph,
+    places: &'p mut Places,
+}
+
+impl Operands for OfPlan<'_> {
+    type Operand = Ref;
+    type Literal = u32;
+    const SHARES_LITERALS: bool = true;
+
+    fn referent(&mut self, value: Ref) -> Referent<u32> {
+        let Places {
+            steps,
+            uses_samples,
+            ..
+        } = &mut *self.places;
+        referent_in(
+            self.graph,
+            value,
+            |node| steps[node as usize].1,
+            |param| {
+                *uses_samples |= param == 0;
+                param
+            },
+        )
+    }
+}
+
 impl Plan {
-    /// Plans the computation of some values, one after the other, each with what is still missing for it.
+    /// Plans the computation of some values, one after the other. Each adds the nodes that are missing for it.
     fn make(&mut self, graph: &Graph, roots: &[Ref]) {
-        self.instructions.clear();
+        self.steps.begin(PARAMS);
         self.nodes.clear();
-        self.literals.clear();
         self.roots.clear();
-        self.uses_samples = false;
-        self.stamp += 1;
-        self.places.resize(graph.len(), (0, 0));
+        self.places.uses_samples = false;
+        self.places.stamp += 1;
+        self.places.steps.resize(graph.len(), (0, 0));
         for &root in roots {
             if let Some(node) = root.as_node() {
                 self.add(graph, node);
             }
-            let source = self.source(graph, root);
-            self.roots.push((source, self.instructions.len() as u32));
+            let places = &mut self.places;
+            let source = self.steps.source(&mut OfPlan { graph, places }, root);
+            self.roots.push((source, self.nodes.len() as u32));
         }
-        // Slots of nodes come after those of literals, whose number is known now.
-        let shift = self.literals.len() as u32;
-        for instruction in &mut self.instructions {
-            instruction.sources_mut(|source| source.shift(shift));
-        }
-        for (source, _) in &mut self.roots {
-            source.shift(shift);
-        }
+        self.steps
+            .finish(self.roots.iter_mut().map(|(source, _)| source));
     }
 
     fn add(&mut self, graph: &Graph, root: u32) {
         self.waiting.push(root);
         while let Some(&node) = self.waiting.last() {
-            if self.is_there(node) {
+            if self.places.has(node) {
                 self.waiting.pop();
                 continue;
             }
             let before = self.waiting.len();
             for operand in graph.operands(node) {
                 if let Some(id) = operand.as_node()
-                    && !self.is_there(id)
+                    && !self.places.has(id)
                 {
                     self.waiting.push(id);
                 }
@@ -88,83 +121,16 @@ impl Plan {
                 continue;
             }
             self.waiting.pop();
-            let instruction = self.instruction(graph, node);
-            self.places[node as usize] = (self.stamp, self.instructions.len() as u32);
-            self.instructions.push(instruction);
+            let places = &mut self.places;
+            let operands = &mut OfPlan { graph, places };
+            match graph.node(node) {
+                Node::Tuple(items) => self.steps.tuple(operands, items.iter().copied()),
+                Node::Call { callee, args } => {
+                    self.steps.call(operands, callee, args.iter().copied());
+                }
+            }
+            self.places.steps[node as usize] = (self.places.stamp, self.nodes.len() as u32);
             self.nodes.push(node);
-        }
-    }
-
-    fn is_there(&self, node: u32) -> bool {
-        self.places[node as usize].0 == self.stamp
-    }
-
-    fn instruction(&mut self, graph: &Graph, node: u32) -> Instruction {
-        let sources = |plan: &mut Plan, refs: &[Ref]| -> Vec<Source> {
-            refs.iter().map(|&r| plan.source(graph, r)).collect()
-        };
-        match graph.node(node) {
-            Node::Tuple(items) => Instruction::Tuple(sources(self, items)),
-            Node::Call { callee, args } => {
-                let callee = self.source(graph, callee);
-                // Most have no more, and need no memory then.
-                let mut few = [Source::slot(CONSTANT); 4];
-                match few.get_mut(..args.len()) {
-                    Some(places) => {
-                        for (place, &arg) in places.iter_mut().zip(args) {
-                            *place = self.source(graph, arg);
-                        }
-                        instruction(callee, places).0
-                    }
-                    None => instruction(callee, &sources(self, args)).0,
-                }
-            }
-        }
-    }
-
-    fn source(&mut self, graph: &Graph, value: Ref) -> Source {
-        let known = |constant| Source {
-            slot: CONSTANT,
-            constant,
-        };
-        match value.target() {
-            // Nodes are numbered from the parameters on until the literals are known.
-            Target::Node(node) => {
-                Source::slot(PARAMS as u32 + NODES + self.places[node as usize].1)
-            }
-            Target::Op(op) => known(Constant::Op(op)),
-            Target::Param(param) => {
-                self.uses_samples |= param == 0;
-                Source::slot(param)
-            }
-            Target::Const(_) | Target::Literal(_) => {
-                let literal = graph.literal_value(value);
-                match literal.as_ref().and_then(constant) {
-                    Some(constant) => known(constant),
-                    None => {
-                        let Target::Literal(at) = value.target() else {
-                            return known(Constant::None); // every named constant is one word
-                        };
-                        let place = self.literals.iter().position(|&known| known == at);
-                        let place = place.unwrap_or_else(|| {
-                            self.literals.push(at);
-                            self.literals.len() - 1
-                        });
-                        Source::slot((PARAMS + place) as u32)
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Added to the slot of a node as long as the number of literals is not known.
-const NODES: u32 = 1 << 30;
-
-impl Source {
-    fn shift(&mut self, literals: u32) {
-        if self.slot != CONSTANT && self.slot >= NODES {
-            self.slot = self.slot - NODES + literals;
         }
     }
 }
@@ -175,8 +141,8 @@ impl GraphWorker {
         GraphWorker::default()
     }
 
-    /// Computes values of a graph on a sample and shows each of them, or why there is none, in order. `limits` are those
-    /// of one node. What `look` does with a value is done on a budget of its own.
+    /// Computes values of a graph on a sample and shows each of them, or the fault, to `look`, in order. `limits` hold for
+    /// each node, and once more for what `look` does with each value.
     pub fn run(
         &mut self,
         graph: &Graph,
@@ -194,7 +160,7 @@ impl GraphWorker {
         }
     }
 
-    /// Runs the plan until it is done or takes too much memory. Gives how many roots were shown.
+    /// Runs the plan until it is done or takes too much memory. Returns how many roots were shown.
     fn run_plan(
         &mut self,
         graph: &Graph,
@@ -208,13 +174,13 @@ impl GraphWorker {
             failed,
         } = self;
         failed.clear();
-        failed.resize(plan.instructions.len(), None);
+        failed.resize(plan.steps.instructions.len(), None);
         workspace.run(graph.dialect(), limits, |run| {
             let mut memory = MemoryBudget::unlimited(limits);
-            let first = PARAMS + plan.literals.len();
+            let first = plan.steps.first();
             let slots = match prepare(run, graph, plan, sample) {
                 Ok(slots) => slots,
-                // Nothing can be computed where the inputs have no room.
+                // Without room for the inputs nothing can be computed.
                 Err(fault) => {
                     (0..plan.roots.len()).for_each(|at| look(run, at, Err(fault)));
                     return plan.roots.len();
@@ -223,12 +189,12 @@ impl GraphWorker {
             let mut next = 0;
             for (at, (source, end)) in plan.roots.iter().enumerate() {
                 for k in next..*end as usize {
-                    let instruction = &plan.instructions[k];
+                    let instruction = &plan.steps.instructions[k];
                     match instruction.first_failed(first, failed) {
                         Some(fault) => failed[k] = Some(fault),
                         None => {
                             run.begin_step(&mut memory);
-                            // The order of a set of functions must not depend on what else is computed.
+                            // The order of a set of functions must not depend on which other nodes are computed.
                             run.begin_closures(plan.nodes[k]);
                             let outcome = instruction.execute(run, slots).outcome();
                             match outcome.and_then(|value| run.check_limits().map(|()| value)) {
@@ -254,20 +220,19 @@ impl GraphWorker {
     }
 }
 
-/// The slots, with parameters and literals in place.
+/// Makes the slots, with parameters and literals in place.
 fn prepare<'r>(
     run: &mut Run<'r>,
     graph: &Graph,
     plan: &Plan,
     sample: &Sample<'_>,
 ) -> Outcome<&'r mut [Value<'r>]> {
-    let count = PARAMS + plan.literals.len() + plan.instructions.len();
-    let slots = run.slots(count)?;
-    if plan.uses_samples {
+    let slots = run.slots(plan.steps.slots())?;
+    if plan.places.uses_samples {
         slots[0] = demos(run, sample.demos)?;
     }
     slots[1] = grid(run, sample.input)?;
-    for (slot, &at) in slots[PARAMS..].iter_mut().zip(&plan.literals) {
+    for (slot, &at) in slots[PARAMS..].iter_mut().zip(&plan.steps.literals) {
         if let Some(literal) = graph.literal_at(at) {
             *slot = run.literal(literal)?;
         }
@@ -281,7 +246,7 @@ fn failed_at(source: Source, first: usize, failed: &[Option<Fault>]) -> Option<F
 }
 
 impl Instruction {
-    /// Why one of the operands has no value, if so.
+    /// Returns the fault of the first operand that has no value.
     #[inline]
     fn first_failed(&self, first: usize, failed: &[Option<Fault>]) -> Option<Fault> {
         let callee = match self {
@@ -298,7 +263,7 @@ impl Instruction {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Compiled, Job, score_job};
+    use crate::{Compiled, Job, judge_job};
     use batt_arc::corpus;
     use batt_lang::SolverFile;
 
@@ -327,7 +292,7 @@ mod tests {
             });
             for (program, seen) in compiled.iter().zip(seen) {
                 let job = Job { program, sample };
-                let score = score_job(&mut workspace, &job, &limits);
+                let score = judge_job(&mut workspace, &job, &limits);
                 assert_eq!(seen, score.hash);
                 failed += usize::from(seen.is_none());
             }

@@ -8,20 +8,20 @@
 //!
 //! The types to know:
 //!
-//! - [`Compiled`]: a program made ready to run, on any thread
+//! - [`Compiled`]: a program made ready to run, on any thread; [`CompiledBatt`]: many of them merged
 //! - [`Sample`]: an input grid with the demonstrations of its task
-//! - [`Job`]: one run to do; [`evaluate`] does many of them on all cores
-//! - [`JobResult`] and [`Verdict`]: what a run came to
-//! - [`Options`]: limits, threads
+//! - [`Job`]: one run to do; [`evaluate`] does many on all cores, [`mega`] runs batts over datasets
+//! - [`JobResult`] and [`Verdict`]: the result of a run
+//! - [`EvalOptions`]: limits, threads, values; [`Cancel`]: ends work early
+//! - [`GraphWorker`]: values of many programs, with what they have in common computed once
 //! - [`RunPlan`] and [`RunSummary`]: which solver runs on which pair, and what came of it
 //! - [`trace`]: the value of every step of a run
-//! - [`GraphWorker`]: values of programs that share what they have in common
-//! - [`device`]: runs on a device
+//! - [`schedule`]: worker threads, and results in order
+//! - [`device`]: runs on a device; [`evaluate_on`] and [`mega_on`] use it
 //!
 //! ```
-//! //!
 //! use batt_arc::Grid;
-//! use batt_engine::{Cancel, Compiled, Job, Options, Sample, Verdict, evaluate};
+//! use batt_engine::{Cancel, Compiled, EvalOptions, Job, Sample, Verdict, evaluate};
 //! use batt_lang::SolverFile;
 //!
 //! let file = SolverFile::parse("def solve(I):\n    O = hmirror(I)\n    return O\n", "solver.py");
@@ -32,7 +32,7 @@
 //! let job = Job { program: &program, sample };
 //!
 //! let mut verdicts = Vec::new();
-//! evaluate(&[job], &Options::default(), &Cancel::new(), |_, result| {
+//! evaluate(&[job], &EvalOptions::default(), &Cancel::new(), |_, result| {
 //!     verdicts.push(result.verdict);
 //! });
 //! assert_eq!(verdicts, [Verdict::Right]);
@@ -45,27 +45,32 @@ mod compile;
 pub mod device;
 mod evaluate;
 mod graph;
+mod interpret;
+mod lower;
 mod mega;
+mod on_devices;
 mod outcome;
 mod profile;
 mod run_plan;
 mod run_summary;
 mod sample;
-mod schedule;
+pub mod schedule;
 mod trace;
 
 pub use batt::{BattEntry, BattWorker, CompiledBatt, Goal, StepCount};
 pub use cancel::Cancel;
-pub use compile::{Compiled, RunError};
+pub use compile::Compiled;
 pub use evaluate::{
-    Job, JobResult, Options, Values, Verdict, evaluate, evaluate_on, input_grid, inputs, judge,
-    run_job, score_job,
+    EvalOptions, EvalReport, Job, JobResult, Judged, Values, Verdict, evaluate, input_grid, inputs,
+    judge, judge_job, run_job,
 };
 pub use graph::GraphWorker;
-pub use mega::{MegaOptions, MegaReport, MegaResult, mega, mega_on};
+pub use interpret::RunError;
+pub use mega::{MegaOptions, MegaReport, MegaResult, mega};
+pub use on_devices::{evaluate_on, mega_on};
 pub use outcome::{EncodedValue, FailureRecord, RunLine, describe, micros};
 pub use profile::{BattProfile, StepProfile, profile};
 pub use run_plan::{PlannedRun, RunPlan, RunScope};
 pub use run_summary::RunSummary;
-pub use sample::{Role, Sample};
+pub use sample::{ParamRole, Sample};
 pub use trace::{TracedStep, explain_step, trace};

@@ -1,44 +1,38 @@
 //! Mega-batches: batts over the samples of whole datasets, on all cores.
 //!
-//! A run is one batt on one sample. Runs are taken from one queue, so a slow one holds nothing up, and
+//! A run is one batt on one sample. Workers take runs from one queue, so a slow run does not delay the others, and
 //! results come out in the order of the runs, the same for every number of threads and every batch size. A
-//! *batch* is how many runs may be under way or waiting for their turn: it bounds memory, not
+//! *batch* is the number of runs that may be in progress or waiting for their turn: it bounds memory, not
 //! parallelism.
-//!
-//! With devices, runs are done there in chunks ahead of the queue; whoever takes a run from the queue finds its values
-//! ready and goes on from there, or does the run if no device has finished it. So results are the same with and without.
 
 use std::num::NonZeroUsize;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use batt_dsl::{Fault, Limits, Run};
 
 use crate::batt::{BattEntry, BattWorker, CompiledBatt, Goal, StepCount};
 use crate::cancel::Cancel;
-use crate::compile::RunError;
-use crate::device::{
-    Counts, Device, DeviceOptions, DeviceReport, Feed, Load, Param, Piece, PieceAt, Programs,
-    Reason, Replay, RunThere, Runs, Seen, Settings, Shapes, Subject, Taken, Tally, Verify, run_fed,
-};
+use crate::device::{DeviceOptions, DeviceReport};
 use crate::evaluate::{Verdict, judge};
+use crate::interpret::RunError;
 use crate::sample::Sample;
-use crate::schedule::{Schedule, Window};
+use crate::schedule::{Delivered, Schedule, Window};
 
 /// How to run.
 #[derive(Clone, Debug)]
 pub struct MegaOptions {
-    /// Limits of each step; the clock is for a whole run.
+    /// Limits of each solver of a batt; the clock is for a whole run.
     pub limits: Limits,
     /// Threads; `None` for one per core.
     pub threads: Option<NonZeroUsize>,
     /// Runs in a batch; `None` to choose it from what runs turn out to cost.
     pub batch_size: Option<NonZeroUsize>,
-    /// Have the differs compare with the expected output where a candidate is right?
+    /// Whether the differs compare with the expected output where a candidate is right.
     pub compare: bool,
-    /// Does anybody look at values? If not, a device need not send them, and `render` finds `None`.
+    /// Whether `render` looks at values. If not, devices do not send them, and `render` finds `None`.
     pub values: bool,
-    /// How devices are used, if there are any.
+    /// How devices are used by [`mega_on`](crate::mega_on).
     pub device: DeviceOptions,
 }
 
@@ -61,11 +55,11 @@ impl Default for MegaOptions {
 /// The result of one run.
 #[derive(Clone, Debug)]
 pub struct MegaResult<T> {
-    /// What each candidate came to.
+    /// The verdict on each candidate.
     pub verdicts: Vec<Verdict>,
-    /// What the caller made of the entries, in their order.
+    /// What `render` returned for candidates and scores, in their order.
     pub solved: Vec<T>,
-    /// The same of the scores once more, compared with the expected output, if a candidate was right.
+    /// The same for the scores compared with the expected output, if a candidate is right.
     pub compared: Option<Vec<T>>,
     /// How long it took.
     pub time: Duration,
@@ -87,10 +81,10 @@ impl<T> MegaResult<T> {
     }
 }
 
-/// What all runs together came to.
+/// The totals of all runs.
 #[derive(Clone, Debug)]
 pub struct MegaReport {
-    /// Runs delivered; fewer than asked for if the work was stopped.
+    /// Runs delivered; fewer than asked for if the work was cancelled.
     pub runs: usize,
     /// Candidates that are right.
     pub right: u64,
@@ -102,11 +96,11 @@ pub struct MegaReport {
     pub steps: Vec<Vec<StepCount>>,
     /// Runs in a batch, as asked for or as chosen.
     pub batch_size: usize,
-    /// Threads.
+    /// Threads that took part. There are fewer than asked for where the system gives no more.
     pub workers: usize,
     /// From start to end.
     pub elapsed: Duration,
-    /// Time of all runs together, as far as the CPU had to do with them.
+    /// CPU time of all runs together.
     pub busy: Duration,
     /// What devices did, if any were used.
     pub device: Option<DeviceReport>,
@@ -116,118 +110,125 @@ pub struct MegaReport {
 /// enough that one slow run seldom makes the others wait.
 const BATCH_TIME: Duration = Duration::from_millis(500);
 
-/// Batches are chosen between these: small ones while nothing is known.
+/// Batches are chosen between these: small ones while the cost of a run is unknown.
 const SMALLEST_BATCH: usize = 32;
 const LARGEST_BATCH: usize = 1 << 16;
 
 /// Runs every batt on every sample: all samples on the first batt, then on the second, and so on, beginning
 /// with run number `from`. `render` makes what the caller wants of each entry of a run, on the thread and in the
-/// memory of that run; `sink` gets the results in order, with their numbers. Setting `stop` ends the work
+/// memory of that run; `sink` gets the results in order, with their numbers. Cancelling ends the work
 /// early; what was delivered by then is a prefix of the whole.
 pub fn mega<T: Send>(
     batts: &[CompiledBatt],
     samples: &[Sample<'_>],
     from: usize,
     options: &MegaOptions,
-    stop: &Cancel,
+    cancel: &Cancel,
     render: impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>) -> T + Sync,
     sink: impl FnMut(usize, MegaResult<T>),
 ) -> MegaReport {
-    mega_on(&mut [], batts, samples, from, options, stop, render, sink)
+    let mega = Mega::new(batts, samples, from, options);
+    let worker = || {
+        let mut worker = mega.worker();
+        let (mega, render) = (&mega, &render);
+        move |at: usize| worker.run(&mega.here(at), render)
+    };
+    mega.deliver(sink, |schedule, sink| schedule.run(cancel, worker, sink))
 }
 
-/// As [`mega`], with the help of devices. The results are the same. Devices are not used if the limits do not
-/// [allow](Settings::within) it.
-#[allow(clippy::too_many_arguments)]
-pub fn mega_on<T: Send>(
-    devices: &mut [Box<dyn Device>],
-    batts: &[CompiledBatt],
-    samples: &[Sample<'_>],
+/// A mega-batch: its runs, how they are spread, and what they have counted so far.
+pub(crate) struct Mega<'m> {
+    batts: &'m [CompiledBatt],
+    samples: &'m [Sample<'m>],
     from: usize,
-    options: &MegaOptions,
-    stop: &Cancel,
-    render: impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>) -> T + Sync,
-    mut sink: impl FnMut(usize, MegaResult<T>),
-) -> MegaReport {
-    let started = Instant::now();
-    let total = batts.len() * samples.len();
-    let chosen = options.batch_size.map(NonZeroUsize::get);
-    let schedule = Schedule {
-        count: total.saturating_sub(from),
-        threads: options.threads,
-        ahead: Window::fixed(chosen.unwrap_or(SMALLEST_BATCH)),
-        chunk: (1, 256),
-    };
-    let workers = schedule.workers();
-    let feed = feed(devices.len(), batts, samples, from, options);
-    let totals = Mutex::new(Totals {
-        steps: no_counts(batts),
-        device: DeviceReport::default(),
-    });
-    let mut tally = Outcomes::default();
-    let worker = || {
-        let mut worker = Worker {
-            worker: BattWorker::default(),
-            counts: no_counts(batts),
-            habits: vec![Habits::default(); batts.len()],
-            runs: Counts::default(),
-            entries: Counts::default(),
-            verify: Verify::new(options.device.verify),
+    options: &'m MegaOptions,
+    schedule: Schedule,
+    /// What the steps of each batt did, as counted by the workers that have ended.
+    steps: Mutex<Vec<Vec<StepCount>>>,
+    started: Instant,
+}
+
+impl<'m> Mega<'m> {
+    pub fn new(
+        batts: &'m [CompiledBatt],
+        samples: &'m [Sample<'m>],
+        from: usize,
+        options: &'m MegaOptions,
+    ) -> Mega<'m> {
+        let total = batts.len() * samples.len();
+        let batch = options.batch_size.map_or(SMALLEST_BATCH, NonZeroUsize::get);
+        Mega {
+            batts,
+            samples,
+            from,
             options,
-            totals: &totals,
-        };
-        let feed = feed.as_ref();
-        let render = &render;
-        move |at: usize, taken: Option<&Taken>| {
-            let run = from + at;
-            let (batt, sample) = (run / samples.len(), run % samples.len());
-            let here = Here {
-                at,
-                run,
-                number: batt,
-                batt: &batts[batt],
-                sample: &samples[sample],
-                compares: options.compare
-                    && batts[batt].scores() > 0
-                    && samples[sample].expected.is_some(),
-                pieces: feed.map_or(&[], |feed| feed.pieces(batt)),
-            };
-            worker.run(&here, taken, render)
+            schedule: Schedule {
+                count: total.saturating_sub(from),
+                threads: options.threads,
+                ahead: Window::new(batch),
+                chunk: (1, 256),
+            },
+            steps: Mutex::new(no_counts(batts)),
+            started: Instant::now(),
         }
-    };
-    let runs = run_fed(
-        devices,
-        feed.as_ref(),
-        &schedule,
-        stop,
-        worker,
-        |at, result| {
-            tally.add(&result);
-            if chosen.is_none() {
-                schedule.ahead.set(tally.batch_size(workers));
+    }
+
+    /// What a thread needs.
+    pub fn worker(&self) -> MegaWorker<'_> {
+        MegaWorker {
+            worker: BattWorker::default(),
+            counts: no_counts(self.batts),
+            habits: vec![Habits::default(); self.batts.len()],
+            options: self.options,
+            totals: &self.steps,
+        }
+    }
+
+    /// The run at a position of the queue.
+    pub fn here(&self, at: usize) -> Here<'m> {
+        let run = self.from + at;
+        let (number, sample) = (run / self.samples.len(), run % self.samples.len());
+        let (batt, sample) = (&self.batts[number], &self.samples[sample]);
+        Here {
+            at,
+            run,
+            number,
+            batt,
+            sample,
+            compares: self.options.compare && batt.scores() > 0 && sample.expected.is_some(),
+        }
+    }
+
+    /// Has all runs done by `run`, hands the results to `sink`, and reports. The report has nothing of devices.
+    pub fn deliver<T>(
+        &self,
+        mut sink: impl FnMut(usize, MegaResult<T>),
+        run: impl FnOnce(&Schedule, &mut dyn FnMut(usize, MegaResult<T>)) -> Delivered,
+    ) -> MegaReport {
+        let mut outcomes = Outcomes::default();
+        let planned = self.schedule.workers();
+        let delivered = run(&self.schedule, &mut |at, result| {
+            outcomes.add(&result);
+            if self.options.batch_size.is_none() {
+                self.schedule.ahead.set(outcomes.batch_size(planned));
             }
-            sink(from + at, result);
-        },
-    );
-    // A worker that panicked has taken the whole program down already.
-    let totals = totals.into_inner().unwrap_or_else(|e| e.into_inner());
-    let device = feed.map(|feed| DeviceReport {
-        devices: feed.devices(),
-        ops: feed.op_counts(),
-        ..totals.device
-    });
-    let faults = Fault::ALL.into_iter().zip(tally.faults);
-    MegaReport {
-        runs,
-        right: tally.right,
-        values: tally.values,
-        faults: faults.filter(|(_, count)| *count > 0).collect(),
-        steps: totals.steps,
-        batch_size: schedule.ahead.get(),
-        workers,
-        elapsed: started.elapsed(),
-        busy: tally.busy,
-        device,
+            sink(self.from + at, result);
+        });
+        let faults = Fault::ALL.into_iter().zip(outcomes.faults);
+        // A panic in a worker does not reach this line: the schedule passes it on.
+        let steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
+        MegaReport {
+            runs: delivered.items,
+            right: outcomes.right,
+            values: outcomes.values,
+            faults: faults.filter(|(_, count)| *count > 0).collect(),
+            steps: steps.clone(),
+            batch_size: self.schedule.ahead.get(),
+            workers: delivered.workers,
+            elapsed: self.started.elapsed(),
+            busy: outcomes.busy,
+            device: None,
+        }
     }
 }
 
@@ -236,96 +237,46 @@ fn no_counts(batts: &[CompiledBatt]) -> Vec<Vec<StepCount>> {
     batts.iter().map(zeros).collect()
 }
 
-/// What devices are given. Nothing is if there are none, or if the limits do not allow it.
-fn feed<'a>(
-    devices: usize,
-    batts: &[CompiledBatt],
-    samples: &'a [Sample<'a>],
-    from: usize,
-    options: &MegaOptions,
-) -> Option<Feed<'a>> {
-    let settings = options.device.settings.within(&options.limits);
-    let settings = Settings {
-        values: options.values,
-        ..settings.filter(|_| devices > 0)?
-    };
-    let mut programs = Programs::new();
-    let mut shapes = Shapes::default();
-    let subject = |batt: &CompiledBatt| {
-        let pieces = Piece::all_of(batt).map(|piece| PieceAt::add(&mut programs, piece));
-        let pieces: Option<Vec<PieceAt>> = pieces.collect();
-        let demos = match batt.uses_samples {
-            true => Param::Demos,
-            false => Param::Nothing,
-        };
-        Subject {
-            pieces: pieces.unwrap_or_default(),
-            params: shapes.add(&[demos, Param::Input, Param::Nothing, Param::Expected]),
-            compares: options.compare,
-        }
-    };
-    let subjects = batts.iter().map(subject).collect();
-    let load = Load {
-        programs,
-        subjects,
-        shapes,
-        samples,
-        runs: Runs::From(from),
-    };
-    let chunk = options.device.chunk.map(NonZeroUsize::get);
-    Some(Feed::new(load, settings, devices, chunk))
-}
-
-/// What all workers have counted.
-struct Totals {
-    steps: Vec<Vec<StepCount>>,
-    device: DeviceReport,
-}
-
-/// One thread at work. What it has counted is added up when it is done.
-struct Worker<'m> {
-    worker: BattWorker,
-    counts: Vec<Vec<StepCount>>,
+/// One thread at work. Its counts are added to the totals when it is dropped.
+pub(crate) struct MegaWorker<'m> {
+    pub worker: BattWorker,
+    pub counts: Vec<Vec<StepCount>>,
     habits: Vec<Habits>,
-    runs: Counts,
-    entries: Counts,
-    verify: Verify,
-    options: &'m MegaOptions,
-    totals: &'m Mutex<Totals>,
+    pub options: &'m MegaOptions,
+    totals: &'m Mutex<Vec<Vec<StepCount>>>,
 }
 
 /// The run at hand.
-struct Here<'h> {
+pub(crate) struct Here<'h> {
     /// Its position in the queue.
-    at: usize,
+    pub at: usize,
     /// Its number.
-    run: usize,
+    pub run: usize,
     /// The number of its batt.
-    number: usize,
-    batt: &'h CompiledBatt,
-    sample: &'h Sample<'h>,
-    /// Are comparisons wanted if a candidate is right?
-    compares: bool,
-    /// What devices know of the batt.
-    pieces: &'h [PieceAt],
+    pub number: usize,
+    pub batt: &'h CompiledBatt,
+    pub sample: &'h Sample<'h>,
+    /// Whether comparisons are wanted if a candidate is right.
+    pub compares: bool,
 }
 
-/// What came of the entries of a run: the verdicts on candidates, and what the caller made of all.
-type Entries<T> = Vec<(Option<Verdict>, T)>;
+/// The entries of a run: the verdict on each candidate, and what the caller made of each entry.
+pub(crate) type Entries<T> = Vec<(Option<Verdict>, T)>;
 
-/// What is known about the runs of a batt. When a run knows that a candidate is right, values are gone: to compare then is to solve
-/// once more. To compare before anybody knows is in vain where none is right.
+/// What a worker knows about the runs of a batt. Once a run knows that a candidate is right, its values are gone, so comparing
+/// then means solving again. Comparing ahead is wasted where no candidate is right.
 #[derive(Clone, Copy)]
 struct Habits {
-    /// In how many of the runs a candidate is right, of the last ones above all.
+    /// The share of runs in which a candidate is right; recent runs count most.
     right: f64,
-    /// What runs took that compared, and how much of it they took to compare.
+    /// The time of runs that compared.
     whole: f64,
+    /// How much of it they spent comparing.
     comparing: f64,
 }
 
 impl Default for Habits {
-    /// To compare takes half of it: there may be more or less.
+    /// Comparing takes half of the time until measurements say otherwise.
     fn default() -> Habits {
         Habits {
             right: 0.0,
@@ -336,48 +287,47 @@ impl Default for Habits {
 }
 
 impl Habits {
-    /// Does it pay to compare ahead? Then every run takes what has to be compared longer, and else those take all of it longer
-    /// in which a candidate is right.
+    /// Whether comparing ahead is cheaper. It costs every run the time to compare; comparing afterwards costs the runs in
+    /// which a candidate is right the time to solve again.
     fn pays_ahead(&self) -> bool {
         self.right * self.whole > self.comparing
     }
 
-    /// Takes note of what a run took that compared.
+    /// Notes the time of a run that compared.
     fn pay(&mut self, whole: Duration, comparing: Duration) {
         self.whole += whole.as_secs_f64();
         self.comparing += comparing.as_secs_f64();
     }
 
-    /// Takes note of a run.
+    /// Notes a run.
     fn learn(&mut self, right: bool) {
         const SHARE: f64 = 1.0 / 16.0;
         self.right += SHARE * (f64::from(u8::from(right)) - self.right);
     }
 }
 
-impl<'m> Worker<'m> {
+impl MegaWorker<'_> {
+    /// Does a run on the CPU.
     fn run<T>(
         &mut self,
         here: &Here<'_>,
-        taken: Option<&Taken>,
         render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>) -> T,
     ) -> MegaResult<T> {
         let started = Instant::now();
-        let done = taken.and_then(|taken| {
-            let done = self.finished(here, taken, render);
-            if let Err(reason) = &done {
-                self.runs.add(Err(*reason));
-                let entries = here.batt.solved() as u64;
-                self.entries.add_many(Err(*reason), entries);
-            }
-            done.ok()
+        let entries = self.on_cpu(here, |run, entry| {
+            let verdict = here.verdict(run, &entry);
+            (verdict, render(here.number, run, entry))
         });
-        let mut entries = done.unwrap_or_else(|| {
-            self.done_here(here, |run, entry| {
-                let verdict = here.verdict(run, &entry);
-                (verdict, render(here.number, run, entry))
-            })
-        });
+        self.result(here, started, entries)
+    }
+
+    /// The result of a run from its entries.
+    pub fn result<T>(
+        &mut self,
+        here: &Here<'_>,
+        started: Instant,
+        mut entries: Entries<T>,
+    ) -> MegaResult<T> {
         let right = is_any_right(&entries);
         if here.compares {
             self.habits[here.number].learn(right);
@@ -393,8 +343,8 @@ impl<'m> Worker<'m> {
         }
     }
 
-    /// Does a run here. Comparisons are among the entries if a candidate is right, and may be anyway.
-    fn done_here<T>(
+    /// The entries of a run, computed here. They include comparisons if a candidate is right, and may include them otherwise.
+    pub fn on_cpu<T>(
         &mut self,
         here: &Here<'_>,
         mut look: impl for<'r> FnMut(&mut Run<'r>, BattEntry<'r>) -> (Option<Verdict>, T),
@@ -419,93 +369,20 @@ impl<'m> Worker<'m> {
         entries
     }
 
-    /// Are solvers to compare before it is known whether a candidate is right?
-    fn compares_ahead(&self, here: &Here<'_>) -> bool {
+    /// Whether to compare before it is known if a candidate is right.
+    pub fn compares_ahead(&self, here: &Here<'_>) -> bool {
         here.compares && self.habits[here.number].pays_ahead()
-    }
-
-    /// A run that a device has finished, if what it sent makes sense.
-    fn finished<T>(
-        &mut self,
-        here: &Here<'_>,
-        taken: &Taken,
-        render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>) -> T,
-    ) -> Result<Entries<T>, Reason> {
-        let there = RunThere {
-            batt: here.batt,
-            sample: here.sample,
-            limits: &self.options.limits,
-            pieces: here.pieces,
-            compares: here.compares,
-            full: self.options.values,
-        };
-        let replay = Replay::new(there, taken, here.at)?;
-        let entries = match self.verify.chooses(here.run) {
-            true => self.verified(here, &replay, render),
-            false => self.replayed(here, &replay, render),
-        }?;
-        self.runs.add(Ok(replay.pass));
-        Ok(entries)
-    }
-
-    fn replayed<T>(
-        &mut self,
-        here: &Here<'_>,
-        replay: &Replay<'_>,
-        render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>) -> T,
-    ) -> Result<Entries<T>, Reason> {
-        let ahead = self.compares_ahead(here);
-        let full = self.options.values;
-        let mut tally = Tally {
-            steps: &mut self.counts[here.number],
-            entries: &mut self.entries,
-        };
-        let worker = &mut self.worker;
-        replay.show(ahead, worker, &mut tally, is_right, |run, entry, found| {
-            let verdict = match full {
-                true => here.verdict(run, &entry),
-                false => here.judges(&entry).then(|| found.verdict()),
-            };
-            (verdict, render(here.number, run, entry))
-        })
-    }
-
-    /// The same, done again here and compared. What is done here is what counts.
-    fn verified<T>(
-        &mut self,
-        here: &Here<'_>,
-        replay: &Replay<'_>,
-        render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>) -> T,
-    ) -> Result<Entries<T>, Reason> {
-        let there = replay.seen(&mut self.worker)?;
-        let (full, outputs) = (self.options.values, here.batt.outputs());
-        let done = self.done_here(here, |run, entry| {
-            let verdict = here.verdict(run, &entry);
-            let made = render(here.number, run, entry);
-            // A second look has limits of its own: the first is what it would have been without.
-            run.renew();
-            let expected = here.sample.expected.filter(|_| entry.number < outputs);
-            let seen = Seen::here(run, entry.value, full, expected);
-            (verdict, (seen, made))
-        });
-        let (seen, done): (Vec<Seen>, Entries<T>) = done
-            .into_iter()
-            .map(|(verdict, (seen, made))| (seen, (verdict, made)))
-            .unzip();
-        replay.count(Goal::Solve, &mut self.entries);
-        self.verify.compare(here.run, &seen, &there);
-        Ok(done)
     }
 }
 
 impl Here<'_> {
-    /// Is there a verdict on an entry?
-    fn judges(&self, entry: &BattEntry<'_>) -> bool {
+    /// Whether there is a verdict on an entry: there is one on each candidate.
+    pub fn judges(&self, entry: &BattEntry<'_>) -> bool {
         entry.number < self.batt.outputs()
     }
 
     /// The verdict on an entry, if there is one.
-    fn verdict<'r>(&self, run: &mut Run<'r>, entry: &BattEntry<'r>) -> Option<Verdict> {
+    pub fn verdict<'r>(&self, run: &mut Run<'r>, entry: &BattEntry<'r>) -> Option<Verdict> {
         self.judges(entry).then(|| match entry.value {
             Ok(value) => judge(run, value, self.sample.expected),
             Err(error) => Verdict::Failed(error),
@@ -513,8 +390,8 @@ impl Here<'_> {
     }
 }
 
-/// Is it a candidate, and right?
-fn is_right<T>((verdict, _): &(Option<Verdict>, T)) -> bool {
+/// Whether an entry is a candidate and right.
+pub(crate) fn is_right<T>((verdict, _): &(Option<Verdict>, T)) -> bool {
     verdict.as_ref().is_some_and(Verdict::is_right)
 }
 
@@ -522,19 +399,13 @@ fn is_any_right<T>(entries: &Entries<T>) -> bool {
     entries.iter().any(is_right)
 }
 
-impl Drop for Worker<'_> {
+impl Drop for MegaWorker<'_> {
     fn drop(&mut self) {
         if let Ok(mut totals) = self.totals.lock() {
-            let pairs = totals.steps.iter_mut().zip(&self.counts);
+            let pairs = totals.iter_mut().zip(&self.counts);
             for (total, counts) in pairs.flat_map(|(total, counts)| total.iter_mut().zip(counts)) {
                 total.add(counts);
             }
-            let device = &mut totals.device;
-            device.runs.add_all(&self.runs);
-            device.entries.add_all(&self.entries);
-            let verify = &mut self.verify;
-            let mismatches = std::mem::take(&mut verify.mismatches);
-            device.note(verify.verified, verify.differing, mismatches);
         }
     }
 }
@@ -566,7 +437,7 @@ impl Outcomes {
         }
     }
 
-    /// As many runs as take the workers about [`BATCH_TIME`], by what they cost so far.
+    /// The number of runs that take the workers about [`BATCH_TIME`], at the average cost so far.
     fn batch_size(&self, workers: usize) -> usize {
         let cost = (self.busy / self.runs.max(1)).max(Duration::from_nanos(100));
         let wanted = BATCH_TIME.as_nanos() * workers as u128 / cost.as_nanos();

@@ -8,8 +8,8 @@ use batt_dsl::OwnedValue;
 use batt_lang::{Operand, Program, StepId, StepKind};
 use serde::{Serialize, Serializer};
 
-use crate::compile::RunError;
 use crate::evaluate::Verdict;
+use crate::interpret::RunError;
 
 impl Verdict {
     /// Returns whether the run failed or gave something else than expected.

@@ -17,19 +17,19 @@ pub struct BattProfile {
     pub ops: Vec<(&'static str, OpTimes)>,
     /// Every path of calls that occurred, for flame graphs.
     pub tree: Vec<Node>,
-    /// What each step took and did.
+    /// Time and counts of each step.
     pub steps: Vec<StepProfile>,
-    /// The chain of steps, each needing the one before, that takes longest together.
+    /// The chain of steps, each needing the one before, that takes the longest time in total.
     pub critical_path: Vec<StepId>,
     /// Time of the same runs without profiling.
     pub plain: Duration,
     /// Time with profiling: the difference is what profiling costs.
     pub profiled: Duration,
-    /// What a measured time has too much: reading the clock takes about as long as a cheap step. It is taken off
-    /// the times of steps; those of primitives are as measured.
+    /// The time to read the clock, which is about that of a cheap step. It is subtracted from the times of steps; those of
+    /// primitives are as measured.
     pub clock: Duration,
-    /// How many times as long a run takes because steps are counted, which they always are; 1 is no difference.
-    /// The median over the runs, if there were enough of them to tell.
+    /// The time of a run with counted steps relative to one without; 1 is no difference. Steps are always counted. This is the
+    /// median over the runs, if there were enough of them.
     pub counting: Option<f64>,
 }
 
@@ -43,29 +43,29 @@ pub struct StepProfile {
 }
 
 impl BattProfile {
-    /// Calls of primitives in all runs.
+    /// Returns the number of calls of primitives in all runs.
     pub fn calls(&self) -> u64 {
         self.ops.iter().map(|(_, times)| times.calls).sum()
     }
 
-    /// Time of all steps together.
+    /// Returns the time of all steps together.
     pub fn of_steps(&self) -> Duration {
         self.steps.iter().map(|step| step.time).sum()
     }
 
-    /// Time of the steps on the critical path.
+    /// Returns the time of the steps on the critical path.
     pub fn of_critical_path(&self) -> Duration {
         let path = self.critical_path.iter();
         path.map(|id| self.steps[id.index()].time).sum()
     }
 
-    /// What profiling adds to each call of a primitive.
+    /// Returns what profiling adds to each call of a primitive.
     pub fn cost_of_call(&self) -> Duration {
         self.by_call(self.profiled.saturating_sub(self.plain))
     }
 
-    /// The part of it that is in the call's own measured time: primitives together seem to take so much longer
-    /// than the steps that call them. The rest is outside, in the time of the caller.
+    /// Returns how much of that is in the measured time of the call itself: primitives together seem to take this much longer
+    /// than the steps that call them. The rest is in the time of the caller.
     pub fn cost_inside(&self) -> Duration {
         let own: Duration = self.ops.iter().map(|(_, times)| times.own).sum();
         let inside = self.by_call(own.saturating_sub(self.of_steps()));
@@ -79,7 +79,7 @@ impl BattProfile {
 }
 
 /// Profiles a batt. Each sample is run plainly with and without counting, with the steps timed, and with the
-/// primitives timed, one after the other, so that a busy machine disturbs all of them alike. Setting `stop`
+/// primitives timed, one after the other, so that a busy machine disturbs all of them alike. Cancelling
 /// ends the work early.
 pub fn profile(
     batt: &Batt,
@@ -108,7 +108,7 @@ pub fn profile(
     let mut times = vec![Duration::ZERO; plain.len()];
     let mut clock = Vec::new();
     let mut counting = Comparison::default();
-    // The first run finds cold caches and asks the system for memory, whichever kind it is.
+    // A warm-up: the first run finds cold caches, and asks the system for memory.
     if let Some(sample) = samples.first() {
         let solve = Goal::Solve;
         plain.run(&mut worker, sample, solve, limits, &mut [], |_, _| ());
@@ -163,18 +163,18 @@ pub fn profile(
     result
 }
 
-/// Fewer runs in either order than this say nothing about a difference of one percent.
+/// The least number of runs in either order that shows a difference of one percent.
 const ENOUGH: usize = 50;
 
 /// Runs with counting against runs without.
 #[derive(Default)]
 struct Comparison {
-    /// Counted by uncounted time: where the counted run came first, and where it came second.
+    /// Counted divided by uncounted time: where the counted run came first, and where it came second.
     ratios: [Vec<f64>; 2],
 }
 
 impl Comparison {
-    /// Does both, in alternating order, and gives the time with counting.
+    /// Does both runs, in alternating order, and returns the time with counting.
     fn compare<S>(
         &mut self,
         state: &mut S,
@@ -193,7 +193,7 @@ impl Comparison {
         counted
     }
 
-    /// The median ratio. Whoever comes second finds warmer caches: the mean of both orders has none of that.
+    /// Returns the median ratio. The second run finds warmer caches; the mean of both orders cancels that out.
     fn ratio(mut self) -> Option<f64> {
         let enough = self.ratios.iter().all(|ratios| ratios.len() >= ENOUGH);
         let [first, second] = &mut self.ratios;
@@ -201,18 +201,18 @@ impl Comparison {
     }
 }
 
-/// Steps executed so far.
+/// Returns the number of steps executed so far.
 fn executed(counts: &[StepCount]) -> u64 {
     counts.iter().map(|count| count.executed).sum()
 }
 
-/// The median of some numbers: a run that was interrupted by the system does not move it.
+/// Returns the median of some numbers: a run that the system interrupted does not move it.
 fn median(numbers: &mut [f64]) -> f64 {
     numbers.sort_by(f64::total_cmp);
     numbers[numbers.len() / 2]
 }
 
-/// The batt with every primitive replaced by the twin that takes the time.
+/// Returns the batt with every primitive replaced by its twin that measures time.
 fn with_twins(batt: &Batt) -> Batt {
     let mut twin = batt.clone();
     twin.program = batt.program.clone().with_operands(|operand| {
@@ -223,7 +223,7 @@ fn with_twins(batt: &Batt) -> Batt {
     twin
 }
 
-/// The chain of steps that takes longest together, first step first.
+/// Returns the chain of steps that takes the longest time in total, first step first.
 fn critical_path(batt: &Batt, steps: &[StepProfile]) -> Vec<StepId> {
     let mut longest: Vec<(Duration, Option<StepId>)> = Vec::with_capacity(steps.len());
     for (id, step) in batt.program.iter() {
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_run_is_a_profile_too() {
+    fn a_profile_of_no_runs_is_empty() {
         let batt = batt(&["identity(I)"]);
         let input = Grid::from_rows(&[[1]]).unwrap();
         let found = profile_of(&batt, &input, 0);
@@ -306,8 +306,8 @@ mod tests {
         assert_eq!(found.counting, None);
     }
 
-    /// Counting costs about a nanosecond a step: under 2 % of steps as batts have them. Steps that do next to
-    /// nothing are measured too, as the worst case; of those it is more, and only printed. Wants an optimised build:
+    /// Counting costs about a nanosecond a step, under 2 % of the usual steps of batts. The worst case, steps that do next
+    /// to nothing, is measured and printed as well. Needs an optimised build:
     /// `cargo test --release -p batt-engine counting -- --ignored --nocapture`.
     #[test]
     #[ignore = "a measurement"]

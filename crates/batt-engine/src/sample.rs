@@ -15,7 +15,7 @@ pub struct Sample<'a> {
 }
 
 impl<'a> Sample<'a> {
-    /// A pair of a task.
+    /// A sample for a pair of a task.
     pub fn new(task: &'a Task, pair: &'a Pair) -> Sample<'a> {
         Sample {
             demos: &task.train,
@@ -25,9 +25,9 @@ impl<'a> Sample<'a> {
     }
 }
 
-/// What a parameter of a program is for.
+/// The role of a parameter of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum ParamRole {
     /// `S`: the demonstrations, a tuple of (input, output) pairs.
     Samples,
     /// `I`: the input grid.
@@ -36,24 +36,25 @@ pub enum Role {
     Comparison,
 }
 
-impl Role {
-    /// The roles of parameters, by name. A single parameter of another name is the input.
-    pub fn of(params: &[String]) -> Option<Vec<Role>> {
+impl ParamRole {
+    /// Returns the roles of parameters by their names, or none if a name is unknown or there is no input. A single parameter
+    /// of any other name is the input.
+    pub fn of(params: &[String]) -> Option<Vec<ParamRole>> {
         let role = |name: &String| match name.as_str() {
-            "S" | "s" => Some(Role::Samples),
-            "I" | "i" => Some(Role::Input),
-            "C" | "c" => Some(Role::Comparison),
+            "S" | "s" => Some(ParamRole::Samples),
+            "I" | "i" => Some(ParamRole::Input),
+            "C" | "c" => Some(ParamRole::Comparison),
             _ => None,
         };
         if let [only] = params {
-            return Some(vec![role(only).unwrap_or(Role::Input)]);
+            return Some(vec![role(only).unwrap_or(ParamRole::Input)]);
         }
-        let roles: Option<Vec<Role>> = params.iter().map(role).collect();
-        roles.filter(|roles| roles.contains(&Role::Input))
+        let roles: Option<Vec<ParamRole>> = params.iter().map(role).collect();
+        roles.filter(|roles| roles.contains(&ParamRole::Input))
     }
 }
 
-/// The tuple of demonstrations. One without an output is left out.
+/// Makes the tuple of demonstrations, without those that have no output.
 pub(crate) fn demos<'r>(run: &mut Run<'r>, pairs: &[Pair]) -> Outcome<Value<'r>> {
     let mut values = Vec::with_capacity(pairs.len());
     for pair in pairs {
@@ -65,7 +66,7 @@ pub(crate) fn demos<'r>(run: &mut Run<'r>, pairs: &[Pair]) -> Outcome<Value<'r>>
     run.make_tuple(&values)
 }
 
-/// A grid of a task as a value.
+/// Makes a grid of a task a value.
 pub(crate) fn grid<'r>(run: &mut Run<'r>, grid: &Grid) -> Outcome<Value<'r>> {
     run.input(grid.height(), grid.width(), grid.cells())
 }

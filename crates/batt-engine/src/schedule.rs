@@ -1,14 +1,22 @@
-//! Work spread over threads, with the results in order.
+//! Worker threads: how many there are, how they start, how they end, and results in order.
 //!
-//! Workers take chunks of consecutive items from a counter, so nobody waits for anybody, and a slow item holds
-//! back only the few that share its chunk. Finished chunks wait for their turn. Workers that are too far
+//! ```text
+//!   Team ─ start ─> worker: take a chunk of items ── results ──> in order ──> sink, on the calling thread
+//!     └─ ends all of them: on a request, or when one of them panics
+//! ```
+//!
+//! - [`Team`]: threads that work on one thing and end together. Nothing else in the engine or in the search starts workers.
+//! - [`Schedule`]: numbered items spread over a team, with their results delivered in order.
+//!
+//! Workers take chunks of consecutive items from a counter, so they never wait for each other, and a slow item
+//! delays only the items of its own chunk. Finished chunks wait for their turn. Workers that are too far
 //! ahead of the next item to be delivered pause, so results do not pile up behind a slow one.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
-use std::thread;
+use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
 use crate::cancel::Cancel;
@@ -18,40 +26,73 @@ use crate::cancel::Cancel;
 const STACK: usize = 16 << 20;
 
 /// How long a chunk should take: long enough to make the queue cheap, short enough that a slow run
-/// holds little else back.
+/// delays few others.
 const CHUNK_TIME: Duration = Duration::from_micros(500);
 
-/// How many items may be finished ahead of the next one to be delivered.
-pub(crate) struct Window(AtomicUsize);
+/// Workers per core beyond which more only cost memory and time to start.
+const WORKERS_PER_CORE: usize = 4;
 
-impl Window {
-    pub fn fixed(items: usize) -> Window {
-        Window(AtomicUsize::new(items))
+/// Workers that are always allowed, on however few cores.
+const ALWAYS_ALLOWED: usize = 16;
+
+/// Returns how many workers to start when `threads` are asked for; `None` asks for one per core.
+///
+/// Four workers per core is the most, and at least 16 are always allowed.
+pub fn workers(threads: Option<NonZeroUsize>) -> usize {
+    let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let most = (cores * WORKERS_PER_CORE).max(ALWAYS_ALLOWED);
+    threads.map_or(cores, NonZeroUsize::get).min(most)
+}
+
+/// Threads that work on one thing and end together: when the caller asks for it, or when one of them panics.
+pub struct Team<'c> {
+    cancel: &'c Cancel,
+    panicked: AtomicBool,
+    stack: usize,
+}
+
+impl<'c> Team<'c> {
+    /// A team without threads, which `cancel` ends.
+    pub fn new(cancel: &'c Cancel) -> Team<'c> {
+        Team {
+            cancel,
+            panicked: AtomicBool::new(false),
+            stack: STACK,
+        }
     }
 
-    pub fn get(&self) -> usize {
-        self.0.load(Ordering::Relaxed)
+    /// Returns whether all threads of the team should end.
+    pub fn has_ended(&self) -> bool {
+        self.panicked.load(Ordering::Relaxed) || self.cancel.is_cancelled()
     }
 
-    pub fn set(&self, items: usize) {
-        self.0.store(items, Ordering::Relaxed);
+    /// Starts a thread. Returns whether the system could: where it cannot, the caller gets by with those it has.
+    pub fn start<'scope>(
+        &'scope self,
+        scope: &'scope Scope<'scope, '_>,
+        name: &str,
+        work: impl FnOnce() + Send + 'scope,
+    ) -> bool {
+        let guarded = move || {
+            let _alarm = self.alarm();
+            work();
+        };
+        thread::Builder::new()
+            .name(name.to_owned())
+            .stack_size(self.stack)
+            .spawn_scoped(scope, guarded)
+            .is_ok()
+    }
+
+    /// Ends the team if the current thread panics before the alarm is dropped. Threads have one of their own; the thread
+    /// that waits for their results needs one, too.
+    pub fn alarm(&self) -> Alarm<'_> {
+        Alarm(&self.panicked)
     }
 }
 
-/// How to spread work.
-pub(crate) struct Schedule {
-    /// Number of items.
-    pub count: usize,
-    /// Threads; `None` for one per core.
-    pub threads: Option<NonZeroUsize>,
-    /// How far results may run ahead.
-    pub ahead: Window,
-    /// Items a worker takes at a time: to begin with, and at the most. In between it goes by the clock.
-    pub chunk: (usize, usize),
-}
-
-/// Tells the others when a thread goes down with a bug of ours: they would wait for its results for ever.
-struct Alarm<'a>(&'a AtomicBool);
+/// Ends a team when the thread that holds it panics.
+pub struct Alarm<'a>(&'a AtomicBool);
 
 impl Drop for Alarm<'_> {
     fn drop(&mut self) {
@@ -61,74 +102,112 @@ impl Drop for Alarm<'_> {
     }
 }
 
+/// How many items may be finished ahead of the next one to be delivered.
+pub struct Window(AtomicUsize);
+
+impl Window {
+    /// A window of this many items.
+    pub fn new(items: usize) -> Window {
+        Window(AtomicUsize::new(items))
+    }
+
+    /// The number of items.
+    pub fn get(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Changes the number of items, also while the schedule runs.
+    pub fn set(&self, items: usize) {
+        self.0.store(items, Ordering::Relaxed);
+    }
+}
+
+/// Numbered items, and how they are spread over workers.
+pub struct Schedule {
+    /// Number of items.
+    pub count: usize,
+    /// Threads; `None` for one per core.
+    pub threads: Option<NonZeroUsize>,
+    /// How far results may run ahead.
+    pub ahead: Window,
+    /// Items in a chunk: at first, and at most. In between, chunks grow and shrink with the time they take.
+    pub chunk: (usize, usize),
+}
+
+/// What a [`Schedule`] came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivered {
+    /// Items whose results were delivered: all, unless the work was cancelled.
+    pub items: usize,
+    /// Workers that took part. There are fewer than planned where the system gives no more threads.
+    pub workers: usize,
+}
+
 impl Schedule {
-    /// How many threads will work.
+    /// Items done one by one, in no particular rhythm: for few items that take long.
+    pub fn one_by_one(count: usize, threads: Option<NonZeroUsize>) -> Schedule {
+        Schedule {
+            count,
+            threads,
+            ahead: Window::new(count),
+            chunk: (1, 1),
+        }
+    }
+
+    /// Returns how many workers are planned.
     pub fn workers(&self) -> usize {
-        self.threads
-            .or_else(|| thread::available_parallelism().ok())
-            .map_or(1, NonZeroUsize::get)
-            .min(self.count.max(1))
+        workers(self.threads).min(self.count.max(1))
     }
 
     /// Does all items and hands each result to `sink`, in order. `worker` makes what a thread needs and
-    /// gives the function that does one item. Setting `stop` ends the work early; what was delivered by then
-    /// is a prefix of the whole. Returns how many were delivered.
+    /// returns the function that does one item. Cancelling ends the work early; what was delivered by then
+    /// is a prefix of the whole.
+    ///
+    /// Where the system gives no thread at all, the calling thread does the work.
+    ///
+    /// # Panics
+    ///
+    /// If `worker`, an item or `sink` panics: all other threads end first.
     pub fn run<T: Send, W: FnMut(usize) -> T>(
         &self,
-        stop: &Cancel,
+        cancel: &Cancel,
+        worker: impl Fn() -> W + Sync,
+        sink: impl FnMut(usize, T),
+    ) -> Delivered {
+        self.run_by(&Team::new(cancel), worker, sink)
+    }
+
+    fn run_by<T: Send, W: FnMut(usize) -> T>(
+        &self,
+        team: &Team<'_>,
         worker: impl Fn() -> W + Sync,
         mut sink: impl FnMut(usize, T),
-    ) -> usize {
-        let workers = self.workers();
-        let next = AtomicUsize::new(0);
-        let delivered = AtomicUsize::new(0);
-        let panicked = AtomicBool::new(false);
+    ) -> Delivered {
+        let planned = self.workers();
+        let progress = Progress::default();
         let mut done = 0;
-        thread::scope(|scope| {
+        let workers = thread::scope(|scope| {
+            let _alarm = team.alarm();
             // Bounded: workers wait for a sink that is slower than they are.
-            let (sender, receiver) = mpsc::sync_channel::<(usize, Vec<T>)>(workers * 4);
-            for _ in 0..workers {
-                let (sender, next, delivered) = (sender.clone(), &next, &delivered);
-                let worker = &worker;
-                let panicked = &panicked;
-                let work = move || {
-                    let _alarm = Alarm(panicked);
-                    let mut do_one = worker();
-                    let mut chunk = self.chunk.0.min(self.count.div_ceil(workers)).max(1);
-                    loop {
-                        let start = next.fetch_add(chunk, Ordering::Relaxed);
-                        if start >= self.count {
-                            return;
-                        }
-                        let ended = || stop.is_cancelled() || panicked.load(Ordering::Relaxed);
-                        while start > delivered.load(Ordering::Relaxed) + self.ahead.get()
-                            && !ended()
-                        {
-                            thread::sleep(Duration::from_millis(1));
-                        }
-                        if ended() {
-                            return;
-                        }
-                        let end = (start + chunk).min(self.count);
-                        let started = Instant::now();
-                        let results = (start..end).map(&mut do_one).collect();
-                        chunk = match started.elapsed() {
-                            time if time * 2 < CHUNK_TIME => (chunk * 2).min(self.chunk.1),
-                            time if time > CHUNK_TIME * 2 => (chunk / 2).max(1),
-                            _ => chunk,
-                        };
-                        if sender.send((start, results)).is_err() {
-                            return;
-                        }
-                    }
-                };
-                thread::Builder::new()
-                    .name("batt-worker".into())
-                    .stack_size(STACK)
-                    .spawn_scoped(scope, work)
-                    .expect("the system gives us a thread");
+            let (sender, receiver) = mpsc::sync_channel::<(usize, Vec<T>)>(planned * 4);
+            let mut started = 0;
+            while started < planned {
+                let (sender, worker, progress) = (sender.clone(), &worker, &progress);
+                let work = move || self.work(planned, team, progress, worker(), &sender);
+                if !team.start(scope, "batt-worker", work) {
+                    break;
+                }
+                started += 1;
             }
             drop(sender);
+            if started == 0 {
+                let mut do_one = worker();
+                while done < self.count && !team.has_ended() {
+                    sink(done, do_one(done));
+                    done += 1;
+                }
+                return 1;
+            }
             // Chunks come in any order; each goes out when all before it have.
             let mut waiting = BTreeMap::new();
             for (start, results) in receiver {
@@ -138,35 +217,87 @@ impl Schedule {
                         sink(done, result);
                         done += 1;
                     }
-                    delivered.store(done, Ordering::Relaxed);
+                    progress.delivered.store(done, Ordering::Relaxed);
                 }
             }
+            started
         });
-        done
+        Delivered {
+            items: done,
+            workers,
+        }
     }
+
+    /// Takes chunks until none is left or the team has ended.
+    fn work<T>(
+        &self,
+        workers: usize,
+        team: &Team<'_>,
+        progress: &Progress,
+        mut do_one: impl FnMut(usize) -> T,
+        sender: &mpsc::SyncSender<(usize, Vec<T>)>,
+    ) {
+        let mut chunk = self.chunk.0.min(self.count.div_ceil(workers)).max(1);
+        loop {
+            let start = progress.next.fetch_add(chunk, Ordering::Relaxed);
+            if start >= self.count {
+                return;
+            }
+            let is_too_far =
+                || start > progress.delivered.load(Ordering::Relaxed) + self.ahead.get();
+            while is_too_far() && !team.has_ended() {
+                thread::sleep(Duration::from_millis(1));
+            }
+            if team.has_ended() {
+                return;
+            }
+            let end = (start + chunk).min(self.count);
+            let started = Instant::now();
+            let results = (start..end).map(&mut do_one).collect();
+            chunk = match started.elapsed() {
+                time if time * 2 < CHUNK_TIME => (chunk * 2).min(self.chunk.1),
+                time if time > CHUNK_TIME * 2 => (chunk / 2).max(1),
+                _ => chunk,
+            };
+            if sender.send((start, results)).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// How far a schedule has come.
+#[derive(Default)]
+struct Progress {
+    /// The next item to be taken.
+    next: AtomicUsize,
+    /// Items that have been delivered.
+    delivered: AtomicUsize,
 }
 
 #[cfg(test)]
 mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
     use super::*;
 
     fn schedule(count: usize, threads: usize, ahead: usize) -> Schedule {
         Schedule {
             count,
             threads: NonZeroUsize::new(threads),
-            ahead: Window::fixed(ahead),
+            ahead: Window::new(ahead),
             chunk: (3, 8),
         }
     }
 
     #[test]
-    fn results_come_in_order_whatever_the_window() {
+    fn results_come_in_order_for_every_window() {
         for (threads, ahead) in [(1, 1), (2, 0), (7, 1), (3, 1000)] {
             let mut seen = Vec::new();
             let stop = Cancel::new();
             let done =
                 schedule(100, threads, ahead).run(&stop, || |at| at * 2, |k, v| seen.push((k, v)));
-            assert_eq!(done, 100);
+            assert_eq!((done.items, done.workers), (100, threads));
             assert!(
                 seen.iter()
                     .enumerate()
@@ -174,16 +305,68 @@ mod tests {
             );
         }
         let nothing = schedule(0, 2, 1).run(&Cancel::new(), || |at| at, |_, _| panic!());
-        assert_eq!(nothing, 0);
+        assert_eq!(nothing.items, 0);
     }
 
     #[test]
-    fn a_panic_ends_the_work() {
+    fn a_panic_in_a_worker_ends_the_work() {
         let run = || {
             let stop = Cancel::new();
             let work = || |at: usize| assert!(at != 5, "a bug");
             schedule(10_000, 3, 1).run(&stop, work, |_, ()| {})
         };
-        assert!(std::panic::catch_unwind(run).is_err());
+        assert!(catch_unwind(run).is_err());
+    }
+
+    /// Workers wait for items to be delivered, which never happens after a panic on the delivering thread.
+    #[test]
+    fn a_panic_in_the_sink_ends_the_work() {
+        let run = || {
+            let stop = Cancel::new();
+            let sink = |at: usize, ()| assert!(at != 5, "a bug");
+            schedule(10_000, 3, 1).run(&stop, || |_| (), sink)
+        };
+        assert!(catch_unwind(run).is_err());
+    }
+
+    #[test]
+    fn the_calling_thread_works_where_no_thread_can_be_started() {
+        let cancel = Cancel::new();
+        let team = Team {
+            // No machine has this much memory for a stack.
+            stack: 1 << 60,
+            ..Team::new(&cancel)
+        };
+        let mut seen = Vec::new();
+        let work = || |at: usize| at + 1;
+        let done = schedule(20, 4, 1).run_by(&team, work, |_, v| seen.push(v));
+        assert_eq!((done.items, done.workers), (20, 1));
+        assert!(seen.into_iter().eq(1..=20));
+        let bug = || schedule(20, 4, 1).run_by(&team, work, |at, _| assert!(at != 5, "a bug"));
+        assert!(catch_unwind(AssertUnwindSafe(bug)).is_err());
+        assert!(team.has_ended());
+    }
+
+    #[test]
+    fn cancelling_ends_the_work_after_a_prefix() {
+        let cancel = Cancel::new();
+        let mut seen = Vec::new();
+        let sink = |at, ()| {
+            seen.push(at);
+            if at == 50 {
+                cancel.cancel();
+            }
+        };
+        let done = schedule(1_000_000, 2, 10).run(&cancel, || |_| (), sink);
+        assert!((51..1_000_000).contains(&done.items));
+        assert!(seen.into_iter().eq(0..done.items));
+    }
+
+    #[test]
+    fn absurd_numbers_of_threads_are_capped() {
+        let cores = workers(None);
+        assert_eq!(workers(NonZeroUsize::new(1)), 1);
+        assert_eq!(workers(NonZeroUsize::new(16)), 16);
+        assert_eq!(workers(NonZeroUsize::new(1 << 30)), (4 * cores).max(16));
     }
 }

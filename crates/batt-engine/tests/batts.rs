@@ -1,4 +1,4 @@
-//! What holds for every batt: it gives what its solvers give one by one, on any number of threads.
+//! Properties of all batts: a batt gives what its solvers give one by one, on any number of threads.
 
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use batt_arc::{Grid, Pair, corpus};
 use batt_dsl::{Dialect, Fault, Limits, Outcome, OwnedValue, Run, Value, Workspace};
 use batt_engine::Cancel;
 use batt_engine::{
-    BattEntry, BattWorker, Compiled, CompiledBatt, Goal, Job, MegaOptions, MegaReport, Options,
+    BattEntry, BattWorker, Compiled, CompiledBatt, EvalOptions, Goal, Job, MegaOptions, MegaReport,
     Sample, StepCount, Values, Verdict, mega, run_job,
 };
 use batt_lang::card::{self, CardOptions, Donor};
@@ -66,16 +66,16 @@ fn merged_with(programs: &[Program], differs: &[Program], options: &CardOptions)
         .batt
 }
 
-/// The outcome of each solver, one by one.
+/// Runs each solver alone.
 fn one_by_one(
     programs: &[Program],
     sample: Sample<'_>,
     limits: Limits,
 ) -> Vec<Result<OwnedValue, Fault>> {
-    let options = Options {
+    let options = EvalOptions {
         limits,
         values: Values::All,
-        ..Options::default()
+        ..EvalOptions::default()
     };
     let run = |program: &Program| {
         let program = Compiled::new(program);
@@ -93,7 +93,7 @@ fn one_by_one(
     programs.iter().map(run).collect()
 }
 
-/// The outcome of each solver in the batt, in the order of the solvers.
+/// Runs all solvers in one batt. Returns their outcomes in the order of the solvers.
 fn together(batt: &Batt, sample: Sample<'_>, limits: &Limits) -> Vec<Result<OwnedValue, Fault>> {
     let compiled = CompiledBatt::new(batt);
     let mut counts = vec![StepCount::default(); compiled.len()];
@@ -111,13 +111,12 @@ fn together(batt: &Batt, sample: Sample<'_>, limits: &Limits) -> Vec<Result<Owne
     sorted.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
-/// Near a limit the sides may differ: what is known about shared values need not be found out again in a batt, and the
-/// program of a solver is simplified there.
+/// Near a limit the two sides may differ: a batt caches facts about shared values, and simplifies the program of a solver.
 fn is_limit(outcome: &Result<OwnedValue, Fault>) -> bool {
     outcome.as_ref().is_err_and(|fault| fault.is_limit())
 }
 
-/// None and functions in sets hash by number of creation, which differs in a batt; so may an order.
+/// None and functions hash by number of creation, which differs in a batt. So the order of sets that contain them may differ.
 fn holds_function(value: &OwnedValue) -> bool {
     match value {
         OwnedValue::Function => true,
@@ -131,7 +130,7 @@ fn check(dialect: Dialect, programs: &[Program], grid: &Grid, other: &Grid) -> R
     check_within(dialect, programs, grid, other, SMALL)
 }
 
-/// Less than many programs need.
+/// Limits that many programs exceed.
 const SMALL: Limits = Limits {
     steps: 2_000,
     size: 20_000,
@@ -184,7 +183,7 @@ fn check_within(
     Ok(())
 }
 
-/// Entries with the step that an error is in.
+/// Entries, with the step of each error.
 type Details = Vec<Result<OwnedValue, (Fault, Option<u32>)>>;
 
 fn details<'r>(
@@ -197,8 +196,8 @@ fn details<'r>(
     run.to_owned(value).map_err(|fault| (fault, None))
 }
 
-/// Solving and comparing, at once or one after the other, on enough or hardly enough of everything: the same. And comparing is
-/// solving with another `C`.
+/// Checks that solving and comparing give the same at once and one after the other, within wide and within tight limits, and
+/// that comparing is solving with another `C`.
 fn check_comparisons(batt: &Batt, on_error: OnError, sample: &Sample<'_>) -> Result<(), String> {
     let batt = CompiledBatt::new(batt).on_error(on_error);
     let solved = batt.outputs() + batt.scores();
@@ -225,7 +224,7 @@ fn check_comparisons(batt: &Batt, on_error: OnError, sample: &Sample<'_>) -> Res
             &mut [],
             details,
         );
-        // Where several steps of one fail, another may come first: those that do not depend on `C` do.
+        // If several steps of an entry fail, the first of them may differ: steps that do not depend on `C` come first.
         let fails_at_limit =
             |entry: &Result<_, (Fault, _)>| matches!(entry, Err((fault, _)) if fault.is_limit());
         for (a, b) in compare.iter().zip(&scores[batt.outputs()..]) {
@@ -245,7 +244,7 @@ fn grid_in<'r>(run: &mut Run<'r>, grid: &Grid) -> Outcome<Value<'r>> {
 proptest! {
     #![proptest_config(config(300))]
 
-    /// Solvers and differs of any kind, which may look at `C` or not.
+    /// Comparisons of any solvers and differs are right, whether they look at `C` or not.
     #[test]
     fn to_compare_is_to_solve_with_another_c(
         (programs, grid, other) in subject(Dialect::Tokpidjin),
@@ -267,14 +266,14 @@ proptest! {
         check(Dialect::ArcDsl, &programs, &grid, &other).map_err(TestCaseError::fail)?;
     }
 
-    /// The same where functions do not fail.
+    /// The same in the dialect in which functions do not fail.
     #[test]
     fn so_it_does_in_tokpidjin((programs, grid, other) in subject(Dialect::Tokpidjin)) {
         check(Dialect::Tokpidjin, &programs, &grid, &other).map_err(TestCaseError::fail)?;
     }
 }
 
-/// All solvers of the corpus as one batt, and all samples of the corpus.
+/// Calls `body` with all solvers of the corpus as one batt, and all samples of the corpus.
 fn with_corpus<T>(body: impl FnOnce(&Batt, &[Sample<'_>], &[&str]) -> T) -> T {
     let tasks = corpus::tasks();
     let solvers = programs(corpus::SOLVERS);
@@ -347,7 +346,7 @@ fn the_corpus_as_one_batt_still_solves_itself() {
             // A candidate is right, so the differs compare.
             assert_eq!(compared, Some(batt.scores.len()));
         }
-        // Most solvers fail on most inputs of other tasks, each in its own way.
+        // Most solvers fail on most inputs of other tasks, in various ways.
         assert!(report.faults.iter().map(|(_, n)| n).sum::<u64>() > 1000);
         assert_eq!(report.steps[0].len(), batt.program.steps().len());
         assert!(report.steps[0].iter().all(|s| s.executed >= s.failed));
@@ -377,14 +376,14 @@ fn threads_and_batches_change_nothing() {
                 assert_eq!(other.faults, report.faults);
             }
         }
-        // Going on in the middle gives the rest.
+        // A batch that starts in the middle gives the remaining results.
         let (_, rest) = run_mega(&batts, samples, 33, 2, None);
         assert!(rest == lines[33..]);
     });
 }
 
 #[test]
-fn stopping_leaves_a_prefix() {
+fn a_cancelled_mega_batch_delivers_a_prefix() {
     with_corpus(|batt, samples, _| {
         let batts = [CompiledBatt::new(batt)];
         let (_, lines) = run_mega(&batts, samples, 0, 2, None);
@@ -414,7 +413,7 @@ fn stopping_leaves_a_prefix() {
     });
 }
 
-/// One solver that fails, one that runs away, one that is fine: each is what it is alone.
+/// A solver that fails and one that runs away do not disturb a third one.
 #[test]
 fn faults_stay_where_they_happen() {
     let solvers = programs(
@@ -430,15 +429,15 @@ fn faults_stay_where_they_happen() {
         expected: None,
     };
     let outcomes = together(&batt, sample, &LIMITS);
-    // Its value is computed for another solver, but the line that fails is its own.
+    // Its value is shared with another solver, but the step that fails is its own.
     assert_eq!(outcomes[0], Err(Fault::Type));
     assert!(is_limit(&outcomes[1]), "{:?}", outcomes[1]);
     let turned = OwnedValue::grid([&[4, 3][..], &[2, 1]]);
     assert_eq!(outcomes[2], Ok(turned));
 }
 
-/// The clock is a last resort, and it really stops a run. (`crement` is not one of the primitives that are called on all elements
-/// at once, so this takes its time.)
+/// The clock is a last resort, and it stops a run. `crement` is not one of the primitives that are called on all elements
+/// at once, so the run is slow.
 #[test]
 fn the_clock_stops_a_run() {
     let solvers = programs(
@@ -478,7 +477,7 @@ fn the_clock_stops_a_run() {
     assert!(cut < whole, "{cut:?} instead of {whole:?}");
 }
 
-/// What solvers do to themselves is no loss to the others: a batt of many that each need nearly all there is.
+/// Many solvers in one batt can each use nearly all of their limits.
 #[test]
 fn each_solver_has_the_limits_for_itself() {
     let text: String = (0..40)

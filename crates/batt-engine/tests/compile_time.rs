@@ -14,7 +14,7 @@ use batt_engine::device::{
 use batt_engine::{Compiled, Sample};
 use batt_lang::{Program, SolverFile};
 
-/// What one item takes, at best of several times.
+/// Returns the time of one item, the best of several tries.
 fn best(items: usize, mut work: impl FnMut()) -> Duration {
     let times = (0..20).map(|_| {
         let started = Instant::now();
@@ -24,7 +24,7 @@ fn best(items: usize, mut work: impl FnMut()) -> Duration {
     times.min().unwrap_or_default() / items.max(1) as u32
 }
 
-/// Ten thousand solvers of five to fifteen steps, of which some are the same.
+/// Makes ten thousand solvers of five to fifteen steps, some of them equal.
 fn typical() -> Vec<Program> {
     let text = match std::env::var("BATT_SOLVERS") {
         Ok(path) => std::fs::read_to_string(path).expect("a file of solvers"),
@@ -58,7 +58,7 @@ impl Device for NoTime {
     }
 }
 
-/// What the host does around launches, for each run.
+/// Measures the host's work around launches, for each run.
 #[test]
 #[ignore = "it measures"]
 fn time_of_a_score() {

@@ -6,11 +6,11 @@ use std::num::NonZeroUsize;
 use batt_arc::{Dataset, corpus};
 use batt_dsl::{ConstId, Dialect, Limits, OpId, OwnedValue};
 use batt_engine::Cancel;
-use batt_engine::{Compiled, Job, JobResult, Options, Sample, Values, Verdict, evaluate};
+use batt_engine::{Compiled, EvalOptions, Job, JobResult, Sample, Values, Verdict, evaluate};
 use batt_lang::Operand;
 use batt_testing::{programs, programs_in};
 
-/// Every solver with the pairs of its own task.
+/// Calls `body` with a job for each solver and each pair of its task.
 fn with_jobs<T>(body: impl FnOnce(&Dataset, &[Job<'_>]) -> T) -> T {
     with_jobs_in(Dialect::ArcDsl, body)
 }
@@ -36,12 +36,13 @@ fn with_jobs_in<T>(dialect: Dialect, body: impl FnOnce(&Dataset, &[Job<'_>]) -> 
     body(&tasks, &jobs)
 }
 
-fn results(jobs: &[Job<'_>], options: &Options) -> Vec<JobResult> {
+fn results(jobs: &[Job<'_>], options: &EvalOptions) -> Vec<JobResult> {
     let mut results = Vec::new();
-    let delivered = evaluate(jobs, options, &Cancel::new(), |k, result| {
+    let report = evaluate(jobs, options, &Cancel::new(), |k, result| {
         assert_eq!(k, results.len(), "results come in the order of the jobs");
         results.push(result);
     });
+    let delivered = report.runs;
     assert_eq!((delivered, results.len()), (jobs.len(), jobs.len()));
     results
 }
@@ -50,7 +51,7 @@ fn results(jobs: &[Job<'_>], options: &Options) -> Vec<JobResult> {
 fn every_solver_solves_every_pair() {
     for dialect in [Dialect::ArcDsl, Dialect::ReArc] {
         with_jobs_in(dialect, |tasks, jobs| {
-            let results = results(jobs, &Options::default());
+            let results = results(jobs, &EvalOptions::default());
             for ((task, name, _), result) in tasks.pairs().zip(&results) {
                 assert_eq!(
                     result.verdict,
@@ -81,14 +82,14 @@ fn together_they_use_every_primitive_and_constant() {
     assert!(constants.is_empty(), "not used: {constants:?}");
 }
 
-/// What a result says, without the time it took.
-fn told(results: Vec<JobResult>) -> Vec<(Verdict, Option<OwnedValue>)> {
+/// Results without their times.
+fn without_times(results: Vec<JobResult>) -> Vec<(Verdict, Option<OwnedValue>)> {
     results.into_iter().map(|r| (r.verdict, r.value)).collect()
 }
 
 #[test]
 fn the_number_of_threads_changes_nothing() {
-    // Tight limits, so that some runs fail: failures must stay where they are, too.
+    // Tight limits, so that some runs fail.
     let limits = [
         Limits::default(),
         Limits {
@@ -102,13 +103,13 @@ fn the_number_of_threads_changes_nothing() {
         for limits in limits {
             let with = |threads: Option<usize>, values| {
                 let threads = threads.and_then(NonZeroUsize::new);
-                told(results(
+                without_times(results(
                     jobs,
-                    &Options {
+                    &EvalOptions {
                         threads,
                         limits,
                         values,
-                        ..Options::default()
+                        ..EvalOptions::default()
                     },
                 ))
             };
@@ -119,7 +120,7 @@ fn the_number_of_threads_changes_nothing() {
             let verdicts = with(Some(2), Values::None);
             for ((verdict, value), (expected, _)) in verdicts.iter().zip(&one) {
                 assert_eq!(value, &None);
-                // Writing a value out can itself reach the limit on its size.
+                // Copying a value out can itself reach the limit on its size.
                 if !matches!(expected, Verdict::Failed(_)) {
                     assert_eq!(verdict, expected);
                 }
@@ -145,9 +146,9 @@ fn values_are_kept_as_asked() {
         let kept = |jobs: &[Job<'_>], values| {
             let results = results(
                 jobs,
-                &Options {
+                &EvalOptions {
                     values,
-                    ..Options::default()
+                    ..EvalOptions::default()
                 },
             );
             results.iter().filter(|r| r.value.is_some()).count()
@@ -158,9 +159,9 @@ fn values_are_kept_as_asked() {
         assert_eq!(kept(&wrong, Values::Wrong), 8);
         let all = results(
             jobs,
-            &Options {
+            &EvalOptions {
                 values: Values::All,
-                ..Options::default()
+                ..EvalOptions::default()
             },
         );
         for ((_, _, pair), result) in tasks.pairs().zip(&all) {
@@ -171,26 +172,27 @@ fn values_are_kept_as_asked() {
 }
 
 #[test]
-fn stopping_delivers_a_prefix() {
+fn a_cancelled_evaluation_delivers_a_prefix() {
     with_jobs(|_, jobs| {
         let many: Vec<Job<'_>> = jobs.iter().copied().cycle().take(20_000).collect();
         let stop = Cancel::new();
         let mut seen = 0;
-        let delivered = evaluate(&many, &Options::default(), &stop, |k, result| {
+        let report = evaluate(&many, &EvalOptions::default(), &stop, |k, result| {
             assert_eq!((k, result.verdict), (seen, Verdict::Right));
             seen += 1;
             if seen >= 100 {
                 stop.cancel();
             }
         });
+        let delivered = report.runs;
         assert_eq!(delivered, seen);
         assert!((100..many.len()).contains(&delivered), "{delivered}");
     });
 }
 
 #[test]
-fn no_jobs_no_results() {
-    assert!(results(&[], &Options::default()).is_empty());
+fn no_jobs_give_no_results() {
+    assert!(results(&[], &EvalOptions::default()).is_empty());
 }
 
 #[test]
@@ -213,7 +215,7 @@ fn verdicts_say_what_is_wrong() {
                 expected,
             },
         };
-        results(&[job], &Options::default()).remove(0).verdict
+        results(&[job], &EvalOptions::default()).remove(0).verdict
     };
     assert_eq!(judged(0, Some(&input)), Verdict::Right);
     assert_eq!(

@@ -1,11 +1,11 @@
-//! Which of several faults is reported: the one that Python meets first, as it goes through sets in their order.
+//! The first of several faults is reported: the one that Python meets first when it iterates over sets in their order.
 
 use batt_dsl::Fault::{self, Index, Runtime, StopIteration, Type};
 use batt_testing::eval;
 
 /// What CPython 3.11 raises.
 const RAISED: [(&str, Fault); 25] = [
-    // An empty tuple comes before a five in a set of both, whichever was there first.
+    // An empty tuple comes before a five in a set of both, in either order of insertion.
     ("apply(first, insert(5, initset(())))", Runtime),
     ("apply(first, insert((), initset(5)))", Runtime),
     ("sfilter(insert(5, initset(())), first)", Runtime),
@@ -38,7 +38,7 @@ const RAISED: [(&str, Fault); 25] = [
         StopIteration,
     ),
     ("argmin(insert((), insert((2,), initset(5))), first)", Type),
-    // Without a function elements are compared themselves, but what comes out of it is called.
+    // Without a function the elements themselves are compared, but the result is called.
     ("valmin((3, 1), None)", Type),
     ("valmax(initset(5), None)", Type),
     ("valmax((), None)", Type),
@@ -68,9 +68,10 @@ fn the_first_fault_is_that_of_python() {
     }
 }
 
-/// The empty tuple among numbers, made in two ways: in the first it comes after some of the numbers, as they had taken its place.
+/// The same in large sets. The empty tuple among numbers, made in two ways: in the first it comes after some of the numbers,
+/// since they had taken its place.
 #[test]
-fn of_many_elements_too() {
+fn the_first_fault_in_a_large_set_is_that_of_python() {
     let numbers = |from: usize, to: usize| format!("merge(initset(interval({from}, {to}, 1)))");
     for (from, to, combined, inserted) in [
         (28, 32, StopIteration, StopIteration),

@@ -47,7 +47,7 @@ fn peak_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
     (result, (PEAK.get() - before) as usize)
 }
 
-/// Runaways end in about a second of release-built code; tests are built for debugging.
+/// Runaways end in about a second of optimised code; tests may be built for debugging.
 const PATIENCE: Duration = Duration::from_secs(if cfg!(debug_assertions) { 10 } else { 2 });
 
 /// Runs a script within the default limits and within bounds of time and memory. Besides the values
@@ -129,7 +129,7 @@ fn billions_of_cells() {
 }
 
 #[test]
-fn patches_a_world_apart() {
+fn patches_far_from_each_other() {
     let far = "x = insert((1000000000, 1000000000), initset(ORIGIN))";
     let near = "x = insert((30000, 30000), initset((-30000, -30000)))";
     let cells = "x = insert(astuple(3, (1000000000, 1000000000)), initset(astuple(3, ORIGIN)))";
@@ -174,7 +174,7 @@ fn patches_a_world_apart() {
             "shift(x, (9223372036854775807, 0))",
             "recolor(9, x)",
         ] {
-            // Some succeed, some fail; all end.
+            // Some succeed and some fail, but all end.
             let _ = ends(&[patch, call]);
         }
     }
@@ -319,7 +319,7 @@ fn towers_of_sets() {
 
 #[test]
 fn towers_of_functions() {
-    // Each call of the tower is a call inside a call; Python gives up at a thousand.
+    // Each call of the tower is a call inside a call; Python stops at a thousand.
     let tower = |op: &str, depth: usize| {
         let mut builder = ProgramBuilder::new("tower", Vec::<String>::new());
         let named = |name: &str| Operand::Op(OpId::named(name).expect("a primitive"));
@@ -433,7 +433,7 @@ fn doubled(result: &str, limits: &Limits) -> String {
     }
 }
 
-/// Python compares what is one object at once, however much it holds.
+/// Python compares an object with itself in no time, whatever its size.
 #[test]
 fn what_is_the_same_is_equal_at_once() {
     for result in [
@@ -467,7 +467,7 @@ fn tuples_that_hold_themselves_twice() {
         ..Limits::default()
     };
     let doubled = |result: &str| doubled(result, &few);
-    // Written out they would fill the world.
+    // Written out they would not fit in any memory.
     for result in ["x", "s"] {
         let ending = doubled(result);
         assert!(
@@ -527,9 +527,9 @@ fn a_hundred_thousand_steps() {
 }
 
 #[test]
-fn a_set_that_is_never_looked_at() {
-    // Sets remember how they came about until somebody looks; the memory of 20,000 of them, one
-    // from the other, must not be walked on the stack.
+fn a_chain_of_sets_that_is_never_inspected() {
+    // A set keeps its history until it is inspected. The history of 20,000 of them, each made from
+    // the one before, must not be walked on the stack.
     for step in [
         "insert({k}, x)",
         "combine(x, initset({k}))",
@@ -635,8 +635,8 @@ fn memory_limits_hold() {
     }
 }
 
-/// Found by measuring: past a limit nothing equals anything, so a set under construction kept equal elements apart, and
-/// every search took longer than the one before.
+/// Past a limit nothing equals anything, so a set under construction did not merge equal elements, and every search took
+/// longer than the one before.
 #[test]
 fn a_limit_inside_the_making_of_a_set_ends_it() {
     let program = script(&[
@@ -655,7 +655,7 @@ fn a_limit_inside_the_making_of_a_set_ends_it() {
     }
 }
 
-/// What ran before in a workspace is nothing to the limits of the next run, or results would depend
+/// Earlier runs in a workspace do not affect the limits of the next one. Otherwise results would depend
 /// on which thread took which job.
 #[test]
 fn limits_do_not_depend_on_earlier_runs() {
@@ -740,8 +740,8 @@ fn work_is_charged() {
                 });
                 (started.elapsed(), spent)
             };
-            // A step is some ten nanoseconds; a hundred times that is beyond any doubt. Other work on
-            // the machine can delay a run or two, but not every one.
+            // A step takes some ten nanoseconds; a hundred times that is too much. Other work on
+            // the machine can delay a run or two, but not all of them.
             let is_free = |(took, spent): (Duration, u64)| {
                 took > Duration::from_millis(50) && took > Duration::from_micros(1) * spent as u32
             };

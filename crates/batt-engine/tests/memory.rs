@@ -1,8 +1,8 @@
-//! Loops give back what their calls leave behind, and what is found out about older values meanwhile stays.
+//! Loops give back the memory of their calls, and facts cached about older values meanwhile stay.
 
 use batt_arc::{Grid, Pair};
 use batt_dsl::{Fault, Limits, OwnedValue, Workspace};
-use batt_engine::{Compiled, Job, Options, Sample, Values, Verdict, run_job};
+use batt_engine::{Compiled, EvalOptions, Job, Sample, Values, Verdict, run_job};
 use batt_lang::SolverFile;
 
 /// A grid of 20 by 20 with some structure.
@@ -14,7 +14,7 @@ fn pair() -> Pair {
     }
 }
 
-/// What a solver with these lines gives within so many bytes.
+/// Runs a solver with these lines within a memory limit.
 fn solve(lines: &str, memory: usize) -> Result<OwnedValue, Fault> {
     let text = format!("def solve_x(I):\n{lines}\n    return O\n");
     let file = SolverFile::parse(&text, "loops.py");
@@ -28,13 +28,13 @@ fn solve(lines: &str, memory: usize) -> Result<OwnedValue, Fault> {
             expected: None,
         },
     };
-    let options = Options {
+    let options = EvalOptions {
         limits: Limits {
             memory,
             ..Limits::default()
         },
         values: Values::All,
-        ..Options::default()
+        ..EvalOptions::default()
     };
     let result = run_job(&mut Workspace::new(), &job, &options);
     match (result.verdict, result.value) {
@@ -44,7 +44,8 @@ fn solve(lines: &str, memory: usize) -> Result<OwnedValue, Fault> {
     }
 }
 
-/// The locations of the grid; a function that makes 3 KB for each of them and gives a number; others of such.
+/// Lines that define the locations of the grid, a function that makes 3 KB for each of them and returns a number, and more such
+/// functions.
 const LOCATIONS: &str = "
     at = asindices(I)
     paint = lbind(lbind(fill, I), THREE)
@@ -56,7 +57,7 @@ const LOCATIONS: &str = "
 ";
 
 #[test]
-fn loops_leave_nothing_behind() {
+fn loops_give_back_the_memory_of_their_calls() {
     for line in [
         "sfilter(at, high)",
         "argmax(at, count)",
@@ -78,9 +79,9 @@ fn loops_leave_nothing_behind() {
 }
 
 #[test]
-fn notes_about_older_values_stay() {
-    // The order of `at`, the places of its elements and what `merge` makes of tuples of sets are first asked for inside
-    // a loop, and used again by later calls and after it.
+fn facts_about_older_values_stay() {
+    // A loop is the first to need the order of `at`, the places of its elements and what `merge` makes of tuples of sets. Later
+    // calls, and code after the loop, use them again.
     for line in [
         "combine(apply(compose(first, lbind(combine, at)), apply(initset, at)), at)",
         "totuple(sfilter(apply(compose(rbind(shift, UNITY), initset), at), rbind(compose, at)))",
@@ -98,8 +99,8 @@ fn notes_about_older_values_stay() {
 }
 
 #[test]
-fn notes_of_inner_loops_go_with_the_outer_turn() {
-    // Each turn makes a set of 400 locations, and an inner loop a table for finding them.
+fn facts_cached_by_an_inner_loop_end_with_the_outer_iteration() {
+    // Each iteration makes a set of 400 locations, and an inner loop makes a table to look them up.
     let lines = format!(
         "{LOCATIONS}
     moved = lbind(shift, at)
@@ -113,7 +114,7 @@ fn notes_of_inner_loops_go_with_the_outer_turn() {
 }
 
 #[test]
-fn what_is_kept_counts() {
+fn kept_values_count_as_memory() {
     // The images themselves stay: 366 grids of 400 cells, one for each cell that is not 3 yet, and some twice.
     let lines = format!("{LOCATIONS}\n    O = size(apply(drawn, at))");
     assert_eq!(solve(&lines, 1 << 20), Ok(OwnedValue::Int(366)));

@@ -1,4 +1,4 @@
-//! What holds for every program, every value and every number of threads.
+//! Properties of all programs, all values and all numbers of threads.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use batt_arc::Grid;
 use batt_dsl::{Dialect, Limits, Workspace};
 use batt_engine::Cancel;
-use batt_engine::{Compiled, Job, Options, Sample, Values, evaluate, run_job};
+use batt_engine::{Compiled, EvalOptions, Job, Sample, Values, evaluate, run_job};
 use batt_lang::Program;
 use batt_testing::generate::{self, Choices};
 use batt_testing::{forms, heavy, oracle, within};
@@ -42,7 +42,7 @@ proptest! {
         }
     }
 
-    /// Fresh or used workspace, watched or not, grid as bytes or as tuples: one outcome.
+    /// The outcome is the same in a fresh and a used workspace, watched or not, with the grid as bytes or as tuples.
     #[test]
     fn programs_are_deterministic(bytes in vec(any::<u8>(), 0..260)) {
         let mut choices = Choices::new(&bytes);
@@ -64,7 +64,7 @@ proptest! {
         }
     }
 
-    /// Limits of any size end a run in a value or a fault, at once.
+    /// A run within limits of any size ends soon, in a value or a fault.
     #[test]
     fn tiny_limits_end_quickly(
         (program, grid) in subject(),
@@ -84,7 +84,7 @@ proptest! {
         });
     }
 
-    /// What is written is read again.
+    /// A printed program parses to the same program.
     #[test]
     fn printed_programs_are_read_again((program, _) in subject()) {
         let text = program.to_string();
@@ -99,7 +99,7 @@ proptest! {
 proptest! {
     #![proptest_config(config(12))]
 
-    /// Many runs at once give what each gives alone, in order, for every number of threads.
+    /// Many runs at once give what each run gives alone, in order, for every number of threads.
     #[test]
     fn threads_change_nothing(subjects in vec(subject(), 1..400)) {
         let compiled: Vec<Compiled> = subjects.iter().map(|(p, _)| Compiled::new(p)).collect();
@@ -109,11 +109,11 @@ proptest! {
             .map(|(program, (_, input))| Job { program, sample: Sample { demos: &[], input, expected: Some(input) } })
             .collect();
         for values in [Values::All, Values::None] {
-            let options = |threads| Options {
+            let options = |threads| EvalOptions {
                 limits: oracle::TIGHT,
                 threads: NonZeroUsize::new(threads),
                 values,
-                ..Options::default()
+                ..EvalOptions::default()
             };
             let alone: Vec<_> = jobs
                 .iter()

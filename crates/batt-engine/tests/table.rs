@@ -1,4 +1,4 @@
-//! One walk over the whole op table: everything it says about itself is true.
+//! The op table: everything it says about itself is true.
 
 use std::collections::{BTreeMap, BTreeSet};
 

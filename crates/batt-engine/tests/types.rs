@@ -1,5 +1,4 @@
-//! Are values what their types say? The types of `batt_lang` are meant for a search; here they are held against
-//! what programs that solve puzzles compute.
+//! The types that `batt_lang` infers are compared with the values that solvers compute.
 
 use batt_arc::corpus;
 use batt_dsl::{Dialect, Limits, Outcome, OwnedValue, Workspace};
@@ -48,7 +47,7 @@ fn values_are_what_their_types_say() {
     assert!(agreeing * 100 >= seen * 99, "{agreeing} of {seen}");
 }
 
-/// Is a value of a type? What is not known agrees with everything.
+/// Returns whether a value is of a type. An unknown type fits every value.
 fn is_of(types: &Types, value: &OwnedValue, ty: TypeId) -> bool {
     let int = |value: &OwnedValue| matches!(value, OwnedValue::Int(_));
     match (types.get(ty), value) {

@@ -1,70 +1,70 @@
-//! Which kinds of change pay, and so how often each is tried.
+//! Credit for kinds of mutation: the more a kind pays, the more often it is tried.
 
 use serde::{Deserialize, Serialize};
 
-use crate::mutate::Kind;
+use crate::mutate::MutationKind;
 use crate::random::Chance;
 
-/// How often each kind is tried, and what came of it.
+/// How often each kind of mutation is tried, and the evidence for it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Weights {
     weights: Vec<f64>,
     /// Offspring and credit of the recent past.
     tried: Vec<f64>,
     paid: Vec<f64>,
-    /// Do the weights stay as they are?
+    /// Whether the weights stay as they are.
     fixed: bool,
 }
 
-/// What kinds of change did in some time.
+/// What each kind of mutation achieved in some generations.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Credit {
     /// Offspring made, by kind.
-    pub tried: [u64; Kind::ALL.len()],
+    pub tried: [u64; MutationKind::ALL.len()],
     /// Offspring that were better than their parent, by kind; a new best of a task counts ten times.
-    pub paid: [u64; Kind::ALL.len()],
+    pub paid: [u64; MutationKind::ALL.len()],
 }
 
 impl Credit {
-    /// Adds what was seen elsewhere.
+    /// Adds the credit of other generations.
     pub fn add(&mut self, other: &Credit) {
-        for k in 0..Kind::ALL.len() {
+        for k in 0..MutationKind::ALL.len() {
             self.tried[k] += other.tried[k];
             self.paid[k] += other.paid[k];
         }
     }
 }
 
-/// How much of the past counts after one more generation.
+/// The weight of the past after one more generation.
 const MEMORY: f64 = 0.9;
 
-/// The share of all tries that goes by the first weights, whatever pays.
+/// The share of all tries that follows the first weights, so that no kind is ever given up.
 const CURIOSITY: f64 = 0.4;
 
 impl Default for Weights {
     fn default() -> Weights {
-        Weights::new(Kind::ALL.map(Kind::first_weight), false)
+        Weights::new(MutationKind::ALL.map(MutationKind::first_weight), false)
     }
 }
 
 impl Weights {
-    /// These weights, by kind; fixed ones stay.
-    pub fn new(weights: [f64; Kind::ALL.len()], fixed: bool) -> Weights {
+    /// Weights by kind. Fixed weights do not adapt.
+    pub fn new(weights: [f64; MutationKind::ALL.len()], fixed: bool) -> Weights {
         let total: f64 = weights.iter().sum();
         Weights {
             weights: weights.map(|w| w / total.max(f64::MIN_POSITIVE)).to_vec(),
-            tried: vec![0.0; Kind::ALL.len()],
-            paid: vec![0.0; Kind::ALL.len()],
+            tried: vec![0.0; MutationKind::ALL.len()],
+            paid: vec![0.0; MutationKind::ALL.len()],
             fixed,
         }
     }
 
-    /// The share of tries of a kind.
-    pub fn share(&self, kind: Kind) -> f64 {
+    /// Returns the share of tries of a kind.
+    pub fn share(&self, kind: MutationKind) -> f64 {
         self.weights.get(kind.index()).copied().unwrap_or_default()
     }
 
-    /// Sums of the weights, to choose by.
+    /// Returns the running sums of the weights, to choose by.
     pub(crate) fn sums(&self) -> Vec<f64> {
         let mut sum = 0.0;
         let add = |weight: &f64| {
@@ -74,15 +74,15 @@ impl Weights {
         self.weights.iter().map(add).collect()
     }
 
-    /// A kind, as likely as its weight.
-    pub(crate) fn choose(sums: &[f64], chance: &mut Chance) -> Kind {
+    /// Chooses a kind with the probability of its weight.
+    pub(crate) fn choose(sums: &[f64], chance: &mut Chance) -> MutationKind {
         let at = chance.weighted(sums).unwrap_or_default();
-        Kind::ALL[at.min(Kind::ALL.len() - 1)]
+        MutationKind::ALL[at.min(MutationKind::ALL.len() - 1)]
     }
 
-    /// Learns from a generation.
+    /// Adapts to the credit of a generation.
     pub fn learn(&mut self, credit: &Credit) {
-        let count = Kind::ALL.len();
+        let count = MutationKind::ALL.len();
         for k in 0..count {
             self.tried[k] = self.tried[k] * MEMORY + credit.tried[k] as f64;
             self.paid[k] = self.paid[k] * MEMORY + credit.paid[k] as f64;
@@ -95,7 +95,7 @@ impl Weights {
         if all_tried == 0.0 || all_paid == 0.0 {
             return;
         }
-        // A kind that was hardly tried is taken to pay as the average does.
+        // A kind with few tries is assumed to pay as much as the average.
         let average = all_paid / all_tried;
         let caution = 10.0 / average;
         let rates: Vec<f64> = (0..count)
@@ -108,8 +108,8 @@ impl Weights {
         }
     }
 
-    fn default_shares() -> [f64; Kind::ALL.len()] {
-        let weights = Kind::ALL.map(Kind::first_weight);
+    fn default_shares() -> [f64; MutationKind::ALL.len()] {
+        let weights = MutationKind::ALL.map(MutationKind::first_weight);
         let total: f64 = weights.iter().sum();
         weights.map(|weight| weight / total)
     }
@@ -122,33 +122,39 @@ mod tests {
     #[test]
     fn what_pays_is_tried_more() {
         let mut weights = Weights::default();
-        let before = weights.share(Kind::Rewire);
+        let before = weights.share(MutationKind::Rewire);
         let mut credit = Credit {
-            tried: [1_000; Kind::ALL.len()],
+            tried: [1_000; MutationKind::ALL.len()],
             ..Credit::default()
         };
-        credit.paid[Kind::Rewire.index()] = 100;
+        credit.paid[MutationKind::Rewire.index()] = 100;
         weights.learn(&credit);
-        assert!(weights.share(Kind::Rewire) > 2.0 * before);
-        for kind in Kind::ALL {
+        assert!(weights.share(MutationKind::Rewire) > 2.0 * before);
+        for kind in MutationKind::ALL {
             assert!(weights.share(kind) > 0.0, "{kind:?}");
         }
-        let total: f64 = Kind::ALL.into_iter().map(|kind| weights.share(kind)).sum();
+        let total: f64 = MutationKind::ALL
+            .into_iter()
+            .map(|kind| weights.share(kind))
+            .sum();
         assert!((total - 1.0).abs() < 1e-9);
     }
 
     #[test]
     fn fixed_weights_stay() {
-        let mut only = [0.0; Kind::ALL.len()];
-        only[Kind::Op.index()] = 3.0;
+        let mut only = [0.0; MutationKind::ALL.len()];
+        only[MutationKind::Op.index()] = 3.0;
         let mut weights = Weights::new(only, true);
         let credit = Credit {
-            tried: [10; Kind::ALL.len()],
-            paid: [5; Kind::ALL.len()],
+            tried: [10; MutationKind::ALL.len()],
+            paid: [5; MutationKind::ALL.len()],
         };
         weights.learn(&credit);
-        assert_eq!(weights.share(Kind::Op), 1.0);
+        assert_eq!(weights.share(MutationKind::Op), 1.0);
         let mut chance = Chance::new(&[1]);
-        assert_eq!(Weights::choose(&weights.sums(), &mut chance), Kind::Op);
+        assert_eq!(
+            Weights::choose(&weights.sums(), &mut chance),
+            MutationKind::Op
+        );
     }
 }

@@ -1,27 +1,27 @@
-//! Differs: small programs that say in what an output differs from the expected one.
+//! Differs: small programs that measure how an output differs from the expected one.
 
 use batt_arc::Grid;
 use batt_dsl::{Dialect, Run, Value};
-use batt_engine::{Compiled, Role, Sample, inputs};
+use batt_engine::{Compiled, ParamRole, Sample, inputs};
 use batt_lang::Program;
 use batt_lang::card::differs;
 
-/// The differs of a dialect, made ready.
+/// The compiled differs of a dialect.
 pub(crate) struct Differs(Vec<Compiled>);
 
 impl Differs {
-    /// The built-in ones and others. Those that do not compare with `C` say nothing about an output and are left out.
+    /// The built-in differs and `more`, without those that do not look at `C`: they say nothing about an output.
     pub fn new(dialect: Dialect, more: &[Program]) -> Differs {
         let built_in = differs(dialect);
         let all = built_in.iter().chain(more).map(Compiled::new);
         let compares = |differ: &Compiled| {
             let roles = differ.roles().unwrap_or_default();
-            differ.dialect() == dialect && roles.contains(&Role::Comparison)
+            differ.dialect() == dialect && roles.contains(&ParamRole::Comparison)
         };
         Differs(all.filter(compares).collect())
     }
 
-    /// What is added to the closeness of a wrong output: the fewer differences the more.
+    /// Returns what is added to the closeness of a wrong output: the fewer differences, the more.
     pub fn refinement<'r>(
         &self,
         run: &mut Run<'r>,
@@ -47,11 +47,11 @@ impl Differs {
         for differ in &self.0 {
             let mut given = inputs(run, differ, sample, output).ok()?;
             for (place, role) in given.iter_mut().zip(differ.roles().unwrap_or_default()) {
-                if *role == Role::Comparison {
+                if *role == ParamRole::Comparison {
                     *place = expected;
                 }
             }
-            // One that fails on this output says nothing.
+            // A differ that fails on this output says nothing about it.
             let Ok(found) = differ.execute(run, &given) else {
                 continue;
             };

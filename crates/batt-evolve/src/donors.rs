@@ -1,4 +1,4 @@
-//! What new programs are made from: solvers that are there already.
+//! Donors: existing solvers that new programs are made from.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use batt_lang::graph::{Node, Ref};
 use batt_lang::types::TypeId;
 use rustc_hash::FxHashMap;
 
-use crate::ground::Ground;
+use crate::gene_pool::GenePool;
 use crate::random::Chance;
 use crate::typed::Typed;
 
-/// A solver that others learn from.
+/// A solver that evolution learns from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeedSolver {
     /// The task it was written for or found for.
@@ -21,50 +21,51 @@ pub struct SeedSolver {
     pub program: Program,
 }
 
-/// All donors in one graph, and what can be learnt from them: which primitives matter, and which values and functions
-/// people compute.
+/// All donors in one graph, and what they teach: how common each primitive is, and which values and functions are useful.
 pub(crate) struct Donors {
-    /// The graph. Colonies begin with a copy of it.
-    pub ground: Arc<Ground>,
+    /// The graph. Each island starts with a copy of it.
+    pub pool: Arc<GenePool>,
     /// The results of the programs.
     pub programs: Vec<Ref>,
-    /// Values that are no functions, by type.
+    /// Values other than functions, by type.
     values: FxHashMap<TypeId, Vec<Ref>>,
     /// Functions by type, primitives included.
     functions: Vec<(TypeId, Vec<Ref>)>,
-    /// Primitives that give a value that is no function, and all, each with the sums of their weights.
+    /// The primitives that do not return functions.
     pub value_ops: Weighted,
+    /// All primitives.
     pub all_ops: Weighted,
     of_op: FxHashMap<OpId, OpFacts>,
-    /// Primitives that give a value, in groups of about the same cost, the cheapest first.
+    /// The primitives that do not return functions in groups of similar cost, the cheapest first.
     pub op_groups: Vec<OpGroup>,
 }
 
 /// Primitives that are about equally common.
 pub(crate) struct OpGroup {
     pub ops: Vec<OpId>,
-    /// What the cheapest costs.
+    /// The cost of the cheapest.
     pub cost: u32,
 }
 
-/// Groups of primitives: with more, what is likely comes before what is not; with fewer, a part is looked at less often.
+/// The number of groups. More groups separate likely from unlikely primitives better; with fewer, parts are expanded in fewer
+/// rounds.
 const GROUPS: usize = 4;
 
-/// What is asked of a primitive again and again.
+/// Cached facts about a primitive.
 struct OpFacts {
     params: Vec<TypeId>,
     result: Option<TypeId>,
     cost: u32,
 }
 
-/// Primitives, each as likely as it is among the donors.
+/// Primitives to choose from, each as likely as it is common among the donors.
 pub(crate) struct Weighted {
     ops: Vec<OpId>,
     sums: Vec<f64>,
 }
 
 impl Weighted {
-    /// One of them.
+    /// Chooses a primitive.
     pub fn choose(&self, chance: &mut Chance) -> Option<OpId> {
         let at = chance.weighted(&self.sums)?;
         self.ops.get(at).copied()
@@ -82,11 +83,11 @@ impl Weighted {
     }
 }
 
-/// What a primitive counts that no donor uses.
+/// How often a primitive is assumed to be used beyond what donors show.
 const UNSEEN: f64 = 0.5;
 
 impl Donors {
-    /// Another edition has another number.
+    /// Learns from donors. Each edition of donors has a number of its own.
     pub fn new(dialect: Dialect, donors: &[SeedSolver], edition: u64) -> Donors {
         let mut typed = Typed::new(dialect);
         let programs = donors.iter();
@@ -118,7 +119,7 @@ impl Donors {
             let ty = typed.types.op(op);
             functions.entry(ty).or_default().push(Ref::op(op));
         }
-        // The popular ones first. A map has no order of its own, and choices are to be the same every time.
+        // The popular functions first. Maps have no stable order, and choices have to be reproducible.
         let uses = uses(&typed);
         let popularity =
             |function: &Ref| std::cmp::Reverse(uses.get(function).copied().unwrap_or(0));
@@ -154,7 +155,7 @@ impl Donors {
             of_op.get(&op).map_or(0, |about| about.cost)
         });
         Donors {
-            ground: Arc::new(Ground::new(typed, edition)),
+            pool: Arc::new(GenePool::new(typed, edition)),
             programs,
             values,
             functions,
@@ -165,40 +166,40 @@ impl Donors {
         }
     }
 
-    /// Values of exactly this type.
+    /// Returns the values of exactly this type.
     pub fn values(&self, ty: TypeId) -> &[Ref] {
         self.values.get(&ty).map_or(&[], Vec::as_slice)
     }
 
-    /// All values that are no functions.
+    /// Returns all values other than functions.
     pub fn all_values(&self) -> Vec<Ref> {
         let mut all: Vec<Ref> = self.values.values().flatten().copied().collect();
         all.sort_unstable();
         all
     }
 
-    /// What a primitive takes.
+    /// Returns the types of the parameters of a primitive.
     pub fn params_of(&self, op: OpId) -> &[TypeId] {
         self.of_op.get(&op).map_or(&[], |about| &about.params)
     }
 
-    /// What a primitive gives.
+    /// Returns the type of the result of a primitive.
     pub fn result_of(&self, op: OpId) -> Option<TypeId> {
         self.of_op.get(&op).and_then(|about| about.result)
     }
 
-    /// What a call of a primitive costs: a rare one more than a common one.
+    /// Returns the cost of a call of a primitive: the rarer, the more.
     pub fn cost_of(&self, op: OpId) -> u32 {
         self.of_op.get(&op).map_or(10, |about| about.cost)
     }
 
-    /// Functions by type.
+    /// Returns the functions by type.
     pub fn functions(&self) -> &[(TypeId, Vec<Ref>)] {
         &self.functions
     }
 }
 
-/// How often each value is an argument.
+/// Counts how often each value is an argument.
 fn uses(typed: &Typed) -> FxHashMap<Ref, usize> {
     let mut uses = FxHashMap::default();
     for node in 0..typed.graph.len() as u32 {
@@ -209,7 +210,7 @@ fn uses(typed: &Typed) -> FxHashMap<Ref, usize> {
     uses
 }
 
-/// Primitives in groups of about the same cost.
+/// Splits primitives into groups of similar cost.
 fn groups(ops: &[OpId], cost: impl Fn(OpId) -> u32) -> Vec<OpGroup> {
     let mut ops = ops.to_vec();
     ops.sort_by_key(|&op| (cost(op), op.op().name));

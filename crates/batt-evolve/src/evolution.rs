@@ -1,4 +1,4 @@
-//! The loop: breed, run, select, again, for all tasks at once.
+//! The loop of evolution: breed, run, select, for all tasks at once.
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -8,42 +8,43 @@ use std::time::{Duration, Instant};
 use batt_arc::{Score, Task};
 use batt_dsl::{Dialect, Limits};
 use batt_engine::Cancel;
-use batt_engine::Role;
+use batt_engine::Sample;
 use batt_engine::device::{Device, Prepared};
 use batt_lang::Program;
 
-use crate::brood::samples;
-use crate::colony::{Colony, Generation, Individual, Shared};
 use crate::credit::{Credit, Weights};
+use crate::devices::{DeviceWork, Devices, prepare};
 use crate::differ::Differs;
 use crate::donors::{Donors, SeedSolver};
-use crate::mutate::Kind;
-use crate::stages::{Busy, Stage};
-use crate::work::{DeviceWork, Tools, generation, in_parallel, lock};
+use crate::generation::{Tools, generation, in_parallel, lock};
+use crate::island::{Generation, Individual, Island, Shared};
+use crate::mutate::MutationKind;
+use crate::offspring::samples;
+use crate::timing::{Stage, StageTimes};
 
-/// Offspring of all colonies in a generation, if nobody says otherwise.
+/// Offspring of all islands together in a generation, by default.
 const OFFSPRING: usize = 1 << 17;
 
 /// Generations between two exchanges: of the best between islands, and of solutions between tasks.
 const EXCHANGE: u64 = 8;
 
-/// Programs of a population that are told of, those that solve their task apart.
+/// The number of programs of a population that are reported, besides those that solve their task.
 const TOLD: usize = 8;
 
 /// How to evolve. The same settings, data and seed give the same run, on any number of threads and any device.
 #[derive(Clone, Debug)]
 pub struct EvolveSettings {
-    /// What chance starts from.
+    /// The seed of all random choices.
     pub seed: u64,
     /// Populations of each task.
     pub islands: NonZeroUsize,
     /// Programs in a population.
     pub population: usize,
-    /// Offspring of each colony in a generation; `None` for as many as make a good generation together.
+    /// Offspring of each island in a generation; `None` shares 131,072 among the islands.
     pub offspring: Option<NonZeroUsize>,
-    /// How often each kind of change is tried.
+    /// How often each kind of mutation is tried.
     pub weights: Weights,
-    /// Limits of a program on a demonstration. Steps, not time: the same everywhere.
+    /// Limits of a program on a demonstration. They count steps, not time, so results are the same on every machine.
     pub limits: Limits,
     /// Threads; `None` for one per core.
     pub threads: Option<NonZeroUsize>,
@@ -78,7 +79,7 @@ pub struct FoundSolver {
     /// A hash of its outputs on all demonstrations.
     pub outputs: u64,
     /// How it was made; none for a donor's own program.
-    pub kind: Option<Kind>,
+    pub kind: Option<MutationKind>,
     /// What it was made from.
     pub parent: Option<Program>,
 }
@@ -103,7 +104,7 @@ pub struct EvolveTally {
     /// What the devices took.
     pub devices: DeviceWork,
     /// What the time of all threads went into.
-    pub busy: Busy,
+    pub busy: StageTimes,
     /// Values that were computed to make programs from.
     pub parts: u64,
     /// What each kind of change did.
@@ -141,40 +142,37 @@ impl EvolveTally {
     }
 }
 
-/// One generation of all colonies.
+/// The result of one generation of all islands.
 #[derive(Clone, Debug, Default)]
 pub struct Round {
     /// What it came to.
     pub tally: EvolveTally,
-    /// Programs that are new among the best of a population, or solve their task; task by task, the best first.
+    /// Programs that are new among the best of a population, or that solve their task; task by task, the best first.
     pub found: Vec<FoundSolver>,
-    /// Was it cut short?
+    /// Whether it was cut short.
     pub stopped: bool,
+    /// Threads that took part. There are fewer than asked for where the system gives no more.
+    pub workers: usize,
 }
 
 /// Populations of many tasks.
 pub struct Evolution<'t> {
     tasks: &'t [Task],
     dialect: Dialect,
-    /// The donors that were given; solutions join them.
+    /// The donors that the caller gave; solutions join them.
     given: Vec<SeedSolver>,
     /// Solutions that have joined them.
     solutions: Vec<SeedSolver>,
     shared: Shared,
-    /// Those of all tasks, for devices, which keep them.
-    samples: Prepared<'t>,
-    colonies: Vec<Colony<'t>>,
+    /// The demonstrations of all tasks, one after the other.
+    samples: Vec<Sample<'t>>,
+    /// The same for devices, once some are used: they keep what they are sent.
+    prepared: Option<Prepared<'t>>,
+    islands: Vec<Island<'t>>,
 }
 
-/// The parameters that programs may have.
-const PARAMS: [&[Role]; 3] = [
-    &[Role::Input],
-    &[Role::Samples, Role::Input],
-    &[Role::Samples, Role::Input, Role::Comparison],
-];
-
 impl<'t> Evolution<'t> {
-    /// Colonies for these tasks. Donors and differs of another dialect are left out.
+    /// Sets up islands for these tasks. Donors and differs of another dialect are ignored.
     pub fn new(
         tasks: &'t [Task],
         dialect: Dialect,
@@ -182,20 +180,21 @@ impl<'t> Evolution<'t> {
         differs: &[Program],
         settings: EvolveSettings,
     ) -> Evolution<'t> {
-        let islands = settings.islands.get();
+        let per_task = settings.islands.get();
         let first = Donors::new(dialect, &donors, 0);
         let mut all_samples = Vec::new();
-        let mut colonies = Vec::new();
+        let mut islands = Vec::new();
         for task in tasks {
             let at = all_samples.len();
             all_samples.extend(samples(task));
-            colonies.extend((0..islands).map(|island| Colony::new(task, at, island, &first)));
+            islands.extend((0..per_task).map(|island| Island::new(task, at, island, &first)));
         }
         Evolution {
             tasks,
             dialect,
-            samples: Prepared::new(&all_samples, PARAMS),
-            colonies,
+            samples: all_samples,
+            prepared: None,
+            islands,
             shared: Shared {
                 donors: first,
                 differs: Differs::new(dialect, differs),
@@ -208,116 +207,129 @@ impl<'t> Evolution<'t> {
         }
     }
 
-    /// The generation that comes next.
+    /// Returns the number of the next generation.
     pub fn generation(&self) -> u64 {
         self.shared.generation
     }
 
-    /// How often each kind of change is tried now.
+    /// Returns how often each kind of mutation is tried now.
     pub fn weights(&self) -> &Weights {
         &self.shared.weights
     }
 
-    /// From now on each kind of change is tried so often, whatever was learnt before.
+    /// Replaces the weights of mutations, and forgets what was learnt about them.
     pub fn set_weights(&mut self, weights: Weights) {
         self.shared.weights = weights;
     }
 
-    /// The best score of a task so far, by its position.
+    /// Returns the best score of a task so far. Tasks are given by position.
     pub fn best(&self, task: usize) -> Option<Score> {
-        let scores = self.of_task(task).filter_map(|colony| colony.best());
+        let scores = self.of_task(task).filter_map(|island| island.best());
         scores.map(|best| best.score).min()
     }
 
-    /// The tasks.
+    /// Returns the tasks.
     pub fn tasks(&self) -> &'t [Task] {
         self.tasks
     }
 
-    /// The dialect of all programs.
+    /// Returns the dialect of all programs.
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// The best programs of a task, of all islands.
+    /// Returns the best programs of a task, from all islands.
     pub(crate) fn best_programs(&self, task: usize, count: usize) -> Vec<Program> {
-        let colonies = self.of_task(task);
-        let mut all: Vec<_> = colonies
-            .flat_map(|colony| colony.population.iter().map(move |i| (i.score, colony, i)))
+        let islands = self.of_task(task);
+        let mut all: Vec<_> = islands
+            .flat_map(|island| island.population.iter().map(move |i| (i.score, island, i)))
             .collect();
         all.sort_by_key(|(score, ..)| *score);
         let best = all.into_iter().take(count);
-        best.map(|(_, colony, individual)| colony.program(individual))
+        best.map(|(_, island, individual)| island.program(individual))
             .collect()
     }
 
-    /// Goes on at a generation.
+    /// Continues at a generation.
     pub(crate) fn go_on(&mut self, generation: u64, weights: Weights) {
         self.shared.generation = generation;
         self.shared.weights = weights;
         self.share_solutions();
     }
 
-    /// The best program of a task so far.
+    /// Returns the best program of a task so far.
     pub fn best_program(&self, task: usize) -> Option<Program> {
         let bests = self.of_task(task).filter_map(|c| Some((c, c.best()?)));
-        let (colony, best) = bests.max_by_key(|(_, best)| std::cmp::Reverse(best.score))?;
-        Some(colony.program(best))
+        let (island, best) = bests.max_by_key(|(_, best)| std::cmp::Reverse(best.score))?;
+        Some(island.program(best))
     }
 
-    fn of_task(&self, task: usize) -> impl Iterator<Item = &Colony<'t>> {
-        let islands = self.shared.settings.islands.get();
-        self.colonies.iter().skip(task * islands).take(islands)
+    fn of_task(&self, task: usize) -> impl Iterator<Item = &Island<'t>> {
+        let per_task = self.shared.settings.islands.get();
+        self.islands.iter().skip(task * per_task).take(per_task)
     }
 
-    /// Are all tasks solved, and nothing simpler in sight?
+    /// Returns whether all tasks are solved and the search for simpler solutions is over.
     pub fn is_done(&self) -> bool {
-        self.colonies.iter().all(Colony::is_done)
+        self.islands.iter().all(Island::is_done)
     }
 
-    /// Takes programs into the populations of tasks, which are given by their positions.
+    /// Runs programs and takes the best into the populations of tasks, which are given by position.
     pub fn settle(&mut self, programs: &HashMap<usize, Vec<Program>>) {
-        let islands = self.shared.settings.islands.get();
-        let colonies: Vec<Mutex<&mut Colony<'t>>> =
-            self.colonies.iter_mut().map(Mutex::new).collect();
+        let per_task = self.shared.settings.islands.get();
+        let islands: Vec<Mutex<&mut Island<'t>>> =
+            self.islands.iter_mut().map(Mutex::new).collect();
         in_parallel(
             self.shared.settings.threads,
-            colonies.len(),
+            islands.len(),
             &Cancel::new(),
             |at, tools| {
-                if let Some(programs) = programs.get(&(at / islands)) {
-                    lock(&colonies[at]).settle(programs, &self.shared, tools);
+                if let Some(programs) = programs.get(&(at / per_task)) {
+                    lock(&islands[at]).settle(programs, &self.shared, tools);
                 }
             },
         );
     }
 
-    /// One more generation of all tasks that are not done, with the help of devices if there are any. Setting `stop` cuts it
-    /// short: colonies that have not had their turn wait for the next one.
+    /// Evolves all tasks that are not done by one generation, with the help of devices if there are any. Cancelling cuts the
+    /// generation short within a moment; what was not selected by then is bred again in the next one.
     pub fn round(&mut self, devices: &mut [Box<dyn Device>], stop: &Cancel) -> Round {
         let started = Instant::now();
-        let mut active: Vec<&mut Colony<'t>> = self
-            .colonies
+        let mut active: Vec<&mut Island<'t>> = self
+            .islands
             .iter_mut()
-            .filter(|colony| !colony.is_done())
+            .filter(|island| !island.is_done())
             .collect();
-        // Whoever takes long begins first, so that the others do not wait for it in the end.
-        active.sort_by_key(|colony| std::cmp::Reverse(colony.took));
+        // Slow islands begin first, so that the others do not wait for them in the end.
+        active.sort_by_key(|island| std::cmp::Reverse(island.took));
         let count = self.shared.settings.offspring.map_or_else(
             || (OFFSPRING / active.len().max(1)).clamp(1024, 8192),
             NonZeroUsize::get,
         );
-        let (generations, on_devices, busy) =
-            generation(devices, &self.samples, active, count, &self.shared, stop);
-        let ended = Instant::now();
-        let mut round = Round::default();
-        round.tally.devices = on_devices;
-        round.tally.busy = busy;
-        for generation in generations {
-            match generation {
-                Some(generation) => round.tally.add_generation(&generation),
-                None => round.stopped = true,
+        let devices = match devices {
+            [] => None,
+            devices => {
+                let samples = &self.samples;
+                let prepared = self.prepared.get_or_insert_with(|| prepare(samples));
+                Devices::new(
+                    devices,
+                    prepared,
+                    active.len(),
+                    &self.shared.settings.limits,
+                )
             }
+        };
+        let bred = generation(devices.as_ref(), active, count, &self.shared, stop);
+        let ended = Instant::now();
+        let mut round = Round {
+            stopped: bred.stopped,
+            workers: bred.workers,
+            ..Round::default()
+        };
+        round.tally.devices = devices.map(|devices| devices.spent()).unwrap_or_default();
+        round.tally.busy = bred.times;
+        for generation in bred.generations.iter().flatten() {
+            round.tally.add_generation(generation);
         }
         self.finish(&mut round);
         round.tally.busy.since(Stage::Between, ended);
@@ -326,22 +338,22 @@ impl<'t> Evolution<'t> {
         round
     }
 
-    /// Collects what was found, learns what paid, and lets islands and tasks learn from each other.
+    /// Collects what was found, adapts the weights, and exchanges programs between islands and tasks.
     fn finish(&mut self, round: &mut Round) {
         let islands = self.shared.settings.islands.get();
-        for (at, colony) in self.colonies.iter_mut().enumerate() {
+        for (at, island) in self.islands.iter_mut().enumerate() {
             let worth_telling = |(k, individual): (usize, &Individual)| {
                 let told = individual.is_new && (k < TOLD || individual.score.is_solved());
                 told.then_some(k)
             };
-            let population = colony.population.iter().enumerate();
+            let population = island.population.iter().enumerate();
             let new: Vec<usize> = population.filter_map(worth_telling).collect();
             for k in new {
-                colony.population[k].is_new = false;
-                let individual = &colony.population[k];
+                island.population[k].is_new = false;
+                let individual = &island.population[k];
                 round.found.push(FoundSolver {
                     task: at / islands,
-                    program: colony.program(individual),
+                    program: island.program(individual),
                     score: individual.score,
                     outputs: individual.outputs,
                     kind: individual.kind,
@@ -357,7 +369,7 @@ impl<'t> Evolution<'t> {
         }
     }
 
-    /// The best of each island go to the next one.
+    /// Copies the best programs of each island to the next island.
     fn migrate(&mut self) {
         let islands = self.shared.settings.islands.get();
         if islands < 2 {
@@ -366,20 +378,20 @@ impl<'t> Evolution<'t> {
         for task in 0..self.tasks.len() {
             let best: Vec<Vec<Program>> = self
                 .of_task(task)
-                .map(|colony| {
-                    let best = colony.population.iter().take(2);
-                    best.map(|individual| colony.program(individual)).collect()
+                .map(|island| {
+                    let best = island.population.iter().take(2);
+                    best.map(|individual| island.program(individual)).collect()
                 })
                 .collect();
             let mut tools = Tools::default();
             for (island, programs) in best.iter().enumerate() {
                 let next = task * islands + (island + 1) % islands;
-                self.colonies[next].settle(programs, &self.shared, &mut tools);
+                self.islands[next].settle(programs, &self.shared, &mut tools);
             }
         }
     }
 
-    /// Solutions of tasks become donors for the others.
+    /// Makes the solutions of tasks donors for all tasks.
     fn share_solutions(&mut self) {
         let mut solutions: Vec<SeedSolver> = Vec::new();
         for (at, task) in self.tasks.iter().enumerate() {
@@ -391,12 +403,12 @@ impl<'t> Evolution<'t> {
                 });
             }
         }
-        // Whoever has learnt from them already need not begin again.
+        // A new edition of donors renews all gene pools, so it has to be worth it.
         if solutions == self.solutions {
             return;
         }
         let all: Vec<SeedSolver> = self.given.iter().chain(&solutions).cloned().collect();
-        let edition = self.shared.donors.ground.edition() + 1;
+        let edition = self.shared.donors.pool.edition() + 1;
         self.shared.donors = Donors::new(self.dialect, &all, edition);
         self.solutions = solutions;
     }

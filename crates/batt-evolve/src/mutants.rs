@@ -1,4 +1,4 @@
-//! Mutants: solvers changed by chance, with no task to say which changes are good.
+//! Mutants: solvers changed at random, without a task that says which changes are good.
 
 use batt_lang::Program;
 use batt_lang::graph::Ref;
@@ -6,36 +6,37 @@ use rustc_hash::FxHashSet;
 
 use crate::credit::Weights;
 use crate::donors::{Donors, SeedSolver};
-use crate::mutate::{Assembly, Breeder, Kind, LARGEST};
+use crate::mutate::{Assembly, Breeder, LARGEST, MutationKind};
 use crate::parts::{Part, PartIndex};
 use crate::random::Chance;
 
 /// A solver that was changed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mutant {
-    /// Whose change it is: the place of its parent among the programs.
+    /// The position of its parent among the programs.
     pub parent: usize,
-    /// What was changed first.
-    pub kind: Kind,
-    /// The changed program. It is called as its parent.
+    /// The kind of its first mutation.
+    pub kind: MutationKind,
+    /// The changed program. It has the name of its parent.
     pub program: Program,
 }
 
-/// Steps that a mutant may have more than its parent, if that is a long one.
+/// Steps by which a mutant may be longer than a long parent.
 const GROWTH: usize = 8;
 
-/// The probability of one more change after each.
+/// The probability of one more mutation after each.
 const AGAIN: f64 = 0.25;
 
-/// Changes that are tried for each mutant at the most, all parents together: many come to nothing, or to what is there.
+/// The most tries per mutant, all parents together: many tries fail, or make a known program.
 const TRIES: usize = 32;
 
-/// Every colour: there is no task whose colours are more likely.
+/// Every colour: without a task, none is more likely than another.
 const COLOURS: [u8; 10] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
-/// Makes mutants of programs. The parents take turns, and no two mutants are the same, nor is one the same as a
-/// parent. There may be fewer than wanted: a parent whose types cannot be told, or one of another dialect than the first, has none, and short ones
-/// have few. The same programs and the same seed give the same mutants.
+/// Makes mutants of programs. The parents take turns. All mutants differ from each other and from every parent.
+///
+/// There may be fewer mutants than wanted: an ill-typed parent and one of another dialect than the first have none, and
+/// short parents have few. The same programs and the same seed give the same mutants.
 pub fn mutants(programs: &[&Program], count: usize, seed: u64) -> Vec<Mutant> {
     let Some(first) = programs.first() else {
         return Vec::new();
@@ -51,8 +52,8 @@ pub fn mutants(programs: &[&Program], count: usize, seed: u64) -> Vec<Mutant> {
     };
     let donors: Vec<SeedSolver> = parents().map(as_donor).collect();
     let donors = Donors::new(dialect, &donors, 0);
-    let mut ground = (*donors.ground).clone();
-    let typed = &mut ground.typed;
+    let mut pool = (*donors.pool).clone();
+    let typed = &mut pool.typed;
     let parents: Vec<(usize, Ref)> = parents()
         .filter_map(|(at, program)| Some((at, typed.add_program(program)?)))
         .collect();
@@ -71,7 +72,7 @@ pub fn mutants(programs: &[&Program], count: usize, seed: u64) -> Vec<Mutant> {
         parts: PartIndex::new(typed, &parts),
         assembly: Assembly::new(&[], 0, &donors),
         typed,
-        functions: &mut ground.functions,
+        functions: &mut pool.functions,
         chance: Chance::new(&[seed]),
         donors: &donors,
         population: parents.iter().map(|(_, root)| *root).collect(),
@@ -102,13 +103,13 @@ pub fn mutants(programs: &[&Program], count: usize, seed: u64) -> Vec<Mutant> {
     mutants
 }
 
-/// As likely as evolution tries them at first; without those that have no parent.
+/// The first weights of evolution, without the kinds that have no parent.
 fn weights() -> Weights {
-    let weight = |kind: Kind| match kind.has_parent() {
+    let weight = |kind: MutationKind| match kind.has_parent() {
         true => kind.first_weight(),
         false => 0.0,
     };
-    Weights::new(Kind::ALL.map(weight), true)
+    Weights::new(MutationKind::ALL.map(weight), true)
 }
 
 #[cfg(test)]
@@ -138,7 +139,7 @@ mod tests {
             .chain(mutated)
             .map(structural_hash)
             .collect();
-        // Two that say the same in different ways are two mutants, but seldom.
+        // Two mutants may mean the same, but seldom do.
         assert!(hashes.len() > 210, "{}", hashes.len());
         for parent in 0..programs.len() {
             let own = mutants.iter().filter(|mutant| mutant.parent == parent);

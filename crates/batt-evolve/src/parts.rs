@@ -1,51 +1,51 @@
-//! Parts: values on the way to an output that differ from each other on some demonstration.
+//! Parts: intermediate values, no two of them equal on all demonstrations.
 
 use batt_dsl::Limits;
-use batt_engine::{GraphWorker, Sample};
+use batt_engine::{Cancel, GraphWorker, Sample};
 use batt_lang::graph::Ref;
 use batt_lang::types::TypeId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::brood::run_parts;
+use crate::offspring::run_parts;
 use crate::typed::Typed;
 
-/// Parts that a colony keeps.
+/// Parts that an island keeps.
 const PARTS: usize = 6_000;
 
-/// Values that wait to be computed.
+/// Values that may wait to be computed.
 const WAITING: usize = 20_000;
 
-/// Values that are computed in a generation, for each so many offspring one: only the cheapest are needed soon.
+/// Offspring per value that is computed in a generation: only the cheapest values are needed soon.
 pub(crate) const OFFSPRING_A_PART: usize = 6;
 
 /// A value that programs of a task can be made from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     pub value: Ref,
-    /// How far-fetched it is: the sum of what its calls cost, those of rare primitives more.
+    /// The sum of the costs of its calls. Rare primitives cost more.
     pub cost: u32,
-    /// How many groups of primitives it has been tried with, the common ones first.
+    /// The number of groups of primitives it has been tried with, the common primitives first.
     pub expanded: u8,
 }
 
-/// The parts of a colony.
+/// The parts of an island.
 #[derive(Clone, Default)]
 pub(crate) struct Parts {
     /// The cheapest first.
     pub ready: Vec<Part>,
-    /// Values that have not been computed, and what they cost.
+    /// Values that have not been computed, with their costs.
     waiting: Vec<(Ref, u32)>,
-    /// Hashes of what parts are on all demonstrations.
+    /// Hashes of the values that parts have on all demonstrations.
     known: FxHashSet<u64>,
 }
 
 impl Parts {
-    /// Adds values to be computed later, if they are cheap.
+    /// Adds values to be computed later, if they turn out to be among the cheapest.
     pub fn wait(&mut self, values: impl IntoIterator<Item = (Ref, u32)>) {
         self.waiting.extend(values);
     }
 
-    /// Adds a value that has been computed, if it is a new one.
+    /// Adds a value that has been computed, unless an equal one is known.
     pub fn admit(&mut self, value: Ref, cost: u32, outputs: u64) {
         if self.known.insert(outputs) {
             self.ready.push(Part {
@@ -56,7 +56,7 @@ impl Parts {
         }
     }
 
-    /// Computes the cheapest values that wait. Gives how many.
+    /// Computes the cheapest values that wait. Returns how many, or none if `cancel` is set meanwhile.
     pub fn compute(
         &mut self,
         count: usize,
@@ -64,28 +64,33 @@ impl Parts {
         samples: &[Sample<'_>],
         worker: &mut GraphWorker,
         limits: &Limits,
-    ) -> usize {
+        cancel: &Cancel,
+    ) -> Option<usize> {
         self.waiting.sort_by_key(|(_, cost)| *cost);
         let later = self.waiting.split_off(count.min(self.waiting.len()));
         let now = std::mem::replace(&mut self.waiting, later);
         self.waiting.truncate(WAITING);
         let values: Vec<Ref> = now.iter().map(|(value, _)| *value).collect();
-        // What is dear to compute makes everything dear that is made from it.
+        // A part that is expensive to compute makes every program expensive that uses it.
         let limits = Limits {
             steps: limits.steps / 20,
             ..*limits
         };
-        let hashes = run_parts(typed, &values, samples, worker, &limits);
+        let hashes = run_parts(typed, &values, samples, worker, &limits, cancel);
+        let Some(hashes) = hashes else {
+            self.waiting.extend(now);
+            return None;
+        };
         for (&(value, cost), hash) in now.iter().zip(hashes) {
             if let Some(outputs) = hash {
                 self.admit(value, cost, outputs);
             }
         }
         self.tidy();
-        now.len()
+        Some(now.len())
     }
 
-    /// Drops the dearest if there are too many.
+    /// Drops the most costly parts if there are too many.
     fn tidy(&mut self) {
         self.ready.sort_by_key(|part| part.cost);
         self.ready.truncate(PARTS);
@@ -94,7 +99,7 @@ impl Parts {
         }
     }
 
-    /// Moves them to another graph.
+    /// Moves the parts to another graph.
     pub fn move_to(&mut self, to: &mut dyn FnMut(Ref) -> Ref) {
         self.tidy();
         for part in &mut self.ready {
@@ -106,14 +111,14 @@ impl Parts {
     }
 }
 
-/// Parts by type, in a graph of the moment.
+/// Parts by type, for one breeding.
 pub(crate) struct PartIndex {
     by_type: Vec<(TypeId, Vec<Ref>)>,
     fitting: FxHashMap<TypeId, Vec<Ref>>,
 }
 
 impl PartIndex {
-    /// Sorts parts by type; they keep their order.
+    /// Groups parts by type, in their order.
     pub fn new(typed: &mut Typed, parts: &[Part]) -> PartIndex {
         let mut at: FxHashMap<TypeId, usize> = FxHashMap::default();
         let mut by_type: Vec<(TypeId, Vec<Ref>)> = Vec::new();
@@ -133,7 +138,7 @@ impl PartIndex {
         }
     }
 
-    /// Parts that can stand where this type is wanted.
+    /// Returns the parts that fit where this type is wanted.
     pub fn fitting(&mut self, typed: &mut Typed, wanted: TypeId) -> &[Ref] {
         let by_type = &self.by_type;
         self.fitting.entry(wanted).or_insert_with(|| {

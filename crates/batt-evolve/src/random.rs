@@ -1,4 +1,4 @@
-//! Choices that look like chance.
+//! Reproducible random choices.
 
 use batt_lang::SplitMix64;
 
@@ -6,7 +6,7 @@ use batt_lang::SplitMix64;
 pub(crate) struct Chance(SplitMix64);
 
 impl Chance {
-    /// For one purpose, named by numbers: each has its own choices, whatever others do.
+    /// A source for one purpose, which is named by numbers. Choices for one purpose do not depend on those for others.
     pub fn new(purpose: &[u64]) -> Chance {
         let seed = purpose.iter().fold(0, |seed, &number| {
             SplitMix64::new(seed ^ number.wrapping_mul(0xD6E8_FEB8_6659_FD93)).number()
@@ -14,7 +14,7 @@ impl Chance {
         Chance(SplitMix64::new(seed))
     }
 
-    /// A number below `n`; 0 if that is 0.
+    /// Returns a number below `n`, or 0 if `n` is 0.
     pub fn below(&mut self, n: usize) -> usize {
         match n {
             0 | 1 => 0,
@@ -22,30 +22,30 @@ impl Chance {
         }
     }
 
-    /// A number below `n`, the low ones more likely: half of all are in the lowest quarter.
+    /// Returns a number below `n`, low numbers being more likely: half of all are in the lowest quarter.
     pub fn low(&mut self, n: usize) -> usize {
         let u = self.unit();
         ((u * u * n as f64) as usize).min(n.saturating_sub(1))
     }
 
-    /// Is an event of this probability to happen?
+    /// Returns true with this probability.
     pub fn is(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }
 
-    /// One of some things.
+    /// Returns one of some items.
     pub fn one<'a, T>(&mut self, of: &'a [T]) -> Option<&'a T> {
         of.get(self.below(of.len()))
     }
 
-    /// A position, each as likely as its weight. `sums` are the sums of the weights up to each position.
+    /// Returns a position, each as likely as its weight. `sums` are the running sums of the weights.
     pub fn weighted(&mut self, sums: &[f64]) -> Option<usize> {
         let total = *sums.last()?;
         let at = self.unit() * total;
         Some(sums.partition_point(|&sum| sum <= at).min(sums.len() - 1))
     }
 
-    /// A number from 0 up to 1.
+    /// Returns a number from 0 up to 1.
     fn unit(&mut self) -> f64 {
         (self.0.number() >> 11) as f64 / (1u64 << 53) as f64
     }

@@ -1,4 +1,4 @@
-//! How close an output is to the expected one.
+//! The closeness of an output to the expected one.
 
 use batt_arc::{Grid, Score};
 use batt_engine::Verdict;
@@ -6,7 +6,7 @@ use batt_engine::Verdict;
 /// The closeness of an output that is the expected one.
 pub(crate) const WHOLE: u32 = Score::WHOLE;
 
-/// How close one output is, as far as its verdict tells: this much is known of every offspring, on any device.
+/// Returns how close an output is as far as its verdict tells: this much is known of every program, on any device.
 ///
 /// A grid of the right shape is closer than any other, and one that is wrong in half of its cells is no closer than a
 /// blank one would be.
@@ -28,7 +28,7 @@ pub fn closeness(verdict: &Verdict, expected: &Grid) -> u32 {
     }
 }
 
-/// What is added to the closeness of a wrong output for its colours. What differs say adds a little more.
+/// Returns what is added to the closeness of a wrong output for its colours. Differs add a little more.
 pub fn refinement(got: &[u8], expected: &Grid) -> u32 {
     let palette = |cells: &[u8]| {
         let cells = cells.iter().filter(|&&color| color < 10);

@@ -1,4 +1,4 @@
-//! The state of an evolution, to go on from later.
+//! The state of an evolution: what a checkpoint stores.
 
 use std::collections::HashMap;
 
@@ -11,16 +11,16 @@ use serde::{Deserialize, Serialize};
 use crate::credit::Weights;
 use crate::evolution::Evolution;
 
-/// The version of what is written here.
+/// The version of the format.
 const FORMAT: u32 = 1;
 
-/// Programs of each population that are written: the best.
+/// The number of programs stored of each population: the best.
 const BEST: usize = 24;
 
-/// Why a state cannot be gone on from.
+/// Why a state cannot be restored.
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
-    /// It is no state.
+    /// It is not a state.
     #[error("the stored state cannot be read: {0}")]
     Unreadable(#[from] serde_json::Error),
     /// It is of another version.
@@ -74,8 +74,8 @@ fn read_state(state: &[u8]) -> Result<State, StateError> {
 }
 
 impl Evolution<'_> {
-    /// What is needed to go on from here: the best programs, what is known about changes, and the generation. Parts and
-    /// what was tried before are not kept, so an evolution that was interrupted goes on a little differently.
+    /// Returns what a later run needs to continue: the best programs, the weights of mutations, and the generation. Parts and
+    /// the memory of tried programs are not kept, so a resumed evolution differs a little from an uninterrupted one.
     pub fn state(&self) -> Vec<u8> {
         let population = |at: usize| {
             let programs = self.best_programs(at, BEST);
@@ -94,11 +94,11 @@ impl Evolution<'_> {
             weights: self.weights().clone(),
             tasks: (0..self.tasks().len()).map(population).collect(),
         };
-        // Strings and numbers: there is nothing that could fail.
+        // Strings and numbers always serialise.
         serde_json::to_vec(&state).unwrap_or_default()
     }
 
-    /// Goes on from a state. Tasks that are not in it start anew, and those that are only in it are left out.
+    /// Continues from a state. Tasks that are not in it start from scratch; tasks that are only in it are ignored.
     pub fn restore(&mut self, state: &[u8]) -> Result<(), StateError> {
         let state = read_state(state)?;
         let at: HashMap<&str, usize> = self

@@ -1,27 +1,27 @@
-//! One program on one task: a closer look than the many offspring get.
+//! One program on one task, in more detail than offspring are evaluated.
 
 use batt_arc::{Score, Task};
 use batt_dsl::{Dialect, Limits, Workspace};
-use batt_engine::{Compiled, Job, Sample, inputs, judge, score_job};
+use batt_engine::{Compiled, Job, Sample, inputs, judge, judge_job};
 use batt_lang::Program;
 
-use crate::brood::{combine, samples};
 use crate::differ::Differs;
+use crate::offspring::{combine, samples};
 use crate::score::{WHOLE, closeness, refinement};
 
-/// Scores programs of one dialect as evolution does: for programs that come from elsewhere.
+/// Scores programs of one dialect as evolution does, for programs from other sources.
 pub struct Judge {
     differs: Differs,
     workspace: Workspace,
 }
 
-/// What a program came to on a task.
+/// The result of a program on a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trial {
-    /// What it is worth. A demonstration on which it fails counts nothing.
+    /// Its score. A demonstration on which it fails counts nothing.
     pub score: Score,
-    /// A hash of all outputs. Of a program that solves all demonstrations its answers to the tests count, too, so that
-    /// solutions that answer differently differ.
+    /// A hash of all outputs. For a program that solves all demonstrations it includes the answers to the tests, so that
+    /// solutions with different answers have different hashes.
     pub outputs: u64,
     /// Demonstrations on which it fails, and tests if it solves all demonstrations.
     pub failed: u32,
@@ -30,7 +30,7 @@ pub struct Trial {
 }
 
 impl Judge {
-    /// With the built-in differs.
+    /// A judge with the built-in differs.
     pub fn new(dialect: Dialect) -> Judge {
         Judge {
             differs: Differs::new(dialect, &[]),
@@ -45,7 +45,7 @@ impl Judge {
     }
 }
 
-/// Runs a program on the demonstrations of a task, with the limits that everyone has. Nobody looks at test outputs.
+/// Runs a program on the demonstrations of a task, with the default limits. Test outputs are not looked at.
 pub(crate) fn try_on(
     program: &Program,
     task: &Task,
@@ -90,7 +90,7 @@ pub(crate) fn try_on(
                 program: &compiled,
                 sample,
             };
-            let answer = score_job(workspace, &job, &Limits::default());
+            let answer = judge_job(workspace, &job, &Limits::default());
             failed += u32::from(answer.hash.is_none());
             outputs = combine(outputs, answer.hash.unwrap_or_default());
         }
@@ -109,7 +109,7 @@ struct Demo {
     cost: u64,
 }
 
-/// One demonstration; none if the program fails on it.
+/// Runs a program on one demonstration. Returns none if it fails.
 fn demo(
     compiled: &Compiled,
     sample: &Sample<'_>,
@@ -152,7 +152,7 @@ mod tests {
     use crate::{Evolution, EvolveSettings};
 
     #[test]
-    fn the_solvers_of_the_corpus_solve_and_others_do_not() {
+    fn only_the_own_solver_of_a_task_is_complete() {
         let file = SolverFile::parse(corpus::SOLVERS, "solvers.py");
         let data = corpus::tasks();
         let mut judge = Judge::new(file.dialect);
@@ -170,9 +170,8 @@ mod tests {
         }
     }
 
-    /// The same program gets the same score here as in a population.
     #[test]
-    fn scores_are_those_of_evolution() {
+    fn a_judge_scores_a_program_as_a_population_does() {
         let data = corpus::tasks();
         let tasks = &data.tasks()[..6];
         let file = SolverFile::parse("def solve(I):\n    O = hmirror(I)\n    return O\n", "a.py");

@@ -1,4 +1,4 @@
-//! A graph whose nodes have types, so that nothing is made that cannot be meant.
+//! A graph whose nodes have types, so that no ill-typed program is made.
 
 use batt_dsl::Dialect;
 use batt_lang::Program;
@@ -10,13 +10,13 @@ use batt_lang::types::{TypeId, Types};
 pub(crate) struct Typed {
     pub graph: Graph,
     pub types: Types,
-    /// The type of each node; none for one that was written so but cannot be meant.
+    /// The type of each node; none for an ill-typed node that a given program has.
     of_node: Vec<Option<TypeId>>,
     of_constant: Vec<TypeId>,
     spare: Spare,
 }
 
-/// Room that is used again and again.
+/// Reused buffers.
 #[derive(Clone, Default)]
 struct Spare {
     nodes: Vec<u32>,
@@ -38,7 +38,7 @@ impl Typed {
         }
     }
 
-    /// The type of a value, if it has one.
+    /// Returns the type of a value, if it has one.
     #[inline]
     pub fn type_of(&mut self, value: Ref) -> Option<TypeId> {
         match value.target() {
@@ -54,7 +54,7 @@ impl Typed {
         }
     }
 
-    /// A call that can be meant, made if it is not there yet; `None` if it cannot.
+    /// Returns a call, which is made if it does not exist; none if it is ill-typed.
     pub fn call(&mut self, callee: Ref, args: &[Ref]) -> Option<Ref> {
         let ty = self.type_of_call(callee, args)?;
         let made = self.graph.call(callee, args);
@@ -62,7 +62,7 @@ impl Typed {
         Some(made)
     }
 
-    /// The type that a call would have.
+    /// Returns the type that a call would have.
     pub fn type_of_call(&mut self, callee: Ref, args: &[Ref]) -> Option<TypeId> {
         let mut types = [TypeId::ANY; 8];
         let types = types.get_mut(..args.len())?;
@@ -73,7 +73,7 @@ impl Typed {
         self.types.call(callee, types)
     }
 
-    /// The node of another with other operands. What could not be meant before may not be meant now.
+    /// Returns a node with other operands; none if that is ill-typed and the old node was not.
     pub fn again(&mut self, old: u32, operands: &[Ref]) -> Option<Ref> {
         let ty = match (self.graph.node(old), operands) {
             (Node::Call { .. }, [callee, args @ ..]) => self.type_of_call(*callee, args),
@@ -87,28 +87,28 @@ impl Typed {
         Some(made)
     }
 
-    /// Notes the type of the last node if it is new.
+    /// Stores the type of the last node if the node is new.
     fn record(&mut self, ty: Option<TypeId>) {
         if self.graph.len() > self.of_node.len() {
             self.of_node.push(ty);
         }
     }
 
-    /// Adds a program as it is written, whatever its types.
+    /// Adds a program as it is written, also an ill-typed one.
     pub fn add_program(&mut self, program: &Program) -> Option<Ref> {
         let root = self.graph.add_program(program);
         self.catch_up();
         root
     }
 
-    /// Copies a value out of another graph.
+    /// Copies a value from another graph.
     pub fn import(&mut self, importer: &mut Importer<'_>, value: Ref) -> Ref {
         let there = importer.import(&mut self.graph, value);
         self.catch_up();
         there
     }
 
-    /// Finds the types of nodes that were added to the graph itself.
+    /// Infers the types of nodes that were added to the graph directly.
     fn catch_up(&mut self) {
         for node in self.of_node.len()..self.graph.len() {
             let operands = self.graph.operands(node as u32).to_vec();
@@ -124,7 +124,7 @@ impl Typed {
         }
     }
 
-    /// A program with one node replaced, wherever it is used; `None` if that cannot be meant.
+    /// Returns a program with one node replaced wherever it is used; none if that is ill-typed.
     pub fn replace(&mut self, root: Ref, old: u32, new: Ref) -> Option<Ref> {
         if root == Ref::node(old) {
             return Some(new);
@@ -142,7 +142,7 @@ impl Typed {
             operands,
         } = spare;
         self.graph.reach_into(root, nodes);
-        // Nodes above the replaced one, and what became of them; few of all, so a list does.
+        // The nodes above the replaced one, with their replacements: few, so a list is fast enough.
         moved.clear();
         moved.push(first);
         for &node in nodes.iter().filter(|&&node| node > first.0) {
@@ -164,7 +164,7 @@ impl Typed {
         moved.last().map(|(_, to)| *to)
     }
 
-    /// A program with one operand of one node replaced.
+    /// Returns a program with one operand of one node replaced.
     pub fn replace_operand(
         &mut self,
         root: Ref,

@@ -2,17 +2,19 @@
 
 use std::num::NonZeroUsize;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use batt_arc::{Task, corpus};
 use batt_dsl::Dialect;
 use batt_engine::Cancel;
-use batt_engine::{Compiled, Job, Options, Sample, evaluate};
-use batt_evolve::{Evolution, EvolveSettings, EvolveTally, Kind, Round, SeedSolver, Weights};
+use batt_engine::{Compiled, EvalOptions, Job, Sample, evaluate};
+use batt_evolve::{
+    Evolution, EvolveSettings, EvolveTally, MutationKind, Round, SeedSolver, Weights,
+};
 use batt_lang::card::structural_hash;
 use batt_lang::{Program, SolverFile};
 
-/// Some tasks, and all solvers but theirs.
+/// Returns some tasks, and all solvers but theirs.
 fn held_out(ids: &[&str]) -> (Vec<Task>, Vec<SeedSolver>) {
     let tasks = corpus::tasks();
     let file = SolverFile::parse(corpus::SOLVERS, "solvers.py");
@@ -60,7 +62,7 @@ fn a_solver_is_found_again() {
     }
     let solved = (0..tasks.len()).filter(|&at| evolution.best(at).is_some_and(|b| b.is_solved()));
     assert!(solved.count() >= 2);
-    // What is said to be solved is solved, by the program as it is printed.
+    // The printed program solves what it is said to solve.
     for (at, task) in tasks.iter().enumerate() {
         let Some(best) = evolution.best(at) else {
             continue;
@@ -78,7 +80,7 @@ fn a_solver_is_found_again() {
             })
             .collect();
         let mut right = 0;
-        evaluate(&jobs, &Options::default(), &stop, |_, result| {
+        evaluate(&jobs, &EvalOptions::default(), &stop, |_, result| {
             right += u32::from(result.verdict.is_right());
         });
         assert_eq!(right, best.demos_solved, "{text}");
@@ -118,7 +120,7 @@ fn most_offspring_run_and_every_kind_is_tried() {
     }
     let fine = 1.0 - tally.failed as f64 / tally.offspring as f64;
     assert!(fine >= 0.7, "{:.1} % run without error", 100.0 * fine);
-    for kind in Kind::ALL {
+    for kind in MutationKind::ALL {
         assert!(tally.credit.tried[kind.index()] > 0, "{}", kind.name());
     }
 }
@@ -126,8 +128,8 @@ fn most_offspring_run_and_every_kind_is_tried() {
 #[test]
 fn weights_can_be_fixed() {
     let (tasks, donors) = held_out(&["46efe71b"]);
-    let mut only = [0.0; Kind::ALL.len()];
-    only[Kind::Constant.index()] = 1.0;
+    let mut only = [0.0; MutationKind::ALL.len()];
+    only[MutationKind::Constant.index()] = 1.0;
     let settings = EvolveSettings {
         weights: Weights::new(only, true),
         ..settings(3, 50)
@@ -135,13 +137,13 @@ fn weights_can_be_fixed() {
     let mut evolution = Evolution::new(&tasks, Dialect::ArcDsl, donors, &[], settings);
     for round in rounds(&mut evolution, 3) {
         let tried = round.tally.credit.tried;
-        let constants = tried[Kind::Constant.index()];
+        let constants = tried[MutationKind::Constant.index()];
         assert_eq!(constants, tried.iter().sum::<u64>());
     }
 }
 
 #[test]
-fn it_goes_on_from_a_state() {
+fn an_evolution_continues_from_a_state() {
     let (tasks, donors) = held_out(&["1b91133d", "d66c1b89"]);
     let new = || {
         Evolution::new(
@@ -168,7 +170,7 @@ fn it_goes_on_from_a_state() {
 }
 
 #[test]
-fn no_donors_and_no_demonstrations() {
+fn evolution_needs_neither_donors_nor_demonstrations() {
     let (mut tasks, _) = held_out(&["f92937ab", "46efe71b"]);
     tasks[1].train.clear();
     let mut evolution = Evolution::new(&tasks, Dialect::ArcDsl, Vec::new(), &[], settings(1, 200));
@@ -185,7 +187,7 @@ fn no_donors_and_no_demonstrations() {
 }
 
 #[test]
-fn the_fork_made_for_search() {
+fn tokpidjin_evolves_as_well() {
     let (tasks, _) = held_out(&["f92937ab", "2120d3af"]);
     let text = "
 def solve_a(S, I, C):
@@ -217,13 +219,47 @@ def solve_b(S, I, C):
         }
     }
     assert!(tally.offspring > 1000);
-    assert!(tally.credit.tried[Kind::Mirror.index()] > 0);
-    assert!(tally.credit.tried[Kind::Colour.index()] > 0);
+    assert!(tally.credit.tried[MutationKind::Mirror.index()] > 0);
+    assert!(tally.credit.tried[MutationKind::Colour.index()] > 0);
 }
 
-/// Whoever stops in the middle of a generation loses nothing but what was under way.
 #[test]
-fn it_can_be_stopped_at_any_moment() {
+fn a_deadline_ends_a_generation_of_any_size() {
+    let (tasks, donors) = held_out(&["1b91133d", "33b64ef9"]);
+    let settings = settings(5, 100_000_000);
+    let mut evolution = Evolution::new(&tasks, Dialect::ArcDsl, donors, &[], settings);
+    let started = Instant::now();
+    let stop = Cancel::new().with_deadline(started + Duration::from_millis(300));
+    let round = evolution.round(&mut [], &stop);
+    assert!(round.stopped);
+    let time = started.elapsed();
+    assert!(time < Duration::from_secs(5), "{time:?}");
+}
+
+#[test]
+fn a_large_generation_is_bred_in_several_passes() {
+    let (tasks, donors) = held_out(&["1b91133d"]);
+    let run = |threads: usize| {
+        let settings = EvolveSettings {
+            threads: NonZeroUsize::new(threads),
+            ..settings(6, 70_000)
+        };
+        let mut evolution = Evolution::new(&tasks, Dialect::ArcDsl, donors.clone(), &[], settings);
+        let rounds = rounds(&mut evolution, 1);
+        assert!(!rounds[0].stopped);
+        assert!(
+            rounds[0].tally.offspring > 66_000,
+            "{}",
+            rounds[0].tally.offspring
+        );
+        found(&rounds)
+    };
+    assert_eq!(run(1), run(2));
+}
+
+/// A cancellation loses only what was under way.
+#[test]
+fn a_generation_can_be_cancelled_at_any_moment() {
     let ids = [
         "1b91133d", "33b64ef9", "8d3e25e2", "d66c1b89", "e73fc175", "db8712d1",
     ];

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use batt_arc::{Dataset, Grid};
 use batt_dsl::{Dialect, Limits, OwnedValue, Workspace};
-use batt_engine::{Cancel, Compiled, Job, Options, Sample, Values, Verdict, run_job};
+use batt_engine::{Cancel, Compiled, EvalOptions, Job, Sample, Values, Verdict, run_job};
 use batt_lang::{Program, SolverFile};
 use serde_json::Value as Json;
 
@@ -284,9 +284,9 @@ impl Comparison {
         grids: &[&Grid],
         theirs: &[Json],
     ) {
-        let options = Options {
+        let options = EvalOptions {
             values: Values::All,
-            ..Options::default()
+            ..EvalOptions::default()
         };
         for (k, (input, theirs)) in grids.iter().zip(theirs).enumerate() {
             let job = Job {

@@ -1,11 +1,12 @@
 //! The file of a run's results, unfinished and finished.
 //!
-//! Lines go to `FILE.part`, in order; `FILE.part.json` holds the settings they depend on. When all runs
-//! are done, the part becomes FILE, as it is or converted to Parquet. A killed run leaves a prefix of the
-//! lines, the last of them perhaps torn; resuming cuts the torn line off and goes on after the whole ones.
+//! Lines go to `FILE.part`, in order; `FILE.part.json` holds the settings they depend on. When all
+//! runs are done, the part becomes FILE, as it is or converted to Parquet. A killed run leaves a
+//! prefix of the lines, the last of them perhaps torn; resuming cuts the torn line off and goes on
+//! after the whole ones.
 //!
-//! The settings and totals of a finished run stay: in `FILE.meta.json`, or in the key-value metadata of a
-//! Parquet file. So resuming a finished run does nothing.
+//! The settings and totals of a finished run stay: in `FILE.meta.json`, or in the key-value
+//! metadata of a Parquet file. So resuming a finished run does nothing.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
@@ -68,8 +69,8 @@ struct Meta {
 }
 
 impl Journal {
-    /// Opens the journal of a target file. With [`Existing::Resume`], `keep` sees every whole line of an
-    /// unfinished run; the first one it refuses ends what is kept.
+    /// Opens the journal of a target file. With [`Existing::Resume`], `keep` sees every whole line
+    /// of an unfinished run; the first one it refuses ends what is kept.
     pub fn open(
         target: &Path,
         settings: &RunSettings,
@@ -205,7 +206,8 @@ pub(crate) fn to_text(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("maps with keys that are strings can be written as JSON")
 }
 
-/// What is known about a finished file; nothing if it is not there, is from elsewhere or was changed.
+/// What is known about a finished file; nothing if it is not there, is from elsewhere or was
+/// changed.
 fn finished(target: &Path) -> Option<Meta> {
     let bytes = fs::metadata(target).ok()?.len();
     if is_parquet(target) {
@@ -221,8 +223,8 @@ fn finished(target: &Path) -> Option<Meta> {
     (meta.bytes == bytes).then_some(meta)
 }
 
-/// Returns where the file will be. A target that no file can replace is refused now, not after hours of
-/// work.
+/// Returns where the file will be. A target that no file can replace is refused now, not after
+/// hours of work.
 fn place(target: &Path) -> Result<PathBuf, ResultsError> {
     let there = fs::metadata(target);
     let bytes = target.as_os_str().as_encoded_bytes();
@@ -290,8 +292,8 @@ fn compare(
     }
 }
 
-/// Shows the whole lines of a file to `keep` and cuts off what follows those it accepts. Returns their
-/// number.
+/// Shows the whole lines of a file to `keep` and cuts off what follows those it accepts. Returns
+/// their number.
 fn keep_whole_lines(file: &File, mut keep: impl FnMut(usize, &str) -> bool) -> io::Result<usize> {
     let mut lines = BufReader::with_capacity(1 << 18, file);
     let (mut count, mut whole, mut line) = (0, 0, Vec::new());

@@ -14,8 +14,8 @@
 //!
 //! The types to know:
 //!
-//! - [`LineWriter`] makes the line of a run, in the [`Detail`] the caller wants; [`MegaRecord`] is a line
-//!   read again.
+//! - [`LineWriter`] makes the line of a run, in the [`Detail`] the caller wants; [`MegaRecord`] is a
+//!   line read again.
 //! - [`Journal`] keeps the lines of an unfinished run and recognises a finished one by its
 //!   [`RunSettings`].
 //! - [`MegaTotals`] adds runs up; [`DonorTally`] finds the donors that solve a task.

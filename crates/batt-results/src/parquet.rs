@@ -23,8 +23,9 @@ use crate::record::{MegaRecord, failure};
 use crate::settings::RunSettings;
 use crate::totals::MegaTotals;
 
-/// The columns. `kind` is `run`, `o`, `s` or `compared`; `value` is in the encoding of the conformance
-/// vectors. The value of a `run` counts its candidates: `{"right":1,"values":2,"errors":{"TypeError":1}}`.
+/// The columns. `kind` is `run`, `o`, `s` or `compared`; `value` is in the encoding of the
+/// conformance vectors. The value of a `run` counts its candidates:
+/// `{"right":1,"values":2,"errors":{"TypeError":1}}`.
 const SCHEMA: &str = "message batt {
     required binary batt (STRING);
     required binary task (STRING);
@@ -47,8 +48,8 @@ const GROUP_BYTES: usize = 1 << 25;
 const SETTINGS: &str = "batt.settings";
 const TOTALS: &str = "batt.totals";
 
-/// Makes a Parquet file of a file of lines, which are not kept in memory. It replaces `target` when it is
-/// complete, and leaves nothing behind when it fails.
+/// Makes a Parquet file of a file of lines, which are not kept in memory. It replaces `target` when
+/// it is complete, and leaves nothing behind when it fails.
 pub(crate) fn convert(
     lines: &Path,
     target: &Path,

@@ -43,9 +43,12 @@ impl Detail {
 /// | `batt`, `task`, `pair` | the run: the batt's name, the task's id, `train[0]` or `test[0]` |
 /// | `right` | the positions of the right candidates among those of the batt |
 /// | `values`, `errors` | how many candidates have a value, and how many failed, by fault |
-/// | `o` | full: every candidate as `[step, mutated, donor, value]`; compact: the right ones as `[step, mutated, donor]`, whose value is the known output |
-/// | `s` | scores as `[step, donor, differ, value]`; compact: those of the input (donor `None`) and of the donors that are right |
-/// | `compared` | the scores once more, computed with the known output; only where a candidate is right |
+/// | `o` | candidates, as `[step, mutated, donor, value]` |
+/// | `s` | scores, as `[step, donor, differ, value]` |
+/// | `compared` | the scores computed with the known output, where a candidate is right |
+///
+/// The compact form has only the right candidates in `o`, without a value, since it is the known
+/// output. Its scores are those of the input (donor `None`) and of the donors that are right.
 ///
 /// A failed entry has `{"err": fault, "step": n}` instead of a value.
 #[derive(Debug)]
@@ -179,7 +182,8 @@ impl LineWriter {
         line
     }
 
-    /// Returns whether a line is of this batt, a task and a pair, and has the entries it should have.
+    /// Returns whether a line is of this batt, a task and a pair, and has the entries it should
+    /// have.
     pub fn is_own(&self, record: &MegaRecord<'_>, task: &str, pair: &str) -> bool {
         let (outputs, scores) = (self.outputs.len(), self.scores.len());
         let complete = match self.detail {

@@ -16,8 +16,8 @@ pub struct SolvedTask {
     pub donors: Vec<String>,
 }
 
-/// Finds the donors that solve a task. Results come in order, task by task; the counts of one task are
-/// kept at a time.
+/// Finds the donors that solve a task. Results come in order, task by task; the counts of one task
+/// are kept at a time.
 #[derive(Debug, Default)]
 pub struct DonorTally {
     pairs: usize,
@@ -26,8 +26,8 @@ pub struct DonorTally {
 }
 
 impl DonorTally {
-    /// Counts a run on one pair of a task: whether the pair's output is `known`, and the positions of the
-    /// candidates that are right.
+    /// Counts a run on one pair of a task: whether the pair's output is `known`, and the positions
+    /// of the candidates that are right.
     pub fn add(&mut self, known: bool, right: impl IntoIterator<Item = usize>) {
         self.pairs += usize::from(known);
         for output in right {
@@ -55,7 +55,8 @@ impl DonorTally {
         }
     }
 
-    /// All solved tasks, in the order of the runs. A task whose last pairs never came is not among them.
+    /// All solved tasks, in the order of the runs. A task whose last pairs never came is not among
+    /// them.
     pub fn finish(self) -> Vec<SolvedTask> {
         self.solved
     }

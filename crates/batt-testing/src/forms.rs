@@ -9,7 +9,7 @@ use batt_dsl::{Dialect, Fault, Limits, OpId, Outcome, OwnedValue, Run, Type, Val
 
 use crate::generate::Choices;
 
-/// Limits that no small value comes near.
+/// Limits far beyond what small values need.
 const LIMITS: Limits = Limits {
     steps: 3_000_000,
     size: 100_000,
@@ -34,7 +34,7 @@ pub fn check(choices: &mut Choices<'_>) -> Result<(), String> {
     }
     let plain = outcome(&mut workspace, op, &args, None);
     let formed = outcome(&mut workspace, op, &args, Some(choices));
-    // Working around a limit is no business of this test.
+    // This test is not about limits.
     let limited =
         |o: &Outcome<OwnedValue>| matches!(o, Err(Fault::Steps | Fault::Size | Fault::Memory));
     if plain == formed || limited(&plain) || limited(&formed) {
@@ -50,7 +50,7 @@ pub fn check(choices: &mut Choices<'_>) -> Result<(), String> {
     ))
 }
 
-/// The outcome of a call; with choices, of the call on arguments built in the ways chosen.
+/// Returns the outcome of a call; with choices, of the call on arguments built in the ways chosen.
 fn outcome(
     workspace: &mut Workspace,
     op: OpId,
@@ -129,7 +129,7 @@ fn argument(choices: &mut Choices<'_>, ty: Type) -> Argument {
     Argument::Bound(id, first, value(choices, fixed))
 }
 
-/// A small value that mostly is what the type says.
+/// Makes a small value that mostly is of the type.
 pub fn value(choices: &mut Choices<'_>, ty: Type) -> OwnedValue {
     use OwnedValue::{Bool, Int, None, Set, Tuple};
     let kind = choices.byte();
@@ -230,8 +230,8 @@ pub fn value(choices: &mut Choices<'_>, ty: Type) -> OwnedValue {
     }
 }
 
-/// The value with its sets listed in an order that inserting in that order gives again, as the sets
-/// of the vectors are. A few sets have none.
+/// Returns the value with its sets listed in an order that insertion in this order reproduces, as in the vectors. A few sets
+/// have no such order.
 pub fn settled(workspace: &mut Workspace, mut value: OwnedValue) -> Option<OwnedValue> {
     for _ in 0..6 {
         let again = workspace.run(Dialect::ArcDsl, &LIMITS, |run| {
@@ -341,7 +341,7 @@ fn tuple<'r>(
             let pieces = run.make_tuple(&pieces)?;
             call(run, "merge", &[pieces])
         }
-        // One too many, taken away again.
+        // One element too many, removed again.
         _ => {
             let mark = run.make_tuple(&[op("identity")])?;
             built.push(mark);
@@ -375,7 +375,7 @@ fn set<'r>(
             let outer = call(run, "initset", &[plain])?;
             call(run, "merge", &[outer])
         }
-        // Two steps, of which the first is never looked at.
+        // Two steps; the result of the first is never inspected.
         4 => {
             let copy = call(run, "apply", &[op("identity"), plain])?;
             call(run, "apply", &[op("identity"), copy])
@@ -404,8 +404,7 @@ fn set<'r>(
             let twin = call(run, "apply", &[op("identity"), plain])?;
             call(run, "intersection", &[plain, twin])
         }
-        // With one element too many, taken away again. That can move the others, so it only counts
-        // where it did not.
+        // With one element too many, removed again. That can move the others; such cases are skipped.
         10 => {
             let with_mark = |run: &mut Run<'r>| {
                 let mark = Value::Int(77);
@@ -417,7 +416,7 @@ fn set<'r>(
             if items.contains(&OwnedValue::Int(77)) || run.to_owned(trial)? != expected {
                 return Ok(plain);
             }
-            // Insertion order must have been the listed order too, or tables differ in hiding.
+            // The insertion order must have been the listed order too, or hidden tables differ.
             let larger = call(run, "insert", &[Value::Int(77), plain])?;
             match run.to_owned(larger)? {
                 OwnedValue::Set(mut listed) => {
@@ -431,7 +430,7 @@ fn set<'r>(
                 _ => Ok(plain),
             }
         }
-        // Looked at before it is used.
+        // Inspected before it is used.
         _ => {
             call(run, "totuple", &[plain])?;
             Ok(plain)
@@ -439,7 +438,7 @@ fn set<'r>(
     }
 }
 
-/// Are all elements plain locations or all plain cells? Shifting others would change them.
+/// Returns whether all elements are plain locations or all are plain cells. Shifting others would change them.
 fn is_patch(items: &[OwnedValue]) -> bool {
     let plain_pair = |v: &OwnedValue| matches!(v, OwnedValue::Tuple(t) if matches!(t[..], [OwnedValue::Int(_), OwnedValue::Int(_)]));
     items.iter().all(plain_pair)

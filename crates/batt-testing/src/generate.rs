@@ -1,8 +1,8 @@
 //! Random programs and grids, decoded from bytes.
 //!
 //! The same bytes always give the same program, whether they come from proptest or from a fuzzer,
-//! and every byte string is some program. Operands mostly fit the declared types, so that programs
-//! get somewhere before they fail; the rest is whatever the bytes say.
+//! and every byte string is a program. Operands mostly fit the declared types, so that programs
+//! run some steps before they fail; the others are arbitrary.
 
 use batt_arc::Grid;
 use batt_dsl::{ConstId, Dialect, Literal, OpId, Type};
@@ -50,10 +50,10 @@ impl<'a> Choices<'a> {
     }
 }
 
-/// Longest program made; the bytes end most of them sooner.
+/// The longest program; most end sooner, with the bytes.
 const MAX_STEPS: usize = 40;
 
-/// Numbers at which something changes: byte, pair and cell forms end, products overflow.
+/// Numbers at boundaries: where byte, pair and cell forms end, and where products overflow.
 const EDGES: [i64; 24] = [
     10,
     -11,
@@ -130,7 +130,7 @@ pub fn program_in(dialect: Dialect, choices: &mut Choices<'_>) -> Program {
                 .collect();
             (builder.call(Operand::Op(id), args), plain(op.returns))
         } else if choice < 200 {
-            // The shapes programs are full of, which independent choices would rarely hit.
+            // Shapes that are common in programs, and rare among independent choices.
             let (op, function) = choices.pick(&[
                 ("apply", "apply"),
                 ("sfilter", "sfilter"),
@@ -199,7 +199,7 @@ fn ops(dialect: Dialect) -> Vec<OpId> {
     names.filter_map(|name| dialect.op(name)).collect()
 }
 
-/// What tokpidjin's hints mean in arc-dsl's terms.
+/// Translates tokpidjin's hints to arc-dsl's.
 fn plain(ty: Type) -> Type {
     match ty {
         Type::IJ => Type::Pair,
@@ -226,12 +226,12 @@ fn operand(
     let kind = choices.byte();
     match kind {
         0..=159 if !fitting.is_empty() => fitting[usize::from(kind) % fitting.len()].clone(),
-        // Anything at all.
+        // Anything.
         160..=175 => choices.pick(values).0,
         176..=183 => constant(dialect, choices),
         184..=191 => Operand::Op(primitive(dialect, choices)),
         192..=199 => Operand::Literal(literal(choices, 2)),
-        // Something written out that fits.
+        // A literal that fits.
         _ => match wanted {
             Type::Callable => Operand::Op(primitive(dialect, choices)),
             Type::Boolean => Operand::Literal(Literal::Bool(choices.byte().is_multiple_of(2))),
@@ -278,7 +278,7 @@ fn literal(choices: &mut Choices<'_>, depth: usize) -> Literal {
     }
 }
 
-/// May a value of one declared type stand where another is wanted?
+/// Returns whether a value of one declared type fits where another is wanted.
 fn fits(wanted: Type, given: Type) -> bool {
     use Type::*;
     let is_set = matches!(

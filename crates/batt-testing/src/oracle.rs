@@ -1,13 +1,13 @@
-//! What must hold for every program on every grid, whatever it computes.
+//! What must hold for every program on every grid.
 
 use std::time::{Duration, Instant};
 
 use batt_arc::{Grid, Pair};
 use batt_dsl::{Fault, Limits, OwnedValue, Run, Value, Workspace};
-use batt_engine::{Compiled, Job, Options, RunError, Sample, Values, Verdict, inputs, run_job};
+use batt_engine::{Compiled, EvalOptions, Job, RunError, Sample, Values, Verdict, inputs, run_job};
 use batt_lang::{Program, StepId};
 
-/// Small enough that a runaway program ends at once, large enough for real work.
+/// Small enough that a runaway program ends at once, and large enough for real work.
 pub const TIGHT: Limits = Limits {
     steps: 100_000,
     size: 10_000,
@@ -50,36 +50,36 @@ pub fn check(program: &Program, grid: &Grid) -> Result<(), String> {
         ))
     };
 
-    // What one run leaves in its workspace is nothing to the next.
+    // A used workspace does not affect the next run.
     same(
         "differs in a used workspace",
         &ending(&mut workspace, &compiled, grid, &TIGHT),
     )?;
 
-    // Looking at every value on the way, sets in order included, changes nothing. It does cost
-    // steps and memory, so where limits are near the two are not comparable.
+    // Inspecting every intermediate value, including the order of sets, changes nothing. It costs
+    // steps and memory, so the two are not comparable near limits.
     if !reached_a_limit(&expected) {
         let watched = watched(&mut workspace, &compiled, grid, &generous());
         same("differs when watched", &watched)?;
     }
 
-    // A limit can only end a run. It never shows in a value, nor as a failure of the program.
+    // A limit can only end a run. It never changes a value, nor looks like a failure of the program.
     if !reached_a_limit(&expected) {
         let roomy = ending(&mut workspace, &compiled, grid, &ROOMY);
         same("differs with higher limits", &roomy)?;
     }
 
-    // The input is the same tuple of tuples in whichever form it comes.
+    // The input is the same tuple of tuples in every form.
     let as_tuples = general_form(&mut workspace, &compiled, grid, &generous());
     if !reached_a_limit(&expected) && !reached_a_limit(&as_tuples) {
         same("differs with the grid in general form", &as_tuples)?;
     }
 
     // The engine gives what the run gives.
-    let options = Options {
+    let options = EvalOptions {
         limits: TIGHT,
         values: Values::All,
-        ..Options::default()
+        ..EvalOptions::default()
     };
     let demos = demos(grid);
     let job = Job {
@@ -164,7 +164,7 @@ fn finish<'r>(
     run.to_owned(value).map_err(|fault| (fault, None))
 }
 
-/// Limits for runs that do the same with more ado.
+/// Limits for runs that do the same at a higher cost.
 fn generous() -> Limits {
     Limits {
         steps: 40 * TIGHT.steps,
@@ -174,7 +174,7 @@ fn generous() -> Limits {
     }
 }
 
-/// Did a limit of the run decide? Overflow does not count: it is no matter of budget.
+/// Returns whether a limit ended the run. Overflow does not count: it does not depend on a budget.
 pub fn reached_a_limit(ending: &Ending) -> bool {
     matches!(ending, Err((Fault::Steps | Fault::Size | Fault::Memory, _)))
 }

@@ -18,7 +18,7 @@
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use batt_engine::Role;
+use batt_engine::ParamRole;
 use batt_evolve::{ImportCandidate, ImportOptions, check_checkpoint, read_original};
 use batt_lang::card::canonical;
 
@@ -54,7 +54,7 @@ impl Import {
     pub fn new(tasks: &Tasks, solvers: &Solvers) -> Import {
         let mut import = Import::empty(tasks);
         for program in solvers.files().iter().flat_map(|file| &file.programs) {
-            let is_solver = Role::of(program.params()).is_some();
+            let is_solver = ParamRole::of(program.params()).is_some();
             let canonical = is_solver.then(|| canonical(program).ok()).flatten();
             let task = tasks.task_of(program.name());
             let at = task.and_then(|task| tasks.iter().position(|other| other.id == task.id));

@@ -34,8 +34,8 @@ struct BattsParts {
 }
 
 impl Batts {
-    /// Reads batt files, in a dialect or in the one that each seems to be written in. A batt that cannot
-    /// be loaded is missing from the set; [`Batts::diagnostics`] says why.
+    /// Reads batt files, in a dialect or in the one that each seems to be written in. A batt that
+    /// cannot be loaded is missing from the set; [`Batts::diagnostics`] says why.
     pub fn load<P: AsRef<Path>>(
         paths: impl IntoIterator<Item = P>,
         dialect: Option<Dialect>,
@@ -66,8 +66,8 @@ impl Batts {
         Batts(Arc::new(BattsParts { files, places }))
     }
 
-    /// The batts with the names that results give them: the file, or `file::name` where a file holds
-    /// several.
+    /// The batts with the names that results give them: the file, or `file::name` where a file
+    /// holds several.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Batt)> + Clone {
         let BattsParts { files, places } = &*self.0;
         let places = places.iter();

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use batt_dsl::{Dialect, Limits, Workspace};
 use batt_engine::device::{ScoreOptions, score_table};
-use batt_engine::{Compiled, Job, Options, Sample, evaluate, run_job};
+use batt_engine::{Compiled, EvalOptions, Job, Sample, evaluate, run_job};
 use batt_reference::{Checkout, CompareOptions, Comparison, Original};
 
 use crate::control::Control;
@@ -81,7 +81,7 @@ pub fn throughput(
             "a solver is named after its task: solve_<task id>",
         ));
     }
-    let options = Options::default();
+    let options = EvalOptions::default();
     let mut workspace = Workspace::new();
     let mut pass = || {
         for job in &jobs {
@@ -108,7 +108,7 @@ pub fn throughput(
         runs,
         one_core,
         threads,
-        all_cores: per_second(done, started.elapsed()),
+        all_cores: per_second(done.runs, started.elapsed()),
     })
 }
 

@@ -66,7 +66,8 @@ pub struct DonorPool {
 }
 
 impl DonorPool {
-    /// Every solver that can be merged. With tasks, the largest task goes first when they are merged.
+    /// Every solver that can be merged. With tasks, the largest task goes first when they are
+    /// merged.
     pub fn new(solvers: &Solvers, tasks: Option<&Tasks>) -> Result<DonorPool> {
         let mut pool = DonorPool::default();
         let mut ids = DonorIds::default();
@@ -109,8 +110,8 @@ impl DonorPool {
         }
     }
 
-    /// Keeps the solvers of one task or of all, and of these `count` by chance or all. The same seed keeps
-    /// the same ones.
+    /// Keeps the solvers of one task or of all, and of these `count` by chance or all. The same
+    /// seed keeps the same ones.
     pub fn pick(
         mut self,
         task: Option<&str>,
@@ -147,8 +148,8 @@ impl DonorPool {
         Ok(self)
     }
 
-    /// Adds mutants: typed changes by chance, made of the donors in turns. Returns how many there are; short
-    /// solvers have few.
+    /// Adds mutants: typed changes by chance, made of the donors in turns. Returns how many there
+    /// are; short solvers have few.
     pub fn add_mutants(&mut self, count: usize, seed: u64) -> usize {
         if !self.is_uniform() {
             return 0;
@@ -200,8 +201,8 @@ impl DonorPool {
         donors.all(|donor| donor.program.dialect() == self.dialect())
     }
 
-    /// Merges the donors, each compared by every differ. Without a form, steps are written in the form that
-    /// suits the dialect.
+    /// Merges the donors, each compared by every differ. Without a form, steps are written in the
+    /// form that suits the dialect.
     pub fn merge(&self, differs: &DifferSet, form: Option<Form>) -> Result<MergedBatt> {
         let form = match (self.dialect(), form) {
             (_, Some(Form::Plain)) => Form::Plain,
@@ -259,8 +260,8 @@ impl MergedBatt {
         write_batt(&self.batt, self.form)
     }
 
-    /// Writes the Python text to a file and the JSON form beside it. Both are complete before either
-    /// replaces an old file.
+    /// Writes the Python text to a file and the JSON form beside it. Both are complete before
+    /// either replaces an old file.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let text = batt_results::stage(path, &self.text())?;
@@ -275,7 +276,8 @@ pub fn json_beside(path: &Path) -> PathBuf {
     path.with_extension("json")
 }
 
-/// Refuses a target for [`MergedBatt::save`] that would replace an input file or JSON of another kind.
+/// Refuses a target for [`MergedBatt::save`] that would replace an input file or JSON of another
+/// kind.
 pub fn check_target<'p>(path: &Path, read: impl IntoIterator<Item = &'p Path>) -> Result<()> {
     let json = json_beside(path);
     if json == path {
@@ -359,7 +361,8 @@ pub fn extract_step(batt: &Batt, number: u32, name: &str) -> Result<ExtractedSol
     ExtractedSolver::new(program)
 }
 
-/// Cuts out the solver behind the first candidate of a donor. By default its name is `solve_` and the donor.
+/// Cuts out the solver behind the first candidate of a donor. By default its name is `solve_` and
+/// the donor.
 pub fn extract_donor(batt: &Batt, donor: &str, name: Option<&str>) -> Result<ExtractedSolver> {
     let Some(output) = candidates_of(batt, donor).next() else {
         let donors = || batt.outputs.iter().map(|output| output.donor.as_str());

@@ -28,9 +28,9 @@ use batt_dsl::{Dialect, Limits};
 use batt_lang::Program;
 
 pub use batt_evolve::{
-    BestSolver, Busy, Change, Credit, EvolveError, EvolveEvent, EvolveOptions, EvolveProgress,
-    EvolveReport, EvolveStart, EvolveTally, HoldOut, Improvement, Kind, ResumedRun, Stage,
-    StopReason, TestAnswer, Weights,
+    BestSolver, Change, Credit, EvolveError, EvolveEvent, EvolveOptions, EvolveProgress,
+    EvolveReport, EvolveStart, EvolveTally, HoldOut, Improvement, MutationKind, ResumedRun, Stage,
+    StageTimes, StopReason, TestAnswer, Weights,
 };
 
 use crate::control::Control;

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use crate::error::Result;
 
-/// Writes a file, replacing one that may be there. A full disk or a crash leaves the old one as it was.
+/// Writes a file, replacing one that may be there. A full disk or a crash leaves the old one as it
+/// was.
 pub fn replace(target: &Path, text: &str) -> Result<()> {
     Ok(batt_results::replace(target, text)?)
 }

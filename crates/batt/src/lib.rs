@@ -101,8 +101,8 @@ pub use batt_cuda::{Compiler, DeviceFacts, KernelFacts, Origin, Survey};
 pub use batt_dsl::{Dialect, Fault, Limits, OwnedValue};
 pub use batt_engine::device::{Counts, DeviceReport, Reason};
 pub use batt_engine::{
-    Cancel, FailureRecord, JobResult, Role, RunError, RunScope, RunSummary, TracedStep, Values,
-    Verdict, describe, micros,
+    Cancel, FailureRecord, JobResult, ParamRole, RunError, RunScope, RunSummary, TracedStep,
+    Values, Verdict, describe, micros,
 };
 pub use batt_lang::{
     Batt, BattFile, Diagnostic, OnError, Program, Severity, SolverFile, SourceFile, StepId, nearest,

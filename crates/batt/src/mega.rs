@@ -86,8 +86,8 @@ impl Mega {
         self
     }
 
-    /// Sets how many samples may be under way or waiting for their turn, which bounds memory; `None` to
-    /// choose it from what runs cost.
+    /// Sets how many samples may be under way or waiting for their turn, which bounds memory;
+    /// `None` to choose it from what runs cost.
     pub fn batch_size(mut self, size: Option<NonZeroUsize>) -> Mega {
         self.options.batch_size = size;
         self
@@ -287,8 +287,8 @@ impl MegaRun {
         }
     }
 
-    /// Runs what is not done yet and completes the output. Cancelled, it returns what it has; the lines
-    /// that are written stay, and the same request with [`Existing::Resume`] goes on.
+    /// Runs what is not done yet and completes the output. Cancelled, it returns what it has; the
+    /// lines that are written stay, and the same request with [`Existing::Resume`] goes on.
     pub fn finish(mut self, devices: &mut Devices, control: &Control) -> Result<MegaSummary> {
         let (resumed, planned) = (self.resumed(), self.planned());
         let (samples, tasks) = (self.places.len(), self.mega.tasks.len());
@@ -446,5 +446,85 @@ impl Hash for Pairs<'_> {
             task.train.hash(state);
             task.test.hash(state);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+    use crate::card;
+    use crate::solvers::Solvers;
+
+    fn corpus() -> (Batts, Tasks) {
+        let tasks = Tasks::embedded();
+        let merged = card::merge(&Solvers::embedded(), Some(&tasks)).unwrap();
+        (Batts::from(merged.batt), tasks)
+    }
+
+    #[test]
+    fn an_interrupted_run_goes_on_and_a_finished_one_is_left_alone() {
+        let (batts, tasks) = corpus();
+        let folder = tempfile::tempdir().unwrap();
+        let [whole, parts] = ["whole.jsonl", "parts.jsonl"].map(|name| folder.path().join(name));
+        let mega = |path: &Path| Mega::new(&batts, &tasks).write_to(path, Existing::Resume);
+        let expected = mega(&whole).run(&Control::new()).unwrap();
+        assert!(expected.is_complete() && expected.resumed == 0);
+        assert_eq!(
+            expected.bytes,
+            Some(std::fs::metadata(&whole).unwrap().len())
+        );
+        assert_eq!(expected.totals.solved.len(), tasks.len());
+
+        let control = Control::new();
+        let token = control.cancel_token();
+        let control = control.on_progress(move |at| match at.done {
+            20 => token.cancel(),
+            _ => (),
+        });
+        let first = mega(&parts).run(&control).unwrap();
+        assert!(!first.is_complete() && first.totals.runs >= 20);
+        let second = mega(&parts).run(&Control::new()).unwrap();
+        assert_eq!(second.resumed, first.totals.runs);
+        assert_eq!(second.totals, expected.totals);
+        assert_eq!(
+            std::fs::read(&parts).unwrap(),
+            std::fs::read(&whole).unwrap()
+        );
+
+        let run = mega(&parts).begin().unwrap();
+        assert!(run.was_finished() && run.remaining() == 0);
+        let third = run.finish(&mut Devices::none(), &Control::new()).unwrap();
+        assert!(third.report.is_none());
+        assert_eq!(
+            (third.totals, third.bytes),
+            (expected.totals, expected.bytes)
+        );
+    }
+
+    #[test]
+    fn a_writer_that_fails_ends_this_work_alone() {
+        struct Full;
+        impl Write for Full {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::StorageFull.into())
+            }
+
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let (batts, tasks) = corpus();
+        let control = Control::new();
+        let error = Mega::new(&batts, &tasks)
+            .lines_to(Full)
+            .run(&control)
+            .unwrap_err();
+        assert!(
+            matches!(error, Error::Results(ResultsError::Writer { .. })),
+            "{error}"
+        );
+        assert!(!control.is_cancelled());
     }
 }

@@ -2,7 +2,7 @@
 
 use batt_arc::{Pair, Task};
 use batt_dsl::Workspace;
-use batt_engine::{Compiled, Job, JobResult, Options, Sample, Values, run_job};
+use batt_engine::{Compiled, EvalOptions, Job, JobResult, Sample, Values, run_job};
 use batt_lang::Program;
 
 /// Runs a program on the input of a pair and returns the value. The verdict compares it with the output
@@ -21,9 +21,9 @@ pub fn run_pair(program: &Program, task: &Task, pair: &Pair) -> JobResult {
         program: &compiled,
         sample: Sample::new(task, pair),
     };
-    let options = Options {
+    let options = EvalOptions {
         values: Values::All,
-        ..Options::default()
+        ..EvalOptions::default()
     };
     run_job(&mut Workspace::new(), &job, &options)
 }

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use batt_dsl::Limits;
-use batt_engine::device::{DeviceOptions, Settings};
+use batt_engine::device::{DeviceOptions, LaunchSettings};
 use batt_engine::{CompiledBatt, MegaOptions, MegaReport, Sample, mega_on};
 use batt_lang::Batt;
 
@@ -32,8 +32,8 @@ pub struct ProfileOptions {
     pub limits: Limits,
 }
 
-/// Profiles a batt on the CPU, on one thread and on samples from all over the tasks, with nothing to
-/// compare with. Cancelled, it returns what it has.
+/// Profiles a batt on the CPU, on one thread and on samples from all over the tasks, with nothing
+/// to compare with. Cancelled, it returns what it has.
 ///
 /// ```
 /// use batt::profile::{ProfileOptions, profile};
@@ -64,8 +64,8 @@ pub fn profile(
     ))
 }
 
-/// Runs a batt on devices, which count the cycles of every primitive. The report's device part has them; it
-/// is missing where the limits allow no device.
+/// Runs a batt on devices, which count the cycles of every primitive. The report's device part has
+/// them; it is missing where the limits allow no device.
 pub fn profile_on(
     batt: &Batt,
     tasks: &Tasks,
@@ -81,9 +81,9 @@ pub fn profile_on(
         compare: false,
         values: false,
         device: DeviceOptions {
-            settings: Settings {
+            settings: LaunchSettings {
                 ops: true,
-                ..Settings::default()
+                ..LaunchSettings::default()
             },
             ..DeviceOptions::default()
         },
@@ -124,8 +124,8 @@ impl ProfileOptions {
     }
 }
 
-/// The samples to run, in an order in which the first few come from all over the tasks: neighbours have
-/// much in common.
+/// The samples to run, in an order in which the first few come from all over the tasks: neighbours
+/// have much in common.
 fn chosen<'t>(tasks: &'t Tasks, options: &ProfileOptions) -> Result<Vec<Sample<'t>>> {
     let all = samples_of(tasks);
     if all.is_empty() {
@@ -140,7 +140,8 @@ fn chosen<'t>(tasks: &'t Tasks, options: &ProfileOptions) -> Result<Vec<Sample<'
 
 /// The numbers below `n`, each far from those just before it.
 fn order(n: usize) -> impl Iterator<Item = usize> {
-    // Steps by the golden ratio leave no large gap; without a common divisor they reach every number.
+    // Steps by the golden ratio leave no large gap; without a common divisor they reach every
+    // number.
     let golden = (n as f64 * 0.618_034) as usize;
     let step = (golden.max(1)..).find(|&step| gcd(step, n) == 1);
     let step = step.unwrap_or(1);

@@ -9,7 +9,7 @@ use batt_arc::{Pair, PairRef, Task};
 use batt_dsl::{Limits, OwnedValue};
 use batt_engine::device::{DeviceOptions, DeviceReport};
 use batt_engine::{
-    JobResult, Options, RunLine, RunPlan, RunScope, RunSummary, Values, Verdict, evaluate_on,
+    EvalOptions, JobResult, RunLine, RunPlan, RunScope, RunSummary, Values, Verdict, evaluate_on,
 };
 
 use crate::control::Control;
@@ -34,8 +34,8 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    pub(crate) fn engine(&self) -> Options {
-        Options {
+    pub(crate) fn engine(&self) -> EvalOptions {
+        EvalOptions {
             limits: self.limits,
             threads: self.threads,
             values: self.values,
@@ -195,7 +195,7 @@ pub fn run(
         }
     };
     let token = control.token();
-    let (_, device) = evaluate_on(devices.as_mut(), plan.jobs(), &engine, token, &mut deliver);
+    let device = evaluate_on(devices.as_mut(), plan.jobs(), &engine, token, &mut deliver).device;
     let time = started.elapsed();
     let mismatches = device.iter().flat_map(|device| &device.mismatches);
     let bugs = mismatches.map(|mismatch| {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use batt_arc::corpus;
 use batt_dsl::Dialect;
-use batt_engine::{Compiled, Role};
+use batt_engine::{Compiled, ParamRole};
 use batt_lang::{Diagnostic, Program, SolverFile, SourceFile, print_file};
 
 use crate::error::{Error, Result};
@@ -18,7 +18,7 @@ pub struct Solver(Arc<SolverParts>);
 struct SolverParts {
     program: Program,
     compiled: Compiled,
-    roles: Vec<Role>,
+    roles: Vec<ParamRole>,
     source: Arc<SourceFile>,
 }
 
@@ -44,7 +44,7 @@ impl Solver {
     }
 
     /// What each parameter is for.
-    pub fn roles(&self) -> &[Role] {
+    pub fn roles(&self) -> &[ParamRole] {
         &self.0.roles
     }
 
@@ -106,7 +106,7 @@ impl Solvers {
             let source = Arc::new(file.source.clone());
             solvers.extend(file.programs.iter().filter_map(|program| {
                 Some(Solver(Arc::new(SolverParts {
-                    roles: Role::of(program.params())?,
+                    roles: ParamRole::of(program.params())?,
                     compiled: Compiled::new(program),
                     program: program.clone(),
                     source: Arc::clone(&source),
@@ -186,7 +186,7 @@ impl Solvers {
     /// Functions that loaded but take neither a grid nor `(S, I, C)`, so they cannot run on a task.
     pub fn left_out(&self) -> impl Iterator<Item = &Program> {
         let programs = self.0.files.iter().flat_map(|file| &file.programs);
-        programs.filter(|program| Role::of(program.params()).is_none())
+        programs.filter(|program| ParamRole::of(program.params()).is_none())
     }
 }
 

@@ -24,7 +24,7 @@ use batt_arc::submission::{Guess, choose, score_now};
 use batt_arc::{Grid, LoadError, Score, Task};
 use batt_archive::Archive;
 use batt_dsl::OwnedValue;
-use batt_engine::{Compiled, Job, JobResult, Options, Sample, Values, evaluate};
+use batt_engine::{Compiled, EvalOptions, Job, JobResult, Sample, Values, evaluate};
 
 pub use batt_arc::submission::{
     ATTEMPTS, Attempts, Draft, Finding, Flaw, Submission, SubmissionScore, TaskScore,
@@ -150,10 +150,10 @@ impl Candidates {
             all.filter(|(_, candidates)| !candidates.is_empty())
         };
         let jobs: Vec<Job<'_>> = tasks().flat_map(|(task, all)| jobs(task, all)).collect();
-        let options = Options {
+        let options = EvalOptions {
             threads,
             values: Values::All,
-            ..Options::default()
+            ..EvalOptions::default()
         };
         let total = tasks().count();
         let mut summary = AnswerSummary::default();

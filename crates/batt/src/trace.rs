@@ -3,7 +3,8 @@
 use batt_arc::{Grid, Pair, PairRef, Task};
 use batt_dsl::{Limits, OwnedValue, Workspace};
 use batt_engine::{
-    Job, JobResult, Options, RunError, Sample, TracedStep, Values, Verdict, explain_step, run_job,
+    EvalOptions, Job, JobResult, RunError, Sample, TracedStep, Values, Verdict, explain_step,
+    run_job,
 };
 
 use crate::solvers::Solver;
@@ -75,10 +76,10 @@ impl Solver {
 
     /// Runs the solver and compares its value with the expected output.
     pub fn run_on(&self, input: &RunInput, limits: &Limits) -> JobResult {
-        let options = Options {
+        let options = EvalOptions {
             limits: *limits,
             values: Values::All,
-            ..Options::default()
+            ..EvalOptions::default()
         };
         run_job(&mut Workspace::new(), &input.job(self), &options)
     }

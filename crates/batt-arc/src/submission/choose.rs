@@ -50,8 +50,9 @@ pub struct Chosen {
     pub solves_demos: bool,
 }
 
-/// Returns the score of a solver on the demonstrations as they are now. The archived closeness counts if
-/// the archived demonstrations agree; otherwise the task has changed, and only the solved ones count.
+/// Returns the score of a solver on the demonstrations as they are now. The archived closeness
+/// counts if the archived demonstrations agree; otherwise the task has changed, and only the solved
+/// ones count.
 pub fn score_now(archived: &Score, demos_solved: usize, demos: usize) -> Score {
     let (demos_solved, demos) = (demos_solved as u32, demos as u32);
     let agrees = (archived.demos_solved, archived.demos) == (demos_solved, demos);

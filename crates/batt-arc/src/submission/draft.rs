@@ -158,8 +158,8 @@ impl Draft {
         &self.findings
     }
 
-    /// Returns all findings of the submission as answers to these tasks: first those of the file itself,
-    /// then tasks without answers, answers without a task, and wrong numbers of answers.
+    /// Returns all findings of the submission as answers to these tasks: first those of the file
+    /// itself, then tasks without answers, answers without a task, and wrong numbers of answers.
     pub fn check(&self, data: &Dataset) -> Vec<Finding> {
         let mut findings = self.findings.clone();
         let mut find = |id: &str, flaw| findings.push(self.finding(Some(id), None, None, flaw));
@@ -181,7 +181,8 @@ impl Draft {
         findings
     }
 
-    /// Returns whether the answers to a task are invalid as a whole. Their number is no finding then.
+    /// Returns whether the answers to a task are invalid as a whole. Their number is no finding
+    /// then.
     fn is_flawed(&self, id: &str) -> bool {
         let whole = |found: &&Finding| found.task.as_deref() == Some(id) && found.test.is_none();
         let flaws = self.findings.iter().filter(whole);

@@ -103,7 +103,7 @@ fn fill(archive: &mut Archive) {
         error.to_string().contains("sqlite: the disk is full"),
         "{error}"
     );
-    assert_in_order(&archive);
+    assert_in_order(archive);
     assert_eq!(archive.solver_count().unwrap() as u64, saved);
     let checkpoint = archive.checkpoint(run).unwrap();
     assert_eq!(checkpoint.map(|c| c.generation), saved.checked_sub(1));

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use batt_dsl::Limits;
-use batt_engine::device::{Device, DeviceOptions, Settings};
+use batt_engine::device::{Device, DeviceOptions, LaunchSettings};
 use batt_engine::{CompiledBatt, MegaOptions, Sample, mega_on};
 use batt_lang::Program;
 use batt_lang::card::Donor;
@@ -83,9 +83,9 @@ fn pass(
         compare: false,
         values: false,
         device: DeviceOptions {
-            settings: Settings {
+            settings: LaunchSettings {
                 values: false,
-                ..Settings::default()
+                ..LaunchSettings::default()
             },
             ..DeviceOptions::default()
         },

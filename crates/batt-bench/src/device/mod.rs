@@ -13,10 +13,8 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use batt::Devices;
 use batt_dsl::{Limits, Workspace};
-use batt_engine::device::{
-    DeviceOptions, DeviceReport, ScoreOptions, ScoredRun, Settings, score_table,
-};
-use batt_engine::{Compiled, Sample, input_grid};
+use batt_engine::device::{DeviceOptions, DeviceReport, LaunchSettings, ScoreOptions, score_table};
+use batt_engine::{Compiled, Judged, Sample, input_grid};
 use batt_lang::Program;
 use clap::Args;
 use serde_json::json;
@@ -223,10 +221,10 @@ impl Work<'_> {
         &self,
         devices: &mut Devices,
         ops: bool,
-    ) -> (Duration, Vec<ScoredRun>, Option<DeviceReport>) {
-        let settings = Settings {
+    ) -> (Duration, Vec<Judged>, Option<DeviceReport>) {
+        let settings = LaunchSettings {
             ops,
-            ..Settings::default()
+            ..LaunchSettings::default()
         };
         let options = ScoreOptions {
             limits: self.limits,
@@ -250,7 +248,7 @@ impl Work<'_> {
 
 impl DeviceBench {
     /// Compares what devices and cores made of the same runs.
-    fn compare(&mut self, programs: &[Program], expected: &[ScoredRun], found: &[ScoredRun]) {
+    fn compare(&mut self, programs: &[Program], expected: &[Judged], found: &[Judged]) {
         for (at, (expected, found)) in expected.iter().zip(found).enumerate() {
             if expected == found {
                 continue;

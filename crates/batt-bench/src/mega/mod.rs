@@ -8,7 +8,7 @@ pub mod targets;
 mod whereabouts;
 
 use anyhow::Result;
-use batt_engine::{MegaReport, Options, Verdict};
+use batt_engine::{EvalOptions, MegaReport, Verdict};
 use clap::Args;
 use serde_json::json;
 
@@ -152,7 +152,7 @@ fn measure(args: &MegaArgs) -> Result<Megabench> {
     let mutants = mutants(&donors, args.mutants, args.common.seed);
     add_mutants(&mut donors, &mutants);
     let samples = material.samples();
-    let (options, time) = (&Options::default(), args.common.time());
+    let (options, time) = (&EvalOptions::default(), args.common.time());
     let limits = &options.limits;
     let mut agreement = Agreement::default();
     let share = time / 5;

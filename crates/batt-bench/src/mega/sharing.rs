@@ -9,8 +9,8 @@ use std::time::Duration;
 use anyhow::Result;
 use batt_dsl::{Fault, Limits, Run, Workspace};
 use batt_engine::{
-    BattEntry, BattWorker, Compiled, CompiledBatt, Goal, Job, Options, Sample, StepCount, Verdict,
-    judge, run_job,
+    BattEntry, BattWorker, Compiled, CompiledBatt, EvalOptions, Goal, Job, Sample, StepCount,
+    Verdict, judge, run_job,
 };
 use batt_lang::Batt;
 use batt_lang::card::Donor;
@@ -69,7 +69,7 @@ impl Runner {
 pub fn plain(
     donors: &[Donor<'_>],
     samples: &[Sample<'_>],
-    options: &Options,
+    options: &EvalOptions,
     time: Duration,
     agreement: &mut Agreement,
 ) -> Result<Vec<Workload>> {

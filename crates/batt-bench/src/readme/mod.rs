@@ -141,7 +141,8 @@ pub fn main(args: &ReadmeArgs) -> Result<bool> {
 fn shown(value: &Json) -> String {
     match (value.as_u64(), value.as_f64()) {
         (Some(count), _) => grouped(count as usize),
-        (_, Some(number)) => format!("{number:.1}"),
+        (_, Some(number)) if number >= 1000.0 => grouped(number as usize),
+        (_, Some(number)) => format!("{number:.2}"),
         _ => value.to_string(),
     }
 }

@@ -9,7 +9,7 @@ use anyhow::Result;
 use batt::{Cancel, Devices};
 use batt_dsl::Limits;
 use batt_engine::device::{
-    Counts, DeviceOptions, DeviceReport, ScoreOptions, Settings, score_table,
+    Counts, DeviceOptions, DeviceReport, LaunchSettings, ScoreOptions, score_table,
 };
 use batt_engine::{Compiled, CompiledBatt, MegaOptions, Sample, mega_on};
 use batt_lang::SplitMix64;
@@ -265,9 +265,9 @@ impl Work<'_> {
 
     fn device(&self) -> DeviceOptions {
         DeviceOptions {
-            settings: Settings {
+            settings: LaunchSettings {
                 values: false,
-                ..Settings::default()
+                ..LaunchSettings::default()
             },
             verify: self.verify,
             ..DeviceOptions::default()

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use batt::Devices;
 use batt_dsl::{Limits, Workspace};
 use batt_engine::device::{
-    Counts, Device, DeviceOptions, DeviceReport, OpCount, ScoreOptions, ScoredRun, Settings,
+    Counts, Device, DeviceOpCount, DeviceOptions, DeviceReport, LaunchSettings, ScoreOptions,
     score_table,
 };
 use batt_engine::{
-    BattWorker, Compiled, CompiledBatt, Goal, Job, MegaOptions, MegaReport, Sample, StepCount,
-    mega_on, score_job,
+    BattWorker, Compiled, CompiledBatt, Goal, Job, Judged, MegaOptions, MegaReport, Sample,
+    StepCount, judge_job, mega_on,
 };
 use batt_lang::Batt;
 
@@ -213,10 +213,10 @@ impl<'h> Harness<'h> {
     }
 
     /// Calls and cycles of each primitive on the devices.
-    pub fn ops(&mut self, work: &Work<'_>) -> Vec<OpCount> {
-        let settings = Settings {
+    pub fn ops(&mut self, work: &Work<'_>) -> Vec<DeviceOpCount> {
+        let settings = LaunchSettings {
             ops: true,
-            ..Settings::default()
+            ..LaunchSettings::default()
         };
         let report = match work.subject {
             Subject::Programs(programs) => {
@@ -239,18 +239,18 @@ impl<'h> Harness<'h> {
         let stop = interrupt::stop();
         let report = match work.subject {
             Subject::Programs(programs) => {
-                let options = self.score_options(Settings::default());
+                let options = self.score_options(LaunchSettings::default());
                 let samples = &work.samples;
                 let (cores, _) = score_table(&mut [], programs, samples, &options, stop);
                 let (devices, report) =
                     score_table(self.devices, programs, samples, &options, stop);
                 if !interrupt::happened() {
-                    self.agreement.compare::<ScoredRun>(&cores, &devices);
+                    self.agreement.compare::<Judged>(&cores, &devices);
                 }
                 report.device
             }
             Subject::Batt { batt, .. } => {
-                let options = self.mega_options(true, work.batch, Settings::default());
+                let options = self.mega_options(true, work.batch, LaunchSettings::default());
                 let mut both = [const { Vec::<Vec<Entry>>::new() }; 2];
                 let mut report = None;
                 for (k, found) in both.iter_mut().enumerate() {
@@ -304,7 +304,7 @@ impl<'h> Harness<'h> {
         let none: &mut [Box<dyn Device>] = &mut [];
         match work.subject {
             Subject::Programs(programs) => {
-                let options = self.score_options(Settings::default());
+                let options = self.score_options(LaunchSettings::default());
                 let devices = if on_devices {
                     &mut self.devices[..]
                 } else {
@@ -318,7 +318,7 @@ impl<'h> Harness<'h> {
                 (elapsed, Parts::of(report.device.as_ref(), elapsed))
             }
             Subject::Batt { batt, values } => {
-                let options = self.mega_options(*values, work.batch, Settings::default());
+                let options = self.mega_options(*values, work.batch, LaunchSettings::default());
                 let devices = if on_devices {
                     &mut self.devices[..]
                 } else {
@@ -341,7 +341,7 @@ impl<'h> Harness<'h> {
         }
     }
 
-    fn score_options(&self, settings: Settings) -> ScoreOptions {
+    fn score_options(&self, settings: LaunchSettings) -> ScoreOptions {
         ScoreOptions {
             limits: self.limits,
             device: DeviceOptions {
@@ -356,7 +356,7 @@ impl<'h> Harness<'h> {
         &self,
         values: bool,
         batch_size: Option<NonZeroUsize>,
-        settings: Settings,
+        settings: LaunchSettings,
     ) -> MegaOptions {
         MegaOptions {
             limits: self.limits,
@@ -429,7 +429,7 @@ impl<'a> OneCore<'a> {
                         program,
                         sample: *sample,
                     };
-                    black_box(score_job(&mut self.workspace, &job, &self.limits));
+                    black_box(judge_job(&mut self.workspace, &job, &self.limits));
                 }
             }
             Subject::Batt { batt, .. } => {

@@ -225,7 +225,7 @@ fn repeated(times: usize) -> String {
 #[cfg(test)]
 mod tests {
     use batt_dsl::{Limits, Workspace};
-    use batt_engine::{Job, score_job};
+    use batt_engine::{Job, judge_job};
 
     use super::*;
     use crate::material::Material;
@@ -256,7 +256,7 @@ mod tests {
             for program in programs {
                 for sample in corpus.samples() {
                     let job = Job { program, sample };
-                    let score = score_job(&mut workspace, &job, &Limits::default());
+                    let score = judge_job(&mut workspace, &job, &Limits::default());
                     values += usize::from(score.hash.is_some());
                     runs += 1;
                 }

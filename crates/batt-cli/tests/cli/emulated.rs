@@ -48,23 +48,24 @@ fn mega_is_the_same() {
         let args = [&["mega", "b.py", "--tasks", "tasks"], more].concat();
         folder.batt(&args).code(0)
     };
-    let plain = mega(&["--full", "--output", "cpu.jsonl", "--device", "cpu"]);
-    let ended = mega(&[
-        "--full",
-        "--output",
-        "dev.jsonl",
-        "--device",
-        "emulated",
-        "--verify",
-    ])
-    .err("on a device: ")
-    .err(" samples/s")
-    .err(" s computing, ")
-    .err(" back in ")
-    .err("done again on the processor, 0 differ");
-    assert_eq!(ended.stdout, plain.stdout);
-    assert_eq!(folder.read("dev.jsonl"), folder.read("cpu.jsonl"));
+    for form in [&[][..], &["--full"]] {
+        let written = |device: &[&str]| {
+            let ended = mega(&[&["--output", "r.jsonl"], form, device].concat());
+            (ended, folder.read("r.jsonl"))
+        };
+        let (plain, expected) = written(&["--device", "cpu"]);
+        let (ended, results) = written(&["--device", "emulated", "--verify"]);
+        assert_eq!(ended.stdout, plain.stdout);
+        assert_eq!(results, expected);
+        ended
+            .err("on a device: ")
+            .err(" samples/s")
+            .err(" s computing, ")
+            .err(" back in ")
+            .err("done again on the processor, 0 differ");
+    }
     // Without results on disk only verdicts come back.
+    let plain = mega(&["--device", "cpu"]);
     let ended = mega(&["--device", "emulated", "--verify=0.5"]);
     assert_eq!(ended.stdout, plain.stdout);
     let ended = mega(&["--device", "emulated", "--json"]);
@@ -116,7 +117,7 @@ fn limits_that_a_device_can_keep_or_not() {
         folder.batt(&[&args[..], &["--max-steps", steps]].concat())
     };
     mega("100000").code(0).err("on a device: 5 of 5 runs");
-    mega("1000").code(0).err("the processor runs everything");
+    mega("1000").code(0).err("the CPU runs everything");
 }
 
 #[test]
@@ -164,8 +165,9 @@ fn a_device_that_fails_changes_nothing() {
     let folder = folder();
     let args = ["mega", "b.py", "--tasks", "tasks", "--device", "cpu"];
     let plain = folder
-        .batt(&[&args[..], &["--full", "--output", "cpu.jsonl"]].concat())
+        .batt(&[&args[..], &["--full", "--output", "r.jsonl"]].concat())
         .code(0);
+    let expected = folder.read("r.jsonl");
     // All runs are in one batch of several launches: from the second on, the fault comes in the middle of it.
     for (faults, words) in [
         ("memory@0", "the device has no room"),
@@ -183,7 +185,7 @@ fn a_device_that_fails_changes_nothing() {
         ("short@0", "another number of results"),
         ("short@1", "another number of results"),
     ] {
-        let ended = mega_with(&folder, faults, &["--full", "--output", "dev.jsonl"])
+        let ended = mega_with(&folder, faults, &["--full", "--output", "r.jsonl"])
             .code(0)
             .err(words)
             .err("the processor did those runs")
@@ -191,8 +193,8 @@ fn a_device_that_fails_changes_nothing() {
         let lost = faults.starts_with("lost") || faults.starts_with("timeout");
         assert_eq!(ended.stderr.contains("not used any more"), lost, "{faults}");
         assert_eq!(ended.stdout, plain.stdout, "{faults}");
-        assert_eq!(folder.read("dev.jsonl"), folder.read("cpu.jsonl"));
-        std::fs::remove_file(folder.path("dev.jsonl")).unwrap();
+        assert_eq!(folder.read("r.jsonl"), expected);
+        std::fs::remove_file(folder.path("r.jsonl")).unwrap();
     }
     // A fault that never comes is none.
     mega_with(&folder, "lost@99", &["--verify"])
@@ -210,15 +212,16 @@ fn nonsense_from_a_device_changes_nothing() {
         let summary: Value = serde_json::from_str(&ended.stdout).unwrap();
         summary["steps"].clone()
     };
-    let expected = steps(&cpu(&["--full", "--output", "cpu.jsonl", "--json"]));
+    let expected = steps(&cpu(&["--full", "--output", "r.jsonl", "--json"]));
+    let results = folder.read("r.jsonl");
     for faults in ["garbage@0", "garbage@1", "garbage@0,garbage@1,garbage@2"] {
-        let more = ["--full", "--output", "dev.jsonl", "--json"];
+        let more = ["--full", "--output", "r.jsonl", "--json"];
         let ended = mega_with(&folder, faults, &more)
             .code(0)
             .err("it wrote less than it says");
         assert_eq!(steps(&ended), expected);
-        assert_eq!(folder.read("dev.jsonl"), folder.read("cpu.jsonl"));
-        std::fs::remove_file(folder.path("dev.jsonl")).unwrap();
+        assert_eq!(folder.read("r.jsonl"), results);
+        std::fs::remove_file(folder.path("r.jsonl")).unwrap();
     }
 }
 

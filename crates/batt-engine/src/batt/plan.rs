@@ -1,14 +1,14 @@
-//! What a batt does, solver by solver, for every entry.
+//! The plan of a batt: what it computes, solver by solver, for each entry.
 //!
-//! Entries are the outputs, the scores, and the *comparisons*: the scores once more, as they are when `C` is the expected grid. Steps
-//! that do not depend on `C` are the same for both; those that do have [twins](Twins).
+//! Entries are the outputs, the scores, and the *comparisons*: the scores once more, with the expected grid as `C`. Scores and
+//! comparisons share the steps that do not depend on `C`; the other steps have [twins](Twins).
 
 use std::collections::HashMap;
 
 use batt_lang::{Batt, Operand};
 
 use super::twins::Twins;
-use crate::compile::{CONSTANT, Instruction, Source, Steps};
+use crate::lower::{CONSTANT, Instruction, Source, Steps};
 
 /// The plan of a batt.
 pub(crate) struct Plan {
@@ -21,23 +21,23 @@ pub(crate) struct Plan {
     pub values: Vec<Source>,
     /// The steps of each entry, in the order of the batt.
     pub steps_of_entry: Lists,
-    /// For each entry the one that its solver pays for before it, if that has steps that are not its own; else itself.
+    /// For each entry the first entry of its solver, if that has steps that this entry does not need; else the entry itself.
     pub leads: Vec<u32>,
 }
 
 /// One solver of a batt, with the differs that look at its candidate.
 pub(crate) struct Solver {
-    /// What it does for each of its entries, one after the other. Comparisons come last.
+    /// Its entries with the work for each, in order. Comparisons come last.
     pub parts: Vec<Part>,
-    /// How many of them are for its candidate and scores.
+    /// The number of parts for its candidate and scores.
     pub solving: usize,
     /// The slots of the inputs and literals that it uses. Their values come first in the slots of its own.
     pub given: Vec<u32>,
-    /// Values it has room for: those given, and those of its steps.
+    /// The number of values it has room for: those given, and those of its steps.
     pub slots: usize,
 }
 
-/// What a solver does for an entry, after what it has done for the entries before.
+/// What a solver does for an entry, after its work for the entries before.
 pub(crate) struct Part {
     pub entry: u32,
     pub work: Vec<Work>,
@@ -91,7 +91,7 @@ impl Plan {
     }
 }
 
-/// For each step, do several solvers need it?
+/// Returns for each step whether several solvers need it.
 fn shared_steps(solvers: &[Vec<u32>], steps_of_entry: &Lists, count: usize) -> Vec<bool> {
     let mut first_solver = vec![u32::MAX; count];
     let mut shared = vec![false; count];
@@ -124,7 +124,7 @@ fn leads(solvers: &[Vec<u32>], steps_of_entry: &Lists) -> Vec<u32> {
 }
 
 impl Solver {
-    /// All parts, or those without comparisons.
+    /// Returns all parts, or those without comparisons.
     pub fn parts(&self, compares: bool) -> &[Part] {
         match compares {
             true => &self.parts,
@@ -132,7 +132,7 @@ impl Solver {
         }
     }
 
-    /// Plans what to do for some entries. Those from `solved` on are comparisons.
+    /// Plans the work for some entries. Those from `solved` on are comparisons.
     fn new(
         entries: &[u32],
         steps: &Steps,
@@ -214,9 +214,9 @@ impl Solver {
     }
 }
 
-/// The entries solver by solver: a candidate, then the differs that look at it. The text has their steps in turns, one of
-/// each solver, but a value that is used soon after it is made is still in the cache. What is said about the input itself is
-/// nobody's: each of those scores stands alone. In the end come the comparisons.
+/// Groups the entries by solver: a candidate, then the scores of the differs that look at it, then the comparisons. The text
+/// interleaves the steps of all solvers, but a value that is used soon after it is made is still in the cache. A score
+/// of the input itself belongs to no solver, and is a group of its own.
 fn grouped(batt: &Batt) -> Vec<Vec<u32>> {
     let outputs = batt.outputs.iter();
     let outputs = outputs.map(|o| (o.after, 0, Some(o.donor.as_str())));
@@ -245,13 +245,13 @@ fn grouped(batt: &Batt) -> Vec<Vec<u32>> {
     solvers
 }
 
-/// The values of the entries: the outputs, then the scores.
+/// Returns the values of the entries: the outputs, then the scores.
 pub(super) fn entry_values(batt: &Batt) -> impl Iterator<Item = &Operand> + Clone {
     let outputs = batt.outputs.iter().map(|output| &output.value);
     outputs.chain(batt.scores.iter().map(|score| &score.value))
 }
 
-/// A set of parts of a solver. There are seldom more than a few, and everybody asks at every step, so the first ones are bits.
+/// A set of parts of a solver. There are seldom many, and every step asks for them, so the first 64 are bits of one word.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PartSet {
     first: u64,
@@ -270,7 +270,7 @@ impl PartSet {
         }
     }
 
-    /// Takes parts out.
+    /// Removes parts.
     pub fn remove_all(&mut self, parts: &PartSet) {
         self.first &= !parts.first;
         for (mine, theirs) in self.more.iter_mut().zip(&parts.more) {
@@ -278,7 +278,7 @@ impl PartSet {
         }
     }
 
-    /// Is any part in both?
+    /// Returns whether some part is in both sets.
     #[inline]
     pub fn intersects(&self, other: &PartSet) -> bool {
         let more = || self.more.iter().zip(&other.more).any(|(a, b)| a & b != 0);
@@ -289,7 +289,7 @@ impl PartSet {
         self.first == 0 && self.more.iter().all(|&bits| bits == 0)
     }
 
-    /// The parts in their order.
+    /// Returns the parts in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = usize> {
         let words = std::iter::once(&self.first).chain(&self.more);
         words.enumerate().flat_map(|(at, &bits)| {
@@ -307,7 +307,7 @@ impl FromIterator<usize> for PartSet {
     }
 }
 
-/// Lists of numbers, one after the other in one piece of memory.
+/// Lists of numbers, one after the other in one allocation.
 pub(crate) struct Lists {
     pub starts: Vec<u32>,
     pub numbers: Vec<u32>,

@@ -29,8 +29,8 @@ fn texts(batt: &CompiledBatt, sample: &Sample<'_>, goal: Goal, limits: &Limits) 
     batt.run(&mut worker, sample, goal, limits, &mut [], text)
 }
 
-/// Runs a batt as a whole and each of its solvers alone, within so many steps, with and without comparing. Gives how many entries
-/// reached the limit.
+/// Runs a batt as a whole and each of its solvers alone, within `steps` steps, with and without comparing. Returns how many
+/// entries reached the limit.
 fn limited_alike(batt: &CompiledBatt, sample: &Sample<'_>, steps: u64) -> usize {
     let limits = Limits {
         steps,
@@ -76,10 +76,10 @@ fn with_differs() -> CompiledBatt {
     CompiledBatt::new(&batt.expect("one dialect").batt)
 }
 
-/// What a solver may do does not depend on who else is in the batt, and has found out something about what they share, nor on
+/// The limits of a solver do not depend on the other solvers of the batt, which may cache facts about shared values, nor on
 /// whether it compares.
 #[test]
-fn whoever_comes_first_pays_no_more() {
+fn the_first_solver_pays_no_more_than_the_others() {
     let batt = with_differs();
     let tasks = corpus::tasks();
     let mut limited = 0;
@@ -91,7 +91,7 @@ fn whoever_comes_first_pays_no_more() {
     assert!(limited > 1000, "{limited}");
 }
 
-/// To compare is to run the scores with the expected grid as `C`.
+/// Comparisons are the scores with the expected grid as `C`.
 #[test]
 fn comparisons_are_scores_with_another_c() {
     let batt = with_differs();
@@ -131,7 +131,7 @@ fn comparisons_are_scores_with_another_c() {
 
 /// The same where a candidate looks at `C`.
 #[test]
-fn a_candidate_that_compares() {
+fn a_candidate_may_look_at_c() {
     let text = "def batt(task_id, S, I, C, log_path):\n    s = []\n    o = []\n    t1 = hmirror(I)\n    t2 = cover(C, t1)\n    \
                 t3 = hmirror(t1)\n    t4 = vconcat(t2, t3)\n    o.append((4, False, 'a', t4))\n    t5 = asobject(t3)\n    \
                 t6 = order(t5, first)\n    s.append((6, 'a', 'd', t6))\n    t7 = equality(t4, C)\n    \
@@ -147,10 +147,10 @@ fn a_candidate_that_compares() {
     assert!(limited > 100, "{limited}");
 }
 
-/// The same for what is shared and made from what is shared: here the order of all locations, for which one solver asks by
-/// itself and two by a step that they share.
+/// The same for facts about shared values that other shared values need: here the order of all locations, which one solver
+/// needs in a step of its own and two in a step that they share.
 #[test]
-fn nor_does_what_is_shared_cost_more() {
+fn facts_about_shared_values_cost_no_solver_more() {
     let text = "def batt(task_id, S, I, C, log_path):\n    s = []\n    o = []\n    t1 = asindices(I)\n    \
                 t2 = totuple(t1)\n    o.append((2, False, 'a', t2))\n    t3 = first(t1)\n    \
                 o.append((3, False, 'b', t3))\n    t4 = double(t3)\n    o.append((4, False, 'c', t4))\n    \
@@ -166,7 +166,8 @@ fn nor_does_what_is_shared_cost_more() {
     assert!(limited > 100, "{limited}");
 }
 
-/// A solver fails where it would alone, although others have come to a step that fails, too, and that it would come to later.
+/// A solver fails at the step at which it would fail alone, even if another solver has reached a later step of it that
+/// fails as well.
 #[test]
 fn a_solver_fails_in_its_own_turn() {
     let text = "def batt(task_id, S, I, C, log_path):\n    s = []\n    o = []\n    t1 = size(I)\n    \
@@ -198,12 +199,12 @@ fn a_solver_fails_in_its_own_turn() {
         None,
     ];
     assert_eq!(found, in_turn);
-    // Nobody comes to the fourth and fifth.
+    // The fourth and fifth step are not executed.
     let executed: Vec<u64> = counts.iter().map(|count| count.executed).collect();
     assert_eq!(executed, [1, 1, 1, 0, 0, 1]);
 }
 
-/// More entries than there are bits in a word.
+/// A solver may have more entries than a word has bits.
 #[test]
 fn a_solver_with_many_differs() {
     const COUNT: usize = 150;
@@ -233,14 +234,14 @@ fn a_solver_with_many_differs() {
     );
     assert_eq!(found.len(), 1 + 2 * COUNT);
     let failed: Vec<bool> = found[1..].iter().map(|t| t.contains("Type")).collect();
-    // Nothing has no size; the expected grid has one.
+    // `None` has no size; the expected grid has one.
     let expected = (0..2 * COUNT).map(|k| k % 3 == 1 || (k % 3 == 2 && k < COUNT));
     assert_eq!(failed, expected.collect::<Vec<_>>());
     assert_eq!(found[1], "false");
 }
 
 #[test]
-fn sets_of_parts() {
+fn a_set_of_parts_may_be_larger_than_a_word() {
     let mut set = PartSet::default();
     assert!(set.is_empty());
     for part in [3, 64, 200] {

@@ -1,22 +1,22 @@
-//! Steps once more, on another parameter.
+//! Twins: steps once more, with another parameter.
 
 use std::collections::HashMap;
 
-use crate::compile::{CONSTANT, Source, Steps};
+use crate::lower::{CONSTANT, Source, Steps};
 
-/// The twins of those steps that depend on a parameter: they do the same with one more parameter instead. They come behind
+/// The twins of the steps that depend on a parameter: they do the same with a new parameter in its place. Twins come after
 /// all other steps.
 pub(crate) struct Twins {
-    /// The step that each is the twin of.
+    /// The original of each twin.
     pub of: Vec<u32>,
-    /// From slot to slot, that of the parameter included.
+    /// The slot of the twin for each slot that has one; the new parameter is the twin of the old one.
     slots: HashMap<u32, u32>,
     /// The slot of the first step.
     first: u32,
 }
 
 impl Twins {
-    /// Adds the new parameter, behind all others, and the twins. `values` are changed to where they are found then.
+    /// Adds the new parameter, after all others, and the twins. Corrects `values` to where they are then.
     pub fn add(steps: &mut Steps, param: u32, values: &mut [Source]) -> Twins {
         let new = steps.params as u32;
         let make_room = |source: &mut Source| {
@@ -53,7 +53,7 @@ impl Twins {
         twins
     }
 
-    /// The twin of a step, or the step itself if it has none.
+    /// Returns the twin of a step, or the step itself if it has none.
     pub fn step(&self, step: u32) -> u32 {
         match self.slots.get(&(self.first + step)) {
             Some(slot) => slot - self.first,
@@ -61,7 +61,7 @@ impl Twins {
         }
     }
 
-    /// Where a value is that depends on the new parameter instead.
+    /// Returns where the twin of a value is.
     pub fn value(&self, value: Source) -> Source {
         match self.slots.get(&value.slot) {
             Some(&slot) => Source { slot, ..value },

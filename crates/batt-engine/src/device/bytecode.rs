@@ -10,7 +10,8 @@ use batt_dsl::{Dialect, Fault, Limits, Literal, Workspace};
 
 use super::piece::Piece;
 use super::wire::{self, kind, pair_word};
-use crate::compile::{CONSTANT, Compiled, Constant, Instruction, Source, Steps};
+use crate::compile::Compiled;
+use crate::lower::{CONSTANT, Constant, Instruction, Source, Steps};
 
 /// Words before the literals.
 const HEADER: usize = 16;

@@ -18,15 +18,15 @@ use std::thread;
 use super::backend::{Device, DeviceError};
 use super::bytecode::{ProgramAt, Programs};
 use super::inputs::{Inputs, SampleAt, Shape, Shapes};
-use super::launch::{Done, Finished, JobAt, Launcher, Settings};
+use super::launch::{Done, Finished, JobAt, LaunchSettings, Launcher};
 use super::piece::{Numbers, Piece};
-use super::report::{DeviceUsage, OpCount, op_counts};
+use super::report::{DeviceOpCount, DeviceUsage, op_counts};
 use super::results::Reason;
 use super::wire::NOTHING;
 use crate::batt::CompiledBatt;
 use crate::cancel::Cancel;
 use crate::sample::Sample;
-use crate::schedule::Schedule;
+use crate::schedule::{Delivered, Schedule, Team};
 
 /// What is to be run.
 pub(crate) struct Load<'a> {
@@ -215,7 +215,7 @@ impl Chunk {
 /// The queue between feeders and workers.
 pub(crate) struct Feed<'a> {
     load: Load<'a>,
-    settings: Settings,
+    settings: LaunchSettings,
     chunks: Vec<Range<usize>>,
     kept: OnceLock<Sent>,
     state: Mutex<State>,
@@ -246,7 +246,7 @@ impl<'a> Feed<'a> {
     /// A feed for some devices, in chunks of a size.
     pub fn new(
         load: Load<'a>,
-        settings: Settings,
+        settings: LaunchSettings,
         devices: usize,
         chunk: Option<usize>,
     ) -> Feed<'a> {
@@ -310,9 +310,10 @@ impl<'a> Feed<'a> {
     }
 
     /// A worker's view of the feed.
-    fn reader(&self) -> Reader<'_, 'a> {
+    fn reader<'f>(&'f self, stop: &'f Cancel) -> Reader<'f, 'a> {
         Reader {
             feed: self,
+            stop,
             range: 0..0,
             number: 0,
             taken: Taken(None),
@@ -347,7 +348,7 @@ impl<'a> Feed<'a> {
     }
 
     /// What each primitive did, if that was counted.
-    pub fn op_counts(&self) -> Vec<OpCount> {
+    pub fn op_counts(&self) -> Vec<DeviceOpCount> {
         op_counts(&self.lock().counters)
     }
 
@@ -552,19 +553,19 @@ pub(crate) fn run_fed<T: Send, W: FnMut(usize, Option<&Taken>) -> T>(
     stop: &Cancel,
     worker: impl Fn() -> W + Sync,
     sink: impl FnMut(usize, T),
-) -> usize {
+) -> Delivered {
+    let team = Team::new(stop);
     thread::scope(|scope| {
         let _end = feed.map(EndOfFeed);
         if let Some(feed) = feed {
             for device in devices {
-                thread::Builder::new()
-                    .name("batt-feeder".into())
-                    .spawn_scoped(scope, || feed.work(device.as_mut()))
-                    .expect("the system gives us a thread");
+                if !team.start(scope, "batt-feeder", || feed.work(device.as_mut())) {
+                    feed.lock().alive -= 1;
+                }
             }
         }
         let fed = || {
-            let mut reader = feed.map(Feed::reader);
+            let mut reader = feed.map(|feed| feed.reader(stop));
             let mut work = worker();
             move |at: usize| {
                 let taken = reader.as_mut().map(|reader| reader.wait(at));
@@ -593,6 +594,7 @@ impl Taken {
 /// A worker's view of the feed.
 struct Reader<'f, 'a> {
     feed: &'f Feed<'a>,
+    stop: &'f Cancel,
     /// The chunk of the last run: the next one is mostly in the same.
     range: Range<usize>,
     number: usize,
@@ -616,7 +618,7 @@ impl Reader<'_, '_> {
             if let Some(chunk) = state.done.get(&number) {
                 break Some(Arc::clone(chunk));
             }
-            if state.alive == 0 {
+            if state.alive == 0 || state.ended {
                 break None;
             }
             state = feed.wait(state);
@@ -635,7 +637,17 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Ends a feed when whoever reads it is done, or goes down.
+/// A worker that ends early leaves runs of chunks that are not used up: no device may go on then, and the other workers
+/// must not wait for one that does.
+impl Drop for Reader<'_, '_> {
+    fn drop(&mut self) {
+        if thread::panicking() || self.stop.is_cancelled() {
+            self.feed.end();
+        }
+    }
+}
+
+/// Ends a feed when all workers have ended.
 struct EndOfFeed<'f, 'a>(&'f Feed<'a>);
 
 impl Drop for EndOfFeed<'_, '_> {

@@ -7,7 +7,7 @@ use batt_dsl::{Dialect, Outcome, OwnedValue, Workspace};
 
 use super::bytecode::next_id;
 use super::wire::{self, NOTHING};
-use crate::sample::{Role, Sample};
+use crate::sample::{ParamRole, Sample};
 
 /// Inputs for the device, one after the other.
 pub struct Inputs {
@@ -17,7 +17,7 @@ pub struct Inputs {
 
 /// What a parameter of a program is given of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Param {
+pub enum JobParam {
     /// The demonstrations.
     Demos,
     /// The input grid.
@@ -28,13 +28,13 @@ pub enum Param {
     Nothing,
 }
 
-impl From<Role> for Param {
+impl From<ParamRole> for JobParam {
     /// What a program is given while it solves.
-    fn from(role: Role) -> Param {
+    fn from(role: ParamRole) -> JobParam {
         match role {
-            Role::Samples => Param::Demos,
-            Role::Input => Param::Input,
-            Role::Comparison => Param::Nothing,
+            ParamRole::Samples => JobParam::Demos,
+            ParamRole::Input => JobParam::Input,
+            ParamRole::Comparison => JobParam::Nothing,
         }
     }
 }
@@ -42,8 +42,8 @@ impl From<Role> for Param {
 /// The lists of parameters that the programs of a batch take. Every sample has all of them.
 #[derive(Clone, Debug, Default)]
 pub struct Shapes {
-    params: Vec<Param>,
-    known: HashMap<Vec<Param>, Shape>,
+    params: Vec<JobParam>,
+    known: HashMap<Vec<JobParam>, Shape>,
 }
 
 /// A list of parameters among the others.
@@ -52,7 +52,7 @@ pub struct Shape(u32);
 
 impl Shapes {
     /// The list of these parameters.
-    pub fn add(&mut self, params: &[Param]) -> Shape {
+    pub fn add(&mut self, params: &[JobParam]) -> Shape {
         if let Some(shape) = self.known.get(params) {
             return *shape;
         }
@@ -111,7 +111,7 @@ impl Inputs {
         shapes: &Shapes,
     ) -> Vec<SampleAt> {
         let mut known: HashMap<*const [Pair], u32> = HashMap::new();
-        let wanted = shapes.params.contains(&Param::Demos);
+        let wanted = shapes.params.contains(&JobParam::Demos);
         let mut places = Vec::new();
         for sample in samples {
             let demos = match wanted {
@@ -122,11 +122,11 @@ impl Inputs {
             };
             let input = self.push_grid(sample.input);
             let expected = sample.expected.map_or(NOTHING, |grid| self.push_grid(grid));
-            let place = |param: &Param| match param {
-                Param::Demos => demos,
-                Param::Input => input,
-                Param::Expected => expected,
-                Param::Nothing => NOTHING,
+            let place = |param: &JobParam| match param {
+                JobParam::Demos => demos,
+                JobParam::Input => input,
+                JobParam::Expected => expected,
+                JobParam::Nothing => NOTHING,
             };
             let lists: Vec<u32> = shapes.params.iter().map(place).collect();
             places.push(SampleAt {
@@ -209,9 +209,9 @@ mod tests {
             expected,
         };
         let mut shapes = Shapes::default();
-        let alone = shapes.add(&[Param::Input]);
-        let compare = shapes.add(&[Param::Demos, Param::Input, Param::Expected]);
-        assert_eq!(shapes.add(&[Param::Input]), alone);
+        let alone = shapes.add(&[JobParam::Input]);
+        let compare = shapes.add(&[JobParam::Demos, JobParam::Input, JobParam::Expected]);
+        assert_eq!(shapes.add(&[JobParam::Input]), alone);
         let mut inputs = Inputs::new();
         let expected = grid(5);
         let samples = [sample(None), sample(Some(&expected))];
@@ -243,7 +243,7 @@ mod tests {
             expected: None,
         };
         let mut shapes = Shapes::default();
-        shapes.add(&[Param::Nothing, Param::Input]);
+        shapes.add(&[JobParam::Nothing, JobParam::Input]);
         let mut inputs = Inputs::new();
         let before = inputs.id();
         inputs.push_samples(&[sample], &shapes);

@@ -21,7 +21,7 @@ const LEAVE_FROM: u32 = 16;
 
 /// What one run may do on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct LaunchSettings {
     /// Work, counted about as the CPU counts its steps. What takes longer is done sooner by a core than by a warp, which the
     /// others wait for.
     pub fuel: u64,
@@ -50,16 +50,16 @@ const FUEL: u64 = 20_000;
 /// With less fuel than this hardly any program is finished.
 const LEAST_FUEL: u64 = 500;
 
-impl Settings {
+impl LaunchSettings {
     /// The same for a program that the CPU has these limits for: at most as much fuel, and so little that what is finished on a
     /// device is within the limits here. `None`: a device cannot be used.
-    pub fn within(self, limits: &Limits) -> Option<Settings> {
+    pub fn within(self, limits: &Limits) -> Option<LaunchSettings> {
         let default = Limits::default();
         let all = limits.steps / STEPS_PER_FUEL;
         let fuel = self.fuel.min(all);
         let enough = fuel >= LEAST_FUEL.min(self.fuel);
         let allowed = enough && limits.size >= default.size && limits.memory >= default.memory;
-        allowed.then_some(Settings {
+        allowed.then_some(LaunchSettings {
             fuel,
             work: self.work.min(all - fuel),
             ..self
@@ -67,9 +67,9 @@ impl Settings {
     }
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
+impl Default for LaunchSettings {
+    fn default() -> LaunchSettings {
+        LaunchSettings {
             fuel: FUEL,
             work: Limits::default().steps / STEPS_PER_FUEL - FUEL,
             arena_bytes: 2 << 20,
@@ -208,7 +208,7 @@ impl Done {
 /// Launches batches, and learns from them: how much room output takes, and whether order matters.
 #[derive(Clone)]
 pub struct Launcher {
-    settings: Settings,
+    settings: LaunchSettings,
     /// Words that a job wrote on average, as far as known.
     words_per_job: usize,
     /// Launches until the next look at how many jobs need an exact launch; none are made without order until then.
@@ -283,7 +283,7 @@ fn needs_room(reason: Reason) -> bool {
 
 impl Launcher {
     /// A launcher that knows nothing yet but how many entries a job has.
-    pub fn new(settings: Settings, entries: usize) -> Launcher {
+    pub fn new(settings: LaunchSettings, entries: usize) -> Launcher {
         let words = match settings.values {
             true => WORDS_OF_ENTRY + WORDS_OF_VALUE,
             false => WORDS_OF_ENTRY,
@@ -544,7 +544,7 @@ mod tests {
                 return Err(DeviceError::Launch("as told".into()));
             }
             let exact = batch.flags & EXACT != 0;
-            let large = batch.arena_bytes == Settings::default().large_arena_bytes;
+            let large = batch.arena_bytes == LaunchSettings::default().large_arena_bytes;
             let result = |job: &[u32]| match job[1] {
                 1 | 3 if !exact => [1, 0, 0, 0],
                 2 | 3 if !large => [3, 0, 0, 0],
@@ -576,7 +576,7 @@ mod tests {
     #[test]
     fn jobs_are_launched_again_until_nothing_helps() {
         let mut device = Picky::default();
-        let mut launcher = Launcher::new(Settings::default(), 1);
+        let mut launcher = Launcher::new(LaunchSettings::default(), 1);
         let done = run(&mut launcher, &mut device, &[0, 1, 2, 3, 4, 0, 0]);
         let (first, exact) = (Ok(LaunchPass::First), Ok(LaunchPass::Exact));
         let missing = Err(Reason::Missing);
@@ -590,7 +590,7 @@ mod tests {
     #[test]
     fn what_no_other_launch_changes_is_told_after_the_first() {
         let mut device = Picky::default();
-        let mut launcher = Launcher::new(Settings::default(), 1);
+        let mut launcher = Launcher::new(LaunchSettings::default(), 1);
         let (programs, inputs) = (Programs::new(), Inputs::new());
         let job = |params| JobAt::new(ProgramAt { offset: 0 }, params);
         let jobs = [0, 1, 2, 3, 4].map(job);
@@ -613,7 +613,7 @@ mod tests {
             fails: vec![2],
             ..Picky::default()
         };
-        let mut launcher = Launcher::new(Settings::default(), 1);
+        let mut launcher = Launcher::new(LaunchSettings::default(), 1);
         let done = run(&mut launcher, &mut device, &[0, 1, 2]);
         let left = [Err(Reason::Order), Err(Reason::Arena)];
         assert_eq!(ends(&done), [Ok(LaunchPass::First), left[0], left[1]]);
@@ -624,7 +624,7 @@ mod tests {
     #[test]
     fn where_order_mostly_matters_launches_begin_exactly() {
         let mut device = Picky::default();
-        let mut launcher = Launcher::new(Settings::default(), 1);
+        let mut launcher = Launcher::new(LaunchSettings::default(), 1);
         run(&mut launcher, &mut device, &[1, 1, 0]);
         assert_eq!(device.seen.len(), 2);
         // For a while; then it is found out again.

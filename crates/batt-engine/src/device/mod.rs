@@ -25,17 +25,16 @@ pub mod wire;
 pub use backend::{Batch, Device, DeviceError, Launch, Launched, Times};
 pub use bytecode::{BytecodeError, ProgramAt, Programs};
 pub use feed::PieceAt;
-pub use inputs::{Inputs, Param, SampleAt, Shape, Shapes};
-pub use launch::{Done, Finished, JobAt, LaunchPass, Launcher, STEPS_PER_FUEL, Settings};
-pub use report::{Counts, DeviceReport, DeviceUsage, Mismatch, OpCount};
-pub use results::{Entry, Reason, entries, only_entry};
+pub use inputs::{Inputs, JobParam, SampleAt, Shape, Shapes};
+pub use launch::{Done, Finished, JobAt, LaunchPass, LaunchSettings, Launcher, STEPS_PER_FUEL};
+pub use report::{Counts, DeviceOpCount, DeviceReport, DeviceUsage, Mismatch};
+pub use results::{DeviceEntry, Reason, entries, only_entry};
 pub use score::{
-    Encoder, Prepared, ScoreOptions, ScoreReport, ScoredRun, Scores, Searcher, Sheaf, Shipment,
-    score_table,
+    EncodedPrograms, Encoder, Prepared, ScoreOptions, ScoreReport, SearchBatch, SearchScores,
+    Searcher, score_table,
 };
 
 pub(crate) use feed::{Feed, Load, Runs, Subject, Taken, run_fed};
-pub(crate) use piece::Piece;
 pub(crate) use replay::{Replay, RunThere, Tally};
 pub(crate) use solo::{Found, Solo};
 pub(crate) use verify::{Seen, Verify};
@@ -47,16 +46,16 @@ use batt_dsl::Limits;
 /// How devices are used.
 #[derive(Clone, Debug, Default)]
 pub struct DeviceOptions {
-    /// What one run may do there.
-    pub settings: Settings,
-    /// Runs in a chunk; `None` to choose it from how many there are.
+    /// What one run may do on a device.
+    pub settings: LaunchSettings,
+    /// Runs in a chunk; `None` to choose it from the number of runs.
     pub chunk: Option<NonZeroUsize>,
-    /// The share of finished runs that the CPU does again, to compare; 0 for none.
+    /// The share of finished runs that the CPU does again, to compare them; 0 for none.
     pub verify: f64,
 }
 
 impl DeviceOptions {
-    /// Can a device keep these limits?
+    /// Returns whether a device can keep these limits.
     pub fn keep(&self, limits: &Limits) -> bool {
         self.settings.within(limits).is_some()
     }

@@ -9,7 +9,7 @@ use batt_dsl::Dialect;
 use batt_lang::OnError;
 
 use crate::batt::{CompiledBatt, Lists, Plan, Solver};
-use crate::compile::{Source, Steps};
+use crate::lower::{Source, Steps};
 
 /// A solver of a batt, with its differs.
 pub(crate) struct Piece {

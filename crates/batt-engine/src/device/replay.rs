@@ -5,12 +5,12 @@ use batt_dsl::{Limits, Run, Value};
 use super::feed::{PieceAt, Taken};
 use super::launch::LaunchPass;
 use super::report::Counts;
-use super::results::{Entry, Reason, StepMark, entries, step_mark};
+use super::results::{DeviceEntry, Reason, StepMark, entries, step_mark};
 use super::verify::Seen;
 use super::wire::{self, WireError};
 use crate::batt::{BattEntry, BattWorker, CompiledBatt, Goal, StepCount};
-use crate::compile::RunError;
 use crate::evaluate::judge;
+use crate::interpret::RunError;
 use crate::sample::Sample;
 
 /// A run on a device.
@@ -41,7 +41,7 @@ pub(crate) struct Replay<'a> {
 /// What the device said about an entry.
 #[derive(Clone)]
 struct Found<'a> {
-    entry: Entry,
+    entry: DeviceEntry,
     /// The words that its value is in.
     words: &'a [u32],
     /// In which launch the piece was finished that it is in.
@@ -52,7 +52,7 @@ impl Found<'_> {
     /// Where it was finished.
     fn ended(&self) -> Result<LaunchPass, Reason> {
         match self.entry {
-            Entry::Left(reason) => Err(reason),
+            DeviceEntry::Left(reason) => Err(reason),
             _ => Ok(self.pass),
         }
     }
@@ -70,7 +70,7 @@ impl<'a> Replay<'a> {
     /// Reads what a device has sent. Fails if no piece is finished.
     pub fn new(of: RunThere<'a>, taken: &'a Taken, at: usize) -> Result<Replay<'a>, Reason> {
         let unsent = Found {
-            entry: Entry::Left(Reason::Unsent),
+            entry: DeviceEntry::Left(Reason::Unsent),
             words: &[],
             pass: LaunchPass::First,
         };
@@ -99,7 +99,7 @@ impl<'a> Replay<'a> {
                 }
                 Err(reason) => {
                     why.get_or_insert(reason);
-                    numbers.for_each(|at| found[at].entry = Entry::Left(reason));
+                    numbers.for_each(|at| found[at].entry = DeviceEntry::Left(reason));
                     None
                 }
             });
@@ -121,7 +121,7 @@ impl<'a> Replay<'a> {
         worker: &mut BattWorker,
         tally: &mut Tally<'_>,
         asks: impl Fn(&T) -> bool,
-        mut look: impl for<'r> FnMut(&mut Run<'r>, BattEntry<'r>, &Entry) -> T,
+        mut look: impl for<'r> FnMut(&mut Run<'r>, BattEntry<'r>, &DeviceEntry) -> T,
     ) -> Result<Vec<T>, Reason> {
         let mut seen = Vec::new();
         seen.resize_with(self.found.len(), || None);
@@ -141,11 +141,11 @@ impl<'a> Replay<'a> {
         worker: &mut BattWorker,
         tally: &mut Tally<'_>,
         seen: &mut [Option<T>],
-        mut look: impl for<'r> FnMut(&mut Run<'r>, BattEntry<'r>, &Entry) -> T,
+        mut look: impl for<'r> FnMut(&mut Run<'r>, BattEntry<'r>, &DeviceEntry) -> T,
     ) -> Result<(), Reason> {
         let RunThere { batt, limits, .. } = self.of;
         let shown = batt.shown(goal);
-        let is_left = |number: &usize| matches!(self.found[*number].entry, Entry::Left(_));
+        let is_left = |number: &usize| matches!(self.found[*number].entry, DeviceEntry::Left(_));
         let read = worker.workspace.run(batt.dialect(), limits, |run| {
             for number in shown.clone().filter(|number| !is_left(number)) {
                 if seen[number].is_none() {
@@ -227,13 +227,13 @@ impl<'a> Replay<'a> {
         &self,
         run: &mut Run<'_>,
         number: usize,
-        mut look: impl for<'r> FnMut(&mut Run<'r>, BattEntry<'r>, &Entry) -> T,
+        mut look: impl for<'r> FnMut(&mut Run<'r>, BattEntry<'r>, &DeviceEntry) -> T,
     ) -> Result<T, WireError> {
         let Found { entry, words, .. } = &self.found[number];
         // Each has limits of its own, as if a solver had made it.
         run.apart(|run, _| {
             let value = match entry {
-                Entry::Failed(error) => Err(*error),
+                DeviceEntry::Failed(error) => Err(*error),
                 _ => Ok(value(run, entry, words)?),
             };
             run.renew();
@@ -264,14 +264,14 @@ impl<'a> Replay<'a> {
     }
 
     /// An entry that was left, as the device would have had it.
-    fn completed<'r>(&self, run: &mut Run<'r>, entry: &BattEntry<'r>) -> Entry {
+    fn completed<'r>(&self, run: &mut Run<'r>, entry: &BattEntry<'r>) -> DeviceEntry {
         match entry.value {
-            Err(error) => Entry::Failed(error),
+            Err(error) => DeviceEntry::Failed(error),
             Ok(value) => {
                 let RunThere { batt, sample, .. } = self.of;
                 let is_output = entry.number < batt.outputs();
                 let expected = sample.expected.filter(|_| is_output);
-                Entry::Value {
+                DeviceEntry::Value {
                     verdict: judge(run, value, expected),
                     hash: run.hash(value),
                     at: None,
@@ -287,7 +287,7 @@ impl RunThere<'_> {
         &self,
         piece: &PieceAt,
         words: &'w [u32],
-    ) -> Result<(Vec<Entry>, &'w [u32]), Reason> {
+    ) -> Result<(Vec<DeviceEntry>, &'w [u32]), Reason> {
         let numbers = &piece.numbers;
         let count = match self.compares {
             true => numbers.entries.len(),
@@ -295,7 +295,7 @@ impl RunThere<'_> {
         };
         let (mut found, marks) = entries(words, count, self.full)?;
         for entry in &mut found {
-            if let Entry::Failed(RunError {
+            if let DeviceEntry::Failed(RunError {
                 step: Some(step), ..
             }) = entry
             {
@@ -311,9 +311,15 @@ impl RunThere<'_> {
 }
 
 /// The value that the device wrote.
-fn value<'r>(run: &mut Run<'r>, entry: &Entry, words: &[u32]) -> Result<Value<'r>, WireError> {
+fn value<'r>(
+    run: &mut Run<'r>,
+    entry: &DeviceEntry,
+    words: &[u32],
+) -> Result<Value<'r>, WireError> {
     match entry {
-        Entry::Value { at: Some(at), .. } => wire::decode(run, words, *at).map(|(value, _)| value),
+        DeviceEntry::Value { at: Some(at), .. } => {
+            wire::decode(run, words, *at).map(|(value, _)| value)
+        }
         _ => Ok(Value::None),
     }
 }

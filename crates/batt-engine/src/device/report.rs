@@ -68,7 +68,7 @@ pub struct DeviceReport {
     /// Where outputs, scores and comparisons of batts were: a run that a device has finished may have left some of them.
     pub entries: Counts,
     /// Calls and clock cycles of each primitive, if they were counted, the most expensive first.
-    pub ops: Vec<OpCount>,
+    pub ops: Vec<DeviceOpCount>,
     /// Finished runs that the CPU did again.
     pub verified: u64,
     /// How many of those differ.
@@ -113,7 +113,7 @@ impl DeviceReport {
 
 /// A primitive on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OpCount {
+pub struct DeviceOpCount {
     /// Which.
     pub op: OpId,
     /// How often it was called.
@@ -150,10 +150,10 @@ impl DeviceReport {
 }
 
 /// What each primitive did, by their counters; the most expensive first.
-pub(crate) fn op_counts(counters: &[u64]) -> Vec<OpCount> {
-    let mut ops: Vec<OpCount> = OpId::every()
+pub(crate) fn op_counts(counters: &[u64]) -> Vec<DeviceOpCount> {
+    let mut ops: Vec<DeviceOpCount> = OpId::every()
         .zip(counters.chunks_exact(2))
-        .map(|(op, counters)| OpCount {
+        .map(|(op, counters)| DeviceOpCount {
             op,
             calls: counters[0],
             cycles: counters[1],

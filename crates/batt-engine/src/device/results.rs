@@ -8,8 +8,8 @@ use batt_lang::StepId;
 use super::backend::Launched;
 use super::wire::{self, WireError};
 use crate::batt::StepCount;
-use crate::compile::RunError;
 use crate::evaluate::Verdict;
+use crate::interpret::RunError;
 
 /// Why a run is left to the CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -112,7 +112,7 @@ impl fmt::Display for Reason {
 
 /// An output, a score or a comparison of a finished job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Entry {
+pub enum DeviceEntry {
     /// It has a value.
     Value {
         /// Of outputs against the expected grid; of others [`Verdict::Unknown`].
@@ -128,13 +128,13 @@ pub enum Entry {
     Left(Reason),
 }
 
-impl Entry {
+impl DeviceEntry {
     /// What it came to.
     pub fn verdict(&self) -> Verdict {
         match self {
-            Entry::Value { verdict, .. } => verdict.clone(),
-            Entry::Failed(error) => Verdict::Failed(*error),
-            Entry::Left(_) => Verdict::Unknown,
+            DeviceEntry::Value { verdict, .. } => verdict.clone(),
+            DeviceEntry::Failed(error) => Verdict::Failed(*error),
+            DeviceEntry::Left(_) => Verdict::Unknown,
         }
     }
 }
@@ -169,7 +169,11 @@ impl Launched {
 
 /// The entries that a finished job wrote, and the words behind them: what the steps of a piece of a batt did. `full` says whether
 /// values are there.
-pub fn entries(words: &[u32], count: usize, full: bool) -> Result<(Vec<Entry>, &[u32]), WireError> {
+pub fn entries(
+    words: &[u32],
+    count: usize,
+    full: bool,
+) -> Result<(Vec<DeviceEntry>, &[u32]), WireError> {
     let mut entries = Vec::with_capacity(count);
     let mut at = 0;
     for _ in 0..count {
@@ -217,11 +221,11 @@ impl StepMark {
 }
 
 /// The one entry that a finished job wrote; `full` says whether its value is there.
-pub fn only_entry(words: &[u32], full: bool) -> Result<Entry, WireError> {
+pub fn only_entry(words: &[u32], full: bool) -> Result<DeviceEntry, WireError> {
     let (entry, at) = entry(words, 0, full)?;
     match entry {
         // Then the job is.
-        Entry::Left(_) => Err(WireError::Broken {
+        DeviceEntry::Left(_) => Err(WireError::Broken {
             at,
             what: "the only entry is left",
         }),
@@ -234,7 +238,7 @@ pub fn only_entry(words: &[u32], full: bool) -> Result<Entry, WireError> {
 }
 
 /// The entry at a place, and where the next one begins.
-fn entry(words: &[u32], start: usize, full: bool) -> Result<(Entry, usize), WireError> {
+fn entry(words: &[u32], start: usize, full: bool) -> Result<(DeviceEntry, usize), WireError> {
     let broken = |what| WireError::Broken { at: start, what };
     let head = words.get(start..start + HEAD);
     let &[fault, detail, low, high] = head.ok_or_else(|| broken("no entry"))? else {
@@ -243,7 +247,7 @@ fn entry(words: &[u32], start: usize, full: bool) -> Result<(Entry, usize), Wire
     let at = start + HEAD;
     let failed = match fault {
         0 => {
-            let entry = Entry::Value {
+            let entry = DeviceEntry::Value {
                 verdict: verdict(detail),
                 hash: u64::from(low) | u64::from(high) << 32,
                 at: full.then_some(at),
@@ -258,7 +262,7 @@ fn entry(words: &[u32], start: usize, full: bool) -> Result<(Entry, usize), Wire
         }
         LEFT => {
             let reason = Reason::of_status(detail).ok_or_else(|| broken("left for no reason"))?;
-            return Ok((Entry::Left(reason), at));
+            return Ok((DeviceEntry::Left(reason), at));
         }
         fault => Fault::ALL.get(fault as usize - 1).copied(),
     };
@@ -266,7 +270,7 @@ fn entry(words: &[u32], start: usize, full: bool) -> Result<(Entry, usize), Wire
         fault: failed.ok_or_else(|| broken("an unknown fault"))?,
         step: (detail != u32::MAX).then_some(StepId(detail)),
     };
-    Ok((Entry::Failed(error), at))
+    Ok((DeviceEntry::Failed(error), at))
 }
 
 /// The longest side that a verdict has room for.
@@ -318,7 +322,7 @@ mod tests {
         let words = launched.job(0).expect("a finished job");
         let (found, more) = entries(words, 2, true).expect("two entries");
         assert!(more.is_empty());
-        let value = Entry::Value {
+        let value = DeviceEntry::Value {
             verdict: Verdict::Unknown,
             hash: 7,
             at: Some(4),
@@ -327,7 +331,7 @@ mod tests {
             fault: Fault::Index,
             step: Some(StepId(3)),
         };
-        assert_eq!(found, [value, Entry::Failed(error)]);
+        assert_eq!(found, [value, DeviceEntry::Failed(error)]);
         assert_eq!(launched.spent(0), 5);
         assert_eq!(launched.job(1), Err(Reason::Missing));
         assert_eq!(launched.job(2), Err(Reason::Broken));
@@ -341,8 +345,8 @@ mod tests {
     fn entries_are_followed_by_what_steps_did() {
         let words = [254, 10, 0, 0, 2, 3, 0, 0, 0x0301_0001, 4];
         let (found, marks) = entries(&words, 2, true).expect("two entries");
-        assert_eq!(found[0], Entry::Left(Reason::Odd));
-        assert!(matches!(found[1], Entry::Failed(_)));
+        assert_eq!(found[0], DeviceEntry::Left(Reason::Odd));
+        assert!(matches!(found[1], DeviceEntry::Failed(_)));
         let marks: Vec<u32> = (0..5)
             .map(|step| step_mark(marks, step))
             .map(|m| u32::from(m.executed) | u32::from(m.failed) << 1 | u32::from(m.fell_back) << 2)

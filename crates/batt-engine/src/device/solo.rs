@@ -9,10 +9,10 @@ use super::DeviceOptions;
 use super::backend::Device;
 use super::bytecode::Programs;
 use super::feed::{Feed, Load, PieceAt, Runs, Subject, Taken};
-use super::inputs::{Param, Shapes};
-use super::launch::{LaunchPass, Settings};
+use super::inputs::{JobParam, Shapes};
+use super::launch::{LaunchPass, LaunchSettings};
 use super::report::{Counts, DeviceReport};
-use super::results::{Entry, Reason, only_entry};
+use super::results::{DeviceEntry, Reason, only_entry};
 use super::verify::{Seen, Verify};
 use crate::compile::Compiled;
 use crate::sample::Sample;
@@ -44,7 +44,7 @@ impl<'a> Solo<'a> {
             let subject = |program: &Compiled| {
                 let roles = program.roles();
                 let params = roles.unwrap_or_default().iter();
-                let params: Vec<Param> = params.map(|role| Param::from(*role)).collect();
+                let params: Vec<JobParam> = params.map(|role| JobParam::from(*role)).collect();
                 // One whose parameters have no role fails before its first step: no work for a device.
                 let at = roles.and_then(|_| sent.push_program(program).ok());
                 Subject {
@@ -61,7 +61,7 @@ impl<'a> Solo<'a> {
                 samples,
                 runs,
             };
-            let settings = Settings { values, ..settings };
+            let settings = LaunchSettings { values, ..settings };
             let chunk = options.chunk.map(NonZeroUsize::get);
             Feed::new(load, settings, devices.len(), chunk)
         });
@@ -110,7 +110,7 @@ pub(crate) struct SoloWorker<'s> {
 /// What a device made of a program.
 pub(crate) struct Found<'t> {
     pub pass: LaunchPass,
-    pub entry: Entry,
+    pub entry: DeviceEntry,
     pub words: &'t [u32],
 }
 

@@ -7,10 +7,9 @@ use batt_dsl::{Limits, OwnedValue, Run, Value, Workspace};
 use batt_lang::SplitMix64;
 
 use super::report::Mismatch;
-use super::results::Entry;
-use super::score::ScoredRun;
-use crate::compile::RunError;
-use crate::evaluate::{Job, Verdict, execute_job, judge, score_job};
+use super::results::DeviceEntry;
+use crate::evaluate::{Job, Judged, Verdict, execute_job, judge, judge_job};
+use crate::interpret::RunError;
 
 /// Which runs are done again, and what came of it.
 pub(crate) struct Verify {
@@ -78,20 +77,20 @@ impl Seen {
     /// What the device has, given the value that was decoded.
     pub fn there<'r>(
         run: &mut Run<'r>,
-        entry: &Entry,
+        entry: &DeviceEntry,
         value: Result<Value<'r>, RunError>,
         full: bool,
     ) -> Seen {
         match entry {
-            Entry::Left(_) => Seen::Left,
-            Entry::Failed(error) => Seen::Failed(*error),
-            Entry::Value { .. } if full => Seen::here(run, value, true, None),
-            Entry::Value { verdict, hash, .. } => Seen::Judged(verdict.clone(), Some(*hash)),
+            DeviceEntry::Left(_) => Seen::Left,
+            DeviceEntry::Failed(error) => Seen::Failed(*error),
+            DeviceEntry::Value { .. } if full => Seen::here(run, value, true, None),
+            DeviceEntry::Value { verdict, hash, .. } => Seen::Judged(verdict.clone(), Some(*hash)),
         }
     }
 
     /// What the device says of a value that it does not send.
-    pub fn judged(score: &ScoredRun) -> Seen {
+    pub fn judged(score: &Judged) -> Seen {
         match (&score.verdict, score.hash) {
             (Verdict::Failed(error), _) => Seen::Failed(*error),
             (verdict, hash) => Seen::Judged(verdict.clone(), hash),
@@ -99,14 +98,14 @@ impl Seen {
     }
 
     /// A score of the CPU, and what of it is compared.
-    pub fn scored(workspace: &mut Workspace, job: &Job<'_>, limits: &Limits) -> (ScoredRun, Seen) {
-        let score = score_job(workspace, job, limits);
+    pub fn scored(workspace: &mut Workspace, job: &Job<'_>, limits: &Limits) -> (Judged, Seen) {
+        let score = judge_job(workspace, job, limits);
         let functions = execute_job(workspace, job, limits, |run, outcome| {
             let owned = outcome.ok().and_then(|value| run.to_owned(value).ok());
             owned.is_some_and(|owned| holds_function(&owned))
         });
         let hash = score.hash.filter(|_| !functions);
-        let seen = Seen::judged(&ScoredRun {
+        let seen = Seen::judged(&Judged {
             hash,
             ..score.clone()
         });

@@ -115,7 +115,8 @@ fn new_entry(candidate: &ImportCandidate, tasks: &[Task], trial: &Trial) -> NewE
     }
 }
 
-/// Tries candidates on all cores; `None` for those that were not tried because the work was cancelled.
+/// Tries candidates on all cores; `None` for those that were not tried because the work was
+/// cancelled.
 fn try_all(
     candidates: &[ImportCandidate],
     tasks: &[Task],

@@ -1,10 +1,9 @@
-//! New values from parts, the cheap ones first.
+//! Assembly: new values from parts, the cheap ones first.
 //!
 //! Parts wait to be *expanded*: every primitive that takes a part is called with it, together with the input, constants of
-//! the right role, functions of the right type and a few other cheap parts. Grids that come out are programs; whatever
-//! comes out and was not there before becomes a part itself. What would be cheap comes first: a cheap part with the
-//! common primitives before the same part with rare ones. So programs are found in the order of how far-fetched they
-//! are, and none is made twice.
+//! the right role, functions of the right type and a few other cheap parts. A new grid is a program; other new values become
+//! parts. Cheap combinations come first: a cheap part is tried with the common primitives before it is tried with rare ones.
+//! So programs are found in the order of their cost, and none is made twice.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,32 +16,32 @@ use super::Breeder;
 use crate::donors::Donors;
 use crate::parts::Part;
 
-/// Calls of one primitive with one part at most; a choice of them if there are more.
+/// The most calls of one primitive with one part; if there are more, a random choice of them is made.
 const CALLS: usize = 96;
 
-/// Other parts that a part is tried with.
+/// The number of other parts that a part is tried with.
 const OTHERS: usize = 6;
 
-/// The cost of what is no part.
+/// Stands for the cost of a value that is not a part.
 const NO_PART: u32 = u32::MAX;
 
-/// Parts that wait to be expanded, and what came of those that were.
+/// Parts that wait to be expanded, and the results of those that were.
 pub(crate) struct Assembly {
-    /// What can be expanded next: what would come of it costs at least so much; the part, and the group of primitives.
+    /// What can be expanded next: the least cost of a result, the part, and the group of primitives.
     waiting: BinaryHeap<Reverse<(u32, u32, u8)>>,
     parts: Vec<Part>,
-    /// What each node costs that is a part.
+    /// The cost of each node that is a part.
     costs: Vec<u32>,
-    /// Grids that nobody has taken yet.
+    /// Grids that have not been taken yet.
     grids: Vec<(Ref, u32)>,
-    /// Values that are no grids.
+    /// New values other than grids.
     pub values: Vec<(Ref, u32)>,
-    /// The numbers of the parts that were expanded, and with how many groups so far.
+    /// The numbers of the parts that were expanded, with the number of groups so far.
     pub expanded: Vec<(usize, u8)>,
 }
 
 impl Assembly {
-    /// With these parts, in a graph of so many nodes.
+    /// An assembly of these parts, in a graph with `nodes` nodes.
     pub fn new(parts: &[Part], nodes: usize, donors: &Donors) -> Assembly {
         let mut costs = vec![NO_PART; nodes];
         for part in parts {
@@ -65,7 +64,7 @@ impl Assembly {
         }
     }
 
-    /// What a value costs: of a part that is known, of the input nothing, of anything else a little.
+    /// Returns the cost of a value: known for a part, nothing for the input, little for anything else.
     fn cost(&self, value: Ref) -> u32 {
         match self.part_cost(value) {
             Some(cost) => cost,
@@ -75,14 +74,14 @@ impl Assembly {
         }
     }
 
-    /// What a part costs; none of what is no part.
+    /// Returns the cost of a part; none for any other value.
     fn part_cost(&self, value: Ref) -> Option<u32> {
         let cost = *self.costs.get(value.as_node()? as usize)?;
         (cost != NO_PART).then_some(cost)
     }
 }
 
-/// The next grid, and what it costs.
+/// Returns the next grid and its cost.
 pub(super) fn assemble(b: &mut Breeder<'_>) -> Option<(Ref, u32)> {
     loop {
         if let Some(grid) = b.assembly.grids.pop() {
@@ -104,7 +103,7 @@ fn expand(b: &mut Breeder<'_>, part: Ref, group: u8) {
     let Some(ty) = b.typed.type_of(part) else {
         return;
     };
-    // Its own parts are the likeliest to go with it.
+    // The values it is made of are the likeliest to go with it.
     let mut near: Vec<Ref> = b
         .typed
         .graph
@@ -124,7 +123,7 @@ fn expand(b: &mut Breeder<'_>, part: Ref, group: u8) {
     }
 }
 
-/// Calls a primitive with a part in one position and all that fits in the others.
+/// Calls a primitive with a part in one position and everything that fits in the others.
 fn call_with(b: &mut Breeder<'_>, op: OpId, position: usize, part: (Ref, TypeId), near: &[Ref]) {
     let (part, ty) = part;
     let arity = op.op().arity();
@@ -149,7 +148,7 @@ fn call_with(b: &mut Breeder<'_>, op: OpId, position: usize, part: (Ref, TypeId)
     for number in 0..all.min(CALLS) {
         let mut number = number;
         for (arg, list) in args.iter_mut().zip(&options) {
-            // All of them, or that many by chance, mostly what is common.
+            // All combinations, or a random choice that prefers the first of each list.
             *arg = match all > CALLS {
                 true => list[b.chance.low(list.len())],
                 false => list[number % list.len()],
@@ -175,7 +174,7 @@ fn call_with(b: &mut Breeder<'_>, op: OpId, position: usize, part: (Ref, TypeId)
     }
 }
 
-/// What to try in a position.
+/// Returns what to try in a position.
 fn choices(
     b: &mut Breeder<'_>,
     op: OpId,
@@ -191,7 +190,7 @@ fn choices(
         let dialect = b.typed.graph.dialect();
         let constants = role.choices(dialect).iter().enumerate();
         for (at, &constant) in constants {
-            // Other colours are not in the outputs.
+            // Colours that no demonstration has do not help.
             if role != Role::Colour || b.colours.contains(&(at as u8)) {
                 list.push(Ref::constant(constant));
             }

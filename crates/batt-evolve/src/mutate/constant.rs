@@ -1,4 +1,4 @@
-//! Constants within their range.
+//! Other constants of the same role.
 
 use batt_lang::graph::{Graph, Ref};
 
@@ -12,7 +12,7 @@ pub(super) fn constant(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
     b.typed.replace_operand(parent, node, position, new)
 }
 
-/// Where a program has constants.
+/// Returns where a program has constants.
 pub(super) fn places(graph: &Graph, program: Ref) -> Vec<(u32, usize)> {
     let nodes = graph.reach(program);
     let of_node = |node: u32| {
@@ -23,7 +23,7 @@ pub(super) fn places(graph: &Graph, program: Ref) -> Vec<(u32, usize)> {
     nodes.into_iter().flat_map(of_node).collect()
 }
 
-/// Another constant for an operand: of its role if that is known, else of its type.
+/// Chooses another constant for an operand: of its role if that is known, else of its type.
 fn another(b: &mut Breeder<'_>, node: u32, position: usize) -> Option<Ref> {
     if let Some(role) = b.role(node, position) {
         return b.constant_for(role);

@@ -1,4 +1,4 @@
-//! Functions that are passed to others.
+//! Functions that are passed as arguments.
 
 use batt_lang::graph::Ref;
 use batt_lang::types::TypeId;
@@ -31,7 +31,7 @@ pub(super) fn function(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
     b.typed.replace_operand(parent, node, position, new)
 }
 
-/// A composition that has a function in it.
+/// Makes a composition that contains a function.
 fn around(b: &mut Breeder<'_>, function: Ref, wanted: TypeId) -> Option<Ref> {
     let compose = Ref::op(b.typed.graph.dialect().op("compose")?);
     let ty = b.typed.type_of(function)?;
@@ -49,7 +49,7 @@ fn around(b: &mut Breeder<'_>, function: Ref, wanted: TypeId) -> Option<Ref> {
     b.typed.types.fits(made_type, wanted).then_some(made)
 }
 
-/// A donor's function or a primitive of one parameter.
+/// Chooses a donor's function or a primitive of one parameter.
 fn some_function(b: &mut Breeder<'_>, wanted: TypeId) -> Option<Ref> {
     for _ in 0..8 {
         let (ty, list) = b.chance.one(b.donors.functions())?;
@@ -60,7 +60,7 @@ fn some_function(b: &mut Breeder<'_>, wanted: TypeId) -> Option<Ref> {
     None
 }
 
-/// A new function of a type: two composed, or a primitive with one argument bound.
+/// Makes a new function of a type: a composition of two, or a primitive with one argument bound.
 pub(super) fn compose(b: &mut Breeder<'_>, wanted: TypeId) -> Option<Ref> {
     let dialect = b.typed.graph.dialect();
     if b.typed.types.arity(wanted) != Some(1) {

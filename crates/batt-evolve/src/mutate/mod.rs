@@ -1,7 +1,7 @@
-//! New programs from old ones. Every kind of change is a small strategy of its own.
+//! Mutations: new programs from old ones. Each kind of mutation is a small strategy of its own.
 //!
-//! A strategy gets a program and gives another one, or nothing where it does not apply. It works on the graph and asks the
-//! types what can be meant, so most of what comes out runs.
+//! A strategy takes a program and returns another one, or none where it does not apply. It works on the graph and makes
+//! only well-typed programs, so most of the results run.
 
 mod assemble;
 mod constant;
@@ -24,10 +24,10 @@ use crate::typed::Typed;
 
 pub(crate) use assemble::Assembly;
 
-/// A kind of change.
+/// A kind of mutation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum MutationKind {
     /// A constant becomes another one of its role.
     Constant,
     /// A primitive becomes another one that takes the same.
@@ -36,7 +36,7 @@ pub enum Kind {
     Rewire,
     /// A call is put between a value and its use.
     Insert,
-    /// A call gives way to one of its arguments.
+    /// A call is replaced by one of its arguments.
     Remove,
     /// A function that is passed becomes another one, or a composition.
     Function,
@@ -44,85 +44,90 @@ pub enum Kind {
     Transplant,
     /// A value becomes one of another program of the population.
     Mate,
-    /// A new program from parts.
+    /// A new program is made from parts.
     Assemble,
-    /// A donor's program with other constants.
+    /// A donor's program is taken with other constants.
     Adopt,
-    /// A colour becomes one that the demonstrations tell.
+    /// A colour becomes one that is computed from the demonstrations.
     Colour,
-    /// A mirror or rotation becomes the one that the demonstrations tell.
+    /// A mirror or rotation becomes one that is computed from the demonstrations.
     Mirror,
 }
 
-impl Kind {
+impl MutationKind {
     /// All kinds.
-    pub const ALL: [Kind; 12] = [
-        Kind::Constant,
-        Kind::Op,
-        Kind::Rewire,
-        Kind::Insert,
-        Kind::Remove,
-        Kind::Function,
-        Kind::Transplant,
-        Kind::Mate,
-        Kind::Assemble,
-        Kind::Adopt,
-        Kind::Colour,
-        Kind::Mirror,
+    pub const ALL: [MutationKind; 12] = [
+        MutationKind::Constant,
+        MutationKind::Op,
+        MutationKind::Rewire,
+        MutationKind::Insert,
+        MutationKind::Remove,
+        MutationKind::Function,
+        MutationKind::Transplant,
+        MutationKind::Mate,
+        MutationKind::Assemble,
+        MutationKind::Adopt,
+        MutationKind::Colour,
+        MutationKind::Mirror,
     ];
 
-    /// The name in reports and on the command line.
+    /// Returns the name in reports and on the command line.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Constant => "constant",
-            Kind::Op => "op",
-            Kind::Rewire => "rewire",
-            Kind::Insert => "insert",
-            Kind::Remove => "remove",
-            Kind::Function => "function",
-            Kind::Transplant => "transplant",
-            Kind::Mate => "mate",
-            Kind::Assemble => "assemble",
-            Kind::Adopt => "adopt",
-            Kind::Colour => "colour",
-            Kind::Mirror => "mirror",
+            MutationKind::Constant => "constant",
+            MutationKind::Op => "op",
+            MutationKind::Rewire => "rewire",
+            MutationKind::Insert => "insert",
+            MutationKind::Remove => "remove",
+            MutationKind::Function => "function",
+            MutationKind::Transplant => "transplant",
+            MutationKind::Mate => "mate",
+            MutationKind::Assemble => "assemble",
+            MutationKind::Adopt => "adopt",
+            MutationKind::Colour => "colour",
+            MutationKind::Mirror => "mirror",
         }
     }
 
-    /// The kind of that name.
-    pub fn named(name: &str) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| kind.name() == name)
+    /// Returns the kind of a name.
+    pub fn named(name: &str) -> Option<MutationKind> {
+        MutationKind::ALL
+            .into_iter()
+            .find(|kind| kind.name() == name)
     }
 
-    /// How often it is tried before anything is known about what pays.
+    /// Returns its weight before there is any evidence.
     pub fn first_weight(self) -> f64 {
         match self {
-            Kind::Assemble => 12.0,
-            Kind::Constant | Kind::Transplant | Kind::Insert => 2.0,
-            Kind::Op | Kind::Rewire | Kind::Function | Kind::Mate => 1.5,
-            Kind::Remove | Kind::Adopt => 1.0,
-            Kind::Colour | Kind::Mirror => 0.25,
+            MutationKind::Assemble => 12.0,
+            MutationKind::Constant | MutationKind::Transplant | MutationKind::Insert => 2.0,
+            MutationKind::Op
+            | MutationKind::Rewire
+            | MutationKind::Function
+            | MutationKind::Mate => 1.5,
+            MutationKind::Remove | MutationKind::Adopt => 1.0,
+            MutationKind::Colour | MutationKind::Mirror => 0.25,
         }
     }
 
-    /// Does it change a program, or make a new one?
+    /// Returns whether it changes a program of the population, rather than make a new one.
     pub(crate) fn has_parent(self) -> bool {
-        !matches!(self, Kind::Assemble | Kind::Adopt)
+        !matches!(self, MutationKind::Assemble | MutationKind::Adopt)
     }
 
-    /// The number among all kinds.
+    /// Returns the number among all kinds.
     pub fn index(self) -> usize {
         self as usize
     }
 }
 
-/// Nodes a program may have. A longer one takes long, and fits the demonstrations rather than the rule behind them.
+/// The most nodes of a program. Longer programs are slow, and fit the demonstrations rather than the rule behind them.
 pub(crate) const LARGEST: usize = 40;
 
-/// Arguments that a call may have to be changed: no primitive takes more.
+/// The most arguments of a call that is mutated: no primitive takes more.
 const MOST_ARGS: usize = 8;
 
-/// What strategies work with: one task, one moment.
+/// What strategies work with during one breeding of an island.
 pub(crate) struct Breeder<'a> {
     pub typed: &'a mut Typed,
     pub chance: Chance,
@@ -133,30 +138,30 @@ pub(crate) struct Breeder<'a> {
     pub population: Vec<Ref>,
     /// Colours of the demonstrations, those of the outputs twice.
     pub colours: &'a [u8],
-    /// Nodes a new program may have.
+    /// The most nodes of a new program.
     pub largest: usize,
-    /// Functions that can stand where a type is wanted.
+    /// Functions that fit where a type is wanted.
     pub functions: &'a mut FxHashMap<TypeId, Vec<Ref>>,
-    /// Room for the nodes of a program.
+    /// A buffer for the nodes of a program.
     pub nodes: Vec<u32>,
 }
 
 impl Breeder<'_> {
-    /// Changes a program in some way of this kind; `None` if that came to nothing.
-    pub fn mutate(&mut self, kind: Kind, parent: Ref) -> Option<Ref> {
+    /// Mutates a program. Returns none if that fails.
+    pub fn mutate(&mut self, kind: MutationKind, parent: Ref) -> Option<Ref> {
         let child = match kind {
-            Kind::Assemble => self.assemble().map(|(grid, _)| grid),
-            Kind::Constant => constant::constant(self, parent),
-            Kind::Op => structure::op(self, parent),
-            Kind::Rewire => structure::rewire(self, parent),
-            Kind::Insert => structure::insert(self, parent),
-            Kind::Remove => structure::remove(self, parent),
-            Kind::Function => function::function(self, parent),
-            Kind::Transplant => transplant::transplant(self, parent),
-            Kind::Mate => transplant::mate(self, parent),
-            Kind::Adopt => transplant::adopt(self),
-            Kind::Colour => samples::colour(self, parent),
-            Kind::Mirror => samples::mirror(self, parent),
+            MutationKind::Assemble => self.assemble().map(|(grid, _)| grid),
+            MutationKind::Constant => constant::constant(self, parent),
+            MutationKind::Op => structure::op(self, parent),
+            MutationKind::Rewire => structure::rewire(self, parent),
+            MutationKind::Insert => structure::insert(self, parent),
+            MutationKind::Remove => structure::remove(self, parent),
+            MutationKind::Function => function::function(self, parent),
+            MutationKind::Transplant => transplant::transplant(self, parent),
+            MutationKind::Mate => transplant::mate(self, parent),
+            MutationKind::Adopt => transplant::adopt(self),
+            MutationKind::Colour => samples::colour(self, parent),
+            MutationKind::Mirror => samples::mirror(self, parent),
         }?;
         let ty = self.typed.type_of(child)?;
         let grid = self.typed.types.fits(ty, TypeId::GRID);
@@ -164,8 +169,14 @@ impl Breeder<'_> {
         fine.then_some(child)
     }
 
-    /// Changes a program in some way of this kind, and by chance once or a few times more.
-    pub fn change(&mut self, kind: Kind, parent: Ref, sums: &[f64], again: f64) -> Option<Ref> {
+    /// Mutates a program, and at random once or a few times more.
+    pub fn change(
+        &mut self,
+        kind: MutationKind,
+        parent: Ref,
+        sums: &[f64],
+        again: f64,
+    ) -> Option<Ref> {
         let mut child = self.mutate(kind, parent)?;
         while self.chance.is(again) {
             let more = Weights::choose(sums, &mut self.chance);
@@ -176,24 +187,24 @@ impl Breeder<'_> {
         Some(child)
     }
 
-    /// A new program from parts, and what it costs.
+    /// Makes a new program from parts. Returns its cost as well.
     pub fn assemble(&mut self) -> Option<(Ref, u32)> {
         assemble::assemble(self)
     }
 
-    /// The calls that a program is made of.
+    /// Returns the number of calls that a program is made of.
     pub fn size(&mut self, program: Ref) -> usize {
         self.typed.graph.reach_into(program, &mut self.nodes);
         self.nodes.len()
     }
 
-    /// Some node of a program.
+    /// Chooses a node of a program.
     fn node_of(&mut self, program: Ref) -> Option<u32> {
         self.typed.graph.reach_into(program, &mut self.nodes);
         self.chance.one(&self.nodes).copied()
     }
 
-    /// Some operand of a program: its node, and the position there. Arguments only; a callee is no argument.
+    /// Chooses an argument of a call in a program: the node, and the position among its operands.
     fn argument_of(&mut self, program: Ref) -> Option<(u32, usize)> {
         let node = self.node_of(program)?;
         let operands = self.typed.graph.operands(node).len();
@@ -203,7 +214,7 @@ impl Breeder<'_> {
         }
     }
 
-    /// The type wanted at an operand of a call, as far as the others tell.
+    /// Returns the type wanted at an operand of a call, given the other operands.
     fn wanted(&mut self, node: u32, position: usize) -> Option<TypeId> {
         let Node::Call { callee, args } = self.typed.graph.node(node) else {
             return None;
@@ -222,7 +233,7 @@ impl Breeder<'_> {
         Some(self.typed.types.wanted_in(callee, types, hole, result))
     }
 
-    /// What an operand of a call is for, if it can be told: also of a value that is bound to a primitive.
+    /// Returns the role of an operand of a call, if it is known. A value that is bound to a primitive has a role as well.
     fn role(&self, node: u32, position: usize) -> Option<Role> {
         let Node::Call { callee, args } = self.typed.graph.node(node) else {
             return None;
@@ -240,7 +251,7 @@ impl Breeder<'_> {
         }
     }
 
-    /// A constant for a role; colours are mostly those of the task.
+    /// Chooses a constant for a role. Colours are mostly those of the task.
     fn constant_for(&mut self, role: Role) -> Option<Ref> {
         let choices = role.choices(self.typed.graph.dialect());
         if role == Role::Colour && self.chance.is(0.9) {
@@ -250,7 +261,7 @@ impl Breeder<'_> {
         self.chance.one(choices).map(|&c| Ref::constant(c))
     }
 
-    /// A value of a type: the input, or a part.
+    /// Chooses a value of a type: the input, or a part.
     fn value(&mut self, wanted: TypeId) -> Option<Ref> {
         if wanted == TypeId::GRID && self.chance.is(0.5) {
             return Some(Ref::INPUT);
@@ -263,7 +274,7 @@ impl Breeder<'_> {
         parts.get(at).copied()
     }
 
-    /// A function of a type: a donor's, a primitive, or a new composition.
+    /// Chooses a function of a type: a donor's, a primitive, or a new composition.
     fn function(&mut self, wanted: TypeId) -> Option<Ref> {
         if self.chance.is(0.2)
             && let Some(made) = function::compose(self, wanted)
@@ -275,7 +286,7 @@ impl Breeder<'_> {
         self.functions_for(wanted).get(at).copied()
     }
 
-    /// Donors' functions and primitives that can stand where a type is wanted.
+    /// Returns the donors' functions and primitives that fit where a type is wanted.
     fn functions_for(&mut self, wanted: TypeId) -> &[Ref] {
         self.functions.entry(wanted).or_insert_with(|| {
             let mut list = Vec::new();
@@ -288,7 +299,7 @@ impl Breeder<'_> {
         })
     }
 
-    /// Something to pass to a primitive.
+    /// Chooses an argument for a primitive.
     fn argument(&mut self, op: OpId, position: usize, wanted: TypeId) -> Option<Ref> {
         if self.typed.types.is_function(wanted) {
             return self.function(wanted);
@@ -309,7 +320,7 @@ impl Breeder<'_> {
         self.value(wanted)
     }
 
-    /// A call of a primitive, with some arguments given and the others found.
+    /// Makes a call of a primitive with some arguments given and the others chosen.
     fn call(&mut self, op: OpId, given: &[(usize, Ref)], result: Option<TypeId>) -> Option<Ref> {
         let arity = op.op().arity();
         let ty = self.typed.types.op(op);
@@ -319,7 +330,7 @@ impl Breeder<'_> {
             args[position] = value;
             types[position] = self.typed.type_of(value)?;
         }
-        // Functions come last: what they are applied to says which ones will do.
+        // Functions come last: what they are applied to decides which ones fit.
         let params = self.donors.params_of(op);
         let is_function = |b: &Breeder<'_>, k: usize| {
             params.get(k).is_some_and(|&p| b.typed.types.is_function(p))

@@ -1,4 +1,4 @@
-//! What the demonstrations tell: a literal that is right for one task becomes a rule that is right for many.
+//! Values computed from the demonstrations: a literal that is right for one task becomes a rule that is right for many.
 
 use batt_dsl::Dialect;
 use batt_lang::graph::{Node, Ref};
@@ -18,7 +18,7 @@ pub(super) fn colour(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
     b.typed.replace_operand(parent, node, position, colour)
 }
 
-/// Some constant of a program that is for something.
+/// Chooses a constant of a program that has a certain role.
 fn literal(
     b: &mut Breeder<'_>,
     program: Ref,
@@ -33,7 +33,7 @@ fn op(b: &Breeder<'_>, name: &str) -> Option<Ref> {
     b.typed.graph.dialect().op(name).map(Ref::op)
 }
 
-/// The colours of one side of the demonstrations that the other side does not have: the original's eight steps.
+/// Makes the colours of one side of the demonstrations that the other side does not have, in the eight steps of the original.
 fn difference(b: &mut Breeder<'_>, inputs_less_outputs: bool, names: [&str; 4]) -> Option<Ref> {
     let [last, palette, unique, difference] = names;
     let mut sides = Vec::new();
@@ -50,7 +50,7 @@ fn difference(b: &mut Breeder<'_>, inputs_less_outputs: bool, names: [&str; 4]) 
     b.typed.call(op(b, difference)?, &sides)
 }
 
-/// The k-th of them, as tokpidjin ranks them.
+/// Makes one of these colours, by its rank in tokpidjin.
 fn ranked(b: &mut Breeder<'_>, inputs_less_outputs: bool, rank: usize) -> Option<Ref> {
     let names = ["second", "p_g", "dedupe", "difference_tuple"];
     let colours = difference(b, inputs_less_outputs, names)?;
@@ -59,7 +59,7 @@ fn ranked(b: &mut Breeder<'_>, inputs_less_outputs: bool, rank: usize) -> Option
         .call(op(b, "get_nth_t")?, &[colours, Ref::constant(rank)])
 }
 
-/// The first or the last of them by number: arc-dsl has no ranks.
+/// Makes the first or the last of these colours by number: arc-dsl has no ranks.
 fn sorted(b: &mut Breeder<'_>, inputs_less_outputs: bool, rank: usize) -> Option<Ref> {
     let colours = difference(
         b,
@@ -110,7 +110,7 @@ fn named_mirror(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
     let (first, last) = (op(b, "first")?, op(b, "last")?);
     let demo = b.typed.call(first, &[Ref::SAMPLES])?;
     let (input, output) = (b.typed.call(first, &[demo])?, b.typed.call(last, &[demo])?);
-    // A list of functions: primitives have no constants for it.
+    // A list of functions: no constant is one.
     let mut list: Option<Ref> = None;
     for pair in MIRRORS.chunks(2) {
         let functions: Vec<Ref> = pair.iter().filter_map(|name| op(b, name)).collect();

@@ -5,7 +5,7 @@ use batt_lang::types::TypeId;
 
 use super::Breeder;
 
-/// How often a choice is tried that may turn out not to fit.
+/// The number of tries for a choice that may turn out not to fit.
 const TRIES: usize = 8;
 
 /// Calls another primitive with the same arguments.
@@ -70,7 +70,7 @@ pub(super) fn insert(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
     }
 }
 
-/// A call of some primitive that takes a value and gives one of its type.
+/// Makes a call of a primitive that takes a value and returns one of the same type.
 fn wrap(b: &mut Breeder<'_>, value: Ref, ty: TypeId) -> Option<Ref> {
     for _ in 0..TRIES {
         let op = b.donors.value_ops.choose(&mut b.chance)?;

@@ -1,4 +1,4 @@
-//! Parts of other programs.
+//! Values from other programs.
 
 use batt_lang::graph::Ref;
 use batt_lang::types::TypeId;
@@ -40,7 +40,7 @@ pub(super) fn mate(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
     b.typed.replace_operand(parent, node, position, new)
 }
 
-/// Takes a donor's program, or a grid it computes on the way, with other constants.
+/// Takes a donor's program, or a grid that it computes, with other constants.
 pub(super) fn adopt(b: &mut Breeder<'_>) -> Option<Ref> {
     let program = match b.chance.is(0.7) {
         true => *b.chance.one(&b.donors.programs)?,

@@ -2,7 +2,7 @@
 
 use batt_arc::Task;
 use batt_dsl::Workspace;
-use batt_engine::{Compiled, Job, Options, Sample, run_job};
+use batt_engine::{Compiled, EvalOptions, Job, Sample, run_job};
 use batt_lang::Program;
 
 /// What the tests of a task say about its best solver.
@@ -27,7 +27,7 @@ impl TestAnswer {
                 program: &compiled,
                 sample: Sample::new(task, pair),
             };
-            let result = run_job(&mut workspace, &job, &Options::default());
+            let result = run_job(&mut workspace, &job, &EvalOptions::default());
             if !result.verdict.is_right() {
                 return TestAnswer::Wrong;
             }

@@ -103,8 +103,8 @@ impl EvolveReport {
 }
 
 impl EvolveSetup {
-    /// Evolves until nothing is left to find, the generations are done, or `cancel` ends the run. Then
-    /// everything found is saved. A failing archive ends the run too; the report says so.
+    /// Evolves until nothing is left to find, the generations are done, or `cancel` ends the run.
+    /// Then everything found is saved. A failing archive ends the run too; the report says so.
     pub fn run(
         mut self,
         devices: &mut [Box<dyn Device>],

@@ -1,4 +1,5 @@
-//! What an evolution begins with: tasks, seed solvers, held-out solvers, and what the archive knows.
+//! What an evolution begins with: tasks, seed solvers, held-out solvers, and what the archive
+//! knows.
 
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroUsize;
@@ -8,7 +9,7 @@ use std::sync::Arc;
 use batt_arc::{Dataset, Task};
 use batt_archive::{Archive, ArchivedRun, Retention, RunInfo};
 use batt_dsl::Dialect;
-use batt_engine::Role;
+use batt_engine::ParamRole;
 use batt_lang::{Program, SplitMix64, nearest};
 use serde_json::{Value as Json, json};
 
@@ -169,8 +170,8 @@ pub struct EvolveSetup {
 }
 
 impl EvolveSetup {
-    /// Chooses tasks and seed solvers, and reads the archive. `solvers` are all functions of the solver
-    /// files. The archive is created last, when everything else is in order.
+    /// Chooses tasks and seed solvers, and reads the archive. `solvers` are all functions of the
+    /// solver files. The archive is created last, when everything else is in order.
     pub fn new(
         data: &Dataset,
         solvers: &[Program],
@@ -187,7 +188,7 @@ impl EvolveSetup {
         };
         let mut usable = Vec::new();
         for program in solvers {
-            if Role::of(program.params()).is_none() {
+            if ParamRole::of(program.params()).is_none() {
                 start.not_solvers.push(program.name().to_owned());
             } else if program.dialect() != dialect {
                 start.other_dialect.push(program.name().to_owned());

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use batt_lang::nearest;
 
 use crate::credit::Weights;
-use crate::mutate::Kind;
+use crate::mutate::MutationKind;
 
 /// The name of all kinds that are not named themselves.
 const OTHERS: &str = "others";
@@ -16,7 +16,7 @@ impl FromStr for Weights {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Weights, String> {
-        let mut given: [Option<f64>; Kind::ALL.len()] = [None; Kind::ALL.len()];
+        let mut given: [Option<f64>; MutationKind::ALL.len()] = [None; MutationKind::ALL.len()];
         let mut others = None;
         for part in text.split(',').map(str::trim) {
             let (name, weight) = part
@@ -27,7 +27,7 @@ impl FromStr for Weights {
                 Ok(weight) if (0.0..=1e6).contains(&weight) => weight,
                 _ => return Err(format!("{name}={weight}: write a weight from 0 up")),
             };
-            let place = match Kind::named(name) {
+            let place = match MutationKind::named(name) {
                 Some(kind) => &mut given[kind.index()],
                 None if name == OTHERS => &mut others,
                 None => return Err(unknown_kind(name)),
@@ -36,7 +36,7 @@ impl FromStr for Weights {
                 return Err(format!("{name} is there twice"));
             }
         }
-        let weights = Kind::ALL.map(|kind| {
+        let weights = MutationKind::ALL.map(|kind| {
             let given = given[kind.index()].or(others);
             given.unwrap_or_else(|| kind.first_weight())
         });
@@ -48,7 +48,7 @@ impl FromStr for Weights {
 }
 
 fn unknown_kind(name: &str) -> String {
-    let kinds = Kind::ALL.map(Kind::name);
+    let kinds = MutationKind::ALL.map(MutationKind::name);
     match nearest(name, kinds) {
         Some(near) => format!("no kind of change is called '{name}'; did you mean '{near}'?"),
         None => format!(
@@ -66,12 +66,12 @@ mod tests {
     fn fixed_weights() {
         let weights = |text: &str| text.parse::<Weights>();
         let only = weights("op=1,rewire=3,others=0").unwrap();
-        assert_eq!(only.share(Kind::Op), 0.25);
-        assert_eq!(only.share(Kind::Rewire), 0.75);
-        assert_eq!(only.share(Kind::Mate), 0.0);
+        assert_eq!(only.share(MutationKind::Op), 0.25);
+        assert_eq!(only.share(MutationKind::Rewire), 0.75);
+        assert_eq!(only.share(MutationKind::Mate), 0.0);
         let less = weights("assemble=0").unwrap();
-        assert_eq!(less.share(Kind::Assemble), 0.0);
-        assert!(less.share(Kind::Mate) > 0.0);
+        assert_eq!(less.share(MutationKind::Assemble), 0.0);
+        assert!(less.share(MutationKind::Mate) > 0.0);
         for (bad, why) in [
             ("opp=1", "did you mean 'op'?"),
             ("anything=1", "there are constant, op"),

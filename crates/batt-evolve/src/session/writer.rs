@@ -112,7 +112,7 @@ impl ArchiveWriter {
             .try_for_each(|reply| hear(reply, progress, listener))
     }
 
-    /// Saves what is left with a last checkpoint, and waits until all of it is on the disk.
+    /// Saves the last finds with a checkpoint, and waits until all of it is on the disk.
     pub fn finish(
         &mut self,
         evolution: &Evolution<'_>,

@@ -35,8 +35,8 @@ impl DifferSet {
         }
     }
 
-    /// Adds the differs of a file, which was read in the dialect of the solvers: the parameters (S, I, C)
-    /// would make it look like tokpidjin. A file without any is an error.
+    /// Adds the differs of a file, which was read in the dialect of the solvers: the parameters (S,
+    /// I, C) would make it look like tokpidjin. A file without any is an error.
     pub fn add_file(&mut self, file: &SolverFile) -> Result<(), CardError> {
         let name = file.source.name();
         let mut known: HashMap<&str, String> = HashMap::new();

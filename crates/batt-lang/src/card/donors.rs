@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-/// Returns the id of a solver whose task is not known, from its name: what follows `solve_`, `solver_` or
-/// `verify_`, else the whole name.
+/// Returns the id of a solver whose task is not known, from its name: what follows `solve_`,
+/// `solver_` or `verify_`, else the whole name.
 ///
 /// ```
 /// use batt_lang::card::donor_id;

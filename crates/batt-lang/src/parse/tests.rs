@@ -319,7 +319,7 @@ fn code_after_return_is_ignored() {
             warning.headline(),
             "test.py:4:5: warning[after-return]: code after 'return' never runs and is ignored"
         );
-        assert_eq!(file.programs, [plain.clone()], "{unreached}");
+        assert_eq!(file.programs, std::slice::from_ref(&plain), "{unreached}");
     }
 }
 

@@ -19,9 +19,10 @@ use crate::ui::{Ui, counted, stdout};
 /// Merge many solvers into one program, a batt
 #[derive(Args)]
 #[command(after_help = "\
-Every function of the solver files is a donor. A step that several donors share is made once; calls of
-known closures are resolved, calls of constants are computed, and steps are dropped that no donor needs
-and that cannot fail. No answer changes. The JSON file beside FILE says which steps belong to which donor.
+Every function of the solver files is a donor. A step that several donors share is made once; calls
+of known closures are resolved, calls of constants are computed, and steps are dropped that no donor
+needs and that cannot fail. No answer changes. The JSON file beside FILE says which steps belong to
+which donor.
 
 A donor is named by its task: with --tasks, the task its name ends in; else what follows solve_,
 solver_ or verify_; else its whole name. A second solver of a task gets a number, as in 1673c3ec.2.

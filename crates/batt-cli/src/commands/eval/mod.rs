@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use batt::render::{self, comparison};
 use batt::{
-    Diagnostic, FailureRecord, Grid, JobResult, OwnedValue, Role, Solver, Solvers, TracedStep,
+    Diagnostic, FailureRecord, Grid, JobResult, OwnedValue, ParamRole, Solver, Solvers, TracedStep,
     Verdict, describe, micros, nearest,
 };
 use clap::Args;
@@ -72,7 +72,7 @@ pub fn main(args: &EvalArgs, ui: &Ui) -> Result<Exit> {
         (None, Some(grid)) => Input::of_grid(grid)?,
         (None, None) => unreachable!("the command line asks for one of them"),
     };
-    if args.grid.is_some() && solver.roles().contains(&Role::Samples) {
+    if args.grid.is_some() && solver.roles().contains(&ParamRole::Samples) {
         ui.note("a grid alone has no demonstrations, so S is empty; name a task to have some");
     }
     let limits = args.options.limits();
@@ -158,7 +158,7 @@ impl Evaluation<'_> {
                 .solver
                 .roles()
                 .iter()
-                .position(|role| *role == Role::Input);
+                .position(|role| *role == ParamRole::Input);
             let input = at.map_or("I", |at| &self.solver.program().params()[at]);
             writeln!(out, "{}", ui.out(STRONG, input))?;
             write!(

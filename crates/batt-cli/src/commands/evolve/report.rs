@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use batt::evolve::{EvolveReport, Kind, Stage, TestAnswer};
+use batt::evolve::{EvolveReport, MutationKind, Stage, TestAnswer};
 use serde_json::{Value as Json, json};
 
 use super::EvolveArgs;
@@ -72,7 +72,7 @@ impl Report<'_> {
 
     fn write_kinds(&self, out: &mut impl Write) -> io::Result<()> {
         let credit = &self.report.progress.tally.credit;
-        let mut kinds = Kind::ALL;
+        let mut kinds = MutationKind::ALL;
         kinds.sort_by_key(|kind| std::cmp::Reverse(credit.paid[kind.index()]));
         let mut rows = table(&["change", "tried", "credit", "share now"], &[1, 2, 3]);
         for kind in kinds {
@@ -196,7 +196,7 @@ impl Report<'_> {
                 })
             })
             .collect();
-        let kinds: Vec<Json> = Kind::ALL
+        let kinds: Vec<Json> = MutationKind::ALL
             .into_iter()
             .map(|kind| {
                 json!({

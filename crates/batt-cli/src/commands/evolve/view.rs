@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use batt::Score;
-use batt::evolve::{BestSolver, Change, EvolveEvent, EvolveProgress, Improvement, Kind};
+use batt::evolve::{BestSolver, Change, EvolveEvent, EvolveProgress, Improvement, MutationKind};
 use console::{Term, truncate_str};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
@@ -242,8 +242,8 @@ impl<'u> View<'u> {
 
     /// The kinds of change with the most credit, as far as there is room.
     fn kinds(&self, progress: &EvolveProgress, width: usize) -> String {
-        let credit = |kind: &Kind| progress.tally.credit.paid[kind.index()];
-        let mut kinds = Kind::ALL;
+        let credit = |kind: &MutationKind| progress.tally.credit.paid[kind.index()];
+        let mut kinds = MutationKind::ALL;
         kinds.sort_by_key(|kind| std::cmp::Reverse(credit(kind)));
         let mut text = String::new();
         for kind in kinds.iter().filter(|kind| credit(kind) > 0) {

@@ -44,9 +44,10 @@ scores of all donors. That is hundreds of megabytes for hundreds of solvers on h
 Lines come in the order of the tasks, whatever the number of threads.
 
 A .parquet file has a row for each run (its value counts the candidates) and for each entry of o, s
-and compared. While the work goes on, lines are in FILE.part and settings in FILE.part.json; --resume
-goes on with them after an interruption. FILE.meta.json stays beside a finished file of lines, and a
-Parquet file has the same in its metadata: by it, --resume knows a finished run and runs nothing.
+and compared. During the run, lines are in FILE.part and settings in FILE.part.json; after an
+interruption, --resume goes on with them. FILE.meta.json stays beside a finished file of lines, and
+a Parquet file has the same in its metadata. By it, --resume recognises a finished run and runs
+nothing.
 
 Exit codes: 0 all samples ran, whether or not candidates are right: most are not; 1 a batt file has
 errors or a device gave a different result; 2 an error; 130 interrupted.
@@ -66,7 +67,8 @@ pub struct MegaArgs {
     #[arg(long, value_name = "PATH")]
     tasks: PathBuf,
 
-    /// Write one line of JSON per sample to a file, or to stdout with -; a .parquet file has columns
+    /// Write one line of JSON per sample to a file, or to stdout with -; a .parquet file has
+    /// columns
     #[arg(short, long, value_name = "FILE|-")]
     output: Option<PathBuf>,
 

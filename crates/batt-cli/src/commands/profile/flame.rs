@@ -1,4 +1,5 @@
-//! A flame graph of calls. The width of a frame is its time; the frames above it are the calls inside.
+//! A flame graph of calls. The width of a frame is its time; the frames above it are the calls
+//! inside.
 
 use std::fmt::Write as _;
 use std::time::Duration;

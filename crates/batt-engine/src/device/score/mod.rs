@@ -1,4 +1,4 @@
-//! Scores and hashes of many programs on many samples, without their values: what a search asks for.
+//! Verdicts and hashes of many programs on many samples, without their values: what a search asks for.
 //!
 //! ```text
 //!   Compiled ── Programs ─┐              ┌─ read: scores ───────────────────────┐
@@ -6,22 +6,22 @@
 //!   (program, sample) ────┘              └─ left: done by the CPU ───────────────┘
 //! ```
 //!
-//! Runs are launched by the hundred thousand and their scores are read off in one go; what the devices leave is done by
-//! the CPU meanwhile, in any order. Handing scores over one by one and in order would cost more than a device needs for a
+//! Runs are launched by the hundred thousand and their scores are read at once. Runs the devices cannot complete fall back
+//! to the CPU meanwhile, in any order. Delivering scores one by one and in order would cost more than a device needs for a
 //! run.
 //!
-//! A search has its programs in a graph. It makes a [`Sheaf`] of words of those of one task, straight from the graph, and
-//! puts the sheaves of many tasks together as a [`Shipment`] for one launch:
+//! A search has its programs in a graph. It encodes those of one task as [`EncodedPrograms`], straight from the graph, and
+//! puts those of many tasks together as a [`SearchBatch`] for one launch:
 //!
 //! ```text
-//!   Graph ── Encoder ──> Sheaf ─┐
-//!   Prepared ───────────────────┼── Shipment ── Searcher::launch ──> Scores, read run by run
-//!   Graph ── Encoder ──> Sheaf ─┘
+//!   Graph ── Encoder ──> EncodedPrograms ─┐
+//!   Prepared ─────────────────────────────┼── SearchBatch ── Searcher::launch ──> SearchScores
+//!   Graph ── Encoder ──> EncodedPrograms ─┘
 //! ```
 
+mod encode;
 mod prepared;
 mod search;
-mod sheaf;
 mod work;
 
 use std::num::NonZeroUsize;
@@ -33,22 +33,12 @@ use super::backend::Device;
 use super::report::DeviceReport;
 use crate::cancel::Cancel;
 use crate::compile::Compiled;
-use crate::evaluate::Verdict;
+use crate::evaluate::Judged;
 use crate::sample::Sample;
 
+pub use encode::{EncodedPrograms, Encoder};
 pub use prepared::Prepared;
-pub use search::{Scores, Searcher, Shipment};
-pub use sheaf::{Encoder, Sheaf};
-
-/// What a program is worth on a sample.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScoredRun {
-    /// Right, wrong or failed.
-    pub verdict: Verdict,
-    /// CPython's `hash()` of the value, if there is one. Equal values have equal hashes. That of a value in which
-    /// there are functions, `None` or nan is by address in CPython, and means nothing here either.
-    pub hash: Option<u64>,
-}
+pub use search::{SearchBatch, SearchScores, Searcher};
 
 /// How to score.
 #[derive(Clone, Debug, Default)]
@@ -78,10 +68,10 @@ pub fn score_table(
     samples: &[Sample<'_>],
     options: &ScoreOptions,
     stop: &Cancel,
-) -> (Vec<ScoredRun>, ScoreReport) {
+) -> (Vec<Judged>, ScoreReport) {
     let samples = Prepared::of(samples, programs);
     let (scores, mut report) = work::score(devices, programs, &samples, options, stop);
-    let scores: Vec<ScoredRun> = scores.into_iter().map_while(|score| score).collect();
+    let scores: Vec<Judged> = scores.into_iter().map_while(|score| score).collect();
     report.scores = scores.len();
     (scores, report)
 }

@@ -3,8 +3,8 @@
 use std::sync::OnceLock;
 
 use crate::compile::Compiled;
-use crate::device::inputs::{Inputs, Param, SampleAt, Shape, Shapes};
-use crate::sample::{Role, Sample};
+use crate::device::inputs::{Inputs, JobParam, SampleAt, Shape, Shapes};
+use crate::sample::{ParamRole, Sample};
 
 /// Samples to score programs on. Devices are sent them once: as long as a device is given no others in between, they stay
 /// there from call to call.
@@ -12,7 +12,7 @@ pub struct Prepared<'a> {
     samples: Vec<Sample<'a>>,
     shapes: Shapes,
     /// The parameters that a program may have, with the list of each.
-    roles: Vec<(Vec<Role>, Shape)>,
+    roles: Vec<(Vec<ParamRole>, Shape)>,
     encoded: OnceLock<Encoded>,
 }
 
@@ -26,7 +26,7 @@ impl<'a> Prepared<'a> {
     /// Samples for programs with these parameters. A device is not given programs with others.
     pub fn new<'r>(
         samples: &[Sample<'a>],
-        roles: impl IntoIterator<Item = &'r [Role]>,
+        roles: impl IntoIterator<Item = &'r [ParamRole]>,
     ) -> Prepared<'a> {
         let mut prepared = Prepared {
             samples: samples.to_vec(),
@@ -36,7 +36,8 @@ impl<'a> Prepared<'a> {
         };
         for roles in roles {
             if prepared.shape(roles).is_none() {
-                let params: Vec<Param> = roles.iter().map(|role| Param::from(*role)).collect();
+                let params: Vec<JobParam> =
+                    roles.iter().map(|role| JobParam::from(*role)).collect();
                 let shape = prepared.shapes.add(&params);
                 prepared.roles.push((roles.to_vec(), shape));
             }
@@ -55,7 +56,7 @@ impl<'a> Prepared<'a> {
     }
 
     /// The list of parameters of a program, if it was prepared for.
-    pub(super) fn shape(&self, roles: &[Role]) -> Option<Shape> {
+    pub(super) fn shape(&self, roles: &[ParamRole]) -> Option<Shape> {
         let mut known = self.roles.iter();
         let found = known.find(|(known, _)| known == roles);
         found.map(|(_, shape)| *shape)

@@ -9,17 +9,17 @@ use std::thread;
 use batt_dsl::Workspace;
 
 use super::prepared::{Encoded, Prepared};
-use super::{ScoreOptions, ScoreReport, ScoredRun};
+use super::{ScoreOptions, ScoreReport};
 use crate::cancel::Cancel;
 use crate::compile::Compiled;
 use crate::device::backend::Device;
 use crate::device::bytecode::{ProgramAt, Programs};
 use crate::device::inputs::Shape;
-use crate::device::launch::{Done, JobAt, Launcher, Settings};
-use crate::device::report::{Counts, DeviceReport, DeviceUsage, OpCount, op_counts};
-use crate::device::results::{Entry, Reason, only_entry};
+use crate::device::launch::{Done, JobAt, LaunchSettings, Launcher};
+use crate::device::report::{Counts, DeviceOpCount, DeviceReport, DeviceUsage, op_counts};
+use crate::device::results::{DeviceEntry, Reason, only_entry};
 use crate::device::verify::{Seen, Verify};
-use crate::evaluate::{Job, score_job};
+use crate::evaluate::{Job, Judged, judge_job};
 
 /// Runs of one launch: the slowest of them holds up the others, so there should be many.
 const LARGEST_CHUNK: usize = 1 << 18;
@@ -44,7 +44,7 @@ pub(super) fn score(
     samples: &Prepared<'_>,
     options: &ScoreOptions,
     stop: &Cancel,
-) -> (Vec<Option<ScoredRun>>, ScoreReport) {
+) -> (Vec<Option<Judged>>, ScoreReport) {
     let count = programs.len() * samples.samples().len();
     let settings = options.device.settings.within(&options.limits);
     let used = !devices.is_empty() && settings.is_some() && count > 0;
@@ -55,7 +55,7 @@ pub(super) fn score(
         programs,
         samples,
         options,
-        settings: Settings {
+        settings: LaunchSettings {
             values: false,
             ..settings.unwrap_or_default()
         },
@@ -185,13 +185,13 @@ struct Work<'a> {
     samples: &'a Prepared<'a>,
     options: &'a ScoreOptions,
     /// Of each run on a device.
-    settings: Settings,
+    settings: LaunchSettings,
     stop: &'a Cancel,
     chunks: Vec<Range<usize>>,
     next: AtomicUsize,
     queue: Mutex<Queue>,
     changed: Condvar,
-    scores: Mutex<Vec<Option<ScoredRun>>>,
+    scores: Mutex<Vec<Option<Judged>>>,
     report: Mutex<DeviceReport>,
 }
 
@@ -287,7 +287,7 @@ impl Work<'_> {
     }
 
     /// Adds up what each primitive did.
-    fn count(&self, ops: &[OpCount]) {
+    fn count(&self, ops: &[DeviceOpCount]) {
         let mut report = self.lock_report();
         for new in ops {
             match report.ops.iter_mut().find(|old| old.op == new.op) {
@@ -411,18 +411,18 @@ struct Core<'w, 'a> {
 
 impl Core<'_, '_> {
     /// Does runs.
-    fn run(&mut self, runs: impl Iterator<Item = usize>) -> Vec<(usize, ScoredRun)> {
+    fn run(&mut self, runs: impl Iterator<Item = usize>) -> Vec<(usize, Judged)> {
         let work = self.work;
         let going_on = |_: &usize| !work.is_stopped();
         let score = |run: usize| {
-            let score = score_job(&mut self.workspace, &work.job(run), &work.options.limits);
+            let score = judge_job(&mut self.workspace, &work.job(run), &work.options.limits);
             (run, score)
         };
         runs.take_while(going_on).map(score).collect()
     }
 
     /// Reads the scores of finished jobs, and lists those of the others that are not listed yet.
-    fn read(&mut self, returned: &Returned, range: Range<usize>) -> Vec<(usize, ScoredRun)> {
+    fn read(&mut self, returned: &Returned, range: Range<usize>) -> Vec<(usize, Judged)> {
         let mut found = Vec::with_capacity(range.len());
         let mut left = Vec::new();
         let mut counts = Counts::default();
@@ -453,7 +453,7 @@ impl Core<'_, '_> {
     }
 
     /// A score of a device; that of the CPU, if it does the run again to compare.
-    fn verified(&mut self, run: usize, score: ScoredRun) -> ScoredRun {
+    fn verified(&mut self, run: usize, score: Judged) -> Judged {
         if !self.verify.chooses(run) {
             return score;
         }
@@ -465,11 +465,11 @@ impl Core<'_, '_> {
     }
 }
 
-pub(super) fn score_of(entry: &Entry) -> ScoredRun {
-    ScoredRun {
+pub(super) fn score_of(entry: &DeviceEntry) -> Judged {
+    Judged {
         verdict: entry.verdict(),
         hash: match entry {
-            Entry::Value { hash, .. } => Some(*hash),
+            DeviceEntry::Value { hash, .. } => Some(*hash),
             _ => None,
         },
     }

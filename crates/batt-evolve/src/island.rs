@@ -5,37 +5,37 @@ use std::time::{Duration, Instant};
 
 use batt_arc::{Score, Task};
 use batt_dsl::Workspace;
-use batt_engine::Sample;
+use batt_engine::{Cancel, Sample};
 use batt_lang::Program;
 use batt_lang::graph::Ref;
 use batt_lang::types::TypeId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::brood::{Brood, Offspring, Outcome, run_programs, samples};
 use crate::credit::{Credit, Weights};
 use crate::differ::Differs;
 use crate::donors::Donors;
 use crate::evolution::EvolveSettings;
-use crate::ground::Ground;
-use crate::mutate::{Assembly, Breeder, Kind, LARGEST};
+use crate::gene_pool::GenePool;
+use crate::generation::Tools;
+use crate::mutate::{Assembly, Breeder, LARGEST, MutationKind};
+use crate::offspring::{Child, Evaluation, Offspring, run_programs, samples};
 use crate::parts::{OFFSPRING_A_PART, PartIndex, Parts};
 use crate::random::Chance;
 use crate::score::WHOLE;
-use crate::stages::Stage;
+use crate::timing::Stage;
 use crate::trial::try_on;
-use crate::work::Tools;
 
-/// What a part costs that a donor computes, and what each further call in it adds: somebody found it useful.
+/// The cost of a part that a donor computes, and what each further call in it adds. It is low, since the part proved useful.
 const DONATED: (u32, u32) = (4, 1);
 
-/// What a program may cost on all demonstrations together to be in a population, unless it is a solution. Of arc-dsl's
-/// solvers half take 600 steps, and 98 of 100 no more than this. Offspring of dear programs are dear.
-const DEAR: u64 = 64_000;
+/// The most that a program of a population may cost on all demonstrations together, unless it is a solution. Half of
+/// arc-dsl's solvers take 600 steps, and 98 of 100 take less than this. Offspring of expensive programs are expensive.
+const EXPENSIVE: u64 = 64_000;
 
-/// Hashes of programs that are remembered, so that they are not run again.
+/// The number of programs that are remembered by their hashes, so that they are not run again.
 const REMEMBERED: usize = 1 << 20;
 
-/// Generations without progress after which a colony is shaken up.
+/// Generations without progress after which most of a population is dropped.
 const PATIENCE: u32 = 24;
 
 /// A program of a population.
@@ -47,13 +47,13 @@ pub(crate) struct Individual {
     /// Closeness on each demonstration.
     pub closeness: Vec<u32>,
     /// How it was made, and from which programs.
-    pub kind: Option<Kind>,
+    pub kind: Option<MutationKind>,
     pub parent: Option<Program>,
-    /// Has nobody been told of it yet?
+    /// Whether it has not been reported yet.
     pub is_new: bool,
 }
 
-/// What a generation of a colony came to.
+/// What a generation of an island came to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Generation {
     pub evaluated: u64,
@@ -66,41 +66,59 @@ pub(crate) struct Generation {
     pub parts: u64,
     pub credit: Credit,
     pub improved: bool,
+    /// Whether a cancellation kept some of the best from a closer look.
+    pub is_cut_short: bool,
+}
+
+impl Generation {
+    /// Adds the next pass of the same generation.
+    pub fn add(&mut self, next: &Generation) {
+        self.evaluated += next.evaluated;
+        self.runs += next.runs;
+        self.failed += next.failed;
+        self.equal += next.equal;
+        self.repeated += next.repeated;
+        self.on_devices += next.on_devices;
+        self.parts += next.parts;
+        self.credit.add(&next.credit);
+        self.improved |= next.improved;
+        self.is_cut_short |= next.is_cut_short;
+    }
 }
 
 /// The population of one task on one island.
-pub(crate) struct Colony<'t> {
+pub(crate) struct Island<'t> {
     pub task: &'t Task,
     pub island: usize,
     samples: Vec<Sample<'t>>,
-    /// The number of the first of them among those of all tasks.
+    /// The number of its first sample among those of all tasks.
     pub first_sample: usize,
     colours: Vec<u8>,
-    /// Where programs and parts are.
-    ground: Arc<Ground>,
+    /// The graph of its programs and parts.
+    pool: Arc<GenePool>,
     pub population: Vec<Individual>,
     parts: Parts,
     seen: FxHashSet<u64>,
-    /// Generations since the last progress.
+    /// The number of generations since the last progress.
     pub stagnant: u32,
     started: bool,
-    /// How long the last generation took: whoever takes long begins first. Nothing else depends on it.
+    /// How long the last generation took: slow islands begin first. Nothing else depends on it.
     pub took: Duration,
 }
 
-/// What every colony needs.
+/// What all islands share.
 pub(crate) struct Shared {
     pub donors: Donors,
     pub differs: Differs,
     pub weights: Weights,
     pub settings: EvolveSettings,
-    /// The generation that comes next.
+    /// The number of the next generation.
     pub generation: u64,
 }
 
-impl<'t> Colony<'t> {
-    /// The population of a task whose samples begin at a number.
-    pub fn new(task: &'t Task, first_sample: usize, island: usize, donors: &Donors) -> Colony<'t> {
+impl<'t> Island<'t> {
+    /// An empty population of a task whose samples begin at number `first_sample`.
+    pub fn new(task: &'t Task, first_sample: usize, island: usize, donors: &Donors) -> Island<'t> {
         let samples = samples(task);
         let mut colours: Vec<u8> = Vec::new();
         let grids = samples
@@ -117,13 +135,13 @@ impl<'t> Colony<'t> {
         for (colour, count) in counts.into_iter().enumerate() {
             colours.extend(std::iter::repeat_n(colour as u8, count));
         }
-        Colony {
+        Island {
             task,
             island,
             samples,
             first_sample,
             colours,
-            ground: Arc::clone(&donors.ground),
+            pool: Arc::clone(&donors.pool),
             population: Vec::new(),
             parts: Parts::default(),
             seen: FxHashSet::default(),
@@ -133,18 +151,18 @@ impl<'t> Colony<'t> {
         }
     }
 
-    /// The demonstrations.
+    /// Returns the demonstrations.
     pub fn samples(&self) -> &[Sample<'t>] {
         &self.samples
     }
 
-    /// The best score so far.
+    /// Returns the best program so far.
     pub fn best(&self) -> Option<&Individual> {
         self.population.first()
     }
 
-    /// Is nothing left to do? After the first solution simpler ones are looked for, the longer the larger it is: a large
-    /// program that fits a few demonstrations is seldom right about anything else.
+    /// Returns whether the search is over. After the first solution it looks for simpler ones, the longer the larger the
+    /// solution is: a large program that fits a few demonstrations seldom generalises.
     pub fn is_done(&self) -> bool {
         let patience = |best: &Individual| (best.score.size * best.score.size / 2).clamp(2, 400);
         let complete = |best: &Individual| best.score.is_solved();
@@ -152,44 +170,76 @@ impl<'t> Colony<'t> {
         self.samples.is_empty() || best.any(|b| complete(b) && self.stagnant >= patience(b))
     }
 
-    /// Makes the offspring of a generation. The first are the donors' programs as they are.
-    pub fn breed(&mut self, shared: &Shared, count: usize, tools: &mut Tools) -> Brood {
+    /// Makes the offspring of a generation, or of one of its passes. The first offspring of all are the donors' programs,
+    /// unchanged. Returns none if `cancel` is set meanwhile.
+    pub fn breed(
+        &mut self,
+        shared: &Shared,
+        count: usize,
+        pass: usize,
+        cancel: &Cancel,
+        tools: &mut Tools,
+    ) -> Option<Offspring> {
+        let offspring = self.try_breed(shared, count, pass, cancel, tools);
+        if offspring.is_none() {
+            self.forget_bred();
+        }
+        offspring
+    }
+
+    /// Forgets what was bred and never selected, so that it can be bred again.
+    pub fn forget_bred(&mut self) {
+        self.seen.clear();
+    }
+
+    fn try_breed(
+        &mut self,
+        shared: &Shared,
+        count: usize,
+        pass: usize,
+        cancel: &Cancel,
+        tools: &mut Tools,
+    ) -> Option<Offspring> {
         let started = Instant::now();
         self.renew(&shared.donors);
-        let ground = Arc::make_mut(&mut self.ground);
+        let pool = Arc::make_mut(&mut self.pool);
         let parts = &mut self.parts;
         if !self.started {
             parts.wait([(Ref::INPUT, 0)]);
             let (first, further) = DONATED;
             for value in shared.donors.all_values() {
-                let size = ground.typed.graph.reach(value).len() as u32;
+                let size = pool.typed.graph.reach(value).len() as u32;
                 parts.wait([(value, first + further * size)]);
             }
         }
-        let started = tools.busy.since(Stage::Breed, started);
+        let started = tools.times.since(Stage::Breed, started);
         let computed = parts.compute(
             count / OFFSPRING_A_PART,
-            &ground.typed,
+            &pool.typed,
             &self.samples,
             &mut tools.worker,
             &shared.settings.limits,
-        );
-        let started = tools.busy.since(Stage::Parts, started);
+            cancel,
+        )?;
+        let started = tools.times.since(Stage::Parts, started);
         let purpose = [
             shared.settings.seed,
             name_hash(&self.task.id),
             self.island as u64,
             shared.generation,
+            pass as u64,
         ];
-        let Ground {
+        // Without the pass where there is only one, which is the rule.
+        let purpose = &purpose[..purpose.len() - usize::from(pass == 0)];
+        let GenePool {
             typed, functions, ..
-        } = ground;
+        } = pool;
         let mut breeder = Breeder {
             parts: PartIndex::new(typed, &parts.ready),
             assembly: Assembly::new(&parts.ready, typed.graph.len(), &shared.donors),
             typed,
             functions,
-            chance: Chance::new(&purpose),
+            chance: Chance::new(purpose),
             donors: &shared.donors,
             population: self.population.iter().map(|i| i.root).collect(),
             colours: &self.colours,
@@ -198,19 +248,20 @@ impl<'t> Colony<'t> {
         };
         let mut made = Made {
             seen: &mut self.seen,
-            offspring: Vec::with_capacity(count),
+            children: Vec::with_capacity(count),
             repeated: 0,
-            tried: [0; Kind::ALL.len()],
+            tried: [0; MutationKind::ALL.len()],
         };
         if !self.started {
             let programs = shared.donors.programs.iter();
             let grids = shared.donors.values(TypeId::GRID);
             let roots = programs.chain(grids).chain([&Ref::INPUT]);
             for &root in roots {
-                made.add(&mut breeder, Offspring::as_it_is(root));
+                made.add(&mut breeder, Child::as_it_is(root));
             }
         }
-        made.breed(&mut breeder, &shared.weights, count, self.stagnant);
+        let weights = &shared.weights;
+        made.breed(&mut breeder, weights, count, self.stagnant, cancel)?;
         for &(at, groups) in &breeder.assembly.expanded {
             parts.ready[at].expanded = groups;
         }
@@ -222,79 +273,84 @@ impl<'t> Colony<'t> {
                 .filter(|(value, _)| made.is_new(graph.hash(*value))),
         );
         let Made {
-            offspring,
+            children,
             repeated,
             tried,
             ..
         } = made;
-        tools.busy.since(Stage::Breed, started);
-        Brood {
-            ground: Arc::clone(&self.ground),
-            offspring,
+        tools.times.since(Stage::Breed, started);
+        Some(Offspring {
+            pool: Arc::clone(&self.pool),
+            children,
             repeated,
             tried,
             computed,
-        }
+        })
     }
 
-    /// Takes the best of a brood and its new parts into the colony.
+    /// Takes the best offspring and the new parts into the population. If `cancel` is set meanwhile, fewer get a closer look.
     pub fn select(
         &mut self,
-        brood: &Brood,
-        outcomes: &[Outcome],
+        offspring: &Offspring,
+        evaluations: &[Evaluation],
         shared: &Shared,
+        cancel: &Cancel,
         tools: &mut Tools,
     ) -> Generation {
         let started = Instant::now();
         let mut generation = Generation {
-            evaluated: outcomes.len() as u64,
-            repeated: brood.repeated,
+            evaluated: evaluations.len() as u64,
+            repeated: offspring.repeated,
             ..Generation::default()
         };
-        generation.credit.tried = brood.tried;
-        for outcome in outcomes {
-            generation.failed += u64::from(outcome.failed);
-            generation.runs += outcome.closeness.len() as u64 + u64::from(outcome.failed);
+        generation.credit.tried = offspring.tried;
+        for evaluation in evaluations {
+            generation.failed += u64::from(evaluation.failed);
+            generation.runs += evaluation.closeness.len() as u64 + u64::from(evaluation.failed);
         }
         let chosen = self.choose(
-            brood,
-            outcomes,
+            offspring,
+            evaluations,
             shared.settings.population.max(1),
             &mut generation,
         );
-        let started = tools.busy.since(Stage::Select, started);
-        let refined: Vec<Individual> = chosen
-            .into_iter()
-            .filter_map(|at| self.refine(brood, at, shared, &mut tools.workspace))
-            .collect();
-        let started = tools.busy.since(Stage::Refine, started);
+        let started = tools.times.since(Stage::Select, started);
+        let mut refined = Vec::with_capacity(chosen.len());
+        for at in chosen {
+            if cancel.is_cancelled() {
+                generation.is_cut_short = true;
+                break;
+            }
+            refined.extend(self.refine(offspring, at, shared, &mut tools.workspace));
+        }
+        let started = tools.times.since(Stage::Refine, started);
         let before = self.best().map(|best| best.score);
         for individual in &refined {
             self.credit(individual, before, &mut generation);
         }
         self.is_improved(&refined, before, &mut generation);
-        generation.parts = brood.computed as u64;
-        for (offspring, outcome) in brood.offspring.iter().zip(outcomes) {
-            if let Some(cost) = offspring.cost.filter(|_| !outcome.failed) {
-                self.parts.admit(offspring.root, cost, outcome.outputs);
+        generation.parts = offspring.computed as u64;
+        for (child, evaluation) in offspring.children.iter().zip(evaluations) {
+            if let Some(cost) = child.cost.filter(|_| !evaluation.failed) {
+                self.parts.admit(child.root, cost, evaluation.outputs);
             }
         }
         self.keep(refined, shared.settings.population.max(1));
         self.started = true;
-        tools.busy.since(Stage::Select, started);
+        tools.times.since(Stage::Select, started);
         generation
     }
 
-    /// The offspring worth a closer look: those that would be among the best, one for each set of outputs. Solutions have
-    /// the same outputs all, and may still answer the tests differently: each of them is worth it.
+    /// Chooses the offspring that deserve a closer look: those that would be among the best, one for each set of outputs. All
+    /// solutions have the same outputs but may answer the tests differently, so each of them is chosen.
     fn choose(
         &self,
-        brood: &Brood,
-        outcomes: &[Outcome],
+        offspring: &Offspring,
+        evaluations: &[Evaluation],
         population: usize,
         generation: &mut Generation,
     ) -> Vec<usize> {
-        let sizes = |at: usize| brood.offspring[at].size;
+        let sizes = |at: usize| offspring.children[at].size;
         let mut known: FxHashMap<u64, u32> = self
             .population
             .iter()
@@ -305,18 +361,18 @@ impl<'t> Colony<'t> {
             true => self.population.last().map(|individual| individual.score),
             false => None,
         };
-        for (at, outcome) in outcomes.iter().enumerate() {
-            if outcome.failed {
+        for (at, evaluation) in evaluations.iter().enumerate() {
+            if evaluation.failed {
                 continue;
             }
             let hopeless = worst.is_some_and(|worst| {
-                outcome.solved < worst.demos_solved
-                    || outcome.solved == worst.demos_solved
-                        && outcome.mean().saturating_add(WHOLE / 10) < worst.closeness
+                evaluation.solved < worst.demos_solved
+                    || evaluation.solved == worst.demos_solved
+                        && evaluation.mean().saturating_add(WHOLE / 10) < worst.closeness
             });
-            let outputs = match outcome.solved as usize == self.samples.len() {
-                true => brood.ground.typed.graph.hash(brood.offspring[at].root),
-                false => outcome.outputs,
+            let outputs = match evaluation.solved as usize == self.samples.len() {
+                true => offspring.pool.typed.graph.hash(offspring.children[at].root),
+                false => evaluation.outputs,
             };
             match known.get_mut(&outputs) {
                 Some(size) => {
@@ -336,8 +392,8 @@ impl<'t> Colony<'t> {
         }
         let mut chosen: Vec<usize> = best.into_values().collect();
         let rank = |&at: &usize| {
-            let outcome = &outcomes[at];
-            let worth = std::cmp::Reverse((outcome.solved, outcome.mean()));
+            let evaluation = &evaluations[at];
+            let worth = std::cmp::Reverse((evaluation.solved, evaluation.mean()));
             (worth, sizes(at), at)
         };
         chosen.sort_by_cached_key(rank);
@@ -345,16 +401,16 @@ impl<'t> Colony<'t> {
         chosen
     }
 
-    /// A closer look at an offspring: size, cost, colours and what differs say. None if alone it fails.
+    /// Takes a closer look at a child: size, cost, colours and differs. Returns none if it fails when run alone.
     fn refine(
         &self,
-        brood: &Brood,
+        offspring: &Offspring,
         at: usize,
         shared: &Shared,
         workspace: &mut Workspace,
     ) -> Option<Individual> {
-        let offspring = brood.offspring[at];
-        let program = brood.ground.typed.graph.program(offspring.root, "solve");
+        let child = offspring.children[at];
+        let program = offspring.pool.typed.graph.program(child.root, "solve");
         let trial = try_on(
             &program,
             self.task,
@@ -362,27 +418,27 @@ impl<'t> Colony<'t> {
             &shared.differs,
             workspace,
         );
-        // A solution without an answer is none, and what is dear and no solution would have dear offspring.
-        let dear = trial.score.cost > DEAR && !trial.score.is_solved();
-        if trial.failed > 0 || dear {
+        // A solution that fails on a test is useless, and an expensive program would have expensive offspring.
+        let expensive = trial.score.cost > EXPENSIVE && !trial.score.is_solved();
+        if trial.failed > 0 || expensive {
             return None;
         }
-        let parent = offspring.parent.map(|parent| {
+        let parent = child.parent.map(|parent| {
             let root = self.population[parent].root;
-            brood.ground.typed.graph.program(root, "solve")
+            offspring.pool.typed.graph.program(root, "solve")
         });
         Some(Individual {
-            root: offspring.root,
+            root: child.root,
             outputs: trial.outputs,
             score: trial.score,
             closeness: trial.closeness,
-            kind: offspring.kind,
+            kind: child.kind,
             parent,
             is_new: true,
         })
     }
 
-    /// Credits the kind of change that made a program better than the median of the population, or the best of all.
+    /// Credits the kind of mutation that made a program better than the median of the population, or the best of all.
     fn credit(&self, new: &Individual, best: Option<Score>, generation: &mut Generation) {
         let Some(kind) = new.kind else { return };
         let median = self.population.get(self.population.len() / 2);
@@ -422,70 +478,72 @@ impl<'t> Colony<'t> {
         let shaken = self.stagnant > 0 && self.stagnant.is_multiple_of(PATIENCE);
         let mut next = survivors(all, population);
         if shaken {
-            // The best stay; the others make room for what is less good but different.
+            // The best stay; the others make room for different programs, even if these are worse.
             next.truncate((population / 4).max(1));
         }
         self.population = next;
     }
 
-    /// A program of the population.
+    /// Returns a program of the population.
     pub fn program(&self, individual: &Individual) -> Program {
-        self.ground.typed.graph.program(individual.root, "solve")
+        self.pool.typed.graph.program(individual.root, "solve")
     }
 
-    /// Takes programs in as they are, to be run in the next generation.
+    /// Runs programs and takes the best of them into the population.
     pub fn settle(&mut self, programs: &[Program], shared: &Shared, tools: &mut Tools) {
         self.renew(&shared.donors);
-        let typed = &mut Arc::make_mut(&mut self.ground).typed;
-        let mut offspring = Vec::new();
+        let typed = &mut Arc::make_mut(&mut self.pool).typed;
+        let mut children = Vec::new();
         for program in programs {
             if let Some(root) = typed.add_program(program) {
-                offspring.push(Offspring {
+                children.push(Child {
                     size: typed.graph.reach(root).len() as u32,
-                    ..Offspring::as_it_is(root)
+                    ..Child::as_it_is(root)
                 });
             }
         }
-        let brood = Brood {
-            ground: Arc::clone(&self.ground),
-            offspring,
+        let offspring = Offspring {
+            pool: Arc::clone(&self.pool),
+            children,
             repeated: 0,
-            tried: [0; Kind::ALL.len()],
+            tried: [0; MutationKind::ALL.len()],
             computed: 0,
         };
         let (started, stagnant) = (self.started, self.stagnant);
-        let roots: Vec<Ref> = brood.offspring.iter().map(|o| o.root).collect();
-        let (typed, limits) = (&brood.ground.typed, &shared.settings.limits);
-        let outcomes = run_programs(typed, &roots, &self.samples, tools, Stage::Run, limits);
-        let generation = self.select(&brood, &outcomes, shared, tools);
+        let roots: Vec<Ref> = offspring.children.iter().map(|o| o.root).collect();
+        let (typed, limits) = (&offspring.pool.typed, &shared.settings.limits);
+        let (samples, never) = (&self.samples, Cancel::new());
+        let evaluations = run_programs(typed, &roots, samples, tools, Stage::Run, limits, &never);
+        let evaluations = evaluations.unwrap_or_default();
+        let generation = self.select(&offspring, &evaluations, shared, &never, tools);
         self.started = started;
         if !generation.improved {
             self.stagnant = stagnant;
         }
     }
 
-    /// Leaves behind what nobody needs, if there is much of it, and goes over to other donors if there are others.
+    /// Renews the gene pool if most of it is unused, or if there are new donors.
     fn renew(&mut self, donors: &Donors) {
-        if self.ground.is_good(&donors.ground) {
+        if self.pool.is_current(&donors.pool) {
             return;
         }
         let (population, parts) = (&mut self.population, &mut self.parts);
-        let ground = self.ground.renewed(&donors.ground, |import| {
+        let pool = self.pool.renewed(&donors.pool, |import| {
             for individual in population {
                 individual.root = import(individual.root);
             }
             parts.move_to(import);
         });
-        self.ground = Arc::new(ground);
+        self.pool = Arc::new(pool);
     }
 }
 
-/// Is a score better by more than size and cost?
+/// Returns whether a score is better by more than size and cost.
 fn is_progress(new: &Score, old: &Score) -> bool {
     new.grade() < old.grade()
 }
 
-/// Who lives on: the best, and for each demonstration the one that is closest to it.
+/// Selects the survivors: the best programs, and for each demonstration the one that is closest to it.
 fn survivors(sorted: Vec<Individual>, population: usize) -> Vec<Individual> {
     if sorted.len() <= population {
         return sorted;
@@ -511,28 +569,28 @@ fn survivors(sorted: Vec<Individual>, population: usize) -> Vec<Individual> {
     sorted
 }
 
-/// Offspring in the making.
+/// Offspring while they are made.
 struct Made<'s> {
     seen: &'s mut FxHashSet<u64>,
-    offspring: Vec<Offspring>,
+    children: Vec<Child>,
     repeated: u64,
-    tried: [u64; Kind::ALL.len()],
+    tried: [u64; MutationKind::ALL.len()],
 }
 
 impl Made<'_> {
-    fn add(&mut self, breeder: &mut Breeder<'_>, offspring: Offspring) -> bool {
-        let new = self.is_new(breeder.typed.graph.hash(offspring.root));
+    fn add(&mut self, breeder: &mut Breeder<'_>, child: Child) -> bool {
+        let new = self.is_new(breeder.typed.graph.hash(child.root));
         match new {
-            true => self.offspring.push(Offspring {
-                size: breeder.size(offspring.root) as u32,
-                ..offspring
+            true => self.children.push(Child {
+                size: breeder.size(child.root) as u32,
+                ..child
             }),
             false => self.repeated += 1,
         }
         new
     }
 
-    /// Has nothing with this hash been made before, as far as is remembered?
+    /// Returns whether no program with this hash is remembered.
     fn is_new(&mut self, hash: u64) -> bool {
         if self.seen.len() >= REMEMBERED {
             self.seen.clear();
@@ -540,35 +598,52 @@ impl Made<'_> {
         self.seen.insert(hash)
     }
 
-    fn breed(&mut self, breeder: &mut Breeder<'_>, weights: &Weights, count: usize, stagnant: u32) {
+    /// Makes `count` children, or fewer if too many tries fail. Returns none if `cancel` is set meanwhile.
+    fn breed(
+        &mut self,
+        breeder: &mut Breeder<'_>,
+        weights: &Weights,
+        count: usize,
+        stagnant: u32,
+        cancel: &Cancel,
+    ) -> Option<()> {
         let sums = weights.sums();
-        let goal = self.offspring.len() + count;
-        // A colony that does not get on takes larger steps.
+        let goal = self.children.len() + count;
+        // A stagnant island takes larger steps.
         let again = if stagnant > PATIENCE / 2 { 0.45 } else { 0.25 };
-        for _ in 0..count * 4 {
-            if self.offspring.len() >= goal {
-                return;
+        for tries in 0..count * 4 {
+            if self.children.len() >= goal {
+                break;
+            }
+            if tries % 64 == 0 && cancel.is_cancelled() {
+                return None;
             }
             let kind = Weights::choose(&sums, &mut breeder.chance);
-            let offspring = match kind {
-                Kind::Assemble => breeder.assemble().map(|(root, cost)| Offspring {
+            let child = match kind {
+                MutationKind::Assemble => breeder.assemble().map(|(root, cost)| Child {
                     kind: Some(kind),
                     cost: Some(cost),
-                    ..Offspring::as_it_is(root)
+                    ..Child::as_it_is(root)
                 }),
                 _ => changed(breeder, kind, &sums, again),
             };
-            if let Some(offspring) = offspring
-                && self.add(breeder, offspring)
+            if let Some(child) = child
+                && self.add(breeder, child)
             {
                 self.tried[kind.index()] += 1;
             }
         }
+        Some(())
     }
 }
 
-/// A program changed once or a few times.
-fn changed(breeder: &mut Breeder<'_>, kind: Kind, sums: &[f64], again: f64) -> Option<Offspring> {
+/// Makes a program by one or a few mutations.
+fn changed(
+    breeder: &mut Breeder<'_>,
+    kind: MutationKind,
+    sums: &[f64],
+    again: f64,
+) -> Option<Child> {
     let at = breeder.chance.low(breeder.population.len());
     let parent = breeder.population.get(at).copied();
     let root = match kind.has_parent() {
@@ -576,14 +651,14 @@ fn changed(breeder: &mut Breeder<'_>, kind: Kind, sums: &[f64], again: f64) -> O
         false => Ref::INPUT,
     };
     let child = breeder.change(kind, root, sums, again)?;
-    Some(Offspring {
+    Some(Child {
         kind: Some(kind),
         parent: kind.has_parent().then_some(at),
-        ..Offspring::as_it_is(child)
+        ..Child::as_it_is(child)
     })
 }
 
-/// A number for a name, the same every time.
+/// Returns a stable hash of a name.
 fn name_hash(name: &str) -> u64 {
     name.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)

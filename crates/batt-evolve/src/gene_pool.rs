@@ -1,4 +1,4 @@
-//! Where programs grow: the donors' graph, and in it what a colony has made since.
+//! The gene pool of an island: the donors' graph, with all that the island has made since.
 
 use batt_lang::graph::{Importer, Ref};
 use batt_lang::types::TypeId;
@@ -6,29 +6,29 @@ use rustc_hash::FxHashMap;
 
 use crate::typed::Typed;
 
-/// Nodes that may be made before those that nobody needs any more are left behind.
+/// The pool is renewed when it has grown by this many nodes.
 const GROWTH: usize = 1 << 16;
 
-/// Types that are remembered with all that was found out about them; then they are forgotten.
+/// Types that a renewed pool takes over; with more, it starts without.
 const TYPES: usize = 1 << 14;
 
-/// A graph with its types, and what was found out about them. It is kept from generation to generation: types are worked
-/// out once, and nothing has to be moved.
+/// A graph with its types, and facts about them. It is kept from generation to generation, so each type is inferred
+/// once and no program is moved.
 #[derive(Clone)]
-pub(crate) struct Ground {
+pub(crate) struct GenePool {
     pub typed: Typed,
-    /// Functions that can stand where a type is wanted.
+    /// Functions that fit where a type is wanted.
     pub functions: FxHashMap<TypeId, Vec<Ref>>,
-    /// Which donors it was made with.
+    /// The edition of the donors it was made with.
     edition: u64,
-    /// Nodes it had when it was made.
+    /// The number of nodes it had when it was made.
     fresh: usize,
 }
 
-impl Ground {
-    /// With nothing in it but donors. Other donors are another edition.
-    pub fn new(typed: Typed, edition: u64) -> Ground {
-        Ground {
+impl GenePool {
+    /// A pool that contains only donors. Other donors are another edition.
+    pub fn new(typed: Typed, edition: u64) -> GenePool {
+        GenePool {
             fresh: typed.graph.len(),
             typed,
             functions: FxHashMap::default(),
@@ -36,32 +36,32 @@ impl Ground {
         }
     }
 
-    /// The edition of its donors.
+    /// Returns the edition of its donors.
     pub fn edition(&self) -> u64 {
         self.edition
     }
 
-    /// Can it be gone on with, or is it time for a [new](Ground::renewed) one?
-    pub fn is_good(&self, donors: &Ground) -> bool {
+    /// Returns whether the pool can be kept, or has to be [renewed](GenePool::renewed).
+    pub fn is_current(&self, donors: &GenePool) -> bool {
         self.edition == donors.edition && self.typed.graph.len() <= self.fresh + GROWTH
     }
 
-    /// A new ground with these donors, to which `import` brings what is still needed.
+    /// Returns a new pool with these donors, into which `import` copies what is still needed.
     pub fn renewed(
         &self,
-        donors: &Ground,
+        donors: &GenePool,
         import: impl FnOnce(&mut dyn FnMut(Ref) -> Ref),
-    ) -> Ground {
-        let mut ground = donors.clone();
-        // Of the same donors, all that is known about types stays true.
+    ) -> GenePool {
+        let mut pool = donors.clone();
+        // With the same donors, everything known about types stays true.
         if self.edition == donors.edition && self.typed.types.len() <= TYPES {
-            ground.typed.types.clone_from(&self.typed.types);
-            ground.functions.clone_from(&self.functions);
+            pool.typed.types.clone_from(&self.typed.types);
+            pool.functions.clone_from(&self.functions);
         }
         let mut importer = Importer::new(&self.typed.graph);
-        import(&mut |value| ground.typed.import(&mut importer, value));
-        ground.fresh = ground.typed.graph.len();
-        ground
+        import(&mut |value| pool.typed.import(&mut importer, value));
+        pool.fresh = pool.typed.graph.len();
+        pool
     }
 }
 
@@ -72,19 +72,19 @@ mod tests {
 
     use super::*;
 
-    fn ground(donors: &[Program], edition: u64) -> Ground {
+    fn pool(donors: &[Program], edition: u64) -> GenePool {
         let mut typed = Typed::new(donors[0].dialect());
         for donor in donors {
             typed.add_program(donor);
         }
-        Ground::new(typed, edition)
+        GenePool::new(typed, edition)
     }
 
     #[test]
-    fn what_is_needed_comes_along() {
+    fn a_renewed_pool_keeps_what_is_imported() {
         let programs = SolverFile::parse(corpus::SOLVERS, "solvers.py").programs;
-        let donors = ground(&programs[..10], 0);
-        let others = ground(&programs[5..12], 1);
+        let donors = pool(&programs[..10], 0);
+        let others = pool(&programs[5..12], 1);
         let mut own = donors.clone();
         for unneeded in &programs[20..30] {
             own.typed.add_program(unneeded);
@@ -92,15 +92,15 @@ mod tests {
         let root = own.typed.add_program(&programs[15]).expect("takes I");
         let (before, ty) = (own.typed.graph.program(root, "solve"), TypeId::GRID);
         own.functions.insert(ty, vec![root]);
-        assert!(own.is_good(&donors) && !own.is_good(&others));
+        assert!(own.is_current(&donors) && !own.is_current(&others));
         for donors in [&donors, &others] {
             let mut moved = root;
             let mut renewed = own.renewed(donors, |import| moved = import(root));
             assert_eq!(renewed.typed.graph.program(moved, "solve"), before);
             assert_eq!(renewed.typed.type_of(moved), Some(ty));
-            assert!(renewed.is_good(donors));
+            assert!(renewed.is_current(donors));
             assert!(renewed.typed.graph.len() < own.typed.graph.len());
-            // What was found out with other donors means nothing here.
+            // Facts found with other donors do not hold here.
             assert_eq!(renewed.functions.is_empty(), donors.edition() == 1);
         }
     }

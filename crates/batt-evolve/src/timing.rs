@@ -1,33 +1,33 @@
-//! What the time of threads goes into: whoever wants it faster has to know.
+//! What the threads spend their time on.
 
 use std::time::{Duration, Instant};
 
-/// Something that threads are busy with.
+/// A stage of a generation, or between generations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Making programs.
     Breed,
-    /// Computing the values that programs are made from.
+    /// Computing parts: the values that programs are made from.
     Parts,
-    /// Making bytecode of programs for devices.
+    /// Encoding programs for devices.
     Encode,
-    /// Putting together what devices are given.
+    /// Collecting programs for a launch.
     Send,
-    /// Reading what devices give back.
+    /// Reading the scores that devices return.
     Read,
-    /// Running programs on cores.
+    /// Running programs on the CPU.
     Run,
-    /// Running programs on cores that devices have left.
-    Leftovers,
-    /// Running dear programs, one by one.
-    Dear,
-    /// Choosing among offspring, and making the next population.
+    /// Running programs on the CPU that devices could not complete.
+    Fallback,
+    /// Running expensive programs one by one.
+    Expensive,
+    /// Selecting among offspring, and making the next population.
     Select,
-    /// Looking closer at the best.
+    /// Taking a closer look at the best offspring.
     Refine,
-    /// Between two generations: what one thread does while the others wait.
+    /// Between two generations, on one thread.
     Between,
-    /// Having nothing to do.
+    /// Waiting for work.
     Wait,
 }
 
@@ -40,15 +40,15 @@ impl Stage {
         Stage::Send,
         Stage::Read,
         Stage::Run,
-        Stage::Leftovers,
-        Stage::Dear,
+        Stage::Fallback,
+        Stage::Expensive,
         Stage::Select,
         Stage::Refine,
         Stage::Between,
         Stage::Wait,
     ];
 
-    /// The name in reports.
+    /// Returns the name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Stage::Breed => "breed",
@@ -57,8 +57,8 @@ impl Stage {
             Stage::Send => "send",
             Stage::Read => "read",
             Stage::Run => "run",
-            Stage::Leftovers => "leftovers",
-            Stage::Dear => "dear",
+            Stage::Fallback => "fallback",
+            Stage::Expensive => "expensive",
             Stage::Select => "select",
             Stage::Refine => "refine",
             Stage::Between => "between",
@@ -67,25 +67,25 @@ impl Stage {
     }
 }
 
-/// How long threads were busy with each stage, all together.
+/// The time that all threads together spent on each stage.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Busy([Duration; Stage::ALL.len()]);
+pub struct StageTimes([Duration; Stage::ALL.len()]);
 
-impl Busy {
-    /// Adds the time since some moment, and gives the moment that it is now.
+impl StageTimes {
+    /// Adds the time since `started` to a stage. Returns the current moment.
     pub(crate) fn since(&mut self, stage: Stage, started: Instant) -> Instant {
         let now = Instant::now();
         self.0[stage as usize] += now.saturating_duration_since(started);
         now
     }
 
-    /// The time of a stage.
+    /// Returns the time of a stage.
     pub fn of(&self, stage: Stage) -> Duration {
         self.0[stage as usize]
     }
 
-    /// Adds what other threads were busy with.
-    pub fn add(&mut self, other: &Busy) {
+    /// Adds the times of other threads.
+    pub fn add(&mut self, other: &StageTimes) {
         for (sum, more) in self.0.iter_mut().zip(other.0) {
             *sum += more;
         }

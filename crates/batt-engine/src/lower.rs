@@ -1,0 +1,316 @@
+//! Lowering: the operands of programs and graphs become sources, and their steps become instructions.
+//!
+//! Values of a run are kept in slots: first the parameters, then the literals, then the steps. A source is a slot, or a
+//! constant that needs none. An implementation of [`Operands`] tells what operands refer to: there is one for programs, one
+//! for the plan of a graph, and one for single values of a graph. Everything else is here.
+
+use std::sync::OnceLock;
+
+use batt_dsl::{Code, Dialect, Literal, OpId, Pair, Returned, Run, Value};
+use batt_lang::graph::{Graph, Ref, Target};
+
+/// Where an operand comes from: a slot, or a constant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Source {
+    /// The slot of a parameter, an earlier step or a literal; [`CONSTANT`] for none.
+    pub slot: u32,
+    pub constant: Constant,
+}
+
+/// The slot number of a source that has no slot.
+pub(crate) const CONSTANT: u32 = u32::MAX;
+
+/// A value that needs no memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Constant {
+    None,
+    Bool(bool),
+    Int(i64),
+    Pair(Pair),
+    Op(OpId),
+}
+
+/// One step, with the code of a known primitive at hand.
+#[derive(Clone)]
+#[repr(u8)] // a tag of its own: one hidden in a field has to be worked out at every step
+pub(crate) enum Instruction {
+    Call1(CodeOf1, [Source; 1]),
+    Call2(CodeOf2, [Source; 2]),
+    Call3(CodeOf3, [Source; 3]),
+    Call4(CodeOf4, [Source; 4]),
+    /// A call of a value, or one with the wrong number of arguments.
+    Dynamic(Source, Vec<Source>),
+    Tuple(Vec<Source>),
+}
+
+type CodeOf1 = for<'r> fn(&mut Run<'r>, Value<'r>) -> Returned<'r>;
+type CodeOf2 = for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>) -> Returned<'r>;
+type CodeOf3 = for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>, Value<'r>) -> Returned<'r>;
+type CodeOf4 = for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>, Value<'r>, Value<'r>) -> Returned<'r>;
+
+/// What an operand refers to.
+pub(crate) enum Referent<L> {
+    /// A parameter, by its slot.
+    Param(u32),
+    /// A step, by its number.
+    Step(u32),
+    Constant(Constant),
+    /// A literal that is no constant of one word.
+    Literal(L),
+}
+
+/// Says what the operands of steps refer to.
+pub(crate) trait Operands {
+    type Operand: Copy;
+    /// How the steps keep literals.
+    type Literal: PartialEq;
+    /// Whether equal literals have one slot together.
+    const SHARES_LITERALS: bool;
+
+    fn referent(&mut self, operand: Self::Operand) -> Referent<Self::Literal>;
+}
+
+/// Lowered steps. They are made in this order: [`begin`](Steps::begin), the steps one after the other, the results,
+/// [`finish`](Steps::finish).
+pub(crate) struct Steps<L = Literal> {
+    pub params: usize,
+    /// Literals that are no constants of one word.
+    pub literals: Vec<L>,
+    /// The slot of the first step, after parameters and literals.
+    pub first_step: usize,
+    pub instructions: Vec<Instruction>,
+    /// The primitive of each instruction that has its code at hand: code does not tell whose it is.
+    pub ops: Vec<Option<OpId>>,
+}
+
+impl<L> Default for Steps<L> {
+    fn default() -> Steps<L> {
+        Steps {
+            params: 0,
+            literals: Vec::new(),
+            first_step: 0,
+            instructions: Vec::new(),
+            ops: Vec::new(),
+        }
+    }
+}
+
+/// The slot of the first step as long as the number of literals is not known.
+const STEPS: u32 = 1 << 30;
+
+impl<L: PartialEq> Steps<L> {
+    /// Starts over with `params` parameters, in the memory of the previous steps.
+    pub fn begin(&mut self, params: usize) {
+        self.params = params;
+        self.literals.clear();
+        self.first_step = 0;
+        self.instructions.clear();
+        self.ops.clear();
+    }
+
+    /// Adds a call.
+    #[inline]
+    pub fn call<O: Operands<Literal = L>>(
+        &mut self,
+        operands: &mut O,
+        callee: O::Operand,
+        args: impl ExactSizeIterator<Item = O::Operand>,
+    ) {
+        let callee = self.source(operands, callee);
+        // Most calls have no more arguments, and need no memory here.
+        let mut few = [Source::slot(CONSTANT); 4];
+        let (made, op) = match few.get_mut(..args.len()) {
+            Some(places) => {
+                for (place, arg) in places.iter_mut().zip(args) {
+                    *place = self.source(operands, arg);
+                }
+                instruction(callee, places)
+            }
+            None => instruction(callee, &self.sources(operands, args)),
+        };
+        self.instructions.push(made);
+        self.ops.push(op);
+    }
+
+    /// Adds a tuple.
+    pub fn tuple<O: Operands<Literal = L>>(
+        &mut self,
+        operands: &mut O,
+        items: impl Iterator<Item = O::Operand>,
+    ) {
+        let items = self.sources(operands, items);
+        self.instructions.push(Instruction::Tuple(items));
+        self.ops.push(None);
+    }
+
+    fn sources<O: Operands<Literal = L>>(
+        &mut self,
+        operands: &mut O,
+        all: impl Iterator<Item = O::Operand>,
+    ) -> Vec<Source> {
+        all.map(|operand| self.source(operands, operand)).collect()
+    }
+
+    /// Returns where an operand comes from. Slots of steps are right once the steps are finished.
+    #[inline]
+    pub fn source<O: Operands<Literal = L>>(
+        &mut self,
+        operands: &mut O,
+        operand: O::Operand,
+    ) -> Source {
+        match operands.referent(operand) {
+            Referent::Param(slot) => Source::slot(slot),
+            Referent::Step(step) => Source::slot(STEPS + step),
+            Referent::Constant(constant) => Source {
+                slot: CONSTANT,
+                constant,
+            },
+            Referent::Literal(literal) => {
+                let mut known = self.literals.iter();
+                let place = match O::SHARES_LITERALS {
+                    true => known.position(|known| *known == literal),
+                    false => None,
+                };
+                let place = place.unwrap_or_else(|| {
+                    self.literals.push(literal);
+                    self.literals.len() - 1
+                });
+                Source::slot((self.params + place) as u32)
+            }
+        }
+    }
+
+    /// Puts the steps behind the literals, now that these are known, and corrects `results` as well.
+    pub fn finish<'s>(&mut self, results: impl Iterator<Item = &'s mut Source>) {
+        self.first_step = self.params + self.literals.len();
+        let first = self.first_step as u32;
+        let correct = |source: &mut Source| {
+            if source.slot >= STEPS && source.slot != CONSTANT {
+                source.slot = source.slot - STEPS + first;
+            }
+        };
+        for instruction in &mut self.instructions {
+            instruction.sources_mut(correct);
+        }
+        results.for_each(correct);
+    }
+}
+
+impl<L> Steps<L> {
+    /// The slot of the first step.
+    #[inline(always)]
+    pub fn first(&self) -> usize {
+        self.first_step
+    }
+
+    /// The number of slots that a run needs.
+    #[inline(always)]
+    pub fn slots(&self) -> usize {
+        self.first_step + self.instructions.len()
+    }
+}
+
+/// Returns the literal as a constant of one word, if it is one.
+pub(crate) fn constant(literal: &Literal) -> Option<Constant> {
+    Some(match literal {
+        Literal::None => Constant::None,
+        Literal::Bool(b) => Constant::Bool(*b),
+        Literal::Int(n) => Constant::Int(*n),
+        Literal::Tuple(items) => match items[..] {
+            [Literal::Int(i), Literal::Int(j)] => Constant::Pair(Pair::fit(i, j)?),
+            _ => return None,
+        },
+    })
+}
+
+/// The named constants of all dialects, by their numbers: each is one word.
+fn named() -> &'static [Constant] {
+    static NAMED: OnceLock<Vec<Constant>> = OnceLock::new();
+    NAMED.get_or_init(|| {
+        let all = Dialect::Tokpidjin.constants();
+        all.map(|id| constant(&id.value()).unwrap_or(Constant::None))
+            .collect()
+    })
+}
+
+/// Returns what a value of a graph refers to. Nodes and parameters depend on how the graph is read; a literal that is no
+/// constant of one word is given by its number.
+#[inline]
+pub(crate) fn referent_in(
+    graph: &Graph,
+    value: Ref,
+    node: impl FnOnce(u32) -> u32,
+    param: impl FnOnce(u32) -> u32,
+) -> Referent<u32> {
+    match value.target() {
+        Target::Node(id) => Referent::Step(node(id)),
+        Target::Op(op) => Referent::Constant(Constant::Op(op)),
+        Target::Param(id) => Referent::Param(param(id)),
+        Target::Const(id) => Referent::Constant(named()[id.index()]),
+        Target::Literal(at) => match graph.literal_at(at).and_then(constant) {
+            Some(constant) => Referent::Constant(constant),
+            None => Referent::Literal(at),
+        },
+    }
+}
+
+/// Returns the instruction of a call, and the primitive whose code it has at hand.
+fn instruction(callee: Source, args: &[Source]) -> (Instruction, Option<OpId>) {
+    let Constant::Op(id) = callee.constant else {
+        return (Instruction::Dynamic(callee, args.to_vec()), None);
+    };
+    let known = match (id.op().code, args) {
+        (Code::One(code), &[a]) => Instruction::Call1(code, [a]),
+        (Code::Two(code), &[a, b]) => Instruction::Call2(code, [a, b]),
+        (Code::Three(code), &[a, b, c]) => Instruction::Call3(code, [a, b, c]),
+        (Code::Four(code), &[a, b, c, d]) => Instruction::Call4(code, [a, b, c, d]),
+        // With a wrong number of arguments, the dynamic call fails as Python does.
+        _ => return (Instruction::Dynamic(callee, args.to_vec()), None),
+    };
+    (known, Some(id))
+}
+
+impl Source {
+    pub fn slot(slot: u32) -> Source {
+        Source {
+            slot,
+            constant: Constant::None,
+        }
+    }
+}
+
+impl Instruction {
+    /// Returns the sources of the arguments, or of the items of a tuple.
+    pub fn args(&self) -> &[Source] {
+        match self {
+            Instruction::Call1(_, args) => args,
+            Instruction::Call2(_, args) => args,
+            Instruction::Call3(_, args) => args,
+            Instruction::Call4(_, args) => args,
+            Instruction::Dynamic(_, args) | Instruction::Tuple(args) => args,
+        }
+    }
+
+    /// Shows each source of the instruction to `see`.
+    pub fn sources(&self, mut see: impl FnMut(&Source)) {
+        if let Instruction::Dynamic(callee, _) = self {
+            see(callee);
+        }
+        self.args().iter().for_each(see);
+    }
+
+    /// Changes each source of the instruction.
+    pub fn sources_mut(&mut self, mut change: impl FnMut(&mut Source)) {
+        match self {
+            Instruction::Call1(_, args) => args.iter_mut().for_each(change),
+            Instruction::Call2(_, args) => args.iter_mut().for_each(change),
+            Instruction::Call3(_, args) => args.iter_mut().for_each(change),
+            Instruction::Call4(_, args) => args.iter_mut().for_each(change),
+            Instruction::Dynamic(callee, args) => {
+                change(callee);
+                args.iter_mut().for_each(change);
+            }
+            Instruction::Tuple(items) => items.iter_mut().for_each(change),
+        }
+    }
+}

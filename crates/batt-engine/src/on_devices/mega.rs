@@ -1,0 +1,232 @@
+//! Mega-batches with the help of devices. The results are those of [`mega`].
+
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use batt_dsl::Run;
+
+use crate::batt::{BattEntry, CompiledBatt, Goal};
+use crate::cancel::Cancel;
+use crate::device::{
+    Counts, Device, DeviceReport, Feed, JobParam, LaunchSettings, Load, PieceAt, Programs, Reason,
+    Replay, RunThere, Runs, Seen, Shapes, Subject, Taken, Tally, Verify, run_fed,
+};
+use crate::mega::{
+    Entries, Here, Mega, MegaOptions, MegaReport, MegaResult, MegaWorker, is_right, mega,
+};
+use crate::sample::Sample;
+
+/// Runs a mega-batch as [`mega`] does, with the help of devices. The results are the same.
+///
+/// Devices are not used if the limits do not [allow](LaunchSettings::within) it; then the report has none.
+#[allow(clippy::too_many_arguments)]
+pub fn mega_on<T: Send>(
+    devices: &mut [Box<dyn Device>],
+    batts: &[CompiledBatt],
+    samples: &[Sample<'_>],
+    from: usize,
+    options: &MegaOptions,
+    cancel: &Cancel,
+    render: impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>) -> T + Sync,
+    sink: impl FnMut(usize, MegaResult<T>),
+) -> MegaReport {
+    let settings = options.device.settings.within(&options.limits);
+    let Some(settings) = settings.filter(|_| !devices.is_empty()) else {
+        return mega(batts, samples, from, options, cancel, render, sink);
+    };
+    let mega = Mega::new(batts, samples, from, options);
+    let feed = feed(devices.len(), settings, batts, samples, from, options);
+    let totals = Mutex::new(DeviceReport::default());
+    let worker = || {
+        let mut worker = DeviceWorker {
+            cpu: mega.worker(),
+            runs: Counts::default(),
+            entries: Counts::default(),
+            verify: Verify::new(options.device.verify),
+            feed: &feed,
+            totals: &totals,
+        };
+        let (mega, render) = (&mega, &render);
+        move |at: usize, taken: Option<&Taken>| worker.run(&mega.here(at), taken, render)
+    };
+    let report = mega.deliver(sink, |schedule, sink| {
+        run_fed(devices, Some(&feed), schedule, cancel, worker, sink)
+    });
+    // A panic in a worker does not reach this line: the schedule passes it on.
+    let totals = totals.into_inner().unwrap_or_else(PoisonError::into_inner);
+    MegaReport {
+        device: Some(DeviceReport {
+            devices: feed.devices(),
+            ops: feed.op_counts(),
+            ..totals
+        }),
+        ..report
+    }
+}
+
+/// What devices are given.
+fn feed<'a>(
+    devices: usize,
+    settings: LaunchSettings,
+    batts: &[CompiledBatt],
+    samples: &'a [Sample<'a>],
+    from: usize,
+    options: &MegaOptions,
+) -> Feed<'a> {
+    let settings = LaunchSettings {
+        values: options.values,
+        ..settings
+    };
+    let mut programs = Programs::new();
+    let mut shapes = Shapes::default();
+    let subject = |batt: &CompiledBatt| {
+        let pieces = PieceAt::all_of(&mut programs, batt);
+        let demos = match batt.uses_samples {
+            true => JobParam::Demos,
+            false => JobParam::Nothing,
+        };
+        Subject {
+            pieces: pieces.unwrap_or_default(),
+            params: shapes.add(&[
+                demos,
+                JobParam::Input,
+                JobParam::Nothing,
+                JobParam::Expected,
+            ]),
+            compares: options.compare,
+        }
+    };
+    let subjects = batts.iter().map(subject).collect();
+    let load = Load {
+        programs,
+        subjects,
+        shapes,
+        samples,
+        runs: Runs::From(from),
+    };
+    let chunk = options.device.chunk.map(NonZeroUsize::get);
+    Feed::new(load, settings, devices, chunk)
+}
+
+/// One thread at work with devices. Its counts are added to the totals when it is dropped.
+struct DeviceWorker<'m> {
+    cpu: MegaWorker<'m>,
+    runs: Counts,
+    entries: Counts,
+    verify: Verify,
+    feed: &'m Feed<'m>,
+    totals: &'m Mutex<DeviceReport>,
+}
+
+impl DeviceWorker<'_> {
+    fn run<T>(
+        &mut self,
+        here: &Here<'_>,
+        taken: Option<&Taken>,
+        render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>) -> T,
+    ) -> MegaResult<T> {
+        let started = Instant::now();
+        let done = taken.and_then(|taken| {
+            let done = self.finished(here, taken, render);
+            if let Err(reason) = &done {
+                self.runs.add(Err(*reason));
+                let entries = here.batt.solved() as u64;
+                self.entries.add_many(Err(*reason), entries);
+            }
+            done.ok()
+        });
+        let entries = done.unwrap_or_else(|| {
+            self.cpu.on_cpu(here, |run, entry| {
+                let verdict = here.verdict(run, &entry);
+                (verdict, render(here.number, run, entry))
+            })
+        });
+        self.cpu.result(here, started, entries)
+    }
+
+    /// The entries of a run that a device has finished, if what it sent can be read.
+    fn finished<T>(
+        &mut self,
+        here: &Here<'_>,
+        taken: &Taken,
+        render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>) -> T,
+    ) -> Result<Entries<T>, Reason> {
+        let there = RunThere {
+            batt: here.batt,
+            sample: here.sample,
+            limits: &self.cpu.options.limits,
+            pieces: self.feed.pieces(here.number),
+            compares: here.compares,
+            full: self.cpu.options.values,
+        };
+        let replay = Replay::new(there, taken, here.at)?;
+        let entries = match self.verify.chooses(here.run) {
+            true => self.verified(here, &replay, render),
+            false => self.replayed(here, &replay, render),
+        }?;
+        self.runs.add(Ok(replay.pass));
+        Ok(entries)
+    }
+
+    fn replayed<T>(
+        &mut self,
+        here: &Here<'_>,
+        replay: &Replay<'_>,
+        render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>) -> T,
+    ) -> Result<Entries<T>, Reason> {
+        let ahead = self.cpu.compares_ahead(here);
+        let full = self.cpu.options.values;
+        let mut tally = Tally {
+            steps: &mut self.cpu.counts[here.number],
+            entries: &mut self.entries,
+        };
+        let worker = &mut self.cpu.worker;
+        replay.show(ahead, worker, &mut tally, is_right, |run, entry, found| {
+            let verdict = match full {
+                true => here.verdict(run, &entry),
+                false => here.judges(&entry).then(|| found.verdict()),
+            };
+            (verdict, render(here.number, run, entry))
+        })
+    }
+
+    /// The same, with the run done again on the CPU and compared. The CPU's entries are the result.
+    fn verified<T>(
+        &mut self,
+        here: &Here<'_>,
+        replay: &Replay<'_>,
+        render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>) -> T,
+    ) -> Result<Entries<T>, Reason> {
+        let there = replay.seen(&mut self.cpu.worker)?;
+        let (full, outputs) = (self.cpu.options.values, here.batt.outputs());
+        let done = self.cpu.on_cpu(here, |run, entry| {
+            let verdict = here.verdict(run, &entry);
+            let made = render(here.number, run, entry);
+            // The second look has limits of its own, so the first is not affected.
+            run.renew();
+            let expected = here.sample.expected.filter(|_| entry.number < outputs);
+            let seen = Seen::here(run, entry.value, full, expected);
+            (verdict, (seen, made))
+        });
+        let (seen, done): (Vec<Seen>, Entries<T>) = done
+            .into_iter()
+            .map(|(verdict, (seen, made))| (seen, (verdict, made)))
+            .unzip();
+        replay.count(Goal::Solve, &mut self.entries);
+        self.verify.compare(here.run, &seen, &there);
+        Ok(done)
+    }
+}
+
+impl Drop for DeviceWorker<'_> {
+    fn drop(&mut self) {
+        if let Ok(mut totals) = self.totals.lock() {
+            totals.runs.add_all(&self.runs);
+            totals.entries.add_all(&self.entries);
+            let verify = &mut self.verify;
+            let mismatches = std::mem::take(&mut verify.mismatches);
+            totals.note(verify.verified, verify.differing, mismatches);
+        }
+    }
+}

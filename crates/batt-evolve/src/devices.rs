@@ -1,0 +1,276 @@
+//! What devices do in a generation: they score the offspring of many islands at once.
+//!
+//! ```text
+//!   breed ─> encode ─> wait for others ─> collect ─> launch ─> answers ─> read: evaluations, and what falls back to the CPU
+//! ```
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::Scope;
+use std::time::{Duration, Instant};
+
+use batt_dsl::Limits;
+use batt_engine::device::{
+    Device, EncodedPrograms, Prepared, SearchBatch, SearchScores, Searcher, Times,
+};
+use batt_engine::{Judged, ParamRole, Sample};
+
+use crate::generation::{Pipeline, Tools, Work, lock};
+use crate::offspring::{Evaluation, Offspring};
+use crate::score::closeness;
+use crate::timing::{Stage, StageTimes};
+
+/// Offspring that a device is given at a time, if that many are there.
+const DEVICE_BATCH: usize = 1 << 15;
+
+/// Threads that serve a device: one waits for it, the other puts the next batch together.
+const FEEDERS: usize = 2;
+
+/// The parameters that programs may have.
+const PARAMS: [&[ParamRole]; 3] = [
+    &[ParamRole::Input],
+    &[ParamRole::Samples, ParamRole::Input],
+    &[ParamRole::Samples, ParamRole::Input, ParamRole::Comparison],
+];
+
+/// The demonstrations of all tasks, one after the other, as devices are given them. Devices keep them.
+pub(crate) fn prepare<'t>(samples: &[Sample<'t>]) -> Prepared<'t> {
+    Prepared::new(samples, PARAMS)
+}
+
+/// A device, and what was learnt about how to use it.
+type Station<'d> = (&'d mut Box<dyn Device>, Searcher);
+
+/// The devices of a generation.
+pub(crate) struct Devices<'d, 't> {
+    stations: Vec<Mutex<Station<'d>>>,
+    samples: &'d Prepared<'t>,
+    /// Whether any thread serves a device.
+    served: AtomicBool,
+    /// The programs of each island, once they are encoded.
+    encoded: Vec<Mutex<Option<EncodedPrograms>>>,
+    spent: Mutex<DeviceWork>,
+}
+
+/// What a device answered for some islands. Without scores, the device failed.
+pub(crate) struct Answered {
+    scores: Arc<Option<SearchScores>>,
+    /// The number of the first run of the island among them.
+    first: usize,
+}
+
+impl<'d, 't> Devices<'d, 't> {
+    /// Prepares devices for a generation of some islands. Returns none if there are no devices, or if the limits do not allow
+    /// them.
+    pub fn new(
+        devices: &'d mut [Box<dyn Device>],
+        samples: &'d Prepared<'t>,
+        islands: usize,
+        limits: &Limits,
+    ) -> Option<Devices<'d, 't>> {
+        let stations: Vec<Mutex<Station<'d>>> = devices
+            .iter_mut()
+            .filter_map(|device| Some(Mutex::new((device, Searcher::new(limits)?))))
+            .collect();
+        (!stations.is_empty()).then(|| Devices {
+            stations,
+            samples,
+            served: AtomicBool::new(false),
+            encoded: (0..islands).map(|_| Mutex::default()).collect(),
+            spent: Mutex::default(),
+        })
+    }
+
+    /// Starts the threads that serve the devices. Where none can be started, workers run everything.
+    pub fn serve<'scope>(
+        &'scope self,
+        scope: &'scope Scope<'scope, '_>,
+        pipeline: &'scope Pipeline<'_, '_, '_, 't>,
+    ) {
+        // Before the first of them starts: a program that is not encoded would never be sent.
+        self.served.store(true, Ordering::Relaxed);
+        let mut started = 0;
+        for station in self.stations.iter().flat_map(|station| [station; FEEDERS]) {
+            let feed = move || self.feed(station, pipeline);
+            started += usize::from(pipeline.team.start(scope, "batt-feeder", feed));
+        }
+        self.served.store(started > 0, Ordering::Relaxed);
+    }
+
+    /// Returns whether any thread serves a device.
+    pub fn are_served(&self) -> bool {
+        self.served.load(Ordering::Relaxed)
+    }
+
+    /// Returns how many more islands may be under way to keep the devices busy, if each has `count` offspring.
+    pub fn islands_at_once(&self, count: usize) -> usize {
+        (FEEDERS * self.stations.len() + 1) * DEVICE_BATCH.div_ceil(count.max(1))
+    }
+
+    /// Returns whether the waiting offspring are too few for the next batch.
+    pub fn are_hungry(&self, waiting: usize) -> bool {
+        waiting < DEVICE_BATCH
+    }
+
+    /// Encodes the offspring of an island.
+    pub fn encode(&self, at: usize, offspring: &Offspring, tools: &mut Tools) {
+        let started = Instant::now();
+        let roots = offspring.children.iter().map(|child| child.root);
+        let graph = &offspring.pool.typed.graph;
+        *lock(&self.encoded[at]) = Some(tools.encoder.encode(graph, roots));
+        tools.times.since(Stage::Encode, started);
+    }
+
+    /// Returns what the devices took.
+    pub fn spent(&self) -> DeviceWork {
+        *lock(&self.spent)
+    }
+
+    /// Gives a device the encoded programs, batch by batch.
+    fn feed(&self, station: &Mutex<Station<'_>>, pipeline: &Pipeline<'_, '_, '_, 't>) {
+        let mut times = StageTimes::default();
+        while let Some(islands) = next_batch(pipeline) {
+            let started = Instant::now();
+            let (programs, firsts) = self.collect(&islands, pipeline);
+            let parts: Vec<(&EncodedPrograms, Range<usize>)> = programs
+                .iter()
+                .zip(&islands)
+                .map(|(encoded, &at)| {
+                    let turn = &pipeline.turns[at];
+                    let own = turn.first_sample..turn.first_sample + turn.samples.len();
+                    (encoded, own)
+                })
+                .collect();
+            let batch = SearchBatch::new(self.samples, &parts);
+            drop(parts);
+            drop(programs);
+            times.since(Stage::Send, started);
+            let launched = {
+                let mut station = lock(station);
+                let (device, searcher) = &mut *station;
+                let started = Instant::now();
+                let launched = searcher.launch(device.as_mut(), self.samples, batch);
+                lock(&self.spent).add(&DeviceWork {
+                    time: started.elapsed(),
+                    times: launched
+                        .as_ref()
+                        .map(SearchScores::times)
+                        .unwrap_or_default(),
+                });
+                launched
+            };
+            // Workers do what a device could not do.
+            let scores = Arc::new(launched.ok());
+            pipeline.push(islands.into_iter().zip(firsts).map(|(at, first)| {
+                let scores = Arc::clone(&scores);
+                Work::Read(at, Answered { scores, first })
+            }));
+        }
+        pipeline.add_times(&times);
+    }
+
+    /// Returns the programs of some islands, and the number of the first run of each island.
+    fn collect(
+        &self,
+        islands: &[usize],
+        pipeline: &Pipeline<'_, '_, '_, 't>,
+    ) -> (Vec<EncodedPrograms>, Vec<usize>) {
+        let (mut programs, mut firsts) = (Vec::new(), Vec::new());
+        let mut next = 0;
+        for &at in islands {
+            let encoded = lock(&self.encoded[at]).take().unwrap_or_default();
+            firsts.push(next);
+            next += encoded.len() * pipeline.turns[at].samples.len();
+            programs.push(encoded);
+        }
+        (programs, firsts)
+    }
+}
+
+/// Returns islands whose programs go to a device together; none when no more will come.
+fn next_batch(pipeline: &Pipeline<'_, '_, '_, '_>) -> Option<Vec<usize>> {
+    let mut queue = lock(&pipeline.queue);
+    loop {
+        if pipeline.team.has_ended() {
+            return None;
+        }
+        let all_begun = queue.begun == pipeline.turns.len() || queue.under_way >= pipeline.at_once;
+        let no_more_now = all_begun && queue.breeding == 0;
+        if queue.for_devices.len() * pipeline.count >= DEVICE_BATCH || no_more_now {
+            if !queue.for_devices.is_empty() {
+                return Some(std::mem::take(&mut queue.for_devices));
+            }
+            if queue.unbred == 0 {
+                return None;
+            }
+        }
+        queue = pipeline.wait(queue);
+    }
+}
+
+impl Pipeline<'_, '_, '_, '_> {
+    /// Reads what a device answered for an island, and hands out the programs that fall back to the CPU.
+    pub fn read(&self, at: usize, answered: &Answered, times: &mut StageTimes) {
+        let started = Instant::now();
+        let turn = &self.turns[at];
+        let Some(offspring) = lock(&turn.state).offspring.clone() else {
+            return;
+        };
+        let mut fallback = Vec::new();
+        let mut run = answered.first;
+        let mut evaluations = Vec::with_capacity(offspring.children.len());
+        for k in 0..offspring.children.len() {
+            let evaluation = answered.scores.as_ref().as_ref().and_then(|scores| {
+                let own = (run..).map(|run| scores.of(run));
+                evaluation(&turn.samples, own)
+            });
+            run += turn.samples.len();
+            if evaluation.is_none() {
+                fallback.push(k);
+            }
+            evaluations.push(evaluation);
+        }
+        let mut state = lock(&turn.state);
+        state.on_devices = (evaluations.len() - fallback.len()) as u64;
+        state.evaluations = evaluations;
+        drop(state);
+        times.since(Stage::Read, started);
+        self.hand_out(at, offspring, fallback);
+    }
+}
+
+/// What devices took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DeviceWork {
+    /// From handing programs over to having their scores, of all devices together.
+    pub time: Duration,
+    /// Launches and copies, of all devices together.
+    pub times: Times,
+}
+
+impl DeviceWork {
+    /// Adds what other devices, or the same ones in another generation, took.
+    pub fn add(&mut self, other: &DeviceWork) {
+        self.time += other.time;
+        self.times.add(&other.times);
+    }
+}
+
+/// Returns the results of a program; none if the device did not finish one of its runs.
+fn evaluation(
+    samples: &[Sample<'_>],
+    scores: impl Iterator<Item = Option<Judged>>,
+) -> Option<Evaluation> {
+    let mut evaluation = Evaluation::default();
+    for (sample, score) in samples.iter().zip(scores) {
+        let score = score?;
+        let close = sample.expected.map_or(0, |e| closeness(&score.verdict, e));
+        evaluation.add(&score.verdict, score.hash, close);
+        // Runs after a failure do not matter, nor whether a device got that far.
+        if evaluation.failed {
+            break;
+        }
+    }
+    Some(evaluation)
+}
