@@ -9,8 +9,8 @@ use crate::error::advised;
 use crate::solvers::print_findings;
 use crate::ui::Ui;
 
-/// Reads batt files and prints what is wrong with them. At least one batt has loaded, and every file
-/// without an error holds one.
+/// Reads batt files and prints what is wrong with them. At least one batt has loaded, and every
+/// file without an error holds one.
 pub fn load_all(paths: &[PathBuf], dialect: Option<Dialect>, ui: &Ui) -> Result<Batts> {
     let batts = Batts::load(paths, dialect)?;
     for file in batts.files() {

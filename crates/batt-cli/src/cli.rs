@@ -230,7 +230,8 @@ pub struct Jobs {
     jobs: Option<NonZeroUsize>,
 }
 
-/// Threads per core that `--jobs` may ask for. More only take memory: each has a stack and a workspace.
+/// Threads per core that `--jobs` may ask for. More only take memory: each has a stack and a
+/// workspace.
 const MOST_PER_CORE: usize = 4;
 
 /// Threads that `--jobs` may ask for on any machine.

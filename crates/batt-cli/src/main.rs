@@ -26,8 +26,8 @@ use std::thread;
 use batt::files;
 use mimalloc::MiMalloc;
 
-/// Evolution makes and drops megabytes of graphs on every core at once. The system's allocator returns
-/// them to the system each time.
+/// Evolution makes and drops megabytes of graphs on every core at once. The system's allocator
+/// returns them to the system each time.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 

@@ -54,8 +54,8 @@ pub fn open_tasks(path: &Path, ui: &Ui) -> Result<Tasks> {
     Ok(tasks)
 }
 
-/// Loads differs and prints what is wrong with their files. Returns the built-in ones and these, and
-/// whether every function of the files is among them.
+/// Loads differs and prints what is wrong with their files. Returns the built-in ones and these,
+/// and whether every function of the files is among them.
 pub fn open_differs(paths: &[PathBuf], dialect: Dialect, ui: &Ui) -> Result<(DifferSet, bool)> {
     let mut differs = DifferSet::built_in(dialect);
     let mut is_complete = true;

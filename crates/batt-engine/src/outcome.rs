@@ -23,7 +23,8 @@ impl Verdict {
         (*self != Verdict::Unknown).then(|| self.is_right())
     }
 
-    /// The kind of the verdict as it is counted: `right`, `with wrong cells`, or the name of the fault.
+    /// The kind of the verdict as it is counted: `right`, `with wrong cells`, or the name of the
+    /// fault.
     pub fn kind(&self) -> &'static str {
         match self {
             Verdict::Right => "right",

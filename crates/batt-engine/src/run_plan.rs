@@ -53,8 +53,8 @@ pub struct PlannedRun<'a> {
 }
 
 impl<'a> RunPlan<'a> {
-    /// Plans the runs of solvers, each a name and a program. A solver without a task of its own has no
-    /// runs in the scope [`RunScope::OwnTask`].
+    /// Plans the runs of solvers, each a name and a program. A solver without a task of its own has
+    /// no runs in the scope [`RunScope::OwnTask`].
     pub fn new(
         solvers: impl IntoIterator<Item = (&'a str, &'a Compiled)>,
         data: &'a Dataset,

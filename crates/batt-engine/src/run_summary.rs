@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use crate::evaluate::Verdict;
 use crate::run_plan::{PlannedRun, RunPlan, RunScope};
 
-/// What the runs of a [`RunPlan`] came to. A task is solved when one solver gets all its pairs right
-/// that have a known output.
+/// What the runs of a [`RunPlan`] came to. A task is solved when one solver gets all its pairs
+/// right that have a known output.
 #[derive(Clone, Debug)]
 pub struct RunSummary {
     scope: RunScope,

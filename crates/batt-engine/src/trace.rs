@@ -50,7 +50,8 @@ pub fn trace(program: &Program, job: &Job<'_>, limits: &Limits) -> Vec<TracedSte
     steps
 }
 
-/// Quotes the line of the step that failed and describes its arguments. Every line ends in a newline.
+/// Quotes the line of the step that failed and describes its arguments. Every line ends in a
+/// newline.
 pub fn explain_step(
     program: &Program,
     failed: StepId,

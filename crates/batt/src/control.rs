@@ -36,7 +36,7 @@ pub struct Control {
 }
 
 impl Control {
-    /// Work that nothing ends early and nobody follows.
+    /// Work without a deadline, and without a listener for its progress.
     pub fn new() -> Control {
         Control::default()
     }
@@ -61,7 +61,8 @@ impl Control {
         }
     }
 
-    /// Calls a function now and then while the work goes on, from the thread that asked for the work.
+    /// Calls a function now and then while the work goes on, from the thread that asked for the
+    /// work.
     pub fn on_progress(mut self, listener: impl Fn(Progress) + Send + Sync + 'static) -> Control {
         self.progress = Some(Arc::new(listener));
         self

@@ -114,8 +114,9 @@ impl Devices {
     /// Opens the chosen devices for a number of runs within limits. `threads` is the number of
     /// threads an emulated device may use, by default one per core.
     ///
-    /// Returns no devices where the CPU is the choice, where `Auto` finds no GPU or too few runs, and
-    /// where a device cannot keep the limits. [`Devices::notes`] says what the user should know.
+    /// Returns no devices where the CPU is the choice, where `Auto` finds no GPU or too few runs,
+    /// and where a device cannot keep the limits. [`Devices::notes`] says what the user should
+    /// know.
     pub fn open(
         choice: &DeviceChoice,
         runs: usize,
@@ -256,7 +257,8 @@ impl fmt::Debug for Devices {
     }
 }
 
-/// A run whose result on a device differs from the CPU's: a bug, with all that a report of it needs.
+/// A run whose result on a device differs from the CPU's: a bug, with all that a report of it
+/// needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceBug {
     /// What ran, on what.

@@ -1,8 +1,8 @@
 //! Runs, merges, evolves and submits ARC solvers, with the answers CPython gives.
 //!
-//! This crate is the entrance to the library. It composes the other crates of the workspace and adds
-//! what every user of them needs: owned types that can be shared between threads, one error type,
-//! cancellation, deadlines and progress. It never prints and never exits.
+//! This crate is the entrance to the library. It composes the other crates of the workspace and
+//! adds what every user of them needs: owned types that can be shared between threads, one error
+//! type, cancellation, deadlines and progress. It never prints and never exits.
 //!
 //! ```text
 //!   Tasks ──┬── run ─────> RunReport: verdicts, values, errors

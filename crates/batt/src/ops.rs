@@ -6,7 +6,8 @@ use batt_dsl::{Dialect, Fault, Limits, Workspace};
 use batt_engine::Compiled;
 use batt_lang::SolverFile;
 
-/// Runs the failing example of a primitive and returns what it fails with; `None` if it never fails.
+/// Runs the failing example of a primitive and returns what it fails with; `None` if it never
+/// fails.
 ///
 /// ```
 /// let crop = batt::Dialect::ArcDsl.op("first").unwrap();

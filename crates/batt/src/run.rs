@@ -131,8 +131,8 @@ impl RunReport {
     }
 }
 
-/// Runs solvers on tasks and hands every result to a function, in the order of the solvers and their
-/// pairs. Cancelled, it returns what it has.
+/// Runs solvers on tasks and hands every result to a function, in the order of the solvers and
+/// their pairs. Cancelled, it returns what it has.
 ///
 /// ```
 /// use batt::{Control, Devices, RunOptions, Solvers, Tasks};

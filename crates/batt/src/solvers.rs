@@ -156,9 +156,9 @@ impl Solvers {
         self.0.files.iter().flat_map(|file| &file.diagnostics)
     }
 
-    /// Everything there is to say about the files, also what only an analysis of the programs shows:
-    /// unused and repeated steps, calls that always fail, results that depend on the order of a set.
-    /// File by file, in the order of the lines.
+    /// Everything there is to say about the files, also what only an analysis of the programs
+    /// shows: unused and repeated steps, calls that always fail, results that depend on the order
+    /// of a set. File by file, in the order of the lines.
     pub fn check(&self) -> Vec<Diagnostic> {
         let of_file = |file: &SolverFile| {
             let mut found = file.diagnostics.clone();

@@ -102,7 +102,8 @@ impl Solver {
         batt_engine::trace(self.program(), &input.job(self), limits)
     }
 
-    /// Quotes the line that failed and describes the arguments of the step, from a trace of the run.
+    /// Quotes the line that failed and describes the arguments of the step, from a trace of the
+    /// run.
     pub fn explain(&self, error: &RunError, steps: &[TracedStep]) -> Option<String> {
         let failed = error.step?;
         Some(explain_step(self.program(), failed, steps, self.source()))

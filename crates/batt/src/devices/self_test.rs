@@ -45,8 +45,8 @@ impl SelfTest {
 }
 
 impl Devices {
-    /// Runs every built-in solver on every built-in input on these devices and on the CPU, and compares
-    /// every verdict and hash.
+    /// Runs every built-in solver on every built-in input on these devices and on the CPU, and
+    /// compares every verdict and hash.
     pub fn self_test(&mut self) -> SelfTest {
         let (solvers, tasks) = (Solvers::embedded(), Tasks::embedded());
         let compiled = solvers.iter().map(|solver| Compiled::new(solver.program()));
