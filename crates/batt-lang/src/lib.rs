@@ -73,7 +73,7 @@ mod random;
 mod source;
 pub mod types;
 
-pub use batt::{Batt, BattFile, DifferScore, OnError, Output};
+pub use batt::{Batt, BattFile, ScoreOutput, OnError, Output};
 pub use diagnostic::{Diagnostic, DiagnosticCode, Severity};
 pub use parse::{SolverFile, SourceError, nearest};
 pub use print::print_file;

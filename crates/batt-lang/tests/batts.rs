@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use batt_dsl::{Dialect, OpId};
 use batt_lang::batt::{Form, PARAMS, from_json, from_json_text, to_json, to_json_text, write_batt};
 use batt_lang::{
-    Batt, BattFile, DiagnosticCode, DifferScore, OnError, Operand, Output, ProgramBuilder,
+    Batt, BattFile, DiagnosticCode, ScoreOutput, OnError, Operand, Output, ProgramBuilder,
     Severity, StepId,
 };
 
@@ -41,7 +41,7 @@ fn generated(random: &mut Random, dialect: Dialect) -> Batt {
     let mut numbers = Vec::new();
     let mut number = 0;
     let mut outputs: Vec<Output> = Vec::new();
-    let mut scores: Vec<DifferScore> = Vec::new();
+    let mut scores: Vec<ScoreOutput> = Vec::new();
     let donors = ["00d62c1b", "it's", "a\\b", "é\n\t\0\"", ""];
     for _ in 0..random.below(30) {
         let operand = |random: &mut Random| match random.below(10) {
@@ -95,7 +95,7 @@ fn generated(random: &mut Random, dialect: Dialect) -> Batt {
             } else {
                 let donor = Some(donor).filter(|donor| !donor.is_empty());
                 let differ = "differ_1".to_owned();
-                scores.push(DifferScore {
+                scores.push(ScoreOutput {
                     number,
                     donor,
                     differ,

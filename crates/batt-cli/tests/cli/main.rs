@@ -11,6 +11,7 @@ mod evolve;
 mod kaggle;
 mod mega;
 mod profile;
+mod readme;
 mod run;
 mod score;
 mod submit;

@@ -6,7 +6,7 @@
 use batt_dsl::Dialect;
 use serde::{Deserialize, Serialize};
 
-use super::{Batt, COMPARISON, DifferScore, INPUT, OnError, Output, PARAMS, SAMPLES};
+use super::{Batt, COMPARISON, ScoreOutput, INPUT, OnError, Output, PARAMS, SAMPLES};
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Severity};
 use crate::parse;
 use crate::program::{Operand, ProgramBuilder, StepId, StepKind};
@@ -281,7 +281,7 @@ pub fn from_json(json: &BattJson) -> Result<Batt, JsonError> {
             let message = "'None' is not an id; without a solver it must be null";
             return Err(JsonError::at(format!("{place}.donor"), message));
         }
-        batt.scores.push(DifferScore {
+        batt.scores.push(ScoreOutput {
             number: score.number,
             donor: score.donor.clone(),
             differ: score.differ.clone(),

@@ -6,7 +6,7 @@ use std::path::Path;
 use batt_dsl::Dialect;
 
 use super::json::{self, JsonError};
-use super::{Batt, DifferScore, Output};
+use super::{Batt, ScoreOutput, Output};
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Severity};
 use crate::parse::{self, Batts, SourceError};
 use crate::source::{SourceFile, Span};
@@ -197,7 +197,7 @@ fn adopt(here: &mut Batt, known: Batt) -> Result<(), String> {
         steps: Vec::new(),
         ..output.clone()
     };
-    let plain_score = |score: &DifferScore| DifferScore {
+    let plain_score = |score: &ScoreOutput| ScoreOutput {
         steps: Vec::new(),
         ..score.clone()
     };

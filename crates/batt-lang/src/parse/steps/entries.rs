@@ -5,7 +5,7 @@ use ruff_python_ast::{self as ast, Expr};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::{List, Reading};
-use crate::batt::{DifferScore, Output};
+use crate::batt::{ScoreOutput, Output};
 use crate::diagnostic::DiagnosticCode;
 use crate::parse::literal::literal;
 use crate::program::Operand;
@@ -93,7 +93,7 @@ impl<'f> Reading<'f> {
         if let (Some(number), Some(donor), Some(differ), Some(value)) =
             (number, donor, differ, value)
         {
-            self.scores.push(DifferScore {
+            self.scores.push(ScoreOutput {
                 number,
                 donor: Some(donor).filter(|donor| donor != "None"),
                 differ,

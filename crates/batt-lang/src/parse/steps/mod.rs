@@ -17,7 +17,7 @@ use ruff_text_size::{Ranged, TextRange};
 use super::lower::{ERROR_LIMIT, FileContext, Lowering, plain_parameters};
 use super::{FileKind, Lowered, bindings};
 use crate::batt::{
-    Batt, COMPARISON, Closures, DifferScore, INPUT, OnError, Output, PARAMS, SAMPLES,
+    Batt, COMPARISON, Closures, ScoreOutput, INPUT, OnError, Output, PARAMS, SAMPLES,
 };
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Severity};
 use crate::program::Operand;
@@ -151,7 +151,7 @@ struct Reading<'f> {
     lowering: Lowering<'f>,
     numbers: Vec<u32>,
     outputs: Vec<Output>,
-    scores: Vec<DifferScore>,
+    scores: Vec<ScoreOutput>,
     lists: Lists,
     guarded: usize,
     unguarded: Unguarded,
