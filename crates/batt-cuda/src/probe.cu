@@ -1,6 +1,6 @@
 // Not the VM, but a kernel with the VM's parameters and simple arithmetic in place of programs. It tests
 // the host side of a launch: transfers, cached blobs, arenas, counters, the stack, the timeout.
-// crates/batt-testing/src/plumbing.rs has the expected results.
+// plumbing.rs has the expected results.
 
 typedef unsigned int u32;
 typedef unsigned long long u64;

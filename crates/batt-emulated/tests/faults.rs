@@ -26,7 +26,7 @@ fn options(chunk: usize, verify: f64) -> ScoreOptions {
     }
 }
 
-/// The scores of the corpus on some inputs, in chunks of a size, and what the device did.
+/// The scores of the corpus on some inputs, in chunks of a given size, and the use of the device.
 fn scores(faults: Option<&str>, chunk: usize, verify: f64) -> (Vec<Judged>, Option<DeviceUsage>) {
     let file = SolverFile::parse_in(corpus::SOLVERS, "solvers.py", Some(Dialect::ArcDsl));
     let programs: Vec<Compiled> = file.programs.iter().map(Compiled::new).collect();

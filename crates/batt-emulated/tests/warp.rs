@@ -24,7 +24,7 @@ fn warp(order: LaneOrder) -> Option<Emulated> {
     warp
 }
 
-/// Each solver of the corpus on one of so many of the inputs of all tasks.
+/// The scores of each solver of the corpus on every `step`-th input of all tasks.
 fn corpus_scores(device: Option<Emulated>, step: usize) -> (Vec<Judged>, Option<DeviceReport>) {
     let file = SolverFile::parse_in(corpus::SOLVERS, "solvers.py", Some(Dialect::ArcDsl));
     assert!(file.is_clean(), "{:?}", file.diagnostics);

@@ -479,9 +479,10 @@ mod tests {
 
         let control = Control::new();
         let token = control.cancel_token();
-        let control = control.on_progress(move |at| match at.done {
-            20 => token.cancel(),
-            _ => (),
+        let control = control.on_progress(move |at| {
+            if at.done == 20 {
+                token.cancel();
+            }
         });
         let first = mega(&parts).run(&control).unwrap();
         assert!(!first.is_complete() && first.totals.runs >= 20);
