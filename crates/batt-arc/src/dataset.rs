@@ -89,7 +89,9 @@ impl Dataset {
     /// assert!(tasks.task_of("solve").is_none());
     /// ```
     pub fn task_of(&self, function: &str) -> Option<&Task> {
-        let ends = function.match_indices('_').map(|(at, _)| &function[at + 1..]);
+        let ends = function
+            .match_indices('_')
+            .map(|(at, _)| &function[at + 1..]);
         std::iter::once(function)
             .chain(ends)
             .find_map(|id| self.get(id))

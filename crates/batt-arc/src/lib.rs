@@ -57,10 +57,12 @@ mod error;
 mod grid;
 mod load;
 pub mod render;
+mod score;
 pub mod submission;
 mod task;
 
 pub use dataset::{Dataset, DuplicateTask, Skipped};
 pub use error::{LoadError, Problem};
 pub use grid::{COLOURS, Grid, GridError, MAX_SIDE};
+pub use score::Score;
 pub use task::{Pair, PairRef, PairRefError, Split, Task};

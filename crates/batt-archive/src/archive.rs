@@ -3,13 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use batt_arc::Score;
 use batt_dsl::Dialect;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 use crate::connect::{Absent, PATIENCE, connect};
 use crate::error::ArchiveError;
 use crate::records::{
-    Checkpoint, Entry, RunId, RunInfo, RunRecord, Score, Solver, Standing, TaskSummary,
+    ArchiveEntry, ArchivedRun, ArchivedSolver, Checkpoint, RunId, RunInfo, SolverSummary,
+    TaskSummary,
 };
 use crate::text::is_hash_prefix;
 
@@ -94,14 +96,14 @@ impl Archive {
     }
 
     /// The runs, the last one first.
-    pub fn runs(&self) -> Result<Vec<RunRecord>, ArchiveError> {
+    pub fn runs(&self) -> Result<Vec<ArchivedRun>, ArchiveError> {
         let query = "
             SELECT id, seed, settings, version, dataset, started, generation
             FROM runs LEFT JOIN checkpoints ON checkpoints.run = runs.id
             ORDER BY id DESC";
         self.rows(query, [], |row| {
             let generation: Option<i64> = row.get(6)?;
-            Ok(RunRecord {
+            Ok(ArchivedRun {
                 id: RunId(row.get(0)?),
                 info: RunInfo {
                     seed: row.get::<_, i64>(1)? as u64,
@@ -116,8 +118,8 @@ impl Archive {
     }
 
     /// The last run on these tasks (on any, for `None`) that left a checkpoint.
-    pub fn last_run(&self, dataset: Option<&str>) -> Result<Option<RunRecord>, ArchiveError> {
-        let fits = |run: &RunRecord| {
+    pub fn last_run(&self, dataset: Option<&str>) -> Result<Option<ArchivedRun>, ArchiveError> {
+        let fits = |run: &ArchivedRun| {
             run.generation.is_some() && dataset.is_none_or(|dataset| run.info.dataset == dataset)
         };
         Ok(self.runs()?.into_iter().find(fits))
@@ -141,7 +143,7 @@ impl Archive {
         task: &str,
         task_hash: Option<&str>,
         limit: usize,
-    ) -> Result<Vec<Entry>, ArchiveError> {
+    ) -> Result<Vec<ArchiveEntry>, ArchiveError> {
         let query = format!(
             "{ENTRIES} WHERE task = ?1 AND (?2 IS NULL OR task_hash = ?2)
              ORDER BY {BEST_FIRST}, task_hash LIMIT ?3"
@@ -151,7 +153,7 @@ impl Archive {
     }
 
     /// The entries of a solver, by task.
-    pub fn entries_of(&self, hash: &str) -> Result<Vec<Entry>, ArchiveError> {
+    pub fn entries_of(&self, hash: &str) -> Result<Vec<ArchiveEntry>, ArchiveError> {
         let query = format!("{ENTRIES} WHERE solvers.hash = ? ORDER BY task, task_hash");
         self.entries(&query, [hash])
     }
@@ -178,7 +180,7 @@ impl Archive {
     }
 
     /// The solvers that are good for most: by tasks solved, then by demonstrations solved in all tasks, then by size.
-    pub fn top(&self, limit: usize) -> Result<Vec<Standing>, ArchiveError> {
+    pub fn top(&self, limit: usize) -> Result<Vec<SolverSummary>, ArchiveError> {
         let query = "
             SELECT hash, dialect, mutation, count(*),
                 sum(demos > 0 AND demos_solved >= demos) AS solved, sum(demos_solved) AS right, min(size) AS least
@@ -187,7 +189,7 @@ impl Archive {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.rows(query, [limit], |row| {
             let count = |at| Ok::<_, rusqlite::Error>(row.get::<_, i64>(at)? as usize);
-            Ok(Standing {
+            Ok(SolverSummary {
                 hash: row.get(0)?,
                 dialect: dialect(row, 1)?,
                 mutation: row.get(2)?,
@@ -200,11 +202,11 @@ impl Archive {
     }
 
     /// A solver by its hash.
-    pub fn solver(&self, hash: &str) -> Result<Option<Solver>, ArchiveError> {
+    pub fn solver(&self, hash: &str) -> Result<Option<ArchivedSolver>, ArchiveError> {
         let query = "
             SELECT hash, source, dialect, mutation, run, found, id FROM solvers WHERE hash = ?";
         let found = self.rows(query, [hash], |row| {
-            let solver = Solver {
+            let solver = ArchivedSolver {
                 hash: row.get(0)?,
                 source: row.get(1)?,
                 dialect: dialect(row, 2)?,
@@ -251,9 +253,9 @@ impl Archive {
         &self,
         query: &str,
         values: impl rusqlite::Params,
-    ) -> Result<Vec<Entry>, ArchiveError> {
+    ) -> Result<Vec<ArchiveEntry>, ArchiveError> {
         let mut found = self.rows(query, values, |row| {
-            let entry = Entry {
+            let entry = ArchiveEntry {
                 hash: row.get(0)?,
                 source: row.get(1)?,
                 dialect: dialect(row, 2)?,

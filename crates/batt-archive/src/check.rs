@@ -1,40 +1,186 @@
-//! Is an archive in order?
+//! Checks an archive: its pages, references, solvers, scores and checkpoints.
 
+use std::fmt;
+
+use batt_arc::Score;
 use batt_lang::card::structural_hash;
+use rusqlite::Row;
+use rusqlite::types::ValueRef;
 
 use crate::archive::{Archive, dialect};
 use crate::error::ArchiveError;
+use crate::records::Checkpoint;
 use crate::text;
 
+/// Something in an archive that is damaged or cannot be true.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ArchiveFinding {
+    /// SQLite finds an error in the file.
+    File(String),
+    /// Rows refer to rows that are missing.
+    References {
+        /// The table of the first of them.
+        table: String,
+        /// How many there are in all tables.
+        count: usize,
+    },
+    /// A solver is not the program its hash says.
+    Solver {
+        /// The structural hash it is stored under.
+        hash: String,
+    },
+    /// No program can have this score.
+    Score {
+        /// The task.
+        task: String,
+        /// The structural hash of the solver.
+        hash: String,
+        /// Why not.
+        why: String,
+    },
+    /// A run cannot go on from its checkpoint.
+    Checkpoint {
+        /// The number of the run.
+        run: i64,
+        /// Why not.
+        why: String,
+    },
+}
+
+impl fmt::Display for ArchiveFinding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ArchiveFinding::File(what) => write!(f, "the file: {what}"),
+            ArchiveFinding::References { table, count } => {
+                write!(
+                    f,
+                    "{count} rows of table {table} and others refer to missing rows"
+                )
+            }
+            ArchiveFinding::Solver { hash } => {
+                write!(f, "solver {hash}: its source has another hash")
+            }
+            ArchiveFinding::Score { task, hash, why } => {
+                write!(f, "score of solver {hash} on task {task}: {why}")
+            }
+            ArchiveFinding::Checkpoint { run, why } => {
+                write!(f, "checkpoint of run {run}: {why}")
+            }
+        }
+    }
+}
+
 impl Archive {
-    /// Looks at everything: the pages of the file, the references between tables, and whether every solver has the hash of
-    /// its source.
-    pub fn check(&self) -> Result<(), ArchiveError> {
-        let damaged = |what: String| ArchiveError::Damaged {
-            path: self.path.clone(),
-            what,
-        };
-        let found: Vec<String> = self.rows("PRAGMA integrity_check(10)", [], |row| row.get(0))?;
-        if found != ["ok"] {
-            return Err(damaged(found.join("; ")));
+    /// Checks everything in the archive and returns what is wrong. `check_checkpoint` knows what the
+    /// state of a checkpoint means, and says why a run could not go on from one.
+    pub fn check(
+        &self,
+        check_checkpoint: impl Fn(&Checkpoint) -> Result<(), String>,
+    ) -> Result<Vec<ArchiveFinding>, ArchiveError> {
+        let pages: Vec<String> = self.rows("PRAGMA integrity_check(10)", [], |row| row.get(0))?;
+        let mut findings: Vec<ArchiveFinding> = Vec::new();
+        if pages != ["ok"] {
+            findings.extend(pages.into_iter().map(ArchiveFinding::File));
         }
         let lost: Vec<String> = self.rows("PRAGMA foreign_key_check", [], |row| row.get(0))?;
         if let Some(table) = lost.first() {
-            return Err(damaged(format!(
-                "{} of table {table} and others refer to nothing",
-                lost.len()
-            )));
+            findings.push(ArchiveFinding::References {
+                table: table.clone(),
+                count: lost.len(),
+            });
         }
+        findings.extend(self.check_solvers()?);
+        findings.extend(self.check_scores()?);
+        findings.extend(self.check_checkpoints(check_checkpoint)?);
+        Ok(findings)
+    }
+
+    /// Returns an error if the pages of the file are damaged.
+    pub fn check_pages(&self) -> Result<(), ArchiveError> {
+        let pages: Vec<String> = self.rows("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+        match pages.as_slice() {
+            [only] if only == "ok" => Ok(()),
+            damaged => Err(ArchiveError::Damaged {
+                path: self.path.clone(),
+                what: damaged.join("; "),
+            }),
+        }
+    }
+
+    fn check_solvers(&self) -> Result<Vec<ArchiveFinding>, ArchiveError> {
         let query = "SELECT hash, source, dialect FROM solvers";
-        let odd = self.rows(query, [], |row| {
-            let (hash, source): (String, String) = (row.get(0)?, row.get(1)?);
-            let program = text::read(&source, dialect(row, 2)?);
+        let findings = self.rows(query, [], |row| {
+            let hash = text_of(row, 0);
+            let program = match (row.get::<_, String>(1), dialect(row, 2)) {
+                (Ok(source), Ok(dialect)) => text::read(&source, dialect),
+                _ => None,
+            };
             let is_right = program.is_some_and(|program| structural_hash(&program) == hash);
-            Ok((!is_right).then_some(hash))
+            Ok((!is_right).then_some(ArchiveFinding::Solver { hash }))
         })?;
-        match odd.into_iter().flatten().next() {
-            Some(hash) => Err(damaged(format!("solver {hash} is not what its hash says"))),
-            None => Ok(()),
-        }
+        Ok(findings.into_iter().flatten().collect())
+    }
+
+    fn check_scores(&self) -> Result<Vec<ArchiveFinding>, ArchiveError> {
+        let query = "
+            SELECT task, hash, demos_solved, demos, closeness, size, cost
+            FROM scores LEFT JOIN solvers ON solvers.id = scores.solver ORDER BY task, hash";
+        let findings = self.rows(query, [], |row| {
+            let finding = |why: String| ArchiveFinding::Score {
+                task: text_of(row, 0),
+                hash: text_of(row, 1),
+                why,
+            };
+            Ok(impossible(row, 2).map(finding))
+        })?;
+        Ok(findings.into_iter().flatten().collect())
+    }
+
+    fn check_checkpoints(
+        &self,
+        check_checkpoint: impl Fn(&Checkpoint) -> Result<(), String>,
+    ) -> Result<Vec<ArchiveFinding>, ArchiveError> {
+        let query = "SELECT run, generation, state FROM checkpoints ORDER BY run";
+        let findings = self.rows(query, [], |row| {
+            let checked = match (row.get::<_, i64>(1), row.get::<_, Vec<u8>>(2)) {
+                (Ok(generation), Ok(state)) => check_checkpoint(&Checkpoint {
+                    generation: generation as u64,
+                    state,
+                }),
+                _ => Err("it has values of another type".to_owned()),
+            };
+            let run = row.get(0)?;
+            Ok(checked
+                .err()
+                .map(|why| ArchiveFinding::Checkpoint { run, why }))
+        })?;
+        Ok(findings.into_iter().flatten().collect())
+    }
+}
+
+/// A text of a row that may hold something else.
+fn text_of(row: &Row<'_>, at: usize) -> String {
+    row.get(at).unwrap_or_else(|_| "?".to_owned())
+}
+
+/// Returns why a score cannot be, or `None` if it can.
+fn impossible(row: &Row<'_>, at: usize) -> Option<String> {
+    let number = |at| match row.get_ref(at) {
+        Ok(ValueRef::Integer(number)) => u64::try_from(number).ok(),
+        _ => None,
+    };
+    let small = |at| number(at).and_then(|number| u32::try_from(number).ok());
+    let score = (|| {
+        Some(Score {
+            demos_solved: small(at)?,
+            demos: small(at + 1)?,
+            closeness: small(at + 2)?,
+            size: small(at + 3)?,
+            cost: number(at + 4)?,
+        })
+    })();
+    match score {
+        Some(score) => score.contradiction().map(str::to_owned),
+        None => Some("a number that is negative, too large or no number".to_owned()),
     }
 }

@@ -106,6 +106,14 @@ pub enum ArchiveError {
         /// What is wrong with it.
         why: String,
     },
+    /// The archive has no solver for a task.
+    #[error("{} has no task '{task}'", .path.display())]
+    NoTask {
+        /// The file.
+        path: PathBuf,
+        /// The task asked for.
+        task: String,
+    },
     /// A run that this archive does not know.
     #[error("{}: the archive has no run {run}", .path.display())]
     NoRun {
@@ -154,6 +162,7 @@ impl ArchiveError {
                 "check that the file and its folder may be read and written, and that the disk is in order"
             }
             ArchiveError::Program { .. } => "a solver takes one grid, (I), or some of (S, I, C)",
+            ArchiveError::NoTask { .. } => "`batt archive ls` lists the tasks",
             ArchiveError::NoRun { .. } => "begin a run first",
         }
     }

@@ -2,11 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use batt_arc::Score;
 use rusqlite::{Connection, params};
 
 use crate::archive::{Archive, score};
 use crate::error::ArchiveError;
-use crate::records::Score;
 use crate::retention::{Ranked, Retention};
 
 /// What to remove.
@@ -20,7 +20,7 @@ pub struct GcOptions {
 
 /// What was removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Collected {
+pub struct GcReport {
     /// Scores that had no place.
     pub scores: usize,
     /// Solvers without a score that no solver with one descends from.
@@ -35,7 +35,7 @@ pub struct Collected {
 
 impl Archive {
     /// Removes solvers that have no score and that nothing with a score descends from, and makes the file smaller.
-    pub fn gc(&mut self, options: &GcOptions) -> Result<Collected, ArchiveError> {
+    pub fn gc(&mut self, options: &GcOptions) -> Result<GcReport, ArchiveError> {
         let before = self.bytes()?;
         let mut collected = self.change(|change| {
             let scores = match &options.retention {
@@ -43,10 +43,10 @@ impl Archive {
                 None => 0,
             };
             let solvers = remove_solvers(change, options.ancestors)?;
-            Ok(Collected {
+            Ok(GcReport {
                 scores,
                 solvers,
-                ..Collected::default()
+                ..GcReport::default()
             })
         })?;
         // What is removed is removed, whether or not the file can be made smaller now.

@@ -1,17 +1,17 @@
 //! The archive of solvers: what evolution has found, in one SQLite file.
 //!
 //! ```text
-//!   Found (program, parents, task, score) ---> Archive::save ---> one transaction:
+//!   NewEntry (program, parents, task, score) ---> Archive::save ---> one transaction:
 //!                                                |                  solvers, lineage, scores,
 //!                                            Retention              the checkpoint of the run
 //!                                                                        |
-//!       Entry, Solver, TaskSummary <--- best, solver, tasks <------------+
+//!       ArchiveEntry, ArchivedSolver, TaskSummary <--- best, solver, tasks <------------+
 //! ```
 //!
 //! The types to know:
 //!
 //! - [`Archive`]: the file
-//! - [`Found`]: a solver with its score on a task, to be saved; [`Entry`]: the same, as it comes out
+//! - [`NewEntry`]: a solver with its score on a task, to be saved; [`ArchiveEntry`]: the same, as it comes out
 //! - [`Score`]: how well a solver does; the better one sorts first
 //! - [`Retention`]: which solvers of a task stay
 //! - [`RunInfo`] and [`Checkpoint`]: who found them, and where that run stands
@@ -20,7 +20,8 @@
 //! `solve`. It has a score for each task, and each version of a task, that it has been tried on.
 //!
 //! ```
-//! use batt_archive::{Archive, Found, Retention, RunInfo, Score};
+//! use batt_arc::Score;
+//! use batt_archive::{Archive, NewEntry, Retention, RunInfo};
 //! use batt_lang::SolverFile;
 //!
 //! # let folder = tempfile::tempdir()?;
@@ -29,7 +30,7 @@
 //! let run = archive.begin_run(&RunInfo { seed: 1, ..RunInfo::default() })?;
 //!
 //! let file = SolverFile::parse("def solve_a(I):\n    x1 = hmirror(I)\n    return x1\n", "a.py");
-//! let found = Found {
+//! let found = NewEntry {
 //!     program: file.programs[0].clone(),
 //!     parents: vec![],
 //!     mutation: "seed".into(),
@@ -48,11 +49,14 @@
 //! ```
 
 mod archive;
+mod candidates;
 mod check;
 mod connect;
 mod error;
+mod export;
 mod gc;
 mod lineage;
+mod lookup;
 mod merge;
 mod records;
 mod retention;
@@ -61,12 +65,16 @@ mod schema;
 mod text;
 
 pub use archive::Archive;
+pub use candidates::ArchivedCandidates;
+pub use check::ArchiveFinding;
 pub use error::ArchiveError;
-pub use gc::{Collected, GcOptions};
+pub use export::{Export, ExportOptions};
+pub use gc::{GcOptions, GcReport};
 pub use lineage::Ancestor;
-pub use merge::Merged;
+pub use lookup::{Lookup, SHORTEST_PREFIX};
+pub use merge::MergeReport;
 pub use records::{
-    Checkpoint, Entry, Found, Kept, RunId, RunInfo, RunRecord, Saved, Score, Solver, Standing,
-    TaskSummary,
+    ArchiveEntry, ArchivedRun, ArchivedSolver, Checkpoint, Kept, NewEntry, RunId, RunInfo, Saved,
+    SolverSummary, TaskSummary,
 };
 pub use retention::Retention;

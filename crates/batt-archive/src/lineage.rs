@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::archive::Archive;
 use crate::error::ArchiveError;
-use crate::records::Solver;
+use crate::records::ArchivedSolver;
 
 /// A solver or one it descends from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct Ancestor {
     /// The structural hash.
     pub hash: String,
     /// The solver; `None` if it was never kept.
-    pub solver: Option<Solver>,
+    pub solver: Option<ArchivedSolver>,
     /// Has it been listed before? Then its own ancestors are not listed again.
     pub repeated: bool,
 }

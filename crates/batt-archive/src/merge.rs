@@ -9,12 +9,12 @@ use crate::archive::{Archive, dialect, score};
 use crate::error::ArchiveError;
 use crate::records::RunId;
 use crate::retention::Retention;
-use crate::save::{NewScore, NewSolver, put};
+use crate::save::{ScoreRow, SolverRow, put};
 use crate::text::{self, Text};
 
 /// What a merge came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Merged {
+pub struct MergeReport {
     /// Scores the other archive has.
     pub scores: usize,
     /// Of these, new or better ones.
@@ -42,7 +42,7 @@ impl Archive {
         &mut self,
         other: &Archive,
         retention: &Retention,
-    ) -> Result<Merged, ArchiveError> {
+    ) -> Result<MergeReport, ArchiveError> {
         // All questions are answered from one state of the other archive.
         let view = other.db.unchecked_transaction().map_err(|e| other.of(e))?;
         let runs = other.run_rows()?;
@@ -76,7 +76,7 @@ impl Archive {
             }
             put(change, &solvers, &scores, retention)
         })?;
-        Ok(Merged {
+        Ok(MergeReport {
             scores: count,
             kept: saved.kept(),
             solvers: saved.solvers,
@@ -96,7 +96,7 @@ impl Archive {
         })
     }
 
-    fn solvers_to_merge(&self) -> Result<HashMap<String, NewSolver>, ArchiveError> {
+    fn solvers_to_merge(&self) -> Result<HashMap<String, SolverRow>, ArchiveError> {
         let query = "SELECT hash, source, dialect, mutation, run, found, id FROM solvers";
         let rows = self.rows(query, [], |row| {
             let (hash, source): (String, String) = (row.get(0)?, row.get(1)?);
@@ -116,7 +116,7 @@ impl Archive {
                     what: format!("solver {hash} is not what its hash says"),
                 });
             };
-            let solver = NewSolver {
+            let solver = SolverRow {
                 text: Text::of(&program)?,
                 parents: self.parents(id)?,
                 mutation,
@@ -128,14 +128,14 @@ impl Archive {
         Ok(solvers)
     }
 
-    fn scores_to_merge(&self) -> Result<Vec<NewScore>, ArchiveError> {
+    fn scores_to_merge(&self) -> Result<Vec<ScoreRow>, ArchiveError> {
         let query = "
             SELECT hash, task, task_hash, demos_solved, demos, closeness, size, cost, outputs,
                 scores.run, scores.found
             FROM scores JOIN solvers ON solvers.id = scores.solver
             ORDER BY task, task_hash, hash";
         self.rows(query, [], |row| {
-            Ok(NewScore {
+            Ok(ScoreRow {
                 hash: row.get(0)?,
                 task: row.get(1)?,
                 task_hash: row.get(2)?,

@@ -1,69 +1,14 @@
 //! What goes into an archive and what comes out of it.
 
-use std::cmp::{Ordering, Reverse};
 use std::fmt;
 
+use batt_arc::Score;
 use batt_dsl::Dialect;
 use batt_lang::Program;
 
-/// How well a solver does on the demonstrations of a task.
-///
-/// Sorted, the better one comes first: more demonstrations solved, then closer, then smaller, then cheaper.
-///
-/// ```
-/// use batt_archive::Score;
-///
-/// let close = Score { demos_solved: 1, demos: 3, closeness: 900_000, size: 4, cost: 100 };
-/// let closer = Score { closeness: 950_000, size: 9, ..close };
-/// let right = Score { demos_solved: 3, closeness: 1_000_000, size: 20, ..close };
-/// let mut scores = vec![close, right, closer];
-/// scores.sort();
-/// assert_eq!(scores, [right, closer, close]);
-/// assert!(right.is_solved());
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Score {
-    /// Demonstrations whose output it gives.
-    pub demos_solved: u32,
-    /// Demonstrations there are.
-    pub demos: u32,
-    /// How close the outputs are to the expected ones, in parts per million.
-    pub closeness: u32,
-    /// Steps of the program.
-    pub size: u32,
-    /// What running it takes.
-    pub cost: u64,
-}
-
-impl Score {
-    /// Does it give the output of every demonstration?
-    pub fn is_solved(&self) -> bool {
-        self.demos > 0 && self.demos_solved >= self.demos
-    }
-
-    /// What the outputs are worth, whatever program they come from; the better one sorts first.
-    pub(crate) fn grade(&self) -> impl Ord + use<> {
-        Reverse((self.demos_solved, self.closeness))
-    }
-}
-
-impl Ord for Score {
-    fn cmp(&self, other: &Score) -> Ordering {
-        let rank = |score: &Score| (score.size, score.cost, score.demos);
-        let grades = self.grade().cmp(&other.grade());
-        grades.then_with(|| rank(self).cmp(&rank(other)))
-    }
-}
-
-impl PartialOrd for Score {
-    fn partial_cmp(&self, other: &Score) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
 /// A solver that has been found, to be saved.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct NewEntry {
     /// The solver.
     pub program: Program,
     /// The structural hashes of the programs it was made from. They need not be in the archive.
@@ -82,7 +27,7 @@ pub struct Found {
 
 /// A solver and its score on one task.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct ArchiveEntry {
     /// The structural hash of the solver.
     pub hash: String,
     /// Its canonical source, a function `solve`.
@@ -107,7 +52,7 @@ pub struct Entry {
     pub when: String,
 }
 
-impl Entry {
+impl ArchiveEntry {
     /// The program.
     pub fn program(&self) -> Option<Program> {
         crate::text::read(&self.source, self.dialect)
@@ -116,7 +61,7 @@ impl Entry {
 
 /// A solver, whatever the task.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Solver {
+pub struct ArchivedSolver {
     /// The structural hash.
     pub hash: String,
     /// The canonical source, a function `solve`.
@@ -133,7 +78,7 @@ pub struct Solver {
     pub when: String,
 }
 
-impl Solver {
+impl ArchivedSolver {
     /// The program.
     pub fn program(&self) -> Option<Program> {
         crate::text::read(&self.source, self.dialect)
@@ -172,7 +117,7 @@ pub struct RunInfo {
 
 /// A run that has begun at some time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunRecord {
+pub struct ArchivedRun {
     /// Its number.
     pub id: RunId,
     /// What it was told.
@@ -192,7 +137,7 @@ pub struct Checkpoint {
     pub state: Vec<u8>,
 }
 
-/// What became of one [`Found`].
+/// What became of one [`NewEntry`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kept {
     /// It is new for its task.
@@ -241,7 +186,7 @@ pub struct TaskSummary {
 
 /// What a solver is good for, over all tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct SolverSummary {
     /// The structural hash of the solver.
     pub hash: String,
     /// Its dialect.

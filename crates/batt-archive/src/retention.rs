@@ -2,8 +2,9 @@
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
+use std::str::FromStr;
 
-use crate::records::Score;
+use batt_arc::Score;
 
 /// How many solvers an archive keeps for a task, and which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,21 @@ pub enum Retention {
         /// How many there may be before a save.
         capacity: usize,
     },
+}
+
+/// A number of solvers such as `32`, or `original`.
+impl FromStr for Retention {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Retention, &'static str> {
+        /// What the original keeps for a task before a save.
+        const CAPACITY: usize = 32;
+        match (text, text.parse()) {
+            ("original", _) => Ok(Retention::Original { capacity: CAPACITY }),
+            (_, Ok(per_task @ 1..)) => Ok(Retention::Best { per_task }),
+            _ => Err("write how many solvers of a task to keep, such as 32, or original"),
+        }
+    }
 }
 
 impl Default for Retention {
@@ -169,6 +185,16 @@ mod tests {
         both.filter(|(_, keep)| *keep)
             .map(|(one, _)| one.hash)
             .collect()
+    }
+
+    #[test]
+    fn texts_of_retention() {
+        assert_eq!("7".parse(), Ok(Retention::Best { per_task: 7 }));
+        let original = Retention::Original { capacity: 32 };
+        assert_eq!("original".parse(), Ok(original));
+        for bad in ["0", "-1", "all", ""] {
+            assert!(bad.parse::<Retention>().is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -2,16 +2,17 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use batt_arc::Score;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::archive::{Archive, NOW, score};
 use crate::error::ArchiveError;
-use crate::records::{Checkpoint, Found, Kept, RunId, Saved, Score};
+use crate::records::{Checkpoint, Kept, NewEntry, RunId, Saved};
 use crate::retention::{Ranked, Retention};
 use crate::text::{Text, is_hash};
 
 /// A solver to be stored.
-pub(crate) struct NewSolver {
+pub(crate) struct SolverRow {
     pub text: Text,
     pub parents: Vec<String>,
     pub mutation: String,
@@ -21,7 +22,7 @@ pub(crate) struct NewSolver {
 }
 
 /// A score to be stored.
-pub(crate) struct NewScore {
+pub(crate) struct ScoreRow {
     pub hash: String,
     pub task: String,
     pub task_hash: String,
@@ -42,17 +43,17 @@ impl Archive {
     pub fn save(
         &mut self,
         run: RunId,
-        found: &[Found],
+        found: &[NewEntry],
         retention: &Retention,
         checkpoint: Option<&Checkpoint>,
     ) -> Result<Saved, ArchiveError> {
-        let mut solvers: HashMap<String, NewSolver> = HashMap::new();
+        let mut solvers: HashMap<String, SolverRow> = HashMap::new();
         let mut scores = Vec::with_capacity(found.len());
         // Before anybody has to wait for us.
         for found in found {
             let text = Text::of(&found.program)?;
             let hash = text.hash.clone();
-            scores.push(NewScore {
+            scores.push(ScoreRow {
                 hash: hash.clone(),
                 task: found.task.clone(),
                 task_hash: found.task_hash.clone(),
@@ -70,7 +71,7 @@ impl Archive {
                 });
             }
             let others = found.parents.iter().filter(|parent| **parent != hash);
-            let solver = NewSolver {
+            let solver = SolverRow {
                 parents: others.cloned().collect(),
                 mutation: found.mutation.clone(),
                 text,
@@ -113,15 +114,15 @@ struct Old {
 /// What is to become of the scores of one task.
 #[derive(Default)]
 struct Changes<'n> {
-    put: Vec<&'n NewScore>,
+    put: Vec<&'n ScoreRow>,
     remove: Vec<i64>,
 }
 
 /// Stores what retention lets stay.
 pub(crate) fn put(
     db: &Connection,
-    solvers: &HashMap<String, NewSolver>,
-    scores: &[NewScore],
+    solvers: &HashMap<String, SolverRow>,
+    scores: &[ScoreRow],
     retention: &Retention,
 ) -> rusqlite::Result<Saved> {
     let mut by_task: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
@@ -192,8 +193,8 @@ fn old_scores(db: &Connection, (task, task_hash): (&str, &str)) -> rusqlite::Res
 fn decide<'n>(
     old: &[Old],
     new: &[usize],
-    scores: &'n [NewScore],
-    solvers: &HashMap<String, NewSolver>,
+    scores: &'n [ScoreRow],
+    solvers: &HashMap<String, SolverRow>,
     retention: &Retention,
     kept: &mut [Kept],
 ) -> Changes<'n> {
@@ -213,7 +214,7 @@ fn decide<'n>(
     }
     let mut source: Vec<Option<usize>> = vec![None; old.len()];
     for &k in new {
-        let NewScore {
+        let ScoreRow {
             hash,
             score,
             outputs,
@@ -263,7 +264,7 @@ fn decide<'n>(
 /// in the order in which they were made.
 fn with_ancestors<'s>(
     wanted: impl Iterator<Item = &'s str>,
-    solvers: &'s HashMap<String, NewSolver>,
+    solvers: &'s HashMap<String, SolverRow>,
 ) -> Vec<&'s str> {
     let mut seen: HashSet<&str> = HashSet::new();
     let mut order = Vec::new();
@@ -287,7 +288,7 @@ fn with_ancestors<'s>(
 }
 
 /// Stores a solver if it is not there; its number, and whether it is new.
-fn put_solver(db: &Connection, solver: &NewSolver) -> rusqlite::Result<(i64, bool)> {
+fn put_solver(db: &Connection, solver: &SolverRow) -> rusqlite::Result<(i64, bool)> {
     let Text {
         hash,
         source,
@@ -324,7 +325,7 @@ fn put_solver(db: &Connection, solver: &NewSolver) -> rusqlite::Result<(i64, boo
     Ok((id, true))
 }
 
-fn put_score(db: &Connection, new: &NewScore, solver: i64) -> rusqlite::Result<()> {
+fn put_score(db: &Connection, new: &ScoreRow, solver: i64) -> rusqlite::Result<()> {
     let replace = format!(
         "INSERT OR REPLACE INTO scores
              (task, task_hash, solver, demos_solved, demos, closeness, size, cost, outputs, run, found)

@@ -1,11 +1,9 @@
 //! Loading batt files, and printing what is wrong with them.
 
-use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 
 use anyhow::Result;
 use batt::{BattFile, Batts, Dialect};
-use siphasher::sip128::{Hasher128, SipHasher13};
 
 use crate::error::advised;
 use crate::solvers::print_findings;
@@ -50,12 +48,4 @@ pub fn file_of(batts: &Batts) -> &str {
         .files()
         .first()
         .map_or("", |file: &BattFile| file.source.name())
-}
-
-/// A number that changes when something does, the same in every run of this version.
-pub fn hashed(value: impl Hash) -> String {
-    let mut hasher = SipHasher13::new();
-    value.hash(&mut hasher);
-    hasher.write_u8(0);
-    format!("{:032x}", hasher.finish128().as_u128())
 }

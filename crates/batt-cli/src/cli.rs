@@ -220,15 +220,6 @@ impl RunOptions {
             ..usual
         }
     }
-
-    /// The options of the engine.
-    pub fn engine(&self, threads: Option<NonZeroUsize>) -> batt_engine::Options {
-        batt_engine::Options {
-            limits: self.limits(),
-            threads,
-            ..batt_engine::Options::default()
-        }
-    }
 }
 
 /// The number of threads, an option of every command with threads.

@@ -5,8 +5,6 @@ use std::io;
 use std::path::Path;
 
 use anyhow::Error;
-use batt_archive::ArchiveError;
-use batt_lang::LoadError;
 
 /// An error with advice.
 #[derive(Debug)]
@@ -29,28 +27,6 @@ pub fn advised(message: impl fmt::Display, hint: impl Into<String>) -> Error {
         message: message.to_string(),
         hint: hint.into(),
     })
-}
-
-/// A dataset that cannot be loaded.
-pub fn bad_tasks(error: batt_arc::LoadError) -> Error {
-    advised(&error, error.hint())
-}
-
-/// An archive that cannot do what it is asked to.
-pub fn bad_archive(error: ArchiveError) -> Error {
-    let hint = error.hint();
-    match &error {
-        ArchiveError::Io { path, source } => bad_file("open", path, source),
-        _ => advised(&error, hint),
-    }
-}
-
-/// A solver or batt file that cannot be loaded.
-pub fn bad_source(error: &LoadError) -> Error {
-    match error {
-        LoadError::Read { path, source } => bad_file("read", path, source),
-        LoadError::NotUtf8 { .. } => advised(error, "save the file as UTF-8"),
-    }
 }
 
 /// A file that cannot be read or written.

@@ -8,12 +8,9 @@
 //! ```
 
 mod batts;
-mod calibration;
 mod cli;
 mod commands;
-mod corpus;
 mod device;
-mod donors;
 mod draw;
 mod duration;
 mod error;

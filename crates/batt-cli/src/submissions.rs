@@ -1,32 +1,20 @@
-//! Reading submissions, and talking about what is wrong with them.
+//! Reads submissions and prints the findings about them.
 
 use std::io::{self, Write};
 use std::path::Path;
 
-use anyhow::{Error, Result};
-use batt_arc::LoadError;
-use batt_arc::submission::{Draft, Finding};
+use anyhow::Result;
+use batt::submission::{self, Draft, Finding};
 use serde_json::{Value as Json, json};
 
-use crate::error::{advised, bad_file};
-use crate::ui::{grouped, rest};
+use crate::ui::{escaped, grouped, name, rest};
 
-/// Findings that are shown where not all are asked for.
+/// Findings shown without `--verbose`.
 pub const SHOWN: usize = 20;
 
-/// Reads a submission, whatever is wrong inside.
+/// Reads a submission. Errors inside become findings.
 pub fn load(path: &Path) -> Result<Draft> {
-    Draft::load(path).map_err(|error| unreadable(path, &error))
-}
-
-fn unreadable(path: &Path, error: &LoadError) -> Error {
-    match error {
-        LoadError::Io { source, .. } => bad_file("read", path, source),
-        LoadError::FileTooLarge { .. } => {
-            advised(error, "a submission has a few megabytes at most")
-        }
-        other => advised(other, other.hint()),
-    }
+    Ok(submission::load(path)?)
 }
 
 /// Writes findings, all or the first few.
@@ -37,19 +25,20 @@ pub fn write_findings(
 ) -> io::Result<()> {
     let shown = if verbose { findings.len() } else { SHOWN };
     for found in findings.iter().take(shown) {
-        writeln!(out, "{found}")?;
+        writeln!(out, "{}", escaped(&found.to_string(), &[]))?;
     }
     rest(out, findings.len(), shown)
 }
 
-/// Some ids in a line: all, or the first few and how many more there are.
+/// Returns ids in a line: all, or the first few and the number of the others.
 pub fn list_ids(ids: &[&str], verbose: bool) -> String {
     let shown = if verbose {
         ids.len()
     } else {
         ids.len().min(SHOWN)
     };
-    let mut text = ids[..shown].join(", ");
+    let shown_ids: Vec<_> = ids[..shown].iter().map(|id| name(id)).collect();
+    let mut text = shown_ids.join(", ");
     let more = ids.len() - shown;
     if more > 0 {
         text += &format!(" and {} more (--verbose lists all)", grouped(more));

@@ -1,5 +1,5 @@
 // Not the VM: a kernel with the VM's parameters and simple arithmetic in place of programs. It tries out what the host
-// does around a launch: transfers, blobs that stay, arenas, counters, the stack, the clock. crates/batt-cuda/src/plumbing.rs
+// does around a launch: transfers, blobs that stay, arenas, counters, the stack, the clock. crates/batt-testing/src/plumbing.rs
 // says what comes out.
 
 typedef unsigned int u32;

@@ -7,10 +7,9 @@ use batt_dsl::{Dialect, Limits, OwnedValue};
 use batt_emulated::Emulated;
 use batt_engine::Cancel;
 use batt_engine::device::{
-    Device, DeviceOptions, DeviceReport, Left, Prepared, Reason, Score, ScoreOptions, score_jobs,
-    score_table,
+    Device, DeviceOptions, DeviceReport, ScoreOptions, ScoredRun, score_table,
 };
-use batt_engine::{Compiled, Job, Options, Role, Sample, Values, Verdict, evaluate_on};
+use batt_engine::{Compiled, Job, Options, Sample, Values, Verdict, evaluate_on};
 use batt_lang::SolverFile;
 
 /// Besides those of the corpus: parameters in any order, and one that nobody can give.
@@ -119,7 +118,7 @@ fn options(chunk: usize, verify: f64) -> ScoreOptions {
     }
 }
 
-fn scores(count: usize, chunk: usize, verify: f64) -> (Vec<Score>, Option<DeviceReport>) {
+fn scores(count: usize, chunk: usize, verify: f64) -> (Vec<ScoredRun>, Option<DeviceReport>) {
     with_corpus(|programs, samples| {
         let options = options(chunk, verify);
         let stop = Cancel::new();
@@ -145,48 +144,6 @@ fn scores_are_the_same() {
         assert_eq!((report.differing, report.mismatches.len()), (0, 0));
         assert_eq!(report.verified > 0, verify > 0.0);
     }
-}
-
-/// Some runs out of all, in any order, with the same samples from call to call; what no device finishes is done here or
-/// handed back.
-#[test]
-fn scores_of_some_runs() {
-    let (expected, _) = scores(0, 0, 0.0);
-    with_corpus(|programs, samples| {
-        let place = |at: usize| at * 7919 % expected.len();
-        let runs: Vec<(u32, u32)> = (0..1000)
-            .map(place)
-            .map(|run| ((run / samples.len()) as u32, (run % samples.len()) as u32))
-            .collect();
-        let wanted: Vec<&Score> = (0..1000).map(|at| &expected[place(at)]).collect();
-        // One of the programs takes parameters that nobody has prepared.
-        let prepared = Prepared::new(samples, [[Role::Input].as_slice()]);
-        for left in [Left::Done, Left::HandedBack] {
-            for (count, chunk) in [(0, 0), (1, 0), (2, 90)] {
-                let options = ScoreOptions {
-                    left,
-                    ..options(chunk, 0.0)
-                };
-                let stop = Cancel::new();
-                let mut devices = devices(count);
-                let (found, report) =
-                    score_jobs(&mut devices, programs, &prepared, &runs, &options, &stop);
-                assert_eq!(found.len(), runs.len());
-                let mut pairs = found.iter().zip(&wanted);
-                assert!(pairs.all(|(a, b)| a.as_ref().is_none_or(|a| a == *b)));
-                let scored = found.iter().flatten().count();
-                assert_eq!(report.scores, scored);
-                let counts = report.device.map(|device| device.runs).unwrap_or_default();
-                let in_all = if count > 0 { runs.len() } else { 0 };
-                assert_eq!(counts.total() as usize, in_all);
-                assert_eq!(counts.left[Reason::Unsent.index()] > 0, count > 0);
-                match left {
-                    Left::Done => assert_eq!(scored, runs.len()),
-                    Left::HandedBack => assert_eq!(scored as u64, counts.finished()),
-                }
-            }
-        }
-    });
 }
 
 /// With fewer steps for the CPU there is less fuel for devices, and the same comes of it; with hardly any they are not used.

@@ -7,7 +7,7 @@ use batt_dsl::Dialect;
 use batt_emulated::Emulated;
 use batt_engine::Cancel;
 use batt_engine::device::Device;
-use batt_evolve::{Donor, Evolution, Settings, Tally};
+use batt_evolve::{Evolution, EvolveSettings, EvolveTally, SeedSolver};
 use batt_lang::SolverFile;
 use batt_lang::card::structural_hash;
 
@@ -17,24 +17,24 @@ fn a_device_changes_nothing_but_who_does_the_work() {
     let all = corpus::tasks();
     let tasks: Vec<Task> = ids.iter().filter_map(|id| all.get(id).cloned()).collect();
     let file = SolverFile::parse(corpus::SOLVERS, "solvers.py");
-    let donors: Vec<Donor> = file
+    let donors: Vec<SeedSolver> = file
         .programs
         .iter()
-        .map(|program| Donor {
+        .map(|program| SeedSolver {
             task: program.name().trim_start_matches("solve_").to_owned(),
             program: program.clone(),
         })
         .filter(|donor| !ids.contains(&donor.task.as_str()))
         .collect();
     let run = |devices: &mut [Box<dyn Device>]| {
-        let settings = Settings {
+        let settings = EvolveSettings {
             seed: 11,
             offspring: NonZeroUsize::new(250),
-            ..Settings::default()
+            ..EvolveSettings::default()
         };
         let mut evolution = Evolution::new(&tasks, Dialect::ArcDsl, donors.clone(), &[], settings);
         let mut found = Vec::new();
-        let mut tally = Tally::default();
+        let mut tally = EvolveTally::default();
         for _ in 0..3 {
             let round = evolution.round(devices, &Cancel::new());
             tally.add(&round.tally);

@@ -6,11 +6,11 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use batt_arc::corpus;
+use batt_conformance::{Unfinished, check_on_device};
 use batt_dsl::Dialect;
 use batt_emulated::{Emulated, LaneOrder, Misdeed, Planted};
 use batt_engine::Cancel;
-use batt_conformance::{Unfinished, check_on_device};
-use batt_engine::device::{Device, DeviceReport, Reason, Score, ScoreOptions, score_table};
+use batt_engine::device::{Device, DeviceReport, Reason, ScoreOptions, ScoredRun, score_table};
 use batt_engine::{Compiled, Sample, Verdict};
 use batt_lang::SolverFile;
 use tempfile::TempDir;
@@ -25,7 +25,7 @@ fn warp(order: LaneOrder) -> Option<Emulated> {
 }
 
 /// Each solver of the corpus on one of so many of the inputs of all tasks.
-fn corpus_scores(device: Option<Emulated>, step: usize) -> (Vec<Score>, Option<DeviceReport>) {
+fn corpus_scores(device: Option<Emulated>, step: usize) -> (Vec<ScoredRun>, Option<DeviceReport>) {
     let file = SolverFile::parse_in(corpus::SOLVERS, "solvers.py", Some(Dialect::ArcDsl));
     assert!(file.is_clean(), "{:?}", file.diagnostics);
     let programs: Vec<Compiled> = file.programs.iter().map(Compiled::new).collect();

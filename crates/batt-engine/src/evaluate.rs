@@ -10,7 +10,7 @@ use batt_dsl::{Fault, Limits, OwnedValue, Run, Value, Workspace};
 use crate::cancel::Cancel;
 use crate::compile::{Compiled, RunError};
 use crate::device::{
-    Device, DeviceOptions, DeviceReport, Entry, Found, Reason, Runs, Score, Seen, Solo, Taken,
+    Device, DeviceOptions, DeviceReport, Entry, Found, Reason, Runs, ScoredRun, Seen, Solo, Taken,
     run_fed, wire,
 };
 use crate::sample::{Role, Sample, demos};
@@ -325,8 +325,8 @@ pub fn run_job(workspace: &mut Workspace, job: &Job<'_>, options: &Options) -> J
 }
 
 /// The verdict on one job and the hash of its value, in a workspace of the caller's.
-pub fn score_job(workspace: &mut Workspace, job: &Job<'_>, limits: &Limits) -> Score {
-    let failed = |error| Score {
+pub fn score_job(workspace: &mut Workspace, job: &Job<'_>, limits: &Limits) -> ScoredRun {
+    let failed = |error| ScoredRun {
         verdict: Verdict::Failed(error),
         hash: None,
     };
@@ -339,7 +339,7 @@ pub fn score_job(workspace: &mut Workspace, job: &Job<'_>, limits: &Limits) -> S
         let hash = run.hash(value);
         // Hashing cannot fail in Python, and goes on with a made-up number when it reaches a limit.
         match run.check_limits() {
-            Ok(()) => Score {
+            Ok(()) => ScoredRun {
                 verdict,
                 hash: Some(hash),
             },

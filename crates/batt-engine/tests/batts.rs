@@ -12,10 +12,10 @@ use batt_engine::{
 };
 use batt_lang::card::{self, CardOptions, Donor};
 use batt_lang::{Batt, OnError, Program};
-use proptest::collection::vec;
-use proptest::prelude::*;
 use batt_testing::generate::{self, Choices};
 use batt_testing::{heavy, programs};
+use proptest::collection::vec;
+use proptest::prelude::*;
 
 fn config(cases: u32) -> ProptestConfig {
     ProptestConfig {

@@ -9,7 +9,7 @@ use batt_arc::corpus;
 use batt_dsl::Dialect;
 use batt_engine::Cancel;
 use batt_engine::device::{
-    Batch, Device, DeviceError, Launched, Left, Prepared, Programs, ScoreOptions, score_jobs,
+    Batch, Device, DeviceError, Launched, Programs, ScoreOptions, score_table,
 };
 use batt_engine::{Compiled, Sample};
 use batt_lang::{Program, SolverFile};
@@ -64,25 +64,21 @@ impl Device for NoTime {
 fn time_of_a_score() {
     let programs: Vec<Compiled> = typical().iter().map(Compiled::new).collect();
     let tasks = corpus::tasks();
-    let pairs = tasks.pairs().take(100);
+    let pairs = tasks.pairs().take(4);
     let samples: Vec<Sample<'_>> = pairs
         .map(|(task, _, pair)| Sample::new(task, pair))
         .collect();
-    let samples = Prepared::of(&samples, &programs);
-    let run = |k: u32| (k / 4, (k / 4 + k % 4) % 100);
-    let runs: Vec<(u32, u32)> = (0..4 * programs.len() as u32).map(run).collect();
-    let options = ScoreOptions {
-        left: Left::HandedBack,
-        ..ScoreOptions::default()
-    };
-    let time = best(runs.len(), || {
+    let samples = &samples[..];
+    let options = ScoreOptions::default();
+    let runs = programs.len() * samples.len();
+    let time = best(runs, || {
         let mut devices: Vec<Box<dyn Device>> = vec![Box::new(NoTime)];
         let stop = Cancel::new();
-        let scores = score_jobs(&mut devices, &programs, &samples, &runs, &options, &stop);
-        assert_eq!(scores.1.scores, runs.len());
+        let scores = score_table(&mut devices, &programs, samples, &options, &stop);
+        assert_eq!(scores.1.scores, runs);
         black_box(scores);
     });
-    println!("score_jobs    {time:?} a run, programs included");
+    println!("score_table   {time:?} a run, programs included");
 }
 
 #[test]

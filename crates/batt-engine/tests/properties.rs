@@ -8,10 +8,10 @@ use batt_dsl::{Dialect, Limits, Workspace};
 use batt_engine::Cancel;
 use batt_engine::{Compiled, Job, Options, Sample, Values, evaluate, run_job};
 use batt_lang::Program;
-use proptest::collection::vec;
-use proptest::prelude::*;
 use batt_testing::generate::{self, Choices};
 use batt_testing::{forms, heavy, oracle, within};
+use proptest::collection::vec;
+use proptest::prelude::*;
 
 fn config(cases: u32) -> ProptestConfig {
     ProptestConfig {

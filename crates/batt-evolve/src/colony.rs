@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use batt_arc::Task;
+use batt_arc::{Score, Task};
 use batt_dsl::Workspace;
 use batt_engine::Sample;
 use batt_lang::Program;
@@ -15,12 +15,12 @@ use crate::brood::{Brood, Offspring, Outcome, run_programs, samples};
 use crate::credit::{Credit, Weights};
 use crate::differ::Differs;
 use crate::donors::Donors;
-use crate::evolution::Settings;
+use crate::evolution::EvolveSettings;
 use crate::ground::Ground;
 use crate::mutate::{Assembly, Breeder, Kind, LARGEST};
 use crate::parts::{OFFSPRING_A_PART, PartIndex, Parts};
 use crate::random::Chance;
-use crate::score::{Score, WHOLE};
+use crate::score::WHOLE;
 use crate::stages::Stage;
 use crate::trial::try_on;
 use crate::work::Tools;
@@ -93,7 +93,7 @@ pub(crate) struct Shared {
     pub donors: Donors,
     pub differs: Differs,
     pub weights: Weights,
-    pub settings: Settings,
+    pub settings: EvolveSettings,
     /// The generation that comes next.
     pub generation: u64,
 }
@@ -147,7 +147,7 @@ impl<'t> Colony<'t> {
     /// program that fits a few demonstrations is seldom right about anything else.
     pub fn is_done(&self) -> bool {
         let patience = |best: &Individual| (best.score.size * best.score.size / 2).clamp(2, 400);
-        let complete = |best: &Individual| best.score.is_complete();
+        let complete = |best: &Individual| best.score.is_solved();
         let mut best = self.best().into_iter();
         self.samples.is_empty() || best.any(|b| complete(b) && self.stagnant >= patience(b))
     }
@@ -310,8 +310,8 @@ impl<'t> Colony<'t> {
                 continue;
             }
             let hopeless = worst.is_some_and(|worst| {
-                outcome.solved < worst.solved
-                    || outcome.solved == worst.solved
+                outcome.solved < worst.demos_solved
+                    || outcome.solved == worst.demos_solved
                         && outcome.mean().saturating_add(WHOLE / 10) < worst.closeness
             });
             let outputs = match outcome.solved as usize == self.samples.len() {
@@ -363,7 +363,7 @@ impl<'t> Colony<'t> {
             workspace,
         );
         // A solution without an answer is none, and what is dear and no solution would have dear offspring.
-        let dear = trial.score.cost > DEAR && !trial.score.is_complete();
+        let dear = trial.score.cost > DEAR && !trial.score.is_solved();
         if trial.failed > 0 || dear {
             return None;
         }
@@ -386,7 +386,7 @@ impl<'t> Colony<'t> {
     fn credit(&self, new: &Individual, best: Option<Score>, generation: &mut Generation) {
         let Some(kind) = new.kind else { return };
         let median = self.population.get(self.population.len() / 2);
-        let better = median.is_none_or(|median| new.score > median.score);
+        let better = median.is_none_or(|median| new.score < median.score);
         let credit = match best {
             Some(best) if is_progress(&new.score, &best) => 10,
             _ => u64::from(better),
@@ -400,9 +400,9 @@ impl<'t> Colony<'t> {
         before: Option<Score>,
         generation: &mut Generation,
     ) {
-        let best = refined.iter().map(|individual| individual.score).max();
+        let best = refined.iter().map(|individual| individual.score).min();
         generation.improved = match (best, before) {
-            (Some(best), Some(before)) => best > before,
+            (Some(best), Some(before)) => best < before,
             (best, None) => best.is_some(),
             (None, _) => false,
         };
@@ -416,7 +416,7 @@ impl<'t> Colony<'t> {
     fn keep(&mut self, refined: Vec<Individual>, population: usize) {
         let mut all = std::mem::take(&mut self.population);
         all.extend(refined);
-        all.sort_by(|a, b| b.score.cmp(&a.score).then(a.root.cmp(&b.root)));
+        all.sort_by_key(|individual| (individual.score, individual.root));
         let mut outputs = FxHashSet::default();
         all.retain(|individual| outputs.insert(individual.outputs));
         let shaken = self.stagnant > 0 && self.stagnant.is_multiple_of(PATIENCE);
@@ -482,7 +482,7 @@ impl<'t> Colony<'t> {
 
 /// Is a score better by more than size and cost?
 fn is_progress(new: &Score, old: &Score) -> bool {
-    (new.solved, new.closeness) > (old.solved, old.closeness)
+    new.grade() < old.grade()
 }
 
 /// Who lives on: the best, and for each demonstration the one that is closest to it.

@@ -14,7 +14,7 @@ use crate::typed::Typed;
 
 /// A solver that others learn from.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Donor {
+pub struct SeedSolver {
     /// The task it was written for or found for.
     pub task: String,
     /// The solver.
@@ -87,7 +87,7 @@ const UNSEEN: f64 = 0.5;
 
 impl Donors {
     /// Another edition has another number.
-    pub fn new(dialect: Dialect, donors: &[Donor], edition: u64) -> Donors {
+    pub fn new(dialect: Dialect, donors: &[SeedSolver], edition: u64) -> Donors {
         let mut typed = Typed::new(dialect);
         let programs = donors.iter();
         let programs = programs.filter_map(|donor| typed.add_program(&donor.program));

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use batt_arc::Task;
+use batt_arc::{Score, Task};
 use batt_dsl::{Dialect, Limits};
 use batt_engine::Cancel;
 use batt_engine::Role;
@@ -16,9 +16,8 @@ use crate::brood::samples;
 use crate::colony::{Colony, Generation, Individual, Shared};
 use crate::credit::{Credit, Weights};
 use crate::differ::Differs;
-use crate::donors::{Donor, Donors};
+use crate::donors::{Donors, SeedSolver};
 use crate::mutate::Kind;
-use crate::score::Score;
 use crate::stages::{Busy, Stage};
 use crate::work::{DeviceWork, Tools, generation, in_parallel, lock};
 
@@ -33,7 +32,7 @@ const TOLD: usize = 8;
 
 /// How to evolve. The same settings, data and seed give the same run, on any number of threads and any device.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct EvolveSettings {
     /// What chance starts from.
     pub seed: u64,
     /// Populations of each task.
@@ -50,9 +49,9 @@ pub struct Settings {
     pub threads: Option<NonZeroUsize>,
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
+impl Default for EvolveSettings {
+    fn default() -> EvolveSettings {
+        EvolveSettings {
             seed: 0,
             islands: NonZeroUsize::MIN,
             population: 48,
@@ -69,7 +68,7 @@ impl Default for Settings {
 
 /// A program that has come into a population.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct FoundSolver {
     /// The task, by its position.
     pub task: usize,
     /// The program, called `solve`.
@@ -86,7 +85,7 @@ pub struct Found {
 
 /// What some generations came to.
 #[derive(Clone, Debug, Default)]
-pub struct Tally {
+pub struct EvolveTally {
     /// Generations.
     pub generations: u64,
     /// Distinct programs that were run.
@@ -113,9 +112,9 @@ pub struct Tally {
     pub time: Duration,
 }
 
-impl Tally {
+impl EvolveTally {
     /// Adds what other generations came to.
-    pub fn add(&mut self, other: &Tally) {
+    pub fn add(&mut self, other: &EvolveTally) {
         self.generations += other.generations;
         self.offspring += other.offspring;
         self.runs += other.runs;
@@ -146,9 +145,9 @@ impl Tally {
 #[derive(Clone, Debug, Default)]
 pub struct Round {
     /// What it came to.
-    pub tally: Tally,
+    pub tally: EvolveTally,
     /// Programs that are new among the best of a population, or solve their task; task by task, the best first.
-    pub found: Vec<Found>,
+    pub found: Vec<FoundSolver>,
     /// Was it cut short?
     pub stopped: bool,
 }
@@ -158,9 +157,9 @@ pub struct Evolution<'t> {
     tasks: &'t [Task],
     dialect: Dialect,
     /// The donors that were given; solutions join them.
-    given: Vec<Donor>,
+    given: Vec<SeedSolver>,
     /// Solutions that have joined them.
-    solutions: Vec<Donor>,
+    solutions: Vec<SeedSolver>,
     shared: Shared,
     /// Those of all tasks, for devices, which keep them.
     samples: Prepared<'t>,
@@ -179,9 +178,9 @@ impl<'t> Evolution<'t> {
     pub fn new(
         tasks: &'t [Task],
         dialect: Dialect,
-        donors: Vec<Donor>,
+        donors: Vec<SeedSolver>,
         differs: &[Program],
-        settings: Settings,
+        settings: EvolveSettings,
     ) -> Evolution<'t> {
         let islands = settings.islands.get();
         let first = Donors::new(dialect, &donors, 0);
@@ -227,7 +226,7 @@ impl<'t> Evolution<'t> {
     /// The best score of a task so far, by its position.
     pub fn best(&self, task: usize) -> Option<Score> {
         let scores = self.of_task(task).filter_map(|colony| colony.best());
-        scores.map(|best| best.score).max()
+        scores.map(|best| best.score).min()
     }
 
     /// The tasks.
@@ -246,7 +245,7 @@ impl<'t> Evolution<'t> {
         let mut all: Vec<_> = colonies
             .flat_map(|colony| colony.population.iter().map(move |i| (i.score, colony, i)))
             .collect();
-        all.sort_by_key(|(score, ..)| std::cmp::Reverse(*score));
+        all.sort_by_key(|(score, ..)| *score);
         let best = all.into_iter().take(count);
         best.map(|(_, colony, individual)| colony.program(individual))
             .collect()
@@ -262,7 +261,7 @@ impl<'t> Evolution<'t> {
     /// The best program of a task so far.
     pub fn best_program(&self, task: usize) -> Option<Program> {
         let bests = self.of_task(task).filter_map(|c| Some((c, c.best()?)));
-        let (colony, best) = bests.max_by_key(|(_, best)| best.score)?;
+        let (colony, best) = bests.max_by_key(|(_, best)| std::cmp::Reverse(best.score))?;
         Some(colony.program(best))
     }
 
@@ -332,7 +331,7 @@ impl<'t> Evolution<'t> {
         let islands = self.shared.settings.islands.get();
         for (at, colony) in self.colonies.iter_mut().enumerate() {
             let worth_telling = |(k, individual): (usize, &Individual)| {
-                let told = individual.is_new && (k < TOLD || individual.score.is_complete());
+                let told = individual.is_new && (k < TOLD || individual.score.is_solved());
                 told.then_some(k)
             };
             let population = colony.population.iter().enumerate();
@@ -340,7 +339,7 @@ impl<'t> Evolution<'t> {
             for k in new {
                 colony.population[k].is_new = false;
                 let individual = &colony.population[k];
-                round.found.push(Found {
+                round.found.push(FoundSolver {
                     task: at / islands,
                     program: colony.program(individual),
                     score: individual.score,
@@ -382,11 +381,11 @@ impl<'t> Evolution<'t> {
 
     /// Solutions of tasks become donors for the others.
     fn share_solutions(&mut self) {
-        let mut solutions: Vec<Donor> = Vec::new();
+        let mut solutions: Vec<SeedSolver> = Vec::new();
         for (at, task) in self.tasks.iter().enumerate() {
-            let complete = self.best(at).is_some_and(|best| best.is_complete());
+            let complete = self.best(at).is_some_and(|best| best.is_solved());
             if let Some(program) = complete.then(|| self.best_program(at)).flatten() {
-                solutions.push(Donor {
+                solutions.push(SeedSolver {
                     task: task.id.clone(),
                     program,
                 });
@@ -396,7 +395,7 @@ impl<'t> Evolution<'t> {
         if solutions == self.solutions {
             return;
         }
-        let all: Vec<Donor> = self.given.iter().chain(&solutions).cloned().collect();
+        let all: Vec<SeedSolver> = self.given.iter().chain(&solutions).cloned().collect();
         let edition = self.shared.donors.ground.edition() + 1;
         self.shared.donors = Donors::new(self.dialect, &all, edition);
         self.solutions = solutions;

@@ -5,16 +5,18 @@
 //!             v                                        |
 //!  Colony: breed --> Brood --> run --> select --> Colony (one for each task and island)
 //!            ^         all new programs of a             |
-//!         Weights      generation in one graph        Found
+//!         Weights      generation in one graph        FoundSolver
 //!            ^                                           v
 //!            +---------------- Credit ------------- whoever keeps an archive
 //! ```
 //!
 //! - [`Evolution`]: the populations of all tasks; [`Evolution::round`] is one generation of each
-//! - [`Settings`]: seed, islands, sizes, limits
+//! - [`EvolveSettings`]: seed, islands, sizes, limits
 //! - [`Kind`]: the ways to make a program from others; [`Weights`] say how often each is tried, and adapt
-//! - [`Score`]: demonstrations solved, then closeness, then size, then cost
-//! - [`Donor`]: a solver to learn from
+//! - [`Score`](batt_arc::Score): demonstrations solved, then closeness, then size, then cost
+//! - [`SeedSolver`]: a solver to learn from
+//! - [`EvolveSetup`]: a whole evolution, with an archive, events and a report
+//! - [`import`]: solvers from files, tried on their tasks
 //! - [`mutants`]: solvers changed by chance, for whoever scores them elsewhere
 //! - [`Busy`]: what the time of threads goes into
 //!
@@ -27,11 +29,13 @@ mod differ;
 mod donors;
 mod evolution;
 mod ground;
+mod import;
 mod mutants;
 mod mutate;
 mod parts;
 mod random;
-pub mod score;
+mod score;
+mod session;
 mod stages;
 mod state;
 mod trial;
@@ -39,12 +43,19 @@ mod typed;
 mod work;
 
 pub use credit::{Credit, Weights};
-pub use donors::Donor;
-pub use evolution::{Evolution, Found, Round, Settings, Tally};
+pub use donors::SeedSolver;
+pub use evolution::{Evolution, EvolveSettings, EvolveTally, FoundSolver, Round};
+pub use import::{
+    ImportCandidate, ImportOptions, ImportReport, OriginalError, OriginalSkips, import,
+    read_original,
+};
 pub use mutants::{Mutant, mutants};
 pub use mutate::Kind;
-pub use score::Score;
+pub use session::{
+    BestSolver, Change, EvolveError, EvolveEvent, EvolveOptions, EvolveProgress, EvolveReport,
+    EvolveSetup, EvolveStart, HoldOut, Improvement, ResumedRun, StopReason, TestAnswer,
+};
 pub use stages::{Busy, Stage};
-pub use state::StateError;
+pub use state::{StateError, check_checkpoint};
 pub use trial::{Judge, Trial};
 pub use work::DeviceWork;

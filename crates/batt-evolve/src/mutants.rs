@@ -5,7 +5,7 @@ use batt_lang::graph::Ref;
 use rustc_hash::FxHashSet;
 
 use crate::credit::Weights;
-use crate::donors::{Donor, Donors};
+use crate::donors::{Donors, SeedSolver};
 use crate::mutate::{Assembly, Breeder, Kind, LARGEST};
 use crate::parts::{Part, PartIndex};
 use crate::random::Chance;
@@ -45,11 +45,11 @@ pub fn mutants(programs: &[&Program], count: usize, seed: u64) -> Vec<Mutant> {
         let numbered = programs.iter().enumerate();
         numbered.filter(|(_, program)| program.dialect() == dialect)
     };
-    let as_donor = |(_, program): (usize, &&Program)| Donor {
+    let as_donor = |(_, program): (usize, &&Program)| SeedSolver {
         task: program.name().to_owned(),
         program: (*program).clone(),
     };
-    let donors: Vec<Donor> = parents().map(as_donor).collect();
+    let donors: Vec<SeedSolver> = parents().map(as_donor).collect();
     let donors = Donors::new(dialect, &donors, 0);
     let mut ground = (*donors.ground).clone();
     let typed = &mut ground.typed;

@@ -1,53 +1,10 @@
-//! How good a program is for a task.
+//! How close an output is to the expected one.
 
-use std::cmp::Ordering;
-
-use batt_arc::Grid;
+use batt_arc::{Grid, Score};
 use batt_engine::Verdict;
-use serde::{Deserialize, Serialize};
 
-/// All of a closeness: the output is the expected one. Closeness is counted in parts of this many.
-pub const WHOLE: u32 = 1_000_000;
-
-/// What a program is worth on the demonstrations of a task. The better one is the greater one: more demonstrations
-/// solved, then closer to them, then smaller, then cheaper.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Score {
-    /// Demonstrations whose output it gives.
-    pub solved: u32,
-    /// Demonstrations there are.
-    pub demos: u32,
-    /// How close it is to all outputs, on the average, in parts of a [million](WHOLE).
-    pub closeness: u32,
-    /// Steps of the program.
-    pub size: u32,
-    /// Units of work it takes on all demonstrations together.
-    pub cost: u64,
-}
-
-impl Score {
-    /// Does it give all outputs?
-    pub fn is_complete(&self) -> bool {
-        self.demos > 0 && self.solved == self.demos
-    }
-}
-
-impl Ord for Score {
-    fn cmp(&self, other: &Score) -> Ordering {
-        self.solved
-            .cmp(&other.solved)
-            .then(self.closeness.cmp(&other.closeness))
-            .then(other.size.cmp(&self.size))
-            .then(other.cost.cmp(&self.cost))
-            .then(other.demos.cmp(&self.demos))
-    }
-}
-
-impl PartialOrd for Score {
-    fn partial_cmp(&self, other: &Score) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
+/// The closeness of an output that is the expected one.
+pub(crate) const WHOLE: u32 = Score::WHOLE;
 
 /// How close one output is, as far as its verdict tells: this much is known of every offspring, on any device.
 ///
@@ -85,31 +42,6 @@ pub fn refinement(got: &[u8], expected: &Grid) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn score(solved: u32, closeness: u32, size: u32, cost: u64) -> Score {
-        Score {
-            solved,
-            demos: 3,
-            closeness,
-            size,
-            cost,
-        }
-    }
-
-    #[test]
-    fn better_is_greater() {
-        let sorted = [
-            score(0, 900, 3, 10),
-            score(1, 100, 9, 10),
-            score(1, 200, 9, 20),
-            score(1, 200, 9, 10),
-            score(1, 200, 8, 90),
-            score(3, 0, 99, 99),
-        ];
-        assert!(sorted.is_sorted());
-        assert!(sorted[5].is_complete());
-        assert!(!Score::default().is_complete());
-    }
 
     #[test]
     fn closer_is_more() {

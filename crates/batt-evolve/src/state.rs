@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use batt_archive::Checkpoint;
+use batt_dsl::Dialect;
 use batt_lang::SolverFile;
 use batt_lang::print_file;
 use serde::{Deserialize, Serialize};
@@ -44,6 +46,33 @@ struct Population {
     programs: String,
 }
 
+/// Returns why a run could not go on from a checkpoint, or `Ok` if it can.
+pub fn check_checkpoint(checkpoint: &Checkpoint) -> Result<(), String> {
+    let state: State = read_state(&checkpoint.state).map_err(|error| error.to_string())?;
+    if state.generation != checkpoint.generation {
+        return Err(format!(
+            "it is of generation {}, its state of {}",
+            checkpoint.generation, state.generation
+        ));
+    }
+    let is_readable = |text: &str| {
+        let read = |dialect| SolverFile::parse_in(text, "checkpoint", Some(dialect)).is_clean();
+        Dialect::ALL.into_iter().any(read)
+    };
+    let bad = state.tasks.iter().find(|task| !is_readable(&task.programs));
+    bad.map_or(Ok(()), |bad| {
+        Err(format!("the programs of task {} cannot be read", bad.task))
+    })
+}
+
+fn read_state(state: &[u8]) -> Result<State, StateError> {
+    let state: State = serde_json::from_slice(state)?;
+    match state.format {
+        FORMAT => Ok(state),
+        found => Err(StateError::Version { found }),
+    }
+}
+
 impl Evolution<'_> {
     /// What is needed to go on from here: the best programs, what is known about changes, and the generation. Parts and
     /// what was tried before are not kept, so an evolution that was interrupted goes on a little differently.
@@ -71,12 +100,7 @@ impl Evolution<'_> {
 
     /// Goes on from a state. Tasks that are not in it start anew, and those that are only in it are left out.
     pub fn restore(&mut self, state: &[u8]) -> Result<(), StateError> {
-        let state: State = serde_json::from_slice(state)?;
-        if state.format != FORMAT {
-            return Err(StateError::Version {
-                found: state.format,
-            });
-        }
+        let state = read_state(state)?;
         let at: HashMap<&str, usize> = self
             .tasks()
             .iter()

@@ -1,13 +1,13 @@
 //! One program on one task: a closer look than the many offspring get.
 
-use batt_arc::Task;
+use batt_arc::{Score, Task};
 use batt_dsl::{Dialect, Limits, Workspace};
 use batt_engine::{Compiled, Job, Sample, inputs, judge, score_job};
 use batt_lang::Program;
 
 use crate::brood::{combine, samples};
 use crate::differ::Differs;
-use crate::score::{Score, WHOLE, closeness, refinement};
+use crate::score::{WHOLE, closeness, refinement};
 
 /// Scores programs of one dialect as evolution does: for programs that come from elsewhere.
 pub struct Judge {
@@ -73,13 +73,13 @@ pub(crate) fn try_on(
     }
     let sum: u64 = close.iter().map(|&c| u64::from(c)).sum();
     let score = Score {
-        solved,
+        demos_solved: solved,
         demos: samples.len() as u32,
         closeness: (sum / close.len().max(1) as u64) as u32,
         size: program.steps().len() as u32,
         cost,
     };
-    if score.is_complete() {
+    if score.is_solved() {
         for pair in &task.test {
             let sample = Sample {
                 demos: &task.train,
@@ -149,7 +149,7 @@ mod tests {
     use batt_lang::SolverFile;
 
     use super::*;
-    use crate::{Evolution, Settings};
+    use crate::{Evolution, EvolveSettings};
 
     #[test]
     fn the_solvers_of_the_corpus_solve_and_others_do_not() {
@@ -161,11 +161,11 @@ mod tests {
             let id = program.name().trim_start_matches("solve_");
             let task = data.get(id).expect("each solver has a task");
             let trial = judge.try_on(program, task);
-            assert!(trial.score.is_complete(), "{id}: {trial:?}");
+            assert!(trial.score.is_solved(), "{id}: {trial:?}");
             assert_eq!((trial.score.closeness, trial.failed), (WHOLE, 0));
             let other = judge.try_on(first, task);
             if program.name() != first.name() {
-                assert!(!other.score.is_complete() && other.score.closeness < WHOLE);
+                assert!(!other.score.is_solved() && other.score.closeness < WHOLE);
             }
         }
     }
@@ -177,8 +177,13 @@ mod tests {
         let tasks = &data.tasks()[..6];
         let file = SolverFile::parse("def solve(I):\n    O = hmirror(I)\n    return O\n", "a.py");
         let program = &file.programs[0];
-        let mut evolution =
-            Evolution::new(tasks, file.dialect, Vec::new(), &[], Settings::default());
+        let mut evolution = Evolution::new(
+            tasks,
+            file.dialect,
+            Vec::new(),
+            &[],
+            EvolveSettings::default(),
+        );
         let all: HashMap<usize, Vec<Program>> = (0..tasks.len())
             .map(|at| (at, vec![program.clone()]))
             .collect();

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use batt_dsl::Workspace;
 use batt_engine::Cancel;
 use batt_engine::device::{
-    Device, Encoder, Prepared, Score, Scores, Searcher, Sheaf, Shipment, Times,
+    Device, Encoder, Prepared, ScoredRun, Scores, Searcher, Sheaf, Shipment, Times,
 };
 use batt_engine::{GraphWorker, Sample};
 use batt_lang::graph::Ref;
@@ -508,7 +508,10 @@ impl DeviceWork {
 }
 
 /// What the runs of a program came to; none if one of them was left.
-fn outcome(samples: &[Sample<'_>], scores: impl Iterator<Item = Option<Score>>) -> Option<Outcome> {
+fn outcome(
+    samples: &[Sample<'_>],
+    scores: impl Iterator<Item = Option<ScoredRun>>,
+) -> Option<Outcome> {
     let mut outcome = Outcome::default();
     for (sample, score) in samples.iter().zip(scores) {
         let score = score?;

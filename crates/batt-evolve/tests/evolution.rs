@@ -8,16 +8,16 @@ use batt_arc::{Task, corpus};
 use batt_dsl::Dialect;
 use batt_engine::Cancel;
 use batt_engine::{Compiled, Job, Options, Sample, evaluate};
-use batt_evolve::{Donor, Evolution, Kind, Round, Settings, Tally, Weights};
+use batt_evolve::{Evolution, EvolveSettings, EvolveTally, Kind, Round, SeedSolver, Weights};
 use batt_lang::card::structural_hash;
 use batt_lang::{Program, SolverFile};
 
 /// Some tasks, and all solvers but theirs.
-fn held_out(ids: &[&str]) -> (Vec<Task>, Vec<Donor>) {
+fn held_out(ids: &[&str]) -> (Vec<Task>, Vec<SeedSolver>) {
     let tasks = corpus::tasks();
     let file = SolverFile::parse(corpus::SOLVERS, "solvers.py");
     let task = |program: &Program| program.name().trim_start_matches("solve_").to_owned();
-    let donors = file.programs.iter().map(|program| Donor {
+    let donors = file.programs.iter().map(|program| SeedSolver {
         task: task(program),
         program: program.clone(),
     });
@@ -26,11 +26,11 @@ fn held_out(ids: &[&str]) -> (Vec<Task>, Vec<Donor>) {
     (tasks, donors.collect())
 }
 
-fn settings(seed: u64, offspring: usize) -> Settings {
-    Settings {
+fn settings(seed: u64, offspring: usize) -> EvolveSettings {
+    EvolveSettings {
         seed,
         offspring: NonZeroUsize::new(offspring),
-        ..Settings::default()
+        ..EvolveSettings::default()
     }
 }
 
@@ -58,7 +58,7 @@ fn a_solver_is_found_again() {
         }
         evolution.round(&mut [], &stop);
     }
-    let solved = (0..tasks.len()).filter(|&at| evolution.best(at).is_some_and(|b| b.is_complete()));
+    let solved = (0..tasks.len()).filter(|&at| evolution.best(at).is_some_and(|b| b.is_solved()));
     assert!(solved.count() >= 2);
     // What is said to be solved is solved, by the program as it is printed.
     for (at, task) in tasks.iter().enumerate() {
@@ -81,7 +81,7 @@ fn a_solver_is_found_again() {
         evaluate(&jobs, &Options::default(), &stop, |_, result| {
             right += u32::from(result.verdict.is_right());
         });
-        assert_eq!(right, best.solved, "{text}");
+        assert_eq!(right, best.demos_solved, "{text}");
     }
 }
 
@@ -90,7 +90,7 @@ fn threads_make_no_difference() {
     let ids = ["1b91133d", "33b64ef9", "8d3e25e2", "d66c1b89", "e73fc175"];
     let (tasks, donors) = held_out(&ids);
     let run = |threads: usize, islands: usize| {
-        let settings = Settings {
+        let settings = EvolveSettings {
             threads: NonZeroUsize::new(threads),
             islands: NonZeroUsize::new(islands).expect("not zero"),
             ..settings(7, 150)
@@ -112,7 +112,7 @@ fn most_offspring_run_and_every_kind_is_tried() {
     ];
     let (tasks, donors) = held_out(&ids);
     let mut evolution = Evolution::new(&tasks, Dialect::ArcDsl, donors, &[], settings(3, 400));
-    let mut tally = Tally::default();
+    let mut tally = EvolveTally::default();
     for round in rounds(&mut evolution, 6) {
         tally.add(&round.tally);
     }
@@ -128,7 +128,7 @@ fn weights_can_be_fixed() {
     let (tasks, donors) = held_out(&["46efe71b"]);
     let mut only = [0.0; Kind::ALL.len()];
     only[Kind::Constant.index()] = 1.0;
-    let settings = Settings {
+    let settings = EvolveSettings {
         weights: Weights::new(only, true),
         ..settings(3, 50)
     };
@@ -201,13 +201,13 @@ def solve_b(S, I, C):
 ";
     let file = SolverFile::parse_in(text, "tok.py", Some(Dialect::Tokpidjin));
     assert!(file.is_clean(), "{:?}", file.diagnostics);
-    let donors = file.programs.iter().map(|program| Donor {
+    let donors = file.programs.iter().map(|program| SeedSolver {
         task: program.name().to_owned(),
         program: program.clone(),
     });
     let donors = donors.collect();
     let mut evolution = Evolution::new(&tasks, Dialect::Tokpidjin, donors, &[], settings(2, 300));
-    let mut tally = Tally::default();
+    let mut tally = EvolveTally::default();
     for round in rounds(&mut evolution, 4) {
         tally.add(&round.tally);
         for found in round.found {

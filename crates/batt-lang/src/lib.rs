@@ -73,7 +73,7 @@ mod random;
 mod source;
 pub mod types;
 
-pub use batt::{Batt, BattFile, OnError, Output, Score};
+pub use batt::{Batt, BattFile, OnError, Output, ScoreOutput};
 pub use diagnostic::{Code, Diagnostic, Severity};
 pub use parse::{LoadError, SolverFile, nearest};
 pub use print::print_file;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use batt_dsl::{Dialect, OpId};
 use batt_lang::batt::{Form, PARAMS, from_json, from_json_text, to_json, to_json_text, write_batt};
 use batt_lang::{
-    Batt, BattFile, Code, OnError, Operand, Output, ProgramBuilder, Score, Severity, StepId,
+    Batt, BattFile, Code, OnError, Operand, Output, ProgramBuilder, ScoreOutput, Severity, StepId,
 };
 
 const TOKPIDJIN: Option<Dialect> = Some(Dialect::Tokpidjin);
@@ -40,7 +40,7 @@ fn generated(random: &mut Random, dialect: Dialect) -> Batt {
     let mut numbers = Vec::new();
     let mut number = 0;
     let mut outputs: Vec<Output> = Vec::new();
-    let mut scores: Vec<Score> = Vec::new();
+    let mut scores: Vec<ScoreOutput> = Vec::new();
     let donors = ["00d62c1b", "it's", "a\\b", "é\n\t\0\"", ""];
     for _ in 0..random.below(30) {
         let operand = |random: &mut Random| match random.below(10) {
@@ -94,7 +94,7 @@ fn generated(random: &mut Random, dialect: Dialect) -> Batt {
             } else {
                 let donor = Some(donor).filter(|donor| !donor.is_empty());
                 let differ = "differ_1".to_owned();
-                scores.push(Score {
+                scores.push(ScoreOutput {
                     number,
                     donor,
                     differ,

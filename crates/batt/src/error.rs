@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use batt_archive::ArchiveError;
 use batt_engine::device::DeviceError;
-use batt_reference::ReferenceError;
+use batt_evolve::EvolveError;
 use batt_lang::card::CardError;
+use batt_reference::ReferenceError;
 use batt_results::{ResultsError, io_hint, io_message};
 
 /// What a call of the library returns.
@@ -26,6 +27,9 @@ pub enum Error {
     /// The archive cannot do what it was asked to do.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
+    /// An evolution cannot begin or go on.
+    #[error(transparent)]
+    Evolve(EvolveError),
     /// A device cannot be opened.
     #[error(transparent)]
     Device(#[from] DeviceError),
@@ -88,6 +92,7 @@ impl Error {
                 io_hint(source).to_owned()
             }
             Error::Archive(error) => error.hint().to_string(),
+            Error::Evolve(error) => error.hint(),
             Error::Device(_) => {
                 "`batt device` says what is missing; --device cpu runs on the CPU".to_owned()
             }
@@ -95,6 +100,15 @@ impl Error {
             Error::Results(error) => error.hint().to_owned(),
             Error::Card(error) => error.hint().to_owned(),
             Error::Request { hint, .. } => hint.clone(),
+        }
+    }
+}
+
+impl From<EvolveError> for Error {
+    fn from(error: EvolveError) -> Error {
+        match error {
+            EvolveError::Archive(error) => Error::Archive(error),
+            other => Error::Evolve(other),
         }
     }
 }

@@ -3,30 +3,103 @@
 //! This crate is the entrance to the library. It composes the other crates of the workspace and adds
 //! what every user of them needs: owned types that can be shared between threads, one error type,
 //! cancellation, deadlines and progress. It never prints and never exits.
+//!
+//! ```text
+//!   Tasks ──┬── run ─────> RunReport: verdicts, values, errors
+//!   Solvers ┤
+//!           ├── card ────> one program, a batt ── Mega ──> MegaSummary, JSON lines or Parquet
+//!           ├── Evolve ──> new solvers ── archive ──┐
+//!           └── Candidates <────────────────────────┘ ──> Submission
+//! ```
+//!
+//! The whole journey, on the puzzles that come with the library:
+//!
+//! ```
+//! use batt::archive::Archive;
+//! use batt::evolve::{Evolve, EvolveEvent, HoldOut};
+//! use batt::mega::Existing;
+//! use batt::submission::{Candidates, Submission};
+//! use batt::{Batts, Control, Devices, Mega, RunOptions, Solvers, Tasks, card, run};
+//!
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let folder = folder.path();
+//! // Load: your own are `Tasks::load("data/training")` and `Solvers::load(["solvers.py"], None)`.
+//! let (tasks, solvers) = (Tasks::embedded(), Solvers::embedded());
+//! let control = Control::new().deadline_in(std::time::Duration::from_secs(300));
+//!
+//! // Run every solver on its task, and compare with the known outputs.
+//! let options = RunOptions::default();
+//! let report = run(&solvers, &tasks, &options, &mut Devices::none(), &control, |result| {
+//!     if let Some(reason) = result.reason() {
+//!         println!("{} on {}: {reason}", result.solver().name(), result.pair);
+//!     }
+//! })?;
+//! assert_eq!(report.summary.tasks(), (65, 65));
+//!
+//! // Merge the solvers into one program, a batt, that computes once what they share.
+//! let merged = card::merge(&solvers, Some(&tasks))?;
+//! assert!(merged.stats.after < merged.stats.before);
+//!
+//! // Run the batt on every input of every task. An interrupted run goes on from its results file.
+//! let results = Mega::new(&Batts::from(merged.batt), &tasks)
+//!     .write_to(folder.join("results.jsonl"), Existing::Resume)
+//!     .run(&control)?;
+//! assert!(results.is_complete());
+//!
+//! // Evolve solvers for two tasks whose own solvers are held out, and keep them in an archive.
+//! let archive = folder.join("solvers.sqlite");
+//! Evolve::new(&tasks)
+//!     .solvers(&solvers)
+//!     .archive(&archive)
+//!     .hold_out(HoldOut::Exactly(2))
+//!     .offspring(200)
+//!     .generations(2)
+//!     .run(&control, |event| {
+//!         if let EvolveEvent::Improved { improvement, .. } = event {
+//!             println!("a better solver of task {}", improvement.task);
+//!         }
+//!     })?;
+//!
+//! // Answer the tests with the best solvers of the archive, then with ours.
+//! let mut candidates = Candidates::archived(&tasks, &Archive::open_existing(&archive)?)?;
+//! candidates.add_solvers(&solvers);
+//! let fillers = Submission::fillers(&tasks);
+//! let (submission, summary) = candidates.answer(fillers, None, &control, |_| true);
+//! assert_eq!(summary.tasks_solved, 65);
+//! # let path = folder.join("submission.json");
+//! std::fs::write(path, submission.to_json()).expect("the folder can be written to");
+//! # Ok::<(), batt::Error>(())
+//! ```
+//!
+//! `examples/` has small programs for each part.
 
-pub mod bench;
+pub mod archive;
 mod batts;
+pub mod bench;
 pub mod card;
 mod control;
 mod devices;
 mod error;
+pub mod evolve;
 pub mod files;
 pub mod mega;
 pub mod ops;
+mod pair;
 pub mod profile;
 mod run;
 mod solvers;
+pub mod submission;
 mod tasks;
 mod trace;
 
-pub use batt_conformance as conformance;
-pub use batt_reference::{CompareOptions, Comparison, ReferenceError, SolverTimes};
 pub use batt_arc::{
-    COLOURS, Dataset, Grid, GridError, MAX_SIDE, Pair, PairRef, Skipped, Split, Task, render,
+    COLOURS, Dataset, Grid, GridError, MAX_SIDE, Pair, PairRef, Score, Skipped, Split, Task,
+    corpus, render,
 };
+pub use batt_conformance as conformance;
 pub use batt_cuda::{Compiler, DeviceFacts, KernelFacts, Origin, Survey};
 pub use batt_dsl::{Dialect, Fault, Limits, OwnedValue};
-pub use batt_engine::device::{Counts, DeviceReport};
+pub use batt_engine::device::{Counts, DeviceReport, Reason};
 pub use batt_engine::{
     Cancel, FailureRecord, JobResult, Role, RunError, RunScope, RunSummary, TracedStep, Values,
     Verdict, describe, micros,
@@ -34,6 +107,7 @@ pub use batt_engine::{
 pub use batt_lang::{
     Batt, BattFile, Diagnostic, OnError, Program, Severity, SolverFile, SourceFile, StepId, nearest,
 };
+pub use batt_reference::{CompareOptions, Comparison, ReferenceError, SolverTimes};
 pub use batts::Batts;
 pub use control::{Control, Progress};
 pub use devices::{
@@ -42,6 +116,7 @@ pub use devices::{
 };
 pub use error::{Error, Result};
 pub use mega::{Mega, MegaSummary};
+pub use pair::run_pair;
 pub use run::{RunOptions, RunReport, RunResult, run, run_count};
 pub use solvers::{Solver, Solvers};
 pub use tasks::Tasks;

@@ -14,7 +14,7 @@ use crate::error::Result;
 /// let tasks = batt::Tasks::embedded();
 /// assert_eq!(tasks.get("1673c3ec").unwrap().train.len(), 3);
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Tasks(Arc<Dataset>);
 
 impl Tasks {

@@ -1,69 +1,73 @@
-//! Which two answers to give, of all that solvers came to.
+//! Chooses the two answers to a test input among the outputs of many solvers.
 //!
-//! Solvers that come to the same grid stand for it together. Grids are ranked
+//! Solvers with the same output support it together. Outputs are ranked
 //!
-//! 1. by how many demonstrations their best solver solves,
-//! 2. by how close it comes on the others,
-//! 3. by the votes of the solvers that solve as many demonstrations as the best one. A vote weighs the
-//!    more the simpler the solver is: a rule of few steps that explains the demonstrations is
-//!    less likely to do so by accident. A solver of `n` steps has the weight `1 / (1 + n)`, so that one of
-//!    3 steps outweighs one of 7, and two of 7 make up for it.
+//! 1. by the demonstrations their best solver solves,
+//! 2. by its closeness on the others,
+//! 3. by the votes of the solvers that solve as many demonstrations as the best one. A simple solver has
+//!    more weight: a rule of few steps that explains the demonstrations is less likely to do so by
+//!    accident. A solver of `n` steps has the weight `1 / (1 + n)`, so one solver of 3 steps outweighs one
+//!    of 7 steps and equals two of them.
 //!
-//! Then by size, then by the cells: the choice never depends on the order of the guesses.
+//! Ties go by size, then by the cells: the choice never depends on the order of the guesses.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::{Attempts, Submission};
-use crate::Grid;
+use crate::{Grid, Score};
 
-/// How good a solver is on the demonstrations of a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
-    /// How many demonstrations it solves.
-    pub demos_solved: usize,
-    /// How many there are.
-    pub demos: usize,
-    /// How close it comes on all of them, in parts per million.
-    pub closeness: u32,
-    /// How many steps it has.
-    pub size: usize,
-}
-
-/// What a solver makes of a test input.
+/// The output of a solver for a test input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guess {
-    /// Its output.
+    /// The output.
     pub output: Grid,
-    /// How good it is on the demonstrations.
-    pub standing: Standing,
+    /// How well it does on the demonstrations.
+    pub score: Score,
 }
 
-/// An output, and what speaks for it.
+/// An output and its support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Choice<'g> {
     /// The output.
     pub output: &'g Grid,
-    /// The best of its solvers.
-    pub best: Standing,
-    /// How many solvers come to it, good and bad.
+    /// The score of its best solver.
+    pub best: Score,
+    /// The number of solvers with this output.
     pub solvers: usize,
-    /// The votes of those that solve as many demonstrations as the best: a whole vote is a million.
+    /// The votes of the solvers that solve as many demonstrations as the best one, in millionths.
     pub votes: u64,
 }
 
 /// The answers to give.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chosen {
-    /// The attempts, the better one first.
+    /// The two attempts, the better one first.
     pub attempts: Attempts,
-    /// How many of them are guesses; the others are fillers.
+    /// The number of attempts that are guesses; the others are fillers.
     pub guessed: usize,
-    /// Does the first one come from a solver that solves all demonstrations?
+    /// Whether the first attempt comes from a solver of all demonstrations.
     pub solves_demos: bool,
 }
 
-/// The best two of some guesses; fillers where there are fewer.
+/// Returns the score of a solver on the demonstrations as they are now. The archived closeness counts if
+/// the archived demonstrations agree; otherwise the task has changed, and only the solved ones count.
+pub fn score_now(archived: &Score, demos_solved: usize, demos: usize) -> Score {
+    let (demos_solved, demos) = (demos_solved as u32, demos as u32);
+    let agrees = (archived.demos_solved, archived.demos) == (demos_solved, demos);
+    let least = u64::from(Score::WHOLE) * u64::from(demos_solved) / u64::from(demos.max(1));
+    Score {
+        demos_solved,
+        demos,
+        closeness: match agrees {
+            true => archived.closeness,
+            false => least as u32,
+        },
+        ..*archived
+    }
+}
+
+/// Returns the two best different outputs; fillers where there are fewer.
 pub fn choose(guesses: &[Guess]) -> Chosen {
     let ranked = rank(guesses);
     let attempt = |at: usize| match ranked.get(at) {
@@ -73,58 +77,42 @@ pub fn choose(guesses: &[Guess]) -> Chosen {
     Chosen {
         attempts: std::array::from_fn(attempt),
         guessed: ranked.len().min(super::ATTEMPTS),
-        solves_demos: ranked.first().is_some_and(|first| first.best.is_complete()),
+        solves_demos: ranked.first().is_some_and(|first| first.best.is_solved()),
     }
 }
 
-/// The different outputs among some guesses, best first.
+/// Returns the different outputs among the guesses, best first.
 pub fn rank(guesses: &[Guess]) -> Vec<Choice<'_>> {
     let mut choices: BTreeMap<&Grid, Choice<'_>> = BTreeMap::new();
-    for Guess { output, standing } in guesses {
+    for Guess { output, score } in guesses {
         let choice = choices.entry(output).or_insert(Choice {
             output,
-            best: *standing,
+            best: *score,
             solvers: 0,
             votes: 0,
         });
         choice.solvers += 1;
-        if choice.best.demos_solved < standing.demos_solved {
-            // Those who voted so far are not good enough any more.
+        if choice.best.demos_solved < score.demos_solved {
+            // Earlier solvers solve fewer demonstrations: their votes no longer count.
             choice.votes = 0;
         }
-        if choice.best.demos_solved <= standing.demos_solved {
-            choice.votes += standing.vote();
+        if choice.best.demos_solved <= score.demos_solved {
+            choice.votes += vote(score);
         }
-        if standing.key() > choice.best.key() {
-            choice.best = *standing;
-        }
+        choice.best = choice.best.min(*score);
     }
     let mut ranked: Vec<Choice<'_>> = choices.into_values().collect();
     // The map was sorted by cells, and sorting keeps that order among equals.
-    ranked.sort_by_key(|choice| {
-        let (solved, closeness, size) = choice.best.key();
-        Reverse((solved, closeness, choice.votes, size))
-    });
+    ranked.sort_by_key(|choice| (choice.best.grade(), Reverse(choice.votes), choice.best.size));
     ranked
 }
 
 /// A whole vote.
 const VOTE: u64 = 1_000_000;
 
-impl Standing {
-    /// Does it solve all demonstrations?
-    pub fn is_complete(&self) -> bool {
-        self.demos > 0 && self.demos_solved >= self.demos
-    }
-
-    /// The larger the better.
-    fn key(&self) -> (usize, u32, Reverse<usize>) {
-        (self.demos_solved, self.closeness, Reverse(self.size))
-    }
-
-    fn vote(&self) -> u64 {
-        VOTE / (self.size as u64).saturating_add(1)
-    }
+/// The vote of a solver: the simpler, the more it weighs.
+fn vote(score: &Score) -> u64 {
+    VOTE / (u64::from(score.size) + 1)
 }
 
 #[cfg(test)]
@@ -135,15 +123,16 @@ mod tests {
         Grid::from_rows(&[[colour]]).unwrap()
     }
 
-    /// A solver that makes this colour, solves so many of three demonstrations, and has so many steps.
-    fn guess(colour: u8, demos_solved: usize, percent: u32, size: usize) -> Guess {
+    /// A guess of one colour by a solver of three demonstrations.
+    fn guess(colour: u8, demos_solved: u32, percent: u32, size: u32) -> Guess {
         Guess {
             output: grid(colour),
-            standing: Standing {
+            score: Score {
                 demos_solved,
                 demos: 3,
                 closeness: percent * 10_000,
                 size,
+                cost: 0,
             },
         }
     }
@@ -164,7 +153,7 @@ mod tests {
 
     #[test]
     fn solved_demonstrations_come_first() {
-        // However close, simple and many the others are.
+        // However close, simple and numerous the others are.
         let guesses = [
             guess(1, 2, 99, 1),
             guess(1, 2, 99, 2),
@@ -182,19 +171,19 @@ mod tests {
         assert_eq!(colours(&votes), [1, 2]);
         votes.push(guess(2, 3, 100, 6));
         assert_eq!(colours(&votes), [2, 1]);
-        // As many votes: the smallest solver decides.
+        // Equal votes: the smallest solver decides.
         let even = [
             guess(2, 3, 100, 3),
             guess(1, 3, 100, 7),
             guess(1, 3, 100, 7),
         ];
         assert_eq!(colours(&even), [2, 1]);
-        // Nothing to tell them apart but the cells.
+        // Only the cells differ.
         assert_eq!(colours(&[guess(4, 3, 100, 3), guess(3, 3, 100, 3)]), [3, 4]);
     }
 
     #[test]
-    fn those_who_solve_less_have_no_vote() {
+    fn solvers_of_fewer_demonstrations_have_no_vote() {
         let guesses = [
             guess(1, 3, 100, 5),
             guess(2, 3, 100, 6),
@@ -229,19 +218,28 @@ mod tests {
     }
 
     #[test]
+    fn an_archived_score_that_disagrees_is_not_trusted() {
+        let archived = Score {
+            demos_solved: 3,
+            demos: 3,
+            closeness: Score::WHOLE,
+            size: 4,
+            cost: 1,
+        };
+        let now = score_now(&archived, 3, 3);
+        assert_eq!((now.closeness, now.is_solved()), (Score::WHOLE, true));
+        let now = score_now(&archived, 1, 4);
+        assert_eq!((now.demos_solved, now.closeness, now.size), (1, 250_000, 4));
+        assert!(!score_now(&archived, 0, 0).is_solved());
+    }
+
+    #[test]
     fn odd_numbers_do_no_harm() {
         let odd = [
-            guess(2, 1, 0, usize::MAX),
+            guess(2, 1, 0, u32::MAX),
             guess(1, 1, 0, 2),
-            guess(3, 1, 1, usize::MAX),
+            guess(3, 1, 1, u32::MAX),
         ];
         assert_eq!(colours(&odd), [3, 1, 2]);
-        let nothing_to_solve = Standing {
-            demos_solved: 0,
-            demos: 0,
-            closeness: 0,
-            size: 0,
-        };
-        assert!(!nothing_to_solve.is_complete());
     }
 }

@@ -1,4 +1,4 @@
-//! A submission as somebody wrote it. A wrong part keeps no other one from being read.
+//! Reads a submission of any origin. An invalid part does not keep the others from being read.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,16 +8,16 @@ use crate::error::{LoadError, Problem};
 use crate::load::{self, Node, Shape};
 use crate::{Dataset, Grid};
 
-/// The answers to one test input, as far as they are grids.
+/// The answers to one test input; `None` in the place of an invalid one.
 type Read = [Option<Grid>; ATTEMPTS];
 
-/// A submission as somebody wrote it: the right parts of it, and what is wrong with the others.
+/// A submission of any origin: its valid parts, and a finding for each invalid one.
 #[derive(Debug, Clone)]
 pub struct Draft {
     path: PathBuf,
     answers: BTreeMap<String, Vec<Read>>,
     findings: Vec<Finding>,
-    /// What the file is, if it is something else altogether.
+    /// What the file is instead, if it is no submission at all.
     foreign: Option<String>,
 }
 
@@ -28,7 +28,7 @@ impl Draft {
         Ok(Draft::new(path, &load::read(path)?))
     }
 
-    /// Reads a text; `name` stands for the path in messages.
+    /// Reads a text; messages call it `name`.
     pub fn from_json(name: impl AsRef<Path>, text: &[u8]) -> Result<Draft, LoadError> {
         let path = name.as_ref();
         Ok(Draft::new(path, &load::parse(path, text)?))
@@ -41,7 +41,7 @@ impl Draft {
             }
             Shape::Solutions => Some(load::SOLUTIONS.to_owned()),
             Shape::Submission => None,
-            // A submission whose every part is broken, or something else: both get findings.
+            // Either a submission without a valid part or something else; both get findings.
             Shape::Other => match node {
                 Node::Map(_) => None,
                 other => Some(other.describe()),
@@ -133,33 +133,33 @@ impl Draft {
         }
     }
 
-    /// What the file is, for example `a solutions file`, if it is no attempt at a submission.
+    /// What the file is, such as `a solutions file`, if it is no submission at all.
     pub fn foreign(&self) -> Option<&str> {
         self.foreign.as_deref()
     }
 
-    /// The answers to a task, test by test; `None` in the place of what is no grid.
+    /// The answers to a task, test by test; `None` in the place of an invalid one.
     pub fn get(&self, task: &str) -> Option<&[[Option<Grid>; ATTEMPTS]]> {
         self.answers.get(task).map(Vec::as_slice)
     }
 
-    /// How many tasks it has answers to, right or wrong.
+    /// The number of tasks with answers, valid or not.
     pub fn tasks(&self) -> usize {
         self.answers.len()
     }
 
-    /// How many test inputs it has answers to.
+    /// The number of test inputs with answers.
     pub fn outputs(&self) -> usize {
         self.answers.values().map(Vec::len).sum()
     }
 
-    /// What is wrong with it whatever the tasks are, in the order of the file.
+    /// The findings that do not depend on the tasks, in the order of the file.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
-    /// All that is wrong with it as the answers to these tasks: its own flaws, then tasks without an
-    /// answer, answers without a task, and too many or too few of them.
+    /// Returns all findings of the submission as answers to these tasks: first those of the file itself,
+    /// then tasks without answers, answers without a task, and wrong numbers of answers.
     pub fn check(&self, data: &Dataset) -> Vec<Finding> {
         let mut findings = self.findings.clone();
         let mut find = |id: &str, flaw| findings.push(self.finding(Some(id), None, None, flaw));
@@ -181,7 +181,7 @@ impl Draft {
         findings
     }
 
-    /// Is something wrong with the answers to a task as a whole? Then their number is no news.
+    /// Returns whether the answers to a task are invalid as a whole. Their number is no finding then.
     fn is_flawed(&self, id: &str) -> bool {
         let whole = |found: &&Finding| found.task.as_deref() == Some(id) && found.test.is_none();
         let flaws = self.findings.iter().filter(whole);
@@ -190,7 +190,7 @@ impl Draft {
             .any(|flaw| *flaw != Flaw::RepeatedTask)
     }
 
-    /// The submission it is, if nothing is wrong with it as the answers to these tasks.
+    /// Returns the submission, if it is valid for these tasks.
     pub fn submission(&self, data: &Dataset) -> Option<Submission> {
         if !self.check(data).is_empty() {
             return None;

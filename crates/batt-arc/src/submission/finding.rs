@@ -1,4 +1,4 @@
-//! What is wrong with a submission, and where.
+//! Findings: what is wrong with a submission, and where.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,33 +7,33 @@ use super::ATTEMPT_KEYS;
 use crate::error::Problem;
 use crate::grid::counted;
 
-/// Something that is wrong with a submission.
+/// An error in a submission.
 ///
-/// The message names the file, the task, the test and the attempt, as far as it is about one.
+/// The message names the file and, where they apply, the task, the test and the attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The file.
     pub path: PathBuf,
-    /// The task's id; `None` if it is about the file as a whole.
+    /// The task's id; `None` for the file as a whole.
     pub task: Option<String>,
-    /// Which test input, from 0.
+    /// The test input, counted from 0.
     pub test: Option<usize>,
-    /// Which of the attempts, from 0.
+    /// The attempt, counted from 0.
     pub attempt: Option<usize>,
-    /// What is wrong there.
+    /// What is wrong.
     pub flaw: Flaw,
 }
 
-/// A way to be wrong.
+/// What is wrong with a part of a submission.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Flaw {
-    /// A part is not what it should be: no list, no grid.
+    /// A part has the wrong shape: no list, no grid.
     #[error(transparent)]
     Part(#[from] Problem),
     /// There is no answer to a task.
     #[error("no answers to this task")]
     MissingTask,
-    /// There are answers to a task that nobody has set.
+    /// There are answers to an unknown task.
     #[error("there is no such task")]
     UnknownTask,
     /// A task is answered twice.
@@ -42,15 +42,15 @@ pub enum Flaw {
     /// A task has more or fewer answers than test inputs.
     #[error("{} for {}", counted(*.answers, "answer"), counted(*.tests, "test input"))]
     OutputCount {
-        /// How many answers there are.
+        /// The answers there are.
         answers: usize,
-        /// How many test inputs there are.
+        /// The test inputs there are.
         tests: usize,
     },
 }
 
 impl Flaw {
-    /// A word for programs to tell flaws apart by.
+    /// Returns a word that programs can tell flaws apart by.
     pub fn code(&self) -> &'static str {
         match self {
             Flaw::Part(Problem::Grid(_)) => "bad-grid",

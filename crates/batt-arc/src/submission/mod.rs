@@ -1,40 +1,40 @@
-//! Submissions: the answers to the tests of many tasks, in the form a competition takes them.
+//! Submissions: the answers to the tests of many tasks, in the format of the competition.
 //!
 //! ```text
 //!   {"00576224": [{"attempt_1": grid, "attempt_2": grid}, ...one for each test input...], ...}
 //!
-//!   Dataset -- Submission::fillers --> Submission -- set, as answers are found -- to_json --> file
+//!   Dataset -- Submission::fillers --> Submission -- set, answer by answer -- to_json --> file
 //!                                          ^
 //!   guesses of solvers ---- choose --------+
 //!
-//!   file -- Draft::load --> Draft (whatever is wrong with it) -- check --> Finding, ...
-//!                                                             \- score --> Scores by three rules
+//!   file -- Draft::load --> Draft -- check --> Finding, ...
+//!                             \---- SubmissionScore::new --> SubmissionScore
 //! ```
 //!
-//! - [`Submission`]: complete and valid by construction. What we write.
-//! - [`Draft`]: what somebody wrote, with the right parts of it and a [`Finding`] for each wrong one.
-//! - [`Scores`]: how many answers are right, by the three rules people use.
-//! - [`choose`]: the two answers to give, of all that solvers came to.
+//! - [`Submission`]: the answers Batt writes, complete and valid by construction.
+//! - [`Draft`]: a file as it was read, with its valid parts and a [`Finding`] for each invalid one.
+//! - [`SubmissionScore`]: the right answers, by the three rules in use.
+//! - [`choose`]: picks the two answers among the outputs of many solvers.
 
 mod choose;
 mod draft;
 mod finding;
 mod score;
 
-pub use choose::{Choice, Chosen, Guess, Standing, choose, rank};
+pub use choose::{Choice, Chosen, Guess, choose, rank, score_now};
 pub use draft::Draft;
 pub use finding::{Finding, Flaw};
-pub use score::{Scores, TaskScore};
+pub use score::{SubmissionScore, TaskScore};
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::{Dataset, Grid};
 
-/// The answers one may give for a test input.
+/// Answers allowed for each test input.
 pub const ATTEMPTS: usize = 2;
 
-/// What the answers are called in the file.
+/// The names of the answers in the file.
 pub const ATTEMPT_KEYS: [&str; ATTEMPTS] = ["attempt_1", "attempt_2"];
 
 /// The two answers for one test input.
@@ -66,12 +66,12 @@ pub struct Submission {
 }
 
 impl Submission {
-    /// The answer of one who has none: `[[0, 0], [0, 0]]`, as in the sample of the competition.
+    /// The answer to an unsolved test: `[[0, 0], [0, 0]]`, as in the sample of the competition.
     pub fn filler() -> Grid {
         Grid::from_rows(&[[0, 0], [0, 0]]).expect("internal error: the filler is a grid")
     }
 
-    /// Fillers for every test input. A task without tests has no place in a submission.
+    /// Returns fillers for every test input. A task without tests has no place in a submission.
     pub fn fillers(data: &Dataset) -> Submission {
         let blank = [Submission::filler(), Submission::filler()];
         let tested = data.iter().filter(|task| !task.test.is_empty());
@@ -86,7 +86,7 @@ impl Submission {
         self.answers.get(task).map(Vec::as_slice)
     }
 
-    /// Puts answers in the place of those that are there; false if there is no such test.
+    /// Replaces the answers to a test. Returns false if there is no such test.
     pub fn set(&mut self, task: &str, test: usize, attempts: Attempts) -> bool {
         let place = self.answers.get_mut(task).and_then(|t| t.get_mut(test));
         match place {
@@ -98,29 +98,29 @@ impl Submission {
         }
     }
 
-    /// How many tasks there are.
+    /// The number of tasks.
     pub fn tasks(&self) -> usize {
         self.answers.len()
     }
 
-    /// How many test inputs there are in all tasks.
+    /// The number of test inputs of all tasks.
     pub fn outputs(&self) -> usize {
         self.answers.values().map(Vec::len).sum()
     }
 
-    /// Is there nothing but fillers?
+    /// Returns whether every answer is a filler.
     pub fn is_blank(&self) -> bool {
         let filler = Submission::filler();
         let mut attempts = self.answers.values().flatten().flatten();
         attempts.all(|attempt| *attempt == filler)
     }
 
-    /// The text of the file, a line for each task.
+    /// Returns the text of the file, a line for each task.
     pub fn to_json(&self) -> String {
         let mut out = String::from("{");
         for (at, (id, tests)) in self.answers.iter().enumerate() {
             out.push_str(if at == 0 { "\n" } else { ",\n" });
-            // An id is any text, so it is quoted by whoever knows how.
+            // An id is any text, so serde_json quotes it.
             let _ = write!(out, "{}: [", serde_json::Value::from(id.as_str()));
             for (test, attempts) in tests.iter().enumerate() {
                 out.push_str(if test == 0 { "{" } else { ", {" });

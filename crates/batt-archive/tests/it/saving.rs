@@ -1,8 +1,9 @@
 //! What is saved, and what has to make room.
 
-use batt_archive::{ArchiveError, Checkpoint, GcOptions, Kept, Retention, Score};
+use batt_arc::Score;
+use batt_archive::{ArchiveError, Checkpoint, GcOptions, Kept, Retention};
 
-use crate::support::{Folder, child, found, hash, info, numbered, program, score};
+use crate::support::{Folder, assert_in_order, child, found, hash, info, numbered, program, score};
 
 const BEST: Retention = Retention::Best { per_task: 3 };
 
@@ -46,7 +47,7 @@ fn what_is_saved_is_there_the_next_time() {
         (run, info(1), Some(7))
     );
     assert_eq!(archive.last_run(Some("other")).unwrap(), None);
-    archive.check().unwrap();
+    assert_in_order(&archive);
 }
 
 #[test]
@@ -127,7 +128,7 @@ fn worse_ones_make_room() {
     let saved = archive.save(run, &worse, &BEST, None).unwrap();
     assert_eq!(kept(&saved), [Kept::Known]);
     assert_eq!(archive.best("a", None, 1).unwrap()[0].score, score(3, 2, 1));
-    archive.check().unwrap();
+    assert_in_order(&archive);
 }
 
 #[test]
@@ -220,7 +221,7 @@ fn steps_nobody_needs_are_not_stored() {
         archive.best("a", None, 1).unwrap()[0].source,
         "def solve(I):\n    x1 = hmirror(I)\n    O = vconcat(x1, x1)\n    return O\n"
     );
-    archive.check().unwrap();
+    assert_in_order(&archive);
 }
 
 #[test]
@@ -249,7 +250,7 @@ fn lineage_is_kept_while_it_is_needed() {
     let folder = Folder::new();
     let (mut archive, run) = folder.archive();
     let one = Retention::Best { per_task: 1 };
-    let save = |archive: &mut batt_archive::Archive, found: &[batt_archive::Found]| {
+    let save = |archive: &mut batt_archive::Archive, found: &[batt_archive::NewEntry]| {
         archive.save(run, found, &one, None).unwrap();
     };
     save(&mut archive, &[found(1, "a", score(1, 0, 1))]);
@@ -293,7 +294,7 @@ fn lineage_is_kept_while_it_is_needed() {
     };
     assert_eq!(archive.gc(&options).unwrap().solvers, 1);
     assert!(archive.solver(&hash(1)).unwrap().is_none());
-    archive.check().unwrap();
+    assert_in_order(&archive);
 }
 
 #[test]

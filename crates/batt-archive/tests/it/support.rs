@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use batt_archive::{Archive, Found, RunId, RunInfo, Score};
+use batt_arc::Score;
+use batt_archive::{Archive, ArchiveError, ArchiveFinding, NewEntry, RunId, RunInfo};
 use batt_lang::card::structural_hash;
 use batt_lang::{Program, SolverFile};
 use tempfile::TempDir;
@@ -25,6 +26,16 @@ impl Folder {
         let run = archive.begin_run(&info(1)).unwrap();
         (archive, run)
     }
+}
+
+/// What a check of an archive finds. What a checkpoint means is not known here.
+pub fn findings(archive: &Archive) -> Result<Vec<ArchiveFinding>, ArchiveError> {
+    archive.check(|_| Ok(()))
+}
+
+#[track_caller]
+pub fn assert_in_order(archive: &Archive) {
+    assert_eq!(findings(archive).unwrap(), []);
 }
 
 pub fn info(seed: u64) -> RunInfo {
@@ -51,19 +62,23 @@ pub fn hash(n: u64) -> String {
     structural_hash(&numbered(n))
 }
 
-pub fn score(solved: u32, closeness: u32, size: u32) -> Score {
+/// A possible score: each solved demonstration of four counts a quarter, the others share what they add.
+pub fn score(solved: u32, more: u32, size: u32) -> Score {
     Score {
         demos_solved: solved,
         demos: 4,
-        closeness,
+        closeness: match solved {
+            4 => Score::WHOLE,
+            solved => (solved * (Score::WHOLE / 4) + more).min(Score::WHOLE - 1),
+        },
         size,
         cost: 100,
     }
 }
 
-/// Solver `n`, tried on a task.
-pub fn found(n: u64, task: &str, score: Score) -> Found {
-    Found {
+/// ArchivedSolver `n`, tried on a task.
+pub fn found(n: u64, task: &str, score: Score) -> NewEntry {
+    NewEntry {
         program: numbered(n),
         parents: vec![],
         mutation: "seed".into(),
@@ -74,9 +89,9 @@ pub fn found(n: u64, task: &str, score: Score) -> Found {
     }
 }
 
-/// Solver `n`, a child of others.
-pub fn child(n: u64, parents: &[u64], task: &str, score: Score) -> Found {
-    Found {
+/// ArchivedSolver `n`, a child of others.
+pub fn child(n: u64, parents: &[u64], task: &str, score: Score) -> NewEntry {
+    NewEntry {
         parents: parents.iter().map(|&n| hash(n)).collect(),
         mutation: "constant".into(),
         ..found(n, task, score)

@@ -14,7 +14,7 @@ use anyhow::Result;
 use batt::Devices;
 use batt_dsl::{Limits, Workspace};
 use batt_engine::device::{
-    DeviceOptions, DeviceReport, Score, ScoreOptions, Settings, score_table,
+    DeviceOptions, DeviceReport, ScoreOptions, ScoredRun, Settings, score_table,
 };
 use batt_engine::{Compiled, Sample, input_grid};
 use batt_lang::Program;
@@ -223,7 +223,7 @@ impl Work<'_> {
         &self,
         devices: &mut Devices,
         ops: bool,
-    ) -> (Duration, Vec<Score>, Option<DeviceReport>) {
+    ) -> (Duration, Vec<ScoredRun>, Option<DeviceReport>) {
         let settings = Settings {
             ops,
             ..Settings::default()
@@ -250,7 +250,7 @@ impl Work<'_> {
 
 impl DeviceBench {
     /// Compares what devices and cores made of the same runs.
-    fn compare(&mut self, programs: &[Program], expected: &[Score], found: &[Score]) {
+    fn compare(&mut self, programs: &[Program], expected: &[ScoredRun], found: &[ScoredRun]) {
         for (at, (expected, found)) in expected.iter().zip(found).enumerate() {
             if expected == found {
                 continue;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use batt::Devices;
 use batt_dsl::{Limits, Workspace};
 use batt_engine::device::{
-    Counts, Device, DeviceOptions, DeviceReport, OpCount, Score, ScoreOptions, Settings,
+    Counts, Device, DeviceOptions, DeviceReport, OpCount, ScoreOptions, ScoredRun, Settings,
     score_table,
 };
 use batt_engine::{
@@ -245,7 +245,7 @@ impl<'h> Harness<'h> {
                 let (devices, report) =
                     score_table(self.devices, programs, samples, &options, stop);
                 if !interrupt::happened() {
-                    self.agreement.compare::<Score>(&cores, &devices);
+                    self.agreement.compare::<ScoredRun>(&cores, &devices);
                 }
                 report.device
             }

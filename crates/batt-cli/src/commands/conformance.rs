@@ -9,11 +9,11 @@ use batt::conformance::{
     Conformance, DeviceConformance, Difference, Group, Unfinished, VectorsError, check,
     check_on_device,
 };
-use batt_engine::device::{Counts, Device, Reason};
+use batt::{Counts, DeviceChoice, Devices, Limits, Reason};
 use clap::Args;
 
 use crate::cli::Exit;
-use crate::device::{self, DeviceName};
+use crate::device::launches;
 use crate::error::{advised, bad_file};
 use crate::ui::{BAD, DIM, Ui, WARN, counted, grouped, stdout, table, table_text};
 
@@ -45,8 +45,8 @@ pub struct ConformanceArgs {
     op: Vec<String>,
 
     /// Where to run the cases
-    #[arg(long, value_name = device::VALUES, default_value = "cpu")]
-    device: DeviceName,
+    #[arg(long, value_name = DeviceChoice::FORMS, default_value = "cpu")]
+    device: DeviceChoice,
 
     /// List the cases that a device does not complete instead of running them on the CPU
     #[arg(long)]
@@ -55,7 +55,9 @@ pub struct ConformanceArgs {
 
 /// Runs the command.
 pub fn main(args: &ConformanceArgs, ui: &Ui) -> Result<Exit> {
-    let device = args.device.open(None, 1, ui)?.into_iter().next();
+    let mut devices = Devices::open(&args.device, usize::MAX, &Limits::default(), None)?;
+    ui.device_notes(&devices);
+    let device_name = devices.names().into_iter().next().unwrap_or_default();
     let bar = ui.spinner();
     let progress = |path: &Path, report: &Conformance| {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -63,7 +65,7 @@ pub fn main(args: &ConformanceArgs, ui: &Ui) -> Result<Exit> {
         bar.set_message(format!("{name}, {} so far", counted(done, "case")));
     };
     let (dir, ops) = (&args.dir, &args.op);
-    let Some(mut device) = device else {
+    let Some(device) = devices.as_mut().first_mut() else {
         if args.no_fallback {
             return Err(advised(
                 "--no-fallback needs a device",
@@ -80,9 +82,9 @@ pub fn main(args: &ConformanceArgs, ui: &Ui) -> Result<Exit> {
         out.flush()?;
         return Ok(Exit::findings(failed > 0));
     };
-    let found = check_on_device(dir, ops, device.as_mut(), !args.no_fallback, progress);
+    let found = check_on_device(dir, ops, &mut **device, !args.no_fallback, progress);
     bar.finish_and_clear();
-    write_device_report(&found.map_err(unusable)?, device.as_ref(), args, ui)
+    write_device_report(&found.map_err(unusable)?, &device_name, args, ui)
 }
 
 /// Writes the differences, and notes about the other cases.
@@ -111,7 +113,7 @@ fn write_report(
 
 fn write_device_report(
     found: &DeviceConformance,
-    device: &dyn Device,
+    device: &str,
     args: &ConformanceArgs,
     ui: &Ui,
 ) -> Result<Exit> {
@@ -128,7 +130,7 @@ fn write_device_report(
     }
     write_report(&mut out, &found.report, args, ui)?;
     for error in &found.errors {
-        ui.warn(format_args!("{}: {error}", device.name()));
+        ui.warn(format_args!("{device}: {error}"));
     }
     if args.op.len() != 1 && args.no_fallback {
         write_ops(&mut out, left)?;
@@ -144,8 +146,8 @@ fn write_device_report(
     let times = &found.times;
     ui.remark(format_args!(
         "{}: {} of {:.2} s together, {} MB sent, {} MB back",
-        device.name(),
-        counted(times.launches as usize, "launch").replace("launchs", "launches"),
+        device,
+        launches(times.launches),
         times.kernel.as_secs_f64(),
         times.bytes_up >> 20,
         times.bytes_down >> 20,

@@ -1,5 +1,7 @@
 //! `batt archive` on real files.
 
+use batt::Score;
+use batt::archive::{Archive, Checkpoint, NewEntry, Retention, RunInfo};
 use serde_json::Value as Json;
 
 use crate::support::{Folder, command};
@@ -306,6 +308,58 @@ fn gc_removes_what_is_not_needed() {
         .code(0);
     let json = &lines(&json.stdout)[0];
     assert_eq!((&json["scores"], &json["solvers"]), (&3.into(), &2.into()));
+}
+
+/// A damaged checkpoint and impossible scores: all are printed, nothing is removed, and the exit code is 1.
+#[test]
+fn a_check_finds_damaged_checkpoints_and_impossible_scores() {
+    let folder = filled();
+    let mut archive = Archive::open(&folder.path("batt.sqlite")).unwrap();
+    let program = archive.best("aa11", None, 1).unwrap()[0].program().unwrap();
+    let entry = |task: &str, demos_solved, closeness| NewEntry {
+        program: program.clone(),
+        parents: Vec::new(),
+        mutation: "seed".into(),
+        task: task.into(),
+        task_hash: "0".into(),
+        score: Score {
+            demos_solved,
+            demos: 2,
+            closeness,
+            size: 1,
+            cost: 1,
+        },
+        outputs: 0,
+    };
+    let entries = [
+        entry("more", 3, 1_000_000),
+        entry("far", 2, 1_000_001),
+        entry("unlike", 2, 999_999),
+    ];
+    let checkpoint = Checkpoint {
+        generation: 4,
+        state: b"{\"format\": 1, \"gener".to_vec(),
+    };
+    let run = archive.begin_run(&RunInfo::default()).unwrap();
+    archive
+        .save(run, &entries, &Retention::default(), Some(&checkpoint))
+        .unwrap();
+    drop(archive);
+    let check = ["archive", "gc", "--check", "--keep", "1"];
+    folder
+        .batt(&check)
+        .code(1)
+        .out("on task more: more demonstrations solved than there are\n")
+        .out("on task far: a closeness above 1,000,000\n")
+        .out("on task unlike: all demonstrations solved, but a closeness below 1,000,000\n")
+        .out("checkpoint of run 2: the stored state cannot be read")
+        .out("4 findings\n")
+        .err("batt.sqlite is damaged, and nothing was removed");
+    let json = folder.batt(&[&check[..], &["--json"]].concat()).code(1);
+    let findings = &lines(&json.stdout)[0]["findings"];
+    assert_eq!(findings.as_array().unwrap().len(), 4);
+    let listed = lines(&folder.batt(&["archive", "ls", "--json"]).code(0).stdout);
+    assert_eq!(listed[0]["entries"], 4);
 }
 
 #[test]

@@ -48,13 +48,20 @@ fn mega_is_the_same() {
         let args = [&["mega", "b.py", "--tasks", "tasks"], more].concat();
         folder.batt(&args).code(0)
     };
-    let plain = mega(&["--out", "cpu.jsonl", "--device", "cpu"]);
-    let ended = mega(&["--out", "dev.jsonl", "--device", "emulated", "--verify"])
-        .err("on a device: ")
-        .err(" samples/s")
-        .err(" s computing, ")
-        .err(" back in ")
-        .err("done again on the processor, 0 differ");
+    let plain = mega(&["--full", "--output", "cpu.jsonl", "--device", "cpu"]);
+    let ended = mega(&[
+        "--full",
+        "--output",
+        "dev.jsonl",
+        "--device",
+        "emulated",
+        "--verify",
+    ])
+    .err("on a device: ")
+    .err(" samples/s")
+    .err(" s computing, ")
+    .err(" back in ")
+    .err("done again on the processor, 0 differ");
     assert_eq!(ended.stdout, plain.stdout);
     assert_eq!(folder.read("dev.jsonl"), folder.read("cpu.jsonl"));
     // Without results on disk only verdicts come back.
@@ -157,7 +164,7 @@ fn a_device_that_fails_changes_nothing() {
     let folder = folder();
     let args = ["mega", "b.py", "--tasks", "tasks", "--device", "cpu"];
     let plain = folder
-        .batt(&[&args[..], &["--out", "cpu.jsonl"]].concat())
+        .batt(&[&args[..], &["--full", "--output", "cpu.jsonl"]].concat())
         .code(0);
     // All runs are in one batch of several launches: from the second on, the fault comes in the middle of it.
     for (faults, words) in [
@@ -176,7 +183,7 @@ fn a_device_that_fails_changes_nothing() {
         ("short@0", "another number of results"),
         ("short@1", "another number of results"),
     ] {
-        let ended = mega_with(&folder, faults, &["--out", "dev.jsonl"])
+        let ended = mega_with(&folder, faults, &["--full", "--output", "dev.jsonl"])
             .code(0)
             .err(words)
             .err("the processor did those runs")
@@ -203,9 +210,9 @@ fn nonsense_from_a_device_changes_nothing() {
         let summary: Value = serde_json::from_str(&ended.stdout).unwrap();
         summary["steps"].clone()
     };
-    let expected = steps(&cpu(&["--out", "cpu.jsonl", "--json"]));
+    let expected = steps(&cpu(&["--full", "--output", "cpu.jsonl", "--json"]));
     for faults in ["garbage@0", "garbage@1", "garbage@0,garbage@1,garbage@2"] {
-        let more = ["--out", "dev.jsonl", "--json"];
+        let more = ["--full", "--output", "dev.jsonl", "--json"];
         let ended = mega_with(&folder, faults, &more)
             .code(0)
             .err("it wrote less than it says");

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use batt_archive::Archive;
+use batt::archive::{self, Archive};
 use serde_json::Value;
 
 use crate::support::{Ended, Folder, batt, command};
@@ -52,7 +52,7 @@ fn timeless(ended: &Ended) -> Value {
 /// All that an archive holds, apart from when it was found; it is in order.
 fn contents(path: &Path) -> BTreeSet<String> {
     let archive = Archive::open_existing(path).unwrap();
-    archive.check().unwrap();
+    assert_eq!(archive::check(&archive).unwrap(), []);
     let tasks = archive.tasks().unwrap();
     let entries = tasks
         .iter()
@@ -109,9 +109,72 @@ fn the_embedded_puzzles_need_nothing() {
         .code(0)
         .err("note: 4 tasks of the 65 embedded ones, without their solvers, from 61 solvers")
         .err("note: nothing is saved; --archive FILE keeps what is found")
-        .out(" of 4 tasks held out, ")
+        .out("of 4 tasks held out, ")
         .out(" right on the tests too");
     assert_eq!(fs::read_dir(folder.path("")).unwrap().count(), 0);
+}
+
+/// The report of held-out solvers has both numbers: those that fit the demonstrations, and those of
+/// them that are right on the tests.
+#[test]
+fn the_report_of_held_out_solvers_has_both_numbers() {
+    let folder = folder();
+    // It fits both demonstrations of the task and no test: the test has another colour.
+    folder.write(
+        "tasks/cc33.json",
+        r#"{"train": [{"input": [[1, 2], [3, 4]], "output": [[3, 4], [1, 2]]}],
+            "test": [{"input": [[5], [6]], "output": [[9], [9]]}]}"#,
+    );
+    let own =
+        "def solve_aa11(I):\n    return hmirror(I)\n\ndef solve_cc33(I):\n    return hmirror(I)\n";
+    folder.write("own.py", own);
+    let args = ["--tasks", "tasks", "--solvers", "own.py", "solvers.py"];
+    let args = [&args[..], &["--hold-out", "2", "--generations", "20"]].concat();
+    small(&folder, &args).code(0).out(
+        "of 2 tasks held out, 2 got solvers that fit the demonstrations; \
+         1 of these are right on the tests too\n",
+    );
+}
+
+/// A generation that would take hours ends with the time, and what was found by then is saved.
+#[test]
+fn the_time_ends_a_generation() {
+    let folder = folder();
+    let started = Instant::now();
+    let args = ["evolve", "--tasks", "tasks", "--solvers", "solvers.py"];
+    let long = [
+        "--offspring",
+        "100000000",
+        "--time",
+        "2s",
+        "--device",
+        "cpu",
+    ];
+    folder
+        .batt(&[&args[..], &long].concat())
+        .code(0)
+        .out("batt.sqlite");
+    let time = started.elapsed();
+    assert!(time < Duration::from_secs(15), "{time:?}");
+    contents(&folder.path("batt.sqlite"));
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_a_generation() {
+    let folder = folder();
+    let args = ["evolve", "--tasks", "tasks", "--offspring", "100000000"];
+    let child = command(&folder.path(""), &[&args[..], &["--time", "1h"]].concat())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_secs(1));
+    signal(&child, "-INT");
+    let started = Instant::now();
+    Ended::from(child.wait_with_output().unwrap())
+        .code(130)
+        .err("the same command with --resume goes on");
+    let time = started.elapsed();
+    assert!(time < Duration::from_secs(15), "{time:?}");
 }
 
 #[test]
@@ -354,7 +417,7 @@ fn wait_for(child: &mut Child, log: &Path, text: &str) {
 /// Checks that an archive is in order and has all that a log says is saved. Gives how much that is.
 fn check_saved(archive: &Path, log: &str) -> usize {
     let archive = Archive::open_existing(archive).unwrap();
-    archive.check().unwrap();
+    assert_eq!(archive::check(&archive).unwrap(), []);
     let hashes: BTreeSet<&str> = log
         .lines()
         .filter_map(|line| line.split_once("; saved as ").map(|(_, hash)| hash))
@@ -408,13 +471,12 @@ fn killed_at_any_moment_nothing_saved_is_lost() {
     let kills = if heavy { 50 } else { 5 };
     let folder = Folder::new();
     let (path, mut total) = (folder.path("a.sqlite"), 0);
-    // The moments are the same every time; what happens then is not.
-    let mut chance = batt_lang::SplitMix64::new(42);
     let (mut reported, mut resumed) = (0, 0);
     for kill in 0..kills {
         let log = format!("log{kill}");
         let mut child = start(&folder, "a.sqlite", "1", &log);
-        std::thread::sleep(Duration::from_millis(100 + chance.below(1400)));
+        // The moments are the same every time; what happens then is not.
+        std::thread::sleep(Duration::from_millis(100 + (kill + 1) * 787 % 1400));
         child.kill().unwrap();
         child.wait().unwrap();
         let text = folder.read(&log);

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use batt_archive::{Archive, RunInfo};
+use batt::archive::{Archive, RunInfo};
 use serde_json::Value as Json;
 
 use crate::support::{Ended, Folder, MIRROR};

@@ -78,13 +78,19 @@ fn mega(folder: &Folder, more: &[&str]) -> Ended {
     folder.batt(&[&RUN, more].concat())
 }
 
+/// The same with every value in the results.
+fn full(folder: &Folder, more: &[&str]) -> Ended {
+    mega(folder, &[&["--full"], more].concat())
+}
+
 /// Begins a run and sends it a signal when the first lines are in the part.
 #[cfg(unix)]
 fn signalled(folder: &Folder, out: &str, signal: &str) -> Ended {
     let part = folder.path(&format!("{out}.part"));
     // A machine that is busy with other things may let the run end before we look.
     for _ in 0..5 {
-        let args = [&RUN[..], &["--out", out, "--jobs", "2", "--overwrite"]].concat();
+        let more = ["--full", "--output", out, "--jobs", "2", "--overwrite"];
+        let args = [&RUN[..], &more].concat();
         let mut child = command(&folder.path(""), &args).spawn().unwrap();
         let begun = Instant::now();
         while fs::metadata(&part).map_or(0, |part| part.len()) == 0 && is_running(&mut child) {
@@ -110,7 +116,7 @@ fn is_running(child: &mut Child) -> bool {
 #[test]
 fn the_lines_say_what_the_batt_returned() {
     let folder = small();
-    let ended = mega(&folder, &["--out", "r.jsonl"])
+    let ended = full(&folder, &["--output", "r.jsonl"])
         .code(0)
         .out(" aa11  aa11\n")
         .out("4 steps of 1 batt on 5 samples: 10 candidates, 3 right\n")
@@ -137,11 +143,116 @@ fn the_lines_say_what_the_batt_returned() {
             "s": [[4, "aa11", "differ_same", false]],
             "compared": [[4, "aa11", "differ_same", true]],
             "right": [0],
+            "values": 1,
+            "errors": {"TypeError": 1},
         })
     );
     assert_eq!(lines[3]["right"], serde_json::json!([]));
     assert_eq!(lines[3].get("compared"), None);
     assert!(!folder.path("r.jsonl.part").exists() && !folder.path("r.jsonl.part.json").exists());
+}
+
+/// The default form leaves out what is wrong; it says how large the file became.
+#[test]
+fn the_compact_form_keeps_what_is_right() {
+    let folder = small();
+    mega(&folder, &["--output", "r.jsonl"])
+        .code(0)
+        .out("\nresults in r.jsonl: ")
+        .out("without the values of candidates (--full writes them)");
+    let found = lines(&folder.read("r.jsonl"));
+    assert_eq!(found.len(), 5);
+    assert_eq!(
+        found[0],
+        serde_json::json!({
+            "batt": "b.py", "task": "aa11", "pair": "train[0]", "right": [0],
+            "values": 1, "errors": {"TypeError": 1},
+            "o": [[1, false, "aa11"]],
+            "s": [[4, "aa11", "differ_same", false]],
+            "compared": [[4, "aa11", "differ_same", true]],
+        })
+    );
+    assert_eq!(
+        found[3],
+        serde_json::json!({
+            "batt": "b.py", "task": "bb22", "pair": "train[0]", "right": [],
+            "values": 1, "errors": {"TypeError": 1}, "o": [], "s": [],
+        })
+    );
+    let summary = full(&folder, &["--output", "f.jsonl", "--json"]).code(0);
+    let size = |name: &str| fs::metadata(folder.path(name)).unwrap().len();
+    assert_eq!(json(&summary.stdout)["bytes"], size("f.jsonl"));
+    assert!(size("r.jsonl") < size("f.jsonl"));
+    full(&folder, &[]).code(2).err("--output");
+
+    mega(&folder, &["--output", "r.parquet"]).code(0);
+    let file = fs::File::open(folder.path("r.parquet")).unwrap();
+    let reader = SerializedFileReader::new(file).unwrap();
+    // Five runs; three right candidates with a score, and the score once more.
+    let rows = reader.get_row_iter(None).unwrap().count();
+    assert_eq!(rows, 5 + 3 * 3);
+}
+
+/// `--resume` on a finished file ran everything again.
+#[test]
+fn resuming_a_finished_run_does_nothing() {
+    let folder = slow(20);
+    for (out, more) in [
+        ("r.jsonl", &[][..]),
+        ("r.parquet", &[]),
+        ("f.jsonl", &["--full"]),
+    ] {
+        let run = |options: &[&str]| {
+            let args = [&["--output", out][..], more, options].concat();
+            mega(&folder, &args)
+        };
+        let first = run(&["--resume"]).code(0);
+        let written = |name: &str| {
+            let modified = fs::metadata(folder.path(name)).unwrap().modified();
+            (modified.unwrap(), fs::read(folder.path(name)).unwrap())
+        };
+        let before = written(out);
+        let again = run(&["--resume"])
+            .code(0)
+            .err("the results of all 20 runs are there already; nothing to do");
+        assert_eq!(again.stdout, first.stdout, "the same summary");
+        let summary = json(&run(&["--resume", "--json"]).code(0).stdout);
+        assert_eq!(
+            (&summary["runs"], &summary["resumed"]),
+            (&20.into(), &20.into())
+        );
+        assert_eq!(summary["seconds"], 0.0);
+        assert!(written(out) == before);
+        run(&["--resume", "--max-steps", "1000"]).error(
+            "the finished results are of another run: max-steps changed",
+            "--overwrite",
+        );
+        assert!(written(out) == before);
+        assert!(!folder.path(&format!("{out}.part")).exists());
+    }
+    mega(&folder, &["--output", "f.jsonl", "--resume"]).error(
+        "the finished results are of another run: form changed",
+        "--overwrite",
+    );
+    // A file that was changed since is not the finished one.
+    folder.write("r.jsonl", "other\n");
+    mega(&folder, &["--output", "r.jsonl", "--resume"])
+        .code(0)
+        .err("there are no unfinished results");
+    assert_eq!(lines(&folder.read("r.jsonl")).len(), 20);
+}
+
+/// A measurement of all donors on all tasks: that most are wrong is no finding.
+#[test]
+fn wrong_candidates_are_no_findings() {
+    let folder = small();
+    folder.write("b.py", BATT.replace("hmirror(I)", "dmirror(I)"));
+    mega(&folder, &[])
+        .code(0)
+        .out("0 right")
+        .out("solved 0 of 2 tasks");
+    let help = folder.batt(&["mega", "--help"]).code(0);
+    assert!(help.stdout.contains("0 all samples ran"), "{}", help.stdout);
 }
 
 #[test]
@@ -152,7 +263,7 @@ fn a_batt_in_every_file_and_several_in_one() {
         format!("{BATT}{}", BATT.replace("def batt(", "def batt_two(")),
     );
     let ended = folder.batt(&[
-        "mega", "b.py", "c.py", "--tasks", "tasks", "--out", "-", "-q",
+        "mega", "b.py", "c.py", "--tasks", "tasks", "--output", "-", "-q",
     ]);
     let found = lines(&ended.code(0).err("of 3 batts on 5 samples").stdout);
     let batts: Vec<&str> = found.iter().map(|l| l["batt"].as_str().unwrap()).collect();
@@ -172,7 +283,9 @@ fn threads_and_batches_do_not_change_the_results() {
     ];
     folder.batt(&device).code(0);
     let results = |more: &[&str]| {
-        let args = ["mega", "b.py", "--tasks", &tasks, "--out", "r.jsonl"];
+        let args = [
+            "mega", "b.py", "--tasks", &tasks, "--full", "--output", "r.jsonl",
+        ];
         folder.batt(&[&args[..], more].concat()).code(0);
         folder.read("r.jsonl")
     };
@@ -184,7 +297,7 @@ fn threads_and_batches_do_not_change_the_results() {
         }
         assert!(first == results(&["--jobs", jobs]), "--jobs {jobs}");
     }
-    let batt = batt_lang::BattFile::load(folder.path("b.py"), None).unwrap();
+    let batt = batt::BattFile::load(folder.path("b.py"), None).unwrap();
     let batt = &batt.batts[0];
     let found = lines(&first);
     assert_eq!(found.len(), 260);
@@ -210,12 +323,12 @@ fn threads_and_batches_do_not_change_the_results() {
 #[test]
 fn a_killed_run_goes_on_to_the_same_results() {
     let folder = slow(100);
-    mega(&folder, &["--out", "whole.jsonl"]).code(0);
+    full(&folder, &["--output", "whole.jsonl"]).code(0);
     let whole = folder.read("whole.jsonl");
     let ended = signalled(&folder, "r.jsonl", "-KILL");
     assert_eq!(ended.code, None, "{}", ended.stderr);
 
-    mega(&folder, &["--out", "r.jsonl"]).error(
+    full(&folder, &["--output", "r.jsonl"]).error(
         "r.jsonl.part holds the unfinished results of an earlier run",
         "add --resume to go on with it, or --overwrite to start again",
     );
@@ -223,7 +336,7 @@ fn a_killed_run_goes_on_to_the_same_results() {
     assert!(whole.starts_with(&part) && part.len() < whole.len());
     let about = folder.read("r.jsonl.part.json");
     let resume = |kept: usize| {
-        let ended = mega(&folder, &["--out", "r.jsonl", "--resume", "--json"]).code(0);
+        let ended = full(&folder, &["--output", "r.jsonl", "--resume", "--json"]).code(0);
         assert!(folder.read("r.jsonl") == whole);
         let summary = json(&ended.stdout);
         assert_eq!(
@@ -235,6 +348,7 @@ fn a_killed_run_goes_on_to_the_same_results() {
             (&300.into(), &100.into())
         );
         assert_eq!(summary["solved"][0]["donors"][0], "aa11");
+        fs::remove_file(folder.path("r.jsonl")).unwrap();
         for name in ["r.jsonl.part", "r.jsonl.part.json"] {
             assert!(!folder.path(name).exists());
         }
@@ -270,9 +384,9 @@ fn a_killed_run_goes_on_to_the_same_results() {
 #[test]
 fn a_killed_run_goes_on_to_the_same_table() {
     let folder = slow(60);
-    mega(&folder, &["--out", "whole.parquet"]).code(0);
+    full(&folder, &["--output", "whole.parquet"]).code(0);
     signalled(&folder, "r.parquet", "-KILL");
-    mega(&folder, &["--out", "r.parquet", "--resume"])
+    full(&folder, &["--output", "r.parquet", "--resume"])
         .code(0)
         .err("note: going on after ")
         .err(" of 60 runs");
@@ -283,7 +397,8 @@ fn a_killed_run_goes_on_to_the_same_table() {
         rows.map(|row| row.unwrap().to_string()).collect()
     };
     let whole = rows("whole.parquet");
-    assert_eq!(whole.len(), 180);
+    // Each run, and its three candidates.
+    assert_eq!(whole.len(), 60 + 180);
     assert!(whole == rows("r.parquet"));
     let mut names: Vec<_> = fs::read_dir(folder.path(""))
         .unwrap()
@@ -298,7 +413,7 @@ fn a_killed_run_goes_on_to_the_same_table() {
 #[test]
 fn an_interrupted_run_can_be_gone_on_with() {
     let folder = slow(100);
-    mega(&folder, &["--out", "whole.jsonl"]).code(0);
+    full(&folder, &["--output", "whole.jsonl"]).code(0);
     let ended = signalled(&folder, "r.jsonl", "-INT")
         .code(130)
         .out("6 steps of 1 batt on ")
@@ -310,7 +425,7 @@ fn an_interrupted_run_can_be_gone_on_with() {
     let count = done.matches('\n').count();
     let said = format!("on {count} run");
     assert!(ended.stdout.contains(&said), "{said}: {}", ended.stdout);
-    mega(&folder, &["--out", "r.jsonl", "--resume"])
+    full(&folder, &["--output", "r.jsonl", "--resume"])
         .code(0)
         .err(&format!("going on after {count} of 100 runs"))
         .out("6 steps of 1 batt on 100 samples: 300 candidates, 100 right")
@@ -324,7 +439,12 @@ fn going_on_asks_for_the_same_work() {
     let folder = slow(60);
     signalled(&folder, "r.jsonl", "-KILL");
     let part = folder.read("r.jsonl.part");
-    let resume = |more: &[&str]| mega(&folder, &[&["--out", "r.jsonl", "--resume"], more].concat());
+    let resume = |more: &[&str]| {
+        full(
+            &folder,
+            &[&["--output", "r.jsonl", "--resume"], more].concat(),
+        )
+    };
     let refused = |more: &[&str], what: &str| {
         let message = format!("the unfinished results are of another run: {what} changed");
         resume(more).error(&message, "the same batts, tasks and limits");
@@ -350,25 +470,27 @@ fn going_on_asks_for_the_same_work() {
     folder.write("r.jsonl.part.json", &about[..20]);
     resume(&[]).error("r.jsonl.part.json is missing or damaged", "--overwrite");
     folder.write("r.jsonl.part.json", about);
-    // Threads and batches are nobody's business.
+    // Threads and batches do not change the results.
     resume(&["--jobs", "1", "--batch-size", "3"]).code(0);
+    resume(&[]).code(0).err("nothing to do");
+    fs::remove_file(folder.path("r.jsonl")).unwrap();
     resume(&[])
         .code(0)
         .err("note: there are no unfinished results");
     folder.write("r.jsonl.part", "rubbish");
-    mega(&folder, &["--out", "r.jsonl", "--overwrite"]).code(0);
+    full(&folder, &["--output", "r.jsonl", "--overwrite"]).code(0);
     assert_eq!(lines(&folder.read("r.jsonl")).len(), 60);
-    mega(&folder, &["--resume"]).code(2).err("--out");
-    mega(&folder, &["--out", "-", "--resume"]).error("on stdout", "name a file");
+    full(&folder, &["--resume"]).code(2).err("--output");
+    full(&folder, &["--output", "-", "--resume"]).error("on stdout", "name a file");
 }
 
 #[test]
 fn lines_on_stdout_leave_the_summary_to_stderr() {
     let folder = small();
-    let ended = mega(&folder, &["--out", "-", "--json", "-q"]).code(0);
+    let ended = mega(&folder, &["--output", "-", "--json", "-q"]).code(0);
     assert_eq!(lines(&ended.stdout).len(), 5);
     assert_eq!(json(&ended.stderr)["runs"], 5);
-    mega(&folder, &["--out", "-"])
+    mega(&folder, &["--output", "-"])
         .code(0)
         .err("solved 1 of 2 tasks");
 }
@@ -377,7 +499,7 @@ fn lines_on_stdout_leave_the_summary_to_stderr() {
 #[test]
 fn lines_stream() {
     let folder = slow(3000);
-    let args = [&RUN[..], &["--out", "-"]].concat();
+    let args = [&RUN[..], &["--output", "-"]].concat();
     let mut child = command(&folder.path(""), &args).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();
@@ -397,10 +519,10 @@ fn lines_stream() {
 #[test]
 fn stdout_that_is_full_is_an_error() {
     let folder = small();
-    let args = [&RUN[..], &["--out", "-"]].concat();
+    let args = [&RUN[..], &["--output", "-"]].concat();
     let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
     let output = command(&folder.path(""), &args).stdout(full).output();
-    Ended::from(output.unwrap()).error("cannot write to stdout: No space left", "--out");
+    Ended::from(output.unwrap()).error("cannot write the results: No space left", "--output");
 }
 
 #[test]
@@ -466,12 +588,12 @@ fn batts_that_are_none() {
     run(&["tasks"]).error("cannot read tasks", "name a file, not a folder");
     folder.write("syntax.py", "def batt(S, I, C:\n    return o, s\n");
     run(&["syntax.py"])
-        .error("no batt in syntax.py", "mend what is reported above")
+        .error("no batt in syntax.py", "correct what is reported above")
         .err("syntax.py:2:5: ")
         .err("error[syntax]");
     folder.write("unknown.py", BATT.replace("hmirror(", "hmiror("));
     run(&["unknown.py"])
-        .error("no batt in unknown.py", "mend")
+        .error("no batt in unknown.py", "correct")
         .err("unknown.py:5:10: error[unknown-name]: unknown name 'hmiror'")
         .err("did you mean 'hmirror'?");
     // What can be run is run, and the exit code tells.
@@ -497,10 +619,10 @@ fn batts_that_are_none() {
 
     let long = format!("[{}]", vec!["[1,2,3]"; 1_300_000].join(","));
     folder.write("long.json", &long);
-    let ended = run(&["long.json"]).error("no batt in long.json", "mend");
+    let ended = run(&["long.json"]).error("no batt in long.json", "correct");
     assert!(ended.stderr.len() < 2000, "{}", ended.stderr);
     folder.write("deep.json", "[".repeat(10_000_000));
-    run(&["deep.json"]).error("no batt in deep.json", "mend");
+    run(&["deep.json"]).error("no batt in deep.json", "correct");
 
     folder.write("s.py", "def solve_aa11(I):\n    return hmirror(I)\n");
     folder.batt(&["card", "s.py", "-o", "c.py"]).code(0);
@@ -510,7 +632,7 @@ fn batts_that_are_none() {
         .code(0)
         .err("c.json: warning[provenance]: the JSON file beside the batt is ignored")
         .out("solved 1 of 2 tasks");
-    run(&["c.json"]).error("no batt in c.json", "mend");
+    run(&["c.json"]).error("no batt in c.json", "correct");
 }
 
 #[test]
@@ -538,7 +660,7 @@ fn tasks_that_are_none() {
 #[test]
 fn places_that_cannot_be_written() {
     let folder = small();
-    let out = |out: &str| mega(&folder, &["--out", out]);
+    let out = |out: &str| mega(&folder, &["--output", out]);
     out("no/such/r.jsonl").error("cannot write no/such/r.jsonl", "check the path");
     out("b.py/r.jsonl").error("cannot write b.py/r.jsonl", "check the path");
     fs::create_dir(folder.path("there")).unwrap();
@@ -551,7 +673,14 @@ fn places_that_cannot_be_written() {
     out("b.py").error("it is one of the files to read", "choose another name");
     folder.write("all.json", MIRROR);
     folder
-        .batt(&["mega", "b.py", "--tasks", "all.json", "--out", "./all.json"])
+        .batt(&[
+            "mega",
+            "b.py",
+            "--tasks",
+            "all.json",
+            "--output",
+            "./all.json",
+        ])
         .error("it is one of the files to read", "choose another name");
     fs::create_dir(folder.path("r.jsonl.part")).unwrap();
     out("r.jsonl").error("cannot write r.jsonl.part", "name a file, not a folder");
@@ -616,26 +745,28 @@ fn a_full_disk_is_no_loss() {
         return;
     }
     let _mounted = Mounted(&disk);
-    let full = |out: &str| {
-        mega(&folder, &["--out", out]).error(
+    let disk_full = |out: &str| {
+        full(&folder, &["--output", out]).error(
             &format!("cannot write {out}"),
             "make room or choose another place; what was written so far is kept",
         );
     };
-    full("disk/r.jsonl");
+    disk_full("disk/r.jsonl");
     assert!(folder.read("disk/r.jsonl.part").len() > 100_000);
     assert!(mount("remount,size=16m"), "there is more room now");
-    mega(&folder, &["--out", "disk/r.jsonl", "--resume"])
+    full(&folder, &["--output", "disk/r.jsonl", "--resume"])
         .code(0)
         .err("going on after ");
-    mega(&folder, &["--out", "whole.jsonl"]).code(0);
+    full(&folder, &["--output", "whole.jsonl"]).code(0);
     assert!(folder.read("disk/r.jsonl") == folder.read("whole.jsonl"));
 
     // No room for the table beside the lines.
     let lines = fs::metadata(folder.path("disk/r.jsonl")).unwrap().len();
-    fs::remove_file(folder.path("disk/r.jsonl")).unwrap();
+    for name in ["disk/r.jsonl", "disk/r.jsonl.meta.json"] {
+        fs::remove_file(folder.path(name)).unwrap();
+    }
     assert!(mount(&format!("remount,size={}k", lines / 1024 + 16)));
-    full("disk/r.parquet");
+    disk_full("disk/r.parquet");
     assert!(!folder.path("disk/r.parquet").exists());
     assert_eq!(
         fs::read_dir(&disk).unwrap().count(),
@@ -643,8 +774,8 @@ fn a_full_disk_is_no_loss() {
         "the lines and what they are"
     );
     assert!(mount("remount,size=16m"));
-    mega(&folder, &["--out", "disk/r.parquet", "--resume"]).code(0);
-    mega(&folder, &["--out", "whole.parquet"]).code(0);
+    full(&folder, &["--output", "disk/r.parquet", "--resume"]).code(0);
+    full(&folder, &["--output", "whole.parquet"]).code(0);
     let read = |name: &str| fs::read(folder.path(name)).unwrap();
     assert!(read("disk/r.parquet") == read("whole.parquet"));
 }

@@ -130,10 +130,10 @@ fn one_of_several_batts() {
         .out("dmirror");
     folder
         .batt(&["profile", "b.py", "--tasks", "tasks", "--name", "batt_tow"])
-        .error("no batt 'batt_tow' in b.py", "did you mean 'batt_two'?");
+        .error("b.py has no batt 'batt_tow'", "did you mean 'batt_two'?");
     folder
         .batt(&["profile", "b.py", "--tasks", "tasks", "--name", "else"])
-        .error("no batt 'else' in b.py", "it holds batt, batt_two");
+        .error("b.py has no batt 'else'", "it has batt, batt_two");
 }
 
 #[test]

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use batt_arc::corpus;
-use batt_arc::submission::Draft;
-use batt_archive::{Archive, Found, Retention, RunInfo, Score};
-use batt_lang::SolverFile;
+use batt::Score;
+use batt::archive::{Archive, NewEntry, Retention, RunInfo};
+use batt::submission::Draft;
+use batt::{SolverFile, corpus};
 use serde_json::{Value as Json, json};
 
 use crate::support::{Ended, Folder, MIRROR, command};
@@ -25,7 +25,7 @@ fn archive(path: &Path, solvers: &[Solver<'_>]) {
     let found = solvers.iter().map(|solver| {
         let file = SolverFile::parse(solver.source, "solver.py");
         let program = file.programs[0].clone();
-        Found {
+        NewEntry {
             parents: Vec::new(),
             mutation: "seed".into(),
             task: solver.task.into(),
@@ -42,7 +42,7 @@ fn archive(path: &Path, solvers: &[Solver<'_>]) {
             program,
         }
     });
-    let found: Vec<Found> = found.collect();
+    let found: Vec<NewEntry> = found.collect();
     let mut archive = Archive::open(path).unwrap();
     let run = archive.begin_run(&RunInfo::default()).unwrap();
     archive
@@ -336,6 +336,42 @@ fn bad_archives_cost_no_file() {
         .code(0);
 }
 
+/// An archive whose solvers or pages are damaged is an error, and no file of fillers hides it.
+#[test]
+fn a_damaged_archive_is_an_error_and_nothing_is_written() {
+    let folder = Folder::with_tasks();
+    let submit = || {
+        let args = ["submit", "--tasks", "tasks", "--archive", "a.sqlite"];
+        folder.batt(&args)
+    };
+    archive(&folder.path("a.sqlite"), &[solver(HMIRROR, "aa11", 2)]);
+    let good = std::fs::read(folder.path("a.sqlite")).unwrap();
+    let replaced = |from: &[u8], to: &[u8]| {
+        let mut bytes = good.clone();
+        let at = bytes.windows(from.len()).position(|part| part == from);
+        let at = at.expect("the text is in the file");
+        bytes[at..at + to.len()].copy_from_slice(to);
+        bytes
+    };
+    // A solver that cannot be read, and one that is another program than its hash says.
+    for name in [b"hmirrxx", b"vmirror"] {
+        folder.write("a.sqlite", replaced(b"hmirror(I)", name));
+        submit().error("a.sqlite: the archive is damaged", "go back to a copy");
+        assert!(!folder.path("submission.json").exists());
+    }
+    // Every page but the first, one after the other.
+    let page = 4096;
+    for at in (page..good.len()).step_by(page) {
+        let mut bytes = good.clone();
+        bytes[at..at + 600].fill(0x5a);
+        folder.write("a.sqlite", bytes);
+        submit().error("a.sqlite", "go back to a copy");
+        assert!(!folder.path("submission.json").exists());
+    }
+    folder.write("a.sqlite", good);
+    submit().code(0).out("1 task solved on all demonstrations");
+}
+
 #[test]
 fn bad_places_are_refused() {
     let folder = Folder::with_tasks();
@@ -453,7 +489,7 @@ fn an_interrupted_submission_is_valid() {
     Ended::from(child.wait_with_output().unwrap())
         .code(130)
         .out("(interrupted)");
-    let data = batt_arc::Dataset::load(folder.path("tasks")).unwrap();
+    let data = batt::Dataset::load(folder.path("tasks")).unwrap();
     for text in [first, folder.read("submission.json")] {
         let draft = Draft::from_json("submission.json", text.as_bytes()).unwrap();
         assert_eq!(draft.check(&data), []);

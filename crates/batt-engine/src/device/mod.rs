@@ -30,8 +30,8 @@ pub use launch::{Done, Finished, JobAt, LaunchPass, Launcher, STEPS_PER_FUEL, Se
 pub use report::{Counts, DeviceReport, DeviceUsage, Mismatch, OpCount};
 pub use results::{Entry, Reason, entries, only_entry};
 pub use score::{
-    Encoder, Left, Prepared, Score, ScoreOptions, ScoreReport, Scores, Searcher, Sheaf, Shipment,
-    score_jobs, score_table,
+    Encoder, Prepared, ScoreOptions, ScoreReport, ScoredRun, Scores, Searcher, Sheaf, Shipment,
+    score_table,
 };
 
 pub(crate) use feed::{Feed, Load, Runs, Subject, Taken, run_fed};

@@ -8,7 +8,7 @@ use batt_lang::SplitMix64;
 
 use super::report::Mismatch;
 use super::results::Entry;
-use super::score::Score;
+use super::score::ScoredRun;
 use crate::compile::RunError;
 use crate::evaluate::{Job, Verdict, execute_job, judge, score_job};
 
@@ -91,7 +91,7 @@ impl Seen {
     }
 
     /// What the device says of a value that it does not send.
-    pub fn judged(score: &Score) -> Seen {
+    pub fn judged(score: &ScoredRun) -> Seen {
         match (&score.verdict, score.hash) {
             (Verdict::Failed(error), _) => Seen::Failed(*error),
             (verdict, hash) => Seen::Judged(verdict.clone(), hash),
@@ -99,14 +99,14 @@ impl Seen {
     }
 
     /// A score of the CPU, and what of it is compared.
-    pub fn scored(workspace: &mut Workspace, job: &Job<'_>, limits: &Limits) -> (Score, Seen) {
+    pub fn scored(workspace: &mut Workspace, job: &Job<'_>, limits: &Limits) -> (ScoredRun, Seen) {
         let score = score_job(workspace, job, limits);
         let functions = execute_job(workspace, job, limits, |run, outcome| {
             let owned = outcome.ok().and_then(|value| run.to_owned(value).ok());
             owned.is_some_and(|owned| holds_function(&owned))
         });
         let hash = score.hash.filter(|_| !functions);
-        let seen = Seen::judged(&Score {
+        let seen = Seen::judged(&ScoredRun {
             hash,
             ..score.clone()
         });

@@ -6,7 +6,7 @@
 use batt_dsl::Dialect;
 use serde::{Deserialize, Serialize};
 
-use super::{Batt, COMPARISON, INPUT, OnError, Output, PARAMS, SAMPLES, Score};
+use super::{Batt, COMPARISON, INPUT, OnError, Output, PARAMS, SAMPLES, ScoreOutput};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::parse;
 use crate::program::{Operand, ProgramBuilder, StepId, StepKind};
@@ -281,7 +281,7 @@ pub fn from_json(json: &BattJson) -> Result<Batt, JsonError> {
             let message = "'None' is not an id; without a solver it must be null";
             return Err(JsonError::at(format!("{place}.donor"), message));
         }
-        batt.scores.push(Score {
+        batt.scores.push(ScoreOutput {
             number: score.number,
             donor: score.donor.clone(),
             differ: score.differ.clone(),

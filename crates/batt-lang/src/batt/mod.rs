@@ -45,7 +45,7 @@ pub struct Batt {
     /// Candidates, in the order in which they are appended to `o`.
     pub outputs: Vec<Output>,
     /// The scores of differs, in the order in which they are appended to `s`.
-    pub scores: Vec<Score>,
+    pub scores: Vec<ScoreOutput>,
     /// The effect of a step that fails.
     pub on_error: OnError,
 }
@@ -70,7 +70,7 @@ pub struct Output {
 
 /// The result of a differ on one grid.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Score {
+pub struct ScoreOutput {
     /// The step number given in the text.
     pub number: u32,
     /// The solver whose candidate was compared; `None` for the input itself.

@@ -6,7 +6,7 @@ use std::path::Path;
 use batt_dsl::Dialect;
 
 use super::json::{self, JsonError};
-use super::{Batt, Output, Score};
+use super::{Batt, Output, ScoreOutput};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::parse::{self, Batts, LoadError};
 use crate::source::{SourceFile, Span};
@@ -197,7 +197,7 @@ fn adopt(here: &mut Batt, known: Batt) -> Result<(), String> {
         steps: Vec::new(),
         ..output.clone()
     };
-    let plain_score = |score: &Score| Score {
+    let plain_score = |score: &ScoreOutput| ScoreOutput {
         steps: Vec::new(),
         ..score.clone()
     };

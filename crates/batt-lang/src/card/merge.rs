@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use batt_dsl::Dialect;
 
-use crate::batt::{Batt, INPUT, Output, PARAMS, Score};
+use crate::batt::{Batt, INPUT, Output, PARAMS, ScoreOutput};
 use crate::program::{Operand, Program, ProgramBuilder, StepId, StepKind};
 use crate::source::Span;
 
@@ -131,7 +131,7 @@ struct Turn<'s> {
 struct Weaver {
     steps: Steps,
     outputs: Vec<Output>,
-    scores: Vec<Score>,
+    scores: Vec<ScoreOutput>,
 }
 
 impl Weaver {
@@ -219,7 +219,7 @@ impl Weaver {
             place(&mut value, &values, grid);
             let solver = donor.and_then(|_| self.outputs.last());
             let solver = solver.map_or(&[][..], |output| &output.steps);
-            self.scores.push(Score {
+            self.scores.push(ScoreOutput {
                 number: number(&value),
                 donor: donor.map(str::to_owned),
                 differ: differ.name.clone(),

@@ -1,25 +1,27 @@
-//! `batt archive gc`: what nobody needs is removed.
+//! `batt archive gc`: removes what is no longer needed, and checks the archive.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use anyhow::Result;
-use batt_archive::{Archive, GcOptions, Retention};
+use batt::archive::{self, Archive, ArchiveFinding, GcOptions, Retention};
 use clap::Args;
 use serde_json::json;
 
 use super::at_least_one;
 use crate::cli::Exit;
-use crate::error::bad_archive;
 use crate::ui::{Ui, counted, grouped, stdout};
 
-/// Remove what nobody needs, and make the file smaller
+/// Remove what is no longer needed, and make the file smaller
 #[derive(Args)]
 #[command(after_help = "\
 A solver without a score is removed if none with a score descends from it. --keep removes scores first,
---ancestors forgets lineage.
+--ancestors forgets lineage. --check looks at the pages of the file, and at every solver, score and
+checkpoint. If something is damaged or cannot be true, it is printed, nothing is removed, and the exit
+code is 1.
 
 Examples:
   batt archive gc
+  batt archive gc --check
   batt archive gc --keep 8 --ancestors 3")]
 pub struct GcArgs {
     /// Keep only the best N of each task [default: all]
@@ -30,7 +32,7 @@ pub struct GcArgs {
     #[arg(long, value_name = "N")]
     ancestors: Option<usize>,
 
-    /// Look at everything in the archive, and say if it is damaged
+    /// Check everything in the archive first
     #[arg(long)]
     check: bool,
 
@@ -41,19 +43,28 @@ pub struct GcArgs {
 
 /// Runs the command.
 pub fn main(args: &GcArgs, archive: &mut Archive, ui: &Ui) -> Result<Exit> {
+    let mut out = stdout();
     if args.check {
-        archive.check().map_err(bad_archive)?;
+        let findings = archive::check(archive)?;
+        if !findings.is_empty() {
+            report(&mut out, &findings, args.json)?;
+            ui.note(format_args!(
+                "{} is damaged, and nothing was removed; go back to a copy, or save what can be read: \
+                 sqlite3 OLD .recover | sqlite3 NEW",
+                archive.path().display()
+            ));
+            return Ok(Exit::Findings);
+        }
         ui.note(format_args!("{} is in order", archive.path().display()));
     }
     let options = GcOptions {
         retention: args.keep.map(|per_task| Retention::Best { per_task }),
         ancestors: args.ancestors,
     };
-    let done = archive.gc(&options).map_err(bad_archive)?;
+    let done = archive.gc(&options).map_err(batt::Error::from)?;
     if !done.shrunk {
         ui.warn("the file could not be made smaller: another process is writing, or the disk has no room for a copy");
     }
-    let mut out = stdout();
     if args.json {
         let json = json!({
             "scores": done.scores,
@@ -75,4 +86,17 @@ pub fn main(args: &GcArgs, archive: &mut Archive, ui: &Ui) -> Result<Exit> {
     }
     out.flush()?;
     Ok(Exit::Good)
+}
+
+fn report(out: &mut impl Write, findings: &[ArchiveFinding], as_json: bool) -> io::Result<()> {
+    if as_json {
+        let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
+        writeln!(out, "{}", json!({"findings": findings}))?;
+    } else {
+        for finding in findings {
+            writeln!(out, "{finding}")?;
+        }
+        writeln!(out, "{}", counted(findings.len(), "finding"))?;
+    }
+    out.flush()
 }

@@ -3,14 +3,13 @@
 use std::io::Write;
 
 use anyhow::Result;
-use batt_archive::{Ancestor, Archive};
+use batt::archive::{Ancestor, Archive};
 use clap::Args;
 use serde_json::json;
 
+use super::find;
 use super::report::short;
-use super::{Named, find};
 use crate::cli::Exit;
-use crate::error::bad_archive;
 use crate::ui::stdout;
 
 /// Show the ancestors of a solver as a tree
@@ -38,11 +37,10 @@ pub struct LineageArgs {
 
 /// Runs the command.
 pub fn main(args: &LineageArgs, archive: &Archive) -> Result<Exit> {
-    let hash = match find(archive, &args.name)? {
-        Named::Task(entries) => entries[0].hash.clone(),
-        Named::Solver(hash) => hash,
-    };
-    let ancestors = archive.lineage(&hash, args.depth).map_err(bad_archive)?;
+    let (hash, _) = find(archive, &args.name)?;
+    let ancestors = archive
+        .lineage(&hash, args.depth)
+        .map_err(batt::Error::from)?;
     let mut out = stdout();
     if args.json {
         for ancestor in &ancestors {
@@ -81,10 +79,10 @@ fn line(ancestor: &Ancestor, depth: usize) -> String {
     format!("{hash}  {}{more}", solver.mutation)
 }
 
-/// What stands before each line of the tree.
+/// Returns the branches before each line of the tree.
 fn branches(ancestors: &[Ancestor]) -> Vec<String> {
     let mut out = vec![String::new(); ancestors.len()];
-    // From below: is there another one of this depth below, of the same parent?
+    // From below: whether another line of this depth and the same parent follows.
     let mut more: Vec<bool> = Vec::new();
     for (at, ancestor) in ancestors.iter().enumerate().rev() {
         let depth = ancestor.depth;

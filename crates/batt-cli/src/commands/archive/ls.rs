@@ -3,14 +3,13 @@
 use std::io::Write;
 
 use anyhow::Result;
-use batt_archive::Archive;
+use batt::archive::Archive;
 use clap::Args;
 use serde_json::json;
 
 use super::report::{demos, percent, score_json, short};
 use crate::cli::Exit;
-use crate::error::bad_archive;
-use crate::ui::{GOOD, Ui, counted, grouped, stdout, table, table_text};
+use crate::ui::{GOOD, Ui, counted, grouped, name, stdout, table, table_text};
 
 /// List the tasks with their best scores
 #[derive(Args)]
@@ -34,7 +33,7 @@ pub struct LsArgs {
 
 /// Runs the command.
 pub fn main(args: &LsArgs, archive: &Archive, ui: &Ui) -> Result<Exit> {
-    let tasks = archive.tasks().map_err(bad_archive)?;
+    let tasks = archive.tasks().map_err(batt::Error::from)?;
     let shown = || {
         let all = tasks.iter();
         all.filter(|task| !args.unsolved || !task.best.is_solved())
@@ -71,7 +70,7 @@ pub fn main(args: &LsArgs, archive: &Archive, ui: &Ui) -> Result<Exit> {
             solved = ui.out(GOOD, solved);
         }
         rows.add_row([
-            task.task.clone(),
+            name(&task.task).into_owned(),
             grouped(task.entries),
             solved,
             percent(best.closeness),
@@ -89,7 +88,7 @@ pub fn main(args: &LsArgs, archive: &Archive, ui: &Ui) -> Result<Exit> {
         "{}, {} solved on the demonstrations; {}",
         counted(tasks.len(), "task"),
         grouped(solved),
-        counted(archive.solver_count().map_err(bad_archive)?, "solver"),
+        counted(archive.solver_count().map_err(batt::Error::from)?, "solver"),
     )?;
     out.flush()?;
     Ok(Exit::Good)

@@ -5,13 +5,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use batt_archive::{Archive, Merged};
+use batt::archive::{Archive, MergeReport};
 use clap::Args;
 use serde_json::json;
 
 use super::{Keep, existing};
 use crate::cli::Exit;
-use crate::error::{advised, bad_archive};
+use crate::error::advised;
 use crate::ui::{Ui, counted, grouped, stdout};
 
 /// Add what other archives have
@@ -54,14 +54,14 @@ pub fn main(args: &MergeArgs, path: &Path, ui: &Ui) -> Result<Exit> {
         .iter()
         .map(|other| existing(other))
         .collect::<Result<_>>()?;
-    let mut archive = Archive::open(path).map_err(bad_archive)?;
+    let mut archive = Archive::open(path).map_err(batt::Error::from)?;
     let mut out = stdout();
     let mut refused = 0;
     for other in &others {
         let merged = archive
             .merge(other, &args.keep.retention())
-            .map_err(bad_archive)?;
-        let Merged {
+            .map_err(batt::Error::from)?;
+        let MergeReport {
             scores,
             kept,
             solvers,

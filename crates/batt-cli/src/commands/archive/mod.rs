@@ -1,4 +1,4 @@
-//! `batt archive`: what evolution has kept, looked at and moved about.
+//! `batt archive`: lists, shows, imports, exports, merges and shrinks archives.
 
 mod export;
 mod gc;
@@ -14,12 +14,12 @@ mod top;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use batt_archive::{Archive, Entry, Retention};
+use batt::archive::{Archive, Lookup, Retention, SHORTEST_PREFIX};
+use batt::nearest;
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::cli::Exit;
-use crate::error::{advised, bad_archive};
-use crate::solvers::nearest;
+use crate::error::advised;
 use crate::ui::Ui;
 
 /// Look at archived solvers, and move them in and out
@@ -77,7 +77,7 @@ pub fn main(args: &ArchiveArgs, ui: &Ui) -> Result<Exit> {
 }
 
 fn existing(path: &Path) -> Result<Archive> {
-    Archive::open_existing(path).map_err(bad_archive)
+    Ok(Archive::open_existing(path).map_err(batt::Error::from)?)
 }
 
 /// Which solvers of a task stay.
@@ -120,42 +120,23 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     }
 }
 
-/// What a word on the command line means.
-enum Named {
-    /// A task, with its entries, the best one first.
-    Task(Vec<Entry>),
-    /// The hash of a solver.
-    Solver(String),
-}
-
-/// Digits of a hash that are taken for one.
-const SHORTEST: usize = 4;
-
-/// Finds what is meant by the id of a task, or by the first digits of a hash.
-fn find(archive: &Archive, name: &str) -> Result<Named> {
-    let entries = archive.best(name, None, usize::MAX).map_err(bad_archive)?;
-    if !entries.is_empty() {
-        return Ok(Named::Task(entries));
-    }
-    find_solver(archive, name).map(Named::Solver)
-}
-
-/// Finds the one solver whose hash begins this way.
-fn find_solver(archive: &Archive, name: &str) -> Result<String> {
-    let digits = name.to_ascii_lowercase();
-    let found = match digits.len() < SHORTEST {
-        true => Vec::new(),
-        false => archive.find(&digits, 4).map_err(bad_archive)?,
-    };
-    match found.as_slice() {
-        [only] => Ok(only.clone()),
-        [] => {
-            let tasks = archive.tasks().map_err(bad_archive)?;
+/// Finds the hash of a solver by its first digits, or the best solver of a task. The second value says
+/// whether the name is a task.
+fn find(archive: &Archive, name: &str) -> Result<(String, bool)> {
+    match archive.lookup(name).map_err(batt::Error::from)? {
+        Lookup::Task(entries) => Ok((entries[0].hash.clone(), true)),
+        Lookup::Solver(hash) => Ok((hash, false)),
+        Lookup::Ambiguous(hashes) => Err(advised(
+            format_args!("'{name}' is the beginning of several hashes"),
+            format!("write more digits: {}", hashes.join(", ")),
+        )),
+        Lookup::Unknown => {
+            let tasks = archive.tasks().map_err(batt::Error::from)?;
             let hint = match nearest(name, tasks.iter().map(|task| task.task.as_str())) {
                 Some(near) => format!("did you mean the task {near}?"),
                 None => format!(
-                    "name a task, or a solver by the first {SHORTEST} or more digits of its hash; \
-                     `batt archive ls` lists the tasks"
+                    "name a task, or a solver by the first {SHORTEST_PREFIX} or more digits of its \
+                     hash; `batt archive ls` lists the tasks"
                 ),
             };
             let path = archive.path().display();
@@ -164,9 +145,5 @@ fn find_solver(archive: &Archive, name: &str) -> Result<String> {
                 hint,
             ))
         }
-        several => Err(advised(
-            format_args!("'{name}' is the beginning of several hashes"),
-            format!("write more digits: {}", several.join(", ")),
-        )),
     }
 }

@@ -1,22 +1,13 @@
-//! What a solver does with the pairs of a task, in pictures.
+//! Pictures of a solver at work on the pairs of a task.
 
-use batt_arc::render::{Color, Panel, layout};
-use batt_arc::{Grid, Pair, PairRef, Task};
-use batt_dsl::{OwnedValue, Workspace};
-use batt_engine::{Compiled, Job, JobResult, Options, Sample, Values, Verdict, run_job};
-use batt_lang::Program;
+use batt::render::{Color, Panel, layout};
+use batt::{Grid, JobResult, OwnedValue, Pair, PairRef, Program, Split, Task, Verdict, run_pair};
 
 use crate::draw;
 
-/// Each demonstration: input, expected output, what the solver gives, and where that is wrong. With `tests`, also what
-/// it gives for the tests; what is expected there is not shown.
+/// Draws each demonstration: input, expected output, the solver's output, and the cells that are wrong.
+/// With `tests` the tests too, without their expected outputs.
 pub fn pictures(program: &Program, task: &Task, tests: bool, color: Color) -> String {
-    let compiled = Compiled::new(program);
-    let options = Options {
-        values: Values::All,
-        ..Options::default()
-    };
-    let mut workspace = Workspace::new();
     let mut out = String::new();
     let split = if tests {
         task.pair_count()
@@ -24,17 +15,9 @@ pub fn pictures(program: &Program, task: &Task, tests: bool, color: Color) -> St
         task.train.len()
     };
     for (name, pair) in task.pairs().take(split) {
-        let is_demo = name.split == batt_arc::Split::Train;
+        let is_demo = name.split == Split::Train;
         let expected = pair.output.as_ref().filter(|_| is_demo);
-        let sample = Sample {
-            expected,
-            ..Sample::new(task, pair)
-        };
-        let job = Job {
-            program: &compiled,
-            sample,
-        };
-        let result = run_job(&mut workspace, &job, &options);
+        let result = run_pair(program, task, pair);
         out.push('\n');
         out += &picture(name, pair, expected, &result, program, color);
     }
@@ -57,7 +40,7 @@ fn picture(
     if let Some(expected) = expected {
         panels.push(Panel::grid("output", expected));
     }
-    // What is no grid stands below: it may be wide.
+    // A value that is no grid may be wide, so it is drawn below.
     let mut below = String::new();
     match (&got, expected) {
         (Some(got), Some(expected)) if got == expected => {

@@ -1,6 +1,7 @@
 //! Scores and solvers, in words and in JSON.
 
-use batt_archive::{Entry, Score, Solver};
+use batt::Score;
+use batt::archive::{ArchiveEntry, ArchivedSolver};
 use serde_json::{Value as Json, json};
 
 /// Digits of a hash that are shown where the whole is not needed.
@@ -16,7 +17,7 @@ pub fn demos(score: &Score) -> String {
     format!("{}/{}", score.demos_solved, score.demos)
 }
 
-/// Parts per million as people read them. What is not all is not shown as all.
+/// A closeness in percent. Only a whole one shows as 100 %.
 pub fn percent(parts: u32) -> String {
     let shown = match parts {
         1_000_000.. => 100.0,
@@ -38,7 +39,7 @@ pub fn score_json(score: &Score) -> Json {
 }
 
 /// An entry, for JSON. The hash of the outputs is a text: not every reader of JSON knows numbers of 64 bits.
-pub fn entry_json(entry: &Entry) -> Json {
+pub fn entry_json(entry: &ArchiveEntry) -> Json {
     json!({
         "hash": entry.hash,
         "task": entry.task,
@@ -55,7 +56,7 @@ pub fn entry_json(entry: &Entry) -> Json {
 }
 
 /// A solver, for JSON.
-pub fn solver_json(solver: &Solver) -> Json {
+pub fn solver_json(solver: &ArchivedSolver) -> Json {
     json!({
         "hash": solver.hash,
         "dialect": solver.dialect.name(),

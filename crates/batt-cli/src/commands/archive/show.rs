@@ -4,18 +4,18 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use batt_arc::{Dataset, Task};
-use batt_archive::{Archive, Entry, Solver};
+use batt::archive::{Archive, ArchiveEntry, ArchivedSolver};
+use batt::{Dataset, Task};
 use clap::Args;
 use serde_json::json;
 
+use super::find;
 use super::pictures::pictures;
 use super::report::{demos, entry_json, percent, short, solver_json};
-use super::{Named, find};
 use crate::cli::Exit;
-use crate::error::{advised, bad_archive};
-use crate::solvers::load_tasks;
-use crate::ui::{STRONG, Ui, counted, grouped, stdout, table, table_text};
+use crate::error::advised;
+use crate::solvers::open_tasks;
+use crate::ui::{STRONG, Ui, counted, grouped, name, stdout, table, table_text};
 
 /// Show a solver: source, scores, where it comes from, and what it does
 #[derive(Args)]
@@ -51,18 +51,15 @@ const DRAWN: usize = 3;
 
 /// Runs the command.
 pub fn main(args: &ShowArgs, archive: &Archive, ui: &Ui) -> Result<Exit> {
-    let (hash, task) = match find(archive, &args.name)? {
-        Named::Task(entries) => (entries[0].hash.clone(), Some(args.name.as_str())),
-        Named::Solver(hash) => (hash, None),
-    };
-    let Some(solver) = archive.solver(&hash).map_err(bad_archive)? else {
+    let (hash, is_task) = find(archive, &args.name)?;
+    let Some(solver) = archive.solver(&hash).map_err(batt::Error::from)? else {
         return Err(advised(
             format_args!("solver {hash} has just been removed"),
-            "another process is at work on the archive: try again",
+            "another process changes the archive: try again",
         ));
     };
-    let mut entries = archive.entries_of(&hash).map_err(bad_archive)?;
-    entries.retain(|entry| task.is_none_or(|task| entry.task == task));
+    let mut entries = archive.entries_of(&hash).map_err(batt::Error::from)?;
+    entries.retain(|entry| !is_task || entry.task == args.name);
     let mut out = stdout();
     if args.json {
         let mut json = solver_json(&solver);
@@ -76,14 +73,14 @@ pub fn main(args: &ShowArgs, archive: &Archive, ui: &Ui) -> Result<Exit> {
     write_scores(&mut out, &entries)?;
     write!(out, "\n{}", solver.source)?;
     if let Some(path) = &args.tasks {
-        let data = load_tasks(path, ui)?;
+        let data = open_tasks(path, ui)?;
         draw(&mut out, &solver, &entries, &data, args.tests, ui)?;
     }
     out.flush()?;
     Ok(Exit::Good)
 }
 
-fn write_solver(out: &mut impl Write, solver: &Solver, ui: &Ui) -> Result<()> {
+fn write_solver(out: &mut impl Write, solver: &ArchivedSolver, ui: &Ui) -> Result<()> {
     writeln!(out, "{}", ui.out(STRONG, &solver.hash))?;
     let parents: Vec<&str> = solver.parents.iter().map(|hash| short(hash)).collect();
     let made_from = match parents.is_empty() {
@@ -101,7 +98,7 @@ fn write_solver(out: &mut impl Write, solver: &Solver, ui: &Ui) -> Result<()> {
     Ok(())
 }
 
-fn write_scores(out: &mut impl Write, entries: &[Entry]) -> Result<()> {
+fn write_scores(out: &mut impl Write, entries: &[ArchiveEntry]) -> Result<()> {
     if entries.is_empty() {
         writeln!(out, "no score: it is kept because others descend from it")?;
         return Ok(());
@@ -112,7 +109,7 @@ fn write_scores(out: &mut impl Write, entries: &[Entry]) -> Result<()> {
     );
     for entry in entries {
         rows.add_row([
-            entry.task.clone(),
+            name(&entry.task).into_owned(),
             demos(&entry.score),
             percent(entry.score.closeness),
             entry.score.size.to_string(),
@@ -126,8 +123,8 @@ fn write_scores(out: &mut impl Write, entries: &[Entry]) -> Result<()> {
 /// Draws what the solver does with the tasks it has scores for.
 fn draw(
     out: &mut impl Write,
-    solver: &Solver,
-    entries: &[Entry],
+    solver: &ArchivedSolver,
+    entries: &[ArchiveEntry],
     data: &Dataset,
     tests: bool,
     ui: &Ui,
@@ -152,7 +149,7 @@ fn draw(
                 task.id
             ));
         }
-        writeln!(out, "\n{}", ui.out(STRONG, &task.id))?;
+        writeln!(out, "\n{}", ui.out(STRONG, name(&task.id)))?;
         write!(out, "{}", pictures(&program, task, tests, ui.out_color()))?;
     }
     if tasks.len() > DRAWN {

@@ -3,15 +3,14 @@
 use std::io::Write;
 
 use anyhow::Result;
-use batt_archive::Archive;
+use batt::archive::Archive;
 use clap::Args;
 use serde_json::json;
 
 use super::report::{demos, entry_json, percent, short};
-use super::{Named, find};
 use crate::cli::Exit;
-use crate::error::{advised, bad_archive};
-use crate::ui::{Ui, grouped, stdout, table, table_text};
+use crate::error::advised;
+use crate::ui::{Ui, grouped, name, stdout, table, table_text};
 
 /// List the best solvers, of all tasks or of one
 #[derive(Args)]
@@ -55,7 +54,7 @@ fn of_all(args: &TopArgs, archive: &Archive) -> Result<Exit> {
         "made by",
     ];
     let mut rows = table(&header, &[1, 2, 3, 4]);
-    for standing in archive.top(args.count).map_err(bad_archive)? {
+    for standing in archive.top(args.count).map_err(batt::Error::from)? {
         if args.json {
             let line = json!({
                 "hash": standing.hash,
@@ -74,7 +73,7 @@ fn of_all(args: &TopArgs, archive: &Archive) -> Result<Exit> {
             grouped(standing.tasks),
             grouped(standing.demos_solved),
             standing.size.to_string(),
-            standing.mutation,
+            name(&standing.mutation).into_owned(),
         ]);
     }
     if !args.json {
@@ -85,12 +84,15 @@ fn of_all(args: &TopArgs, archive: &Archive) -> Result<Exit> {
 }
 
 fn of_task(task: &str, args: &TopArgs, archive: &Archive) -> Result<Exit> {
-    let Named::Task(entries) = find(archive, task)? else {
+    let entries = archive
+        .best(task, None, args.count)
+        .map_err(batt::Error::from)?;
+    if entries.is_empty() {
         return Err(advised(
             format_args!("{} has no task '{task}'", archive.path().display()),
             "`batt archive ls` lists the tasks",
         ));
-    };
+    }
     let mut out = stdout();
     let header = [
         "solver",
@@ -102,7 +104,7 @@ fn of_task(task: &str, args: &TopArgs, archive: &Archive) -> Result<Exit> {
         "when",
     ];
     let mut rows = table(&header, &[1, 2, 3, 4]);
-    for entry in entries.iter().take(args.count) {
+    for entry in &entries {
         if args.json {
             writeln!(out, "{}", entry_json(entry))?;
         }
@@ -112,7 +114,7 @@ fn of_task(task: &str, args: &TopArgs, archive: &Archive) -> Result<Exit> {
             percent(entry.score.closeness),
             entry.score.size.to_string(),
             grouped(entry.score.cost as usize),
-            entry.mutation.clone(),
+            name(&entry.mutation).into_owned(),
             entry.when.clone(),
         ]);
     }

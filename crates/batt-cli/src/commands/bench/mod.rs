@@ -7,8 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Result;
-use batt::{CompareOptions, Control, DeviceChoice, Devices, Solvers, Tasks, bench};
-use batt_dsl::Limits;
+use batt::{CompareOptions, Control, DeviceChoice, Devices, Limits, Solvers, Tasks, bench};
 use clap::Args;
 use serde_json::json;
 

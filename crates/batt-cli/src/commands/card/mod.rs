@@ -13,7 +13,7 @@ use clap::Args;
 
 use self::report::Report;
 use crate::cli::{DialectName, Exit};
-use crate::solvers::{open_solvers, open_tasks, print_findings};
+use crate::solvers::{open_differs, open_solvers, open_tasks};
 use crate::ui::{Ui, counted, stdout};
 
 /// Merge many solvers into one program, a batt
@@ -122,20 +122,7 @@ impl CardArgs {
         if self.no_differs {
             return Ok((DifferSet::none(), true));
         }
-        let mut differs = DifferSet::built_in(dialect);
-        let mut clean = true;
-        for path in &self.differs {
-            let file = crate::solvers::load(path, Some(dialect))?;
-            print_findings(file.source.name(), &file.diagnostics, ui);
-            let added = differs.add_file(&file);
-            differs.left_out.drain(..).for_each(|why| {
-                ui.warn(format_args!("{why}; left out"));
-                clean = false;
-            });
-            added.map_err(batt::Error::from)?;
-            clean &= file.is_clean();
-        }
-        Ok((differs, clean))
+        open_differs(&self.differs, dialect, ui)
     }
 }
 

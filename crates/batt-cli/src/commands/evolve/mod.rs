@@ -1,22 +1,7 @@
 //! `batt evolve`: new solvers from old ones.
-//!
-//! ```text
-//!   tasks, solvers, archive --> Material --> Evolution <---+
-//!                                               |          | round by round, until somebody stops it
-//!                                            Progress -----+
-//!                                            |      |
-//!                      Keeper, Saver (archive)      View (stderr), then Report (stdout)
-//! ```
 
-mod answers;
-mod course;
-mod keeper;
-mod material;
-mod options;
 mod picture;
-mod progress;
 mod report;
-mod saver;
 mod view;
 
 use std::io::Write;
@@ -25,22 +10,18 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use batt_archive::Retention;
-use batt_evolve::{Evolution, Settings, Weights};
+use batt::archive::Retention;
+use batt::evolve::{Evolve, EvolveEvent, EvolveOptions, EvolveStart, HoldOut, Weights};
+use batt::{Control, DeviceChoice, Solvers, Tasks};
 use clap::Args;
 
-use self::answers::Answers;
-use self::course::Course;
-use self::keeper::Keeper;
-pub use self::keeper::stored;
-use self::material::Material;
 use self::report::Report;
-use crate::calibration;
-use crate::cli::{DialectName, Exit};
-use crate::device::{DeviceName, Devices, PER_DEVICE, VALUES};
+use self::view::View;
+use crate::cli::{DialectName, Exit, Jobs};
 use crate::duration;
 use crate::interrupt;
-use crate::ui::{Ui, stdout};
+use crate::solvers::{open_differs, open_solvers, open_tasks};
+use crate::ui::{Ui, counted, stdout};
 
 /// Breed new solvers from old ones, and keep the best
 #[derive(Args)]
@@ -105,12 +86,11 @@ pub struct EvolveArgs {
     report_tests: bool,
 
     /// Where offspring run; auto uses devices if there are any and it is worth it
-    #[arg(long, value_name = VALUES, default_value = "auto")]
-    device: DeviceName,
+    #[arg(long, value_name = DeviceChoice::FORMS, default_value = "auto")]
+    device: DeviceChoice,
 
-    /// Threads [default: one per core]
-    #[arg(short, long, value_name = "N")]
-    jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    jobs: Jobs,
 
     /// Populations of each task, which exchange their best now and then
     #[arg(long, value_name = "N", default_value = "1")]
@@ -125,7 +105,7 @@ pub struct EvolveArgs {
     offspring: Option<NonZeroUsize>,
 
     /// How often each kind of change is tried, fixed: constant=2,op=1,others=0.5
-    #[arg(long, value_name = "KIND=W,...", value_parser = options::weights)]
+    #[arg(long, value_name = "KIND=W,...")]
     weights: Option<Weights>,
 
     /// More differs, functions of (S, I, C), for the closeness of outputs
@@ -133,7 +113,7 @@ pub struct EvolveArgs {
     differs: Vec<PathBuf>,
 
     /// Solvers the archive keeps for a task; original for the rule of the original system
-    #[arg(long, value_name = "N|original", default_value = "32", value_parser = options::capacity)]
+    #[arg(long, value_name = "N|original", default_value = "32")]
     capacity: Retention,
 
     /// Print the results as one JSON object
@@ -149,110 +129,173 @@ pub struct EvolveArgs {
     dialect: DialectName,
 }
 
-/// How long to evolve if nobody says.
+/// How long to evolve by default.
 const TIME: Duration = Duration::from_secs(600);
 
-/// The archive of tasks that the user names.
+/// The archive for the user's own tasks.
 const ARCHIVE: &str = "batt.sqlite";
 
-impl EvolveArgs {
-    /// Does the user bring tasks?
-    fn embedded(&self) -> bool {
-        self.tasks.is_none()
-    }
+/// Embedded tasks whose solvers are held out by default: few enough for each to get some time, and
+/// enough to find something.
+const HELD_OUT: usize = 16;
 
+impl EvolveArgs {
     /// The archive, if there is to be one.
     fn archive(&self) -> Option<&Path> {
-        let default = (!self.embedded()).then_some(Path::new(ARCHIVE));
+        let default = self.tasks.is_some().then_some(Path::new(ARCHIVE));
         self.archive.as_deref().or(default)
     }
 
-    /// How long to go on; `None` for no end.
-    fn time(&self) -> Option<Duration> {
+    /// The moment to end; `None` for no end. A time beyond all clocks is no limit.
+    fn deadline(&self) -> Option<Instant> {
         let default = self.generations.is_none().then_some(TIME);
-        self.time.or(default)
+        Instant::now().checked_add(self.time.or(default)?)
     }
 
-    fn settings(&self, seed: u64) -> Settings {
-        Settings {
-            seed,
+    fn hold_out(&self) -> HoldOut {
+        match self.hold_out {
+            Some(count) => HoldOut::Exactly(count),
+            None if self.tasks.is_some() || !self.solvers.is_empty() => HoldOut::AtMost(0),
+            // The tasks that are named are those to see.
+            None if !self.task.is_empty() => HoldOut::AtMost(usize::MAX),
+            None => HoldOut::AtMost(HELD_OUT),
+        }
+    }
+
+    fn evolve(&self, ui: &Ui) -> Result<Evolve> {
+        let tasks = match &self.tasks {
+            Some(path) => open_tasks(path, ui)?,
+            None => Tasks::embedded(),
+        };
+        let dialect = self.dialect.dialect();
+        let solvers = match (self.solvers.is_empty(), &self.tasks) {
+            (false, _) => open_solvers(&self.solvers, dialect, ui)?,
+            (true, None) => Solvers::embedded(),
+            (true, Some(_)) => Solvers::from_files(Vec::new()),
+        };
+        let first = solvers
+            .files()
+            .iter()
+            .flat_map(|file| &file.programs)
+            .next();
+        let of_first = first.map(|program| program.dialect());
+        let differs = match self.differs.is_empty() {
+            true => Vec::new(),
+            false => {
+                let dialect = dialect.or(of_first).unwrap_or_default();
+                open_differs(&self.differs, dialect, ui)?.0.programs
+            }
+        };
+        let options = EvolveOptions {
+            tasks: self.task.clone(),
+            hold_out: self.hold_out(),
+            dialect,
+            differs,
+            archive: self.archive().map(Path::to_owned),
+            resume: self.resume,
+            retention: self.capacity,
+            seed: self.seed,
+            generations: self.generations,
+            report_tests: self.report_tests,
             islands: self.islands,
             population: self.population.get(),
             offspring: self.offspring,
-            weights: self.weights.clone().unwrap_or_default(),
-            threads: self.jobs,
-            ..Settings::default()
-        }
-    }
-
-    fn devices(&self, material: &Material, ui: &Ui) -> Result<Devices> {
-        match &self.device {
-            // What counts is what a device gets at a time.
-            DeviceName::Auto => Ok(calibration::open(material.runs_at_once(self), ui)),
-            device => device.open(self.jobs, PER_DEVICE, ui),
-        }
+            weights: self.weights.clone(),
+            threads: self.jobs.threads(ui),
+        };
+        let evolve = Evolve::new(&tasks).solvers(&solvers).options(options);
+        Ok(evolve.device(self.device.clone()))
     }
 }
 
 /// Runs the command.
 pub fn main(args: &EvolveArgs, ui: &Ui) -> Result<Exit> {
-    let started = Instant::now();
-    let mut material = Material::load(args, ui)?;
-    let mut seed = args.seed.unwrap_or_default();
-    material.choose(args, seed)?;
-    // Only now that all else is in order: this may make a file.
-    let mut keeper = Keeper::open(args)?;
-    let earlier = keeper.earlier_run(args, &material, ui)?;
-    if let Some(run) = &earlier {
-        seed = run.info.seed;
-        material.choose(args, seed)?;
-    }
-    let known = keeper.known(&mut material, earlier.is_some(), ui)?;
-    keeper.begin(args, &material, seed, earlier.as_ref())?;
-    material.say(args, &keeper, ui);
-
+    let deadline = args.deadline();
+    let evolve = args.evolve(ui)?;
     interrupt::watch();
-    let mut devices = args.devices(&material, ui)?;
-    let mut evolution = Evolution::new(
-        &material.tasks,
-        material.dialect,
-        std::mem::take(&mut material.donors),
-        &material.differs,
-        args.settings(seed),
-    );
-    if let Some(run) = &earlier {
-        keeper.restore(run, &mut evolution, ui)?;
-        // What is said now counts more than what was said then.
-        if let Some(weights) = &args.weights {
-            evolution.set_weights(weights.clone());
-        }
+    let mut control = Control::new().with_cancel(interrupt::stop().clone());
+    if let Some(deadline) = deadline {
+        control = control.deadline(deadline);
     }
-    evolution.settle(&known.programs);
-
-    // A time beyond all clocks is no limit.
-    let deadline = args.time().and_then(|time| started.checked_add(time));
-    let mut course = Course::new(args, evolution, &mut keeper, known.origins, ui);
-    let ended = course.run(&mut devices, deadline);
-    let progress = course.finish();
-    let report = Report {
-        args,
-        material: &material,
-        keeper: &keeper,
-        progress: &progress,
-        answers: Answers::of(args, &material, &progress),
-        seed,
-        devices: devices.len(),
-        saved: ended.is_ok(),
-    };
+    let mut view = View::new(args, deadline, ui);
+    let report = evolve.run(&control, |event| match event {
+        EvolveEvent::Started(start) => say(args, start, ui),
+        EvolveEvent::Note(text) => ui.note(text),
+        other => view.show(&other),
+    });
+    view.close();
+    let mut report = report?;
+    let save_error = report.save_error.take();
     let mut out = stdout();
-    report.write(&mut out, ui)?;
+    Report {
+        args,
+        report: &report,
+        complete: save_error.is_none(),
+    }
+    .write(&mut out, ui)?;
     out.flush()?;
-    ended?;
+    if let Some(error) = save_error {
+        return Err(batt::Error::from(error).into());
+    }
     if interrupt::happened() {
-        if keeper.is_open() {
+        if args.archive().is_some() {
             ui.note("what was found is saved; the same command with --resume goes on");
         }
         return Ok(Exit::Interrupted);
     }
     Ok(Exit::Good)
+}
+
+/// Says what is about to happen.
+fn say(args: &EvolveArgs, start: &EvolveStart, ui: &Ui) {
+    let dialect = start.dialect.name();
+    mention(
+        ui,
+        "left out, not a function of one grid or of (S, I, C)",
+        &start.not_solvers,
+    );
+    let other = format!("left out, not {dialect} as the others");
+    mention(ui, &other, &start.other_dialect);
+    if args.resume && start.resumed.is_none() {
+        ui.note("there is no earlier run on these tasks; this begins at the beginning");
+    }
+    if start.archived_foreign > 0 {
+        let count = counted(start.archived_foreign, "solver");
+        ui.note(format_args!(
+            "{count} of the archive left out, not {dialect}"
+        ));
+    }
+    if start.archived_solvers + start.archived_solutions > 0 {
+        ui.note(format_args!(
+            "the archive has {} of these tasks, and solvers of {} to learn from",
+            counted(start.archived_solvers, "solver"),
+            counted(start.archived_solutions, "task"),
+        ));
+    }
+    let (tasks, solvers) = (
+        counted(start.tasks, "task"),
+        counted(start.seed_solvers, "solver"),
+    );
+    ui.note(match (args.tasks.is_none(), start.held_out > 0) {
+        (true, true) => format!(
+            "{tasks} of the {} embedded ones, without their solvers, from {solvers} of the others",
+            start.all_tasks
+        ),
+        (_, true) => format!("{tasks} without their solvers, from {solvers} of others"),
+        (_, false) => format!("{tasks}, from {solvers}"),
+    });
+    match &start.archive {
+        Some(path) => ui.note(format_args!("saving to {}", path.display())),
+        None => ui.note("nothing is saved; --archive FILE keeps what is found"),
+    }
+    if let Some(resumed) = &start.resumed {
+        ui.note(format_args!(
+            "going on with run {} of {} at generation {}",
+            resumed.run, resumed.started, resumed.generation
+        ));
+    }
+}
+
+fn mention(ui: &Ui, what: &str, names: &[String]) {
+    ui.mention(what, &names.iter().map(String::as_str).collect::<Vec<_>>());
 }

@@ -1,28 +1,19 @@
-//! A demonstration and what the best program makes of it.
+//! Draws a demonstration and the output of the best program.
 
-use batt_arc::render::{Color, Panel, layout};
-use batt_arc::{Grid, Pair, PairRef, Split, Task};
-use batt_dsl::Workspace;
-use batt_engine::{Compiled, Job, Options, Sample, Values, run_job};
-use batt_lang::Program;
+use batt::render::{Color, Panel, layout};
+use batt::{Grid, Pair, PairRef, Program, Split, Task, run_pair};
 
 /// Blanks between two pictures.
 const GAP: usize = 2;
 
-/// Draws `input -> expected, got` for the smallest demonstration that the program gets wrong, or for the smallest of all if
-/// it gets all right. None if that does not fit into so many columns and lines.
+/// Draws `input -> expected, got` for the smallest demonstration that the program gets wrong, or for the
+/// smallest of all if it gets all right. Returns `None` if no demonstration fits into the size.
 pub fn draw(
     task: &Task,
     program: &Program,
     (width, height): (usize, usize),
     color: Color,
 ) -> Option<(PairRef, String)> {
-    let compiled = Compiled::new(program);
-    let mut workspace = Workspace::new();
-    let options = Options {
-        values: Values::All,
-        ..Options::default()
-    };
     let mut fitting = Vec::new();
     for (index, pair) in task.train.iter().enumerate() {
         let Some(expected) = &pair.output else {
@@ -31,11 +22,7 @@ pub fn draw(
         if !fits(pair, expected, width, height, color) {
             continue;
         }
-        let job = Job {
-            program: &compiled,
-            sample: Sample::new(task, pair),
-        };
-        let result = run_job(&mut workspace, &job, &options);
+        let result = run_pair(program, task, pair);
         let got = result.value.and_then(|value| value.as_grid());
         let got = got.and_then(|rows| Grid::from_rows(&rows).ok());
         let cells = pair.input.cells().len() + expected.cells().len();
@@ -66,7 +53,7 @@ pub fn draw(
     fits.then_some((name, text))
 }
 
-/// Might the picture fit? What the program gives is taken to be as large as what is expected.
+/// Returns whether the picture may fit, if the program's output has the expected size.
 fn fits(pair: &Pair, expected: &Grid, width: usize, height: usize, color: Color) -> bool {
     let cell = if color == Color::Always { 2 } else { 1 };
     let columns = pair.input.width() + 2 * expected.width();

@@ -1,35 +1,24 @@
-//! What it came to, for people and as JSON.
+//! The report of an evolution, for people and as JSON.
 
 use std::io::{self, Write};
 
-use batt_arc::Task;
-use batt_evolve::{Kind, Stage};
+use batt::evolve::{EvolveReport, Kind, Stage, TestAnswer};
 use serde_json::{Value as Json, json};
 
 use super::EvolveArgs;
-use super::answers::{Answer, Answers};
-use super::keeper::Keeper;
-use super::material::Material;
-use super::progress::{Best, DONOR, Progress};
 use super::view::{clock, on_devices};
 use crate::interrupt;
-use crate::ui::{GOOD, Ui, counted, grouped, rest, table, table_text};
+use crate::ui::{GOOD, Ui, counted, grouped, name, rest, table, table_text};
 
 /// Tasks listed without `--verbose`.
 const LISTED: usize = 50;
 
-/// What it came to.
+/// The report of an evolution.
 pub struct Report<'r> {
     pub args: &'r EvolveArgs,
-    pub material: &'r Material,
-    pub keeper: &'r Keeper,
-    pub progress: &'r Progress<'r>,
-    /// What the tests say, if they were looked at.
-    pub answers: Option<Answers>,
-    pub seed: u64,
-    pub devices: usize,
-    /// Is all of it in the archive, if there is one?
-    pub saved: bool,
+    pub report: &'r EvolveReport,
+    /// Whether the archive has everything found.
+    pub complete: bool,
 }
 
 impl Report<'_> {
@@ -44,25 +33,16 @@ impl Report<'_> {
         self.write_next(out)
     }
 
-    /// The tasks that are solved, with their best programs.
-    fn solved(&self) -> impl Iterator<Item = (usize, &Task, &Best)> {
-        let tasks = self.progress.tasks.iter().zip(&self.progress.best);
-        tasks.enumerate().filter_map(|(at, (task, best))| {
-            let best = best.as_ref().filter(|best| best.score.is_complete())?;
-            Some((at, task, best))
-        })
-    }
-
     fn write_solved(&self, out: &mut impl Write) -> io::Result<()> {
-        if self.progress.solved.is_empty() {
+        if self.report.progress.solved.is_empty() {
             return Ok(());
         }
         let mut header = vec!["task", "demos", "steps", "found by", "generation"];
-        header.extend(self.answers.as_ref().map(|_| "tests"));
+        header.extend(self.report.answers.as_ref().map(|_| "tests"));
         let mut rows = table(&header, &[1, 2, 4]);
-        let mut solved: Vec<_> = self.solved().collect();
-        // What was there before is no news.
-        solved.sort_by_key(|(at, _, best)| (best.how == DONOR, *at));
+        let mut solved: Vec<_> = self.report.solved().collect();
+        // Solvers that were there before come last.
+        solved.sort_by_key(|(at, _, best)| (best.is_seed(), *at));
         let shown = if self.args.verbose {
             usize::MAX
         } else {
@@ -70,17 +50,17 @@ impl Report<'_> {
         };
         for &(at, task, best) in solved.iter().take(shown) {
             let mut row = vec![
-                task.id.clone(),
+                name(&task.id).into_owned(),
                 best.score.demos.to_string(),
                 best.score.size.to_string(),
-                best.how.clone(),
+                best.origin.clone(),
                 match best.generation {
                     Some(generation) => generation.to_string(),
                     None => "earlier".to_owned(),
                 },
             ];
-            if let Some(answers) = &self.answers {
-                let answer = answers.answer(at).unwrap_or(Answer::Unknown);
+            if self.report.answers.is_some() {
+                let answer = self.report.answer(at).unwrap_or(TestAnswer::Unknown);
                 row.push(answer.name().to_owned());
             }
             rows.add_row(row);
@@ -91,7 +71,7 @@ impl Report<'_> {
     }
 
     fn write_kinds(&self, out: &mut impl Write) -> io::Result<()> {
-        let credit = &self.progress.tally.credit;
+        let credit = &self.report.progress.tally.credit;
         let mut kinds = Kind::ALL;
         kinds.sort_by_key(|kind| std::cmp::Reverse(credit.paid[kind.index()]));
         let mut rows = table(&["change", "tried", "credit", "share now"], &[1, 2, 3]);
@@ -100,23 +80,23 @@ impl Report<'_> {
                 kind.name().to_owned(),
                 grouped(credit.tried[kind.index()] as usize),
                 grouped(credit.paid[kind.index()] as usize),
-                format!("{:.1} %", 100.0 * self.progress.weights.share(kind)),
+                format!("{:.1} %", 100.0 * self.report.progress.weights.share(kind)),
             ]);
         }
         writeln!(out, "{}", table_text(&rows))
     }
 
     fn write_totals(&self, out: &mut impl Write, ui: &Ui) -> io::Result<()> {
-        let progress = self.progress;
+        let progress = &self.report.progress;
         let tally = &progress.tally;
         let solved = grouped(progress.solved.len());
         let all = counted(progress.tasks.len(), "task");
-        let mut summary = match self.material.held_out {
+        let mut summary = match self.report.start.held_out {
             0 => format!("solved {solved} of {all} on the demonstrations"),
-            _ => format!("found solvers of {solved} of {all} held out"),
+            _ => format!("of {all} held out, {solved} got solvers that fit the demonstrations"),
         };
-        if let Some(answers) = &self.answers {
-            summary += &format!(", {} right on the tests too", grouped(answers.right()));
+        if let Some(right) = self.report.right_on_tests() {
+            summary += &format!("; {} of these are right on the tests too", grouped(right));
         }
         if interrupt::happened() {
             summary += " (interrupted)";
@@ -128,11 +108,11 @@ impl Report<'_> {
             counted(tally.generations as usize, "generation"),
             clock(progress.time()),
             grouped(tally.offspring as usize),
-            grouped(progress.a_minute(tally.offspring)),
+            grouped(progress.per_minute(tally.offspring)),
             grouped(tally.runs as usize),
-            grouped(progress.a_minute(tally.runs) / 60),
+            grouped(progress.per_minute(tally.runs) / 60),
         )?;
-        if self.devices > 0 {
+        if self.report.devices > 0 {
             write!(
                 out,
                 "; {:.1} % left by devices",
@@ -153,9 +133,9 @@ impl Report<'_> {
         }
     }
 
-    /// What the time of all threads went into.
+    /// What all threads spent their time on.
     fn write_stages(&self, out: &mut impl Write) -> io::Result<()> {
-        let tally = &self.progress.tally;
+        let tally = &self.report.progress.tally;
         let stages = Stage::ALL.into_iter().filter_map(|stage| {
             let micros = 1e6 * tally.busy.of(stage).as_secs_f64();
             let each = micros / tally.offspring.max(1) as f64;
@@ -166,16 +146,17 @@ impl Report<'_> {
         writeln!(out, "microseconds of thread time an offspring: {stages}")
     }
 
-    /// Where it is, and what to do with it.
+    /// Where the solvers are, and what to do with them.
     fn write_next(&self, out: &mut impl Write) -> io::Result<()> {
-        let Some(path) = self.keeper.path() else {
+        let progress = &self.report.progress;
+        let Some(path) = &progress.archive else {
             return Ok(());
         };
         let path = path.display();
-        let saved = counted(self.keeper.saved(), "new solver");
+        let saved = counted(progress.saved, "new solver");
         writeln!(out, "saved {saved} in {path}")?;
-        if self.keeper.left_out() > 0 {
-            let count = counted(self.keeper.left_out(), "program");
+        if progress.not_storable > 0 {
+            let count = counted(progress.not_storable, "program");
             writeln!(out, "{count} could not be stored")?;
         }
         writeln!(out, "\nnext: batt archive top --archive {path}")?;
@@ -191,23 +172,23 @@ impl Report<'_> {
     }
 
     fn json(&self) -> Json {
-        let progress = self.progress;
+        let progress = &self.report.progress;
         let tally = &progress.tally;
         let tasks = progress.tasks.iter().zip(&progress.best).enumerate();
         let tasks: Vec<Json> = tasks
             .map(|(at, (task, best))| {
-                let answer = self.answers.as_ref().and_then(|all| all.answer(at));
+                let answer = self.report.answer(at);
                 json!({
                     "task": task.id,
-                    "solved": best.as_ref().is_some_and(|best| best.score.is_complete()),
-                    "tests": answer.map(Answer::name),
+                    "solved": best.as_ref().is_some_and(|best| best.score.is_solved()),
+                    "tests": answer.map(TestAnswer::name),
                     "best": best.as_ref().map(|best| json!({
-                        "demos_solved": best.score.solved,
+                        "demos_solved": best.score.demos_solved,
                         "demos": best.score.demos,
                         "closeness": best.score.closeness,
                         "size": best.score.size,
                         "cost": best.score.cost,
-                        "found_by": best.how,
+                        "found_by": best.origin,
                         "generation": best.generation,
                         "hash": best.hash,
                         "source": best.program.to_string(),
@@ -231,11 +212,11 @@ impl Report<'_> {
             (stage.name().to_owned(), json!(seconds))
         });
         json!({
-            "seed": self.seed,
-            "dialect": self.material.dialect.name(),
-            "held_out": self.material.held_out,
+            "seed": self.report.start.seed,
+            "dialect": self.report.start.dialect.name(),
+            "held_out": self.report.start.held_out,
             "solved": progress.solved.len(),
-            "right_on_tests": self.answers.as_ref().map(Answers::right),
+            "right_on_tests": self.report.right_on_tests(),
             "tasks": tasks,
             "generation": progress.generation,
             "generations": tally.generations,
@@ -247,20 +228,20 @@ impl Report<'_> {
             "parts": tally.parts,
             "kinds": kinds,
             "interrupted": interrupt::happened(),
-            "archive": self.keeper.path().map(|path| json!({
+            "archive": progress.archive.as_ref().map(|path| json!({
                 "file": path.display().to_string(),
-                "run": self.keeper.run(),
-                "saved": self.keeper.saved(),
-                "complete": self.saved,
+                "run": progress.run,
+                "saved": progress.saved,
+                "complete": self.complete,
             })),
-            // All that differs between two runs that were told the same.
+            // Only this differs between two runs with the same options.
             "time": {
                 "seconds": progress.time().as_secs_f64(),
                 // Without saving and showing.
                 "seconds_evolving": tally.time.as_secs_f64(),
-                "offspring_per_minute": progress.a_minute(tally.offspring),
-                "runs_per_second": progress.a_minute(tally.runs) / 60,
-                "devices": self.devices,
+                "offspring_per_minute": progress.per_minute(tally.offspring),
+                "runs_per_second": progress.per_minute(tally.runs) / 60,
+                "devices": self.report.devices,
                 "on_devices": tally.on_devices,
                 "seconds_on_devices": tally.devices.time.as_secs_f64(),
                 "seconds_in_kernels": tally.devices.times.kernel.as_secs_f64(),

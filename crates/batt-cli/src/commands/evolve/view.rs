@@ -1,19 +1,16 @@
-//! What is seen while it goes on: a picture of the state on a terminal, lines elsewhere.
+//! Shows a running evolution: a picture of the state on a terminal, lines elsewhere.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use batt_arc::Task;
-use batt_evolve::score::WHOLE;
-use batt_evolve::{Kind, Score};
+use batt::Score;
+use batt::evolve::{BestSolver, Change, EvolveEvent, EvolveProgress, Improvement, Kind};
 use console::{Term, truncate_str};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use super::EvolveArgs;
-use super::keeper::{Keeper, News};
 use super::picture;
-use super::progress::{Change, Event, Progress};
-use crate::ui::{DIM, GOOD, STRONG, Ui, counted, grouped};
+use crate::ui::{DIM, GOOD, STRONG, Ui, counted, grouped, name};
 
 /// The least time between two lines about generations.
 const LINES: Duration = Duration::from_secs(5);
@@ -24,27 +21,23 @@ const LAST: usize = 4;
 /// Columns of a label, with the blank after it.
 const LABEL: usize = 12;
 
-/// What is seen while it goes on.
+/// The view of a running evolution.
 pub struct View<'u> {
     ui: &'u Ui,
-    /// On a terminal.
+    /// The picture, on a terminal.
     live: Option<ProgressBar>,
     verbose: bool,
-    devices: bool,
+    /// The ids of the tasks.
+    tasks: Vec<String>,
     started: Instant,
     last_line: Option<Instant>,
-    /// The last picture, and of which program it is.
+    /// The last picture of a program: its hash, the size of the picture, and its text.
     drawn: Option<(String, (usize, usize), Option<String>)>,
 }
 
 impl<'u> View<'u> {
     /// A view on stderr.
-    pub fn new(
-        args: &EvolveArgs,
-        devices: usize,
-        deadline: Option<Instant>,
-        ui: &'u Ui,
-    ) -> View<'u> {
+    pub fn new(args: &EvolveArgs, deadline: Option<Instant>, ui: &'u Ui) -> View<'u> {
         let bar = ui.spinner();
         let live = !bar.is_hidden();
         if live {
@@ -56,70 +49,83 @@ impl<'u> View<'u> {
             ui,
             live: live.then_some(bar),
             verbose: args.verbose,
-            devices: devices > 0,
+            tasks: Vec::new(),
             started: Instant::now(),
             last_line: None,
             drawn: None,
         }
     }
 
-    /// Shows how far it has come.
-    pub fn show(&mut self, progress: &Progress<'_>, keeper: &Keeper) {
-        if let Some(bar) = self.live.clone() {
-            let (rows, columns) = Term::stderr().size();
-            // The last column stays empty: some terminals begin a new line there. And the line above is the template's.
-            let size = (
-                usize::from(columns).saturating_sub(1).max(20),
-                usize::from(rows).saturating_sub(2).max(4),
-            );
-            bar.set_prefix(match progress.tally.generations {
-                0 => "the first generation".to_owned(),
-                _ => format!("generation {}", grouped(progress.generation as usize)),
-            });
-            bar.set_message(self.screen(progress, keeper, size));
-        } else {
-            self.line(progress, keeper);
-        }
-    }
-
-    /// Tells what has happened, where that is not seen anyway.
-    pub fn tell(&self, news: &News, tasks: &[Task]) {
-        match news {
-            News::Happened { event, saved } => self.tell_of(event, *saved, tasks),
-            News::Late(why) => match &self.live {
+    /// Shows what happens.
+    pub fn show(&mut self, event: &EvolveEvent<'_>) {
+        match event {
+            EvolveEvent::Generation(progress) => self.show_progress(progress),
+            EvolveEvent::Improved { improvement, saved } => self.tell(improvement, *saved),
+            EvolveEvent::SaveDelayed(why) => match &self.live {
                 Some(bar) => bar.suspend(|| self.ui.warn(why)),
                 None => self.ui.warn(why),
             },
+            _ => {}
         }
     }
 
-    fn tell_of(&self, event: &Event, saved: Option<bool>, tasks: &[Task]) {
-        if self.live.is_some() || !(event.change == Change::Solved || self.verbose) {
+    fn show_progress(&mut self, progress: &EvolveProgress) {
+        if self.tasks.is_empty() {
+            self.tasks = {
+                let ids = progress
+                    .tasks
+                    .iter()
+                    .map(|task| name(&task.id).into_owned());
+                ids.collect()
+            };
+        }
+        let Some(bar) = self.live.clone() else {
+            self.line(progress);
+            return;
+        };
+        let (rows, columns) = Term::stderr().size();
+        // The last column stays empty, since some terminals begin a new line there. The line above
+        // belongs to the template.
+        let size = (
+            usize::from(columns).saturating_sub(1).max(20),
+            usize::from(rows).saturating_sub(2).max(4),
+        );
+        bar.set_prefix(match progress.tally.generations {
+            0 => "the first generation".to_owned(),
+            _ => format!("generation {}", grouped(progress.generation as usize)),
+        });
+        bar.set_message(self.screen(progress, size));
+    }
+
+    /// Says what improved. A terminal shows it anyway.
+    fn tell(&self, improvement: &Improvement, saved: Option<bool>) {
+        let is_news = improvement.change == Change::Solved || self.verbose;
+        if self.live.is_some() || !is_news {
             return;
         }
-        let what = match event.change {
+        let what = match improvement.change {
             Change::Solved => "solved",
             Change::Closer => "closer to",
             Change::Simpler => "simpler",
         };
         let saved = match saved {
-            Some(true) => format!("; saved as {}", event.best.hash),
+            Some(true) => format!("; saved as {}", improvement.best.hash),
             Some(false) => "; the archive has better ones".to_owned(),
             None => String::new(),
         };
-        let task = &tasks[event.task].id;
-        let best = event.best.describe();
+        let task = &self.tasks[improvement.task];
+        let best = describe(&improvement.best);
         self.ui.remark(format_args!("{what} {task}: {best}{saved}"));
     }
 
-    /// It is over.
+    /// Removes the picture.
     pub fn close(&mut self) {
         if let Some(bar) = self.live.take() {
             bar.finish_and_clear();
         }
     }
 
-    fn line(&mut self, progress: &Progress<'_>, keeper: &Keeper) {
+    fn line(&mut self, progress: &EvolveProgress) {
         let due = self.last_line.unwrap_or(self.started).elapsed() >= LINES;
         if progress.tally.generations == 0 || !(due || self.verbose) {
             return;
@@ -132,26 +138,21 @@ impl<'u> View<'u> {
             grouped(progress.solved.len()),
             counted(progress.tasks.len(), "task"),
             grouped(progress.tally.offspring as usize),
-            grouped(progress.a_minute(progress.tally.offspring)),
+            grouped(progress.per_minute(progress.tally.offspring)),
             progress.without_error(),
         );
-        if self.devices {
+        if progress.tally.on_devices > 0 {
             let _ = write!(line, ", {:.0} % on devices", on_devices(progress));
         }
-        if keeper.is_open() {
-            let _ = write!(line, "; saved {}", counted(keeper.saved(), "solver"));
+        if progress.archive.is_some() {
+            let _ = write!(line, "; saved {}", counted(progress.saved, "solver"));
         }
         self.ui.remark(line);
     }
 
-    /// All that is shown on a terminal, in so many columns and lines.
-    fn screen(
-        &mut self,
-        progress: &Progress<'_>,
-        keeper: &Keeper,
-        (width, height): (usize, usize),
-    ) -> String {
-        let mut lines = self.figures(progress, keeper, width);
+    /// The picture on a terminal of a size in columns and lines.
+    fn screen(&mut self, progress: &EvolveProgress, (width, height): (usize, usize)) -> String {
+        let mut lines = self.figures(progress, width);
         lines.truncate(height);
         let room = height - lines.len();
         lines.extend(self.picture(progress, (width, room)));
@@ -159,10 +160,10 @@ impl<'u> View<'u> {
         cut.collect::<Vec<_>>().join("\n")
     }
 
-    fn figures(&self, progress: &Progress<'_>, keeper: &Keeper, width: usize) -> Vec<String> {
+    fn figures(&self, progress: &EvolveProgress, width: usize) -> Vec<String> {
         let tally = &progress.tally;
         let offspring = tally.offspring;
-        let seconds = |count: u64| grouped(progress.a_minute(count) / 60);
+        let seconds = |count: u64| grouped(progress.per_minute(count) / 60);
         let mut lines = vec![
             self.row(
                 "solved",
@@ -181,7 +182,7 @@ impl<'u> View<'u> {
                 format!(
                     "{}: {} a minute, {} a second; {} runs a second",
                     grouped(offspring as usize),
-                    self.ui.err(STRONG, grouped(progress.a_minute(offspring))),
+                    self.ui.err(STRONG, grouped(progress.per_minute(offspring))),
                     seconds(offspring),
                     seconds(tally.runs),
                 ),
@@ -192,7 +193,7 @@ impl<'u> View<'u> {
             progress.without_error(),
             progress.percent(tally.equal)
         );
-        if self.devices {
+        if progress.tally.on_devices > 0 {
             let _ = write!(
                 shares,
                 ", {:.1} % left by devices",
@@ -202,16 +203,16 @@ impl<'u> View<'u> {
         lines.push(self.row("", shares));
         let room = width.saturating_sub(LABEL);
         lines.push(self.row("pays", self.kinds(progress, room)));
-        if let Some(path) = keeper.path() {
-            let solvers = counted(keeper.saved(), "new solver");
+        if let Some(path) = &progress.archive {
+            let solvers = counted(progress.saved, "new solver");
             lines.push(self.row("saved", format!("{solvers} in {}", path.display())));
         }
         let last = progress.solved.iter().rev().take(LAST).enumerate();
         for (k, &task) in last {
             if let Some(best) = &progress.best[task] {
                 let label = if k == 0 { "last solved" } else { "" };
-                let id = self.ui.err(STRONG, &progress.tasks[task].id);
-                lines.push(self.row(label, format!("{id} {}", best.describe())));
+                let id = self.ui.err(STRONG, name(&progress.tasks[task].id));
+                lines.push(self.row(label, format!("{id} {}", describe(best))));
             }
         }
         lines
@@ -222,25 +223,25 @@ impl<'u> View<'u> {
         format!("{}{text}", self.ui.err(DIM, label))
     }
 
-    /// A bar for the best score of every task, the best first; where there are too many, for some of them.
-    fn bars(&self, progress: &Progress<'_>, width: usize) -> String {
+    /// A bar for the best score of each task, the best first; a selection where there are too many.
+    fn bars(&self, progress: &EvolveProgress, width: usize) -> String {
         let mut scores: Vec<Option<Score>> = progress
             .best
             .iter()
             .map(|best| best.as_ref().map(|best| best.score))
             .collect();
-        let height = |score: &Score| (score.is_complete(), score.closeness);
+        let height = |score: &Score| (score.is_solved(), score.closeness);
         scores.sort_by_key(|score| std::cmp::Reverse(score.as_ref().map(height)));
         let count = scores.len().min(width.max(1));
         let shown = (0..count).map(|k| scores[k * scores.len() / count]);
         let (done, rest): (Vec<_>, Vec<_>) =
-            shown.partition(|score| score.is_some_and(|score| score.is_complete()));
+            shown.partition(|score| score.is_some_and(|score| score.is_solved()));
         let text = |scores: &[Option<Score>]| scores.iter().map(bar).collect::<String>();
         format!("{}{}", self.ui.err(GOOD, text(&done)), text(&rest))
     }
 
-    /// The kinds of change with the most credit, as many as there is room for.
-    fn kinds(&self, progress: &Progress<'_>, width: usize) -> String {
+    /// The kinds of change with the most credit, as far as there is room.
+    fn kinds(&self, progress: &EvolveProgress, width: usize) -> String {
         let credit = |kind: &Kind| progress.tally.credit.paid[kind.index()];
         let mut kinds = Kind::ALL;
         kinds.sort_by_key(|kind| std::cmp::Reverse(credit(kind)));
@@ -267,8 +268,8 @@ impl<'u> View<'u> {
         text
     }
 
-    /// The task that got better last and can be drawn in the room there is.
-    fn picture(&mut self, progress: &Progress<'_>, (width, room): (usize, usize)) -> Vec<String> {
+    /// The task that improved last and fits into the room.
+    fn picture(&mut self, progress: &EvolveProgress, (width, room): (usize, usize)) -> Vec<String> {
         // An empty line, a title, the line of captions and at least two of a picture.
         if room < 5 {
             return Vec::new();
@@ -284,9 +285,9 @@ impl<'u> View<'u> {
             if !known {
                 let color = self.ui.err_color();
                 let drawn = picture::draw(&progress.tasks[task], &best.program, size, color);
-                let text = drawn.map(|(name, text)| {
-                    let title = self.ui.err(STRONG, &progress.tasks[task].id);
-                    format!("{title} {name}: {}\n{text}", best.describe())
+                let text = drawn.map(|(pair, text)| {
+                    let title = self.ui.err(STRONG, name(&progress.tasks[task].id));
+                    format!("{title} {pair}: {}\n{text}", describe(best))
                 });
                 self.drawn = Some((best.hash.clone(), size, text));
             }
@@ -299,7 +300,7 @@ impl<'u> View<'u> {
     }
 }
 
-/// The line that moves by itself: generation and time.
+/// The line with generation and time, which moves by itself.
 fn style(deadline: Option<Instant>) -> ProgressStyle {
     let template = "{spinner:.green} {prefix} after {time}{left}\n{msg}";
     let style = ProgressStyle::with_template(template);
@@ -332,19 +333,42 @@ pub fn clock(time: Duration) -> String {
     }
 }
 
-/// Offspring that devices have run, in percent.
-pub fn on_devices(progress: &Progress<'_>) -> f64 {
+/// Returns the percentage of offspring that devices have run.
+pub fn on_devices(progress: &EvolveProgress) -> f64 {
     progress.percent(progress.tally.on_devices)
 }
 
-/// A bar as high as a score.
+/// `3 of 4 demonstrations, closeness 0.950, 12 steps, mate in generation 7`.
+fn describe(best: &BestSolver) -> String {
+    let Score {
+        demos_solved,
+        demos,
+        closeness,
+        size,
+        ..
+    } = best.score;
+    let steps = counted(size as usize, "step");
+    let made = match best.generation {
+        Some(generation) => format!("{} in generation {generation}", best.origin),
+        None => format!("{}, from the archive", best.origin),
+    };
+    match best.score.is_solved() {
+        true => format!("{steps}, {made}"),
+        false => format!(
+            "{demos_solved} of {demos} demonstrations, closeness {:.3}, {steps}, {made}",
+            f64::from(closeness) / f64::from(Score::WHOLE),
+        ),
+    }
+}
+
+/// Returns a bar as high as a score.
 fn bar(score: &Option<Score>) -> char {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     match score {
         None => BARS[0],
-        Some(score) if score.is_complete() => BARS[7],
-        // What is not solved is never full.
-        Some(score) => BARS[(score.closeness as usize * 7 / WHOLE as usize).min(6)],
+        Some(score) if score.is_solved() => BARS[7],
+        // Only a solved task has a full bar.
+        Some(score) => BARS[(score.closeness as usize * 7 / Score::WHOLE as usize).min(6)],
     }
 }
 
@@ -362,14 +386,14 @@ mod tests {
     #[test]
     fn bars_are_as_high_as_scores() {
         let score = |solved, closeness| Score {
-            solved,
+            demos_solved: solved,
             demos: 2,
             closeness,
             ..Score::default()
         };
         assert_eq!(bar(&None), '▁');
-        assert_eq!(bar(&Some(score(0, WHOLE / 2))), '▄');
-        assert_eq!(bar(&Some(score(1, WHOLE - 1))), '▇');
-        assert_eq!(bar(&Some(score(2, WHOLE))), '█');
+        assert_eq!(bar(&Some(score(0, Score::WHOLE / 2))), '▄');
+        assert_eq!(bar(&Some(score(1, Score::WHOLE - 1))), '▇');
+        assert_eq!(bar(&Some(score(2, Score::WHOLE))), '█');
     }
 }

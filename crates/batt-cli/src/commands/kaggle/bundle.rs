@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
-use batt_archive::Archive;
+use batt::archive::Archive;
 use clap::Args;
 use serde_json::{Value as Json, json};
 
@@ -25,7 +25,7 @@ use crate::ui::{Ui, stdout};
 const LONGEST: Duration = Duration::from_secs(12 * 3600);
 
 /// Stands for the name of the user where it is not given.
-const NOBODY: &str = "YOUR-KAGGLE-NAME";
+const UNNAMED: &str = "YOUR-KAGGLE-NAME";
 
 /// Make a folder to upload: the program, a notebook that evolves and submits, metadata
 #[derive(Args)]
@@ -67,7 +67,7 @@ pub struct BundleArgs {
     binary: Option<PathBuf>,
 
     /// Your name on Kaggle, as in the address of your profile
-    #[arg(long, value_name = "NAME", default_value = NOBODY, hide_default_value = true)]
+    #[arg(long, value_name = "NAME", default_value = UNNAMED, hide_default_value = true)]
     user: String,
 
     /// What the notebook is called; the dataset is called NAME-program
@@ -97,7 +97,7 @@ pub fn main(args: &BundleArgs, ui: &Ui) -> Result<Exit> {
         check_archive(archive)?;
     }
     if !args.solvers.is_empty() {
-        solvers::load_all(&args.solvers, None, ui)?;
+        solvers::open_solvers(&args.solvers, None, ui)?;
     }
 
     let bundle = Folder::new(&args.output)?;
@@ -130,9 +130,9 @@ pub fn main(args: &BundleArgs, ui: &Ui) -> Result<Exit> {
     if args.time > LONGEST {
         ui.warn("Kaggle ends a notebook after 12 hours: choose a shorter --time");
     }
-    if args.user == NOBODY {
+    if args.user == UNNAMED {
         ui.note(format_args!(
-            "--user was not given: put your name for {NOBODY} in both metadata files"
+            "--user was not given: put your name for {UNNAMED} in both metadata files"
         ));
     }
     let problem = Needs::of(&bytes).problem();
@@ -143,7 +143,7 @@ pub fn main(args: &BundleArgs, ui: &Ui) -> Result<Exit> {
     Ok(Exit::findings(problem.is_some()))
 }
 
-/// What lies in the folder would be uploaded, so there is nothing in it.
+/// Refuses a folder with files in it, since they would be uploaded too.
 fn check_empty(folder: &Path) -> Result<()> {
     match fs::read_dir(folder).map(|mut entries| entries.next()) {
         Ok(Some(_)) => Err(advised(
@@ -156,10 +156,10 @@ fn check_empty(folder: &Path) -> Result<()> {
     }
 }
 
-/// Is the archive one, and all of it in its file? What is being written stands in a second file for a while.
+/// Refuses a file that is no archive, and an archive whose last saves are still in the log beside it.
 fn check_archive(path: &Path) -> Result<()> {
     let archive = Archive::open_existing(path);
-    archive.map_err(|error| advised(&error, error.hint()))?;
+    archive.map_err(batt::Error::from)?;
     let mut log = OsString::from(path);
     log.push("-wal");
     match fs::metadata(&log) {
@@ -262,9 +262,9 @@ fn dataset_metadata(args: &BundleArgs) -> Json {
 }
 
 fn readme(args: &BundleArgs) -> String {
-    let note = match args.user == NOBODY {
+    let note = match args.user == UNNAMED {
         true => {
-            format!("**First** put your Kaggle name for `{NOBODY}` in both metadata files.\n\n")
+            format!("**First** put your Kaggle name for `{UNNAMED}` in both metadata files.\n\n")
         }
         false => String::new(),
     };

@@ -231,7 +231,6 @@ pub fn main(args: &MegaArgs, ui: &Ui) -> Result<Exit> {
     let report = Report {
         args,
         batts: &batts,
-        tasks: &tasks,
         summary: &summary,
     };
     // With the results on stdout, the summary goes where it does not mix with them.

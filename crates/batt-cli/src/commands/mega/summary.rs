@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use batt::mega::StepCount;
-use batt::{Batts, MegaSummary, Tasks};
+use batt::{Batts, MegaSummary};
 use serde_json::{Value as Json, json};
 
 use super::MegaArgs;
@@ -18,7 +18,6 @@ const LISTED: usize = 20;
 pub struct Report<'s> {
     pub args: &'s MegaArgs,
     pub batts: &'s Batts,
-    pub tasks: &'s Tasks,
     pub summary: &'s MegaSummary,
 }
 
@@ -76,7 +75,7 @@ impl Report<'_> {
                 true => "",
                 false => ", without the values of candidates (--full writes them)",
             };
-            writeln!(out, "{}: {}{form}", name(&file), bytes(size))?;
+            writeln!(out, "results in {}: {}{form}", name(&file), bytes(size))?;
         }
         let tasks: BTreeSet<&str> = totals.solved.iter().map(|s| s.task.as_str()).collect();
         let all = counted(summary.tasks, "task");

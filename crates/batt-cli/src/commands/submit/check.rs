@@ -1,18 +1,18 @@
-//! `batt submit --check`: is a submission in order?
+//! `batt submit --check`: finds what is wrong with a submission.
 
 use std::io::Write;
 use std::path::Path;
 
 use anyhow::Result;
-use batt_arc::Dataset;
-use batt_arc::submission::Finding;
+use batt::Dataset;
+use batt::submission::Finding;
 use serde_json::json;
 
 use crate::cli::Exit;
 use crate::submissions::{self, write_findings};
 use crate::ui::{counted, stdout};
 
-/// Prints what is wrong with a submission, by itself or as the answers to some tasks.
+/// Prints the findings about a submission, by itself or as the answers to tasks.
 pub fn check(file: &Path, data: Option<&Dataset>, as_json: bool, verbose: bool) -> Result<Exit> {
     let draft = submissions::load(file)?;
     let findings = match data {

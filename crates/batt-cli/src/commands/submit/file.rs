@@ -1,61 +1,49 @@
-//! The file of a submission, complete and valid from the first moment to the last.
+//! The file of a submission, complete and valid at every moment.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use batt_arc::submission::{Attempts, Submission};
+use batt::submission::Submission;
 
 use crate::files::replace;
 
 /// Answers found within this time are written together: a file takes longer than a task.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// A submission and the file it is in.
+/// The file of a submission.
 pub struct SubmissionFile {
     path: PathBuf,
-    submission: Submission,
-    written: Instant,
-    changed: bool,
+    /// What is in the file.
+    written: Submission,
+    when: Instant,
 }
 
 impl SubmissionFile {
-    /// Writes the first version, in the place of what may be there.
+    /// Writes the first version, replacing a file that is there.
     pub fn create(path: &Path, submission: Submission) -> Result<SubmissionFile> {
-        let mut file = SubmissionFile {
+        replace(path, &submission.to_json())?;
+        Ok(SubmissionFile {
             path: path.to_owned(),
-            submission,
-            written: Instant::now(),
-            changed: true,
-        };
-        file.finish()?;
-        Ok(file)
+            written: submission,
+            when: Instant::now(),
+        })
     }
 
-    /// What is in the file, or will be.
-    pub fn submission(&self) -> &Submission {
-        &self.submission
-    }
-
-    /// Puts in answers to a test. They are in the file after [`save`](SubmissionFile::save).
-    pub fn set(&mut self, task: &str, test: usize, attempts: Attempts) {
-        self.changed |= self.submission.set(task, test, attempts);
-    }
-
-    /// Writes what is new, unless that was done just now.
-    pub fn save(&mut self) -> Result<()> {
-        match self.written.elapsed() < PAUSE {
+    /// Writes new answers, unless the file was written a moment ago.
+    pub fn save(&mut self, submission: &Submission) -> Result<()> {
+        match self.when.elapsed() < PAUSE {
             true => Ok(()),
-            false => self.finish(),
+            false => self.finish(submission),
         }
     }
 
-    /// Writes what is new.
-    pub fn finish(&mut self) -> Result<()> {
-        if self.changed {
-            replace(&self.path, &self.submission.to_json())?;
-            self.changed = false;
-            self.written = Instant::now();
+    /// Writes new answers.
+    pub fn finish(&mut self, submission: &Submission) -> Result<()> {
+        if *submission != self.written {
+            replace(&self.path, &submission.to_json())?;
+            self.written = submission.clone();
+            self.when = Instant::now();
         }
         Ok(())
     }

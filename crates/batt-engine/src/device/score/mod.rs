@@ -3,7 +3,7 @@
 //! ```text
 //!   Compiled ── Programs ─┐              ┌─ read: scores ───────────────────────┐
 //!   Prepared ── Inputs ───┼─ launches ───┤                                      ├──> one score a run
-//!   (program, sample) ────┘              └─ left: done here, or handed back ────┘
+//!   (program, sample) ────┘              └─ left: done by the CPU ───────────────┘
 //! ```
 //!
 //! Runs are launched by the hundred thousand and their scores are read off in one go; what the devices leave is done by
@@ -30,7 +30,6 @@ use batt_dsl::Limits;
 
 use super::DeviceOptions;
 use super::backend::Device;
-use super::feed::Runs;
 use super::report::DeviceReport;
 use crate::cancel::Cancel;
 use crate::compile::Compiled;
@@ -43,7 +42,7 @@ pub use sheaf::{Encoder, Sheaf};
 
 /// What a program is worth on a sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Score {
+pub struct ScoredRun {
     /// Right, wrong or failed.
     pub verdict: Verdict,
     /// CPython's `hash()` of the value, if there is one. Equal values have equal hashes. That of a value in which
@@ -60,18 +59,6 @@ pub struct ScoreOptions {
     pub threads: Option<NonZeroUsize>,
     /// How devices are used, if there are any.
     pub device: DeviceOptions,
-    /// What becomes of runs that no device finishes.
-    pub left: Left,
-}
-
-/// What becomes of runs that no device finishes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Left {
-    /// The CPU does them.
-    #[default]
-    Done,
-    /// They are handed back without a score, for somebody who has a better way to do them.
-    HandedBack,
 }
 
 /// What scoring came to.
@@ -83,34 +70,6 @@ pub struct ScoreReport {
     pub device: Option<DeviceReport>,
 }
 
-/// Scores of some runs, each a program and a sample by their numbers, in the order of the runs. Runs of one program
-/// had better stand next to one another.
-///
-/// A run has no score if `stop` was set before it was done. With [`Left::HandedBack`] those have none either that no
-/// device has finished: all of them, if there are no devices or if the limits do not
-/// [allow](super::Settings::within) them.
-///
-/// # Panics
-///
-/// If a run is of a program or a sample that is not there.
-pub fn score_jobs(
-    devices: &mut [Box<dyn Device>],
-    programs: &[Compiled],
-    samples: &Prepared<'_>,
-    runs: &[(u32, u32)],
-    options: &ScoreOptions,
-    stop: &Cancel,
-) -> (Vec<Option<Score>>, ScoreReport) {
-    work::score(
-        devices,
-        programs,
-        samples,
-        Runs::Listed(runs),
-        options,
-        stop,
-    )
-}
-
 /// Scores of every program on every sample: that of program `p` on sample `s` is number `p * samples.len() + s`. A run
 /// that has no score ends the table: it is as long as what is complete.
 pub fn score_table(
@@ -119,11 +78,10 @@ pub fn score_table(
     samples: &[Sample<'_>],
     options: &ScoreOptions,
     stop: &Cancel,
-) -> (Vec<Score>, ScoreReport) {
+) -> (Vec<ScoredRun>, ScoreReport) {
     let samples = Prepared::of(samples, programs);
-    let (scores, mut report) =
-        work::score(devices, programs, &samples, Runs::From(0), options, stop);
-    let scores: Vec<Score> = scores.into_iter().map_while(|score| score).collect();
+    let (scores, mut report) = work::score(devices, programs, &samples, options, stop);
+    let scores: Vec<ScoredRun> = scores.into_iter().map_while(|score| score).collect();
     report.scores = scores.len();
     (scores, report)
 }

@@ -45,7 +45,7 @@ impl<'a> Prepared<'a> {
     }
 
     /// Samples for these programs, and for all that have the parameters of one of them.
-    pub fn of(samples: &[Sample<'a>], programs: &[Compiled]) -> Prepared<'a> {
+    pub(super) fn of(samples: &[Sample<'a>], programs: &[Compiled]) -> Prepared<'a> {
         Prepared::new(samples, programs.iter().filter_map(Compiled::roles))
     }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Score;
+use super::ScoredRun;
 use super::prepared::Prepared;
 use super::sheaf::Sheaf;
 use super::work::score_of;
@@ -120,7 +120,7 @@ pub struct Scores {
 
 impl Scores {
     /// The score of a run; none if the device has left it.
-    pub fn of(&self, run: usize) -> Option<Score> {
+    pub fn of(&self, run: usize) -> Option<ScoredRun> {
         let job = *self.numbers.get(run).filter(|&&job| job != UNSENT)?;
         let finished = self.done.job(job as usize).ok()?;
         let entry = only_entry(finished.words, false).ok()?;

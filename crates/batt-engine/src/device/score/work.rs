@@ -9,12 +9,11 @@ use std::thread;
 use batt_dsl::Workspace;
 
 use super::prepared::{Encoded, Prepared};
-use super::{Left, Score, ScoreOptions, ScoreReport};
+use super::{ScoreOptions, ScoreReport, ScoredRun};
 use crate::cancel::Cancel;
 use crate::compile::Compiled;
 use crate::device::backend::Device;
 use crate::device::bytecode::{ProgramAt, Programs};
-use crate::device::feed::Runs;
 use crate::device::inputs::Shape;
 use crate::device::launch::{Done, JobAt, Launcher, Settings};
 use crate::device::report::{Counts, DeviceReport, DeviceUsage, OpCount, op_counts};
@@ -37,16 +36,16 @@ const LISTED: usize = 4;
 /// Jobs that are read at a time.
 const READ: usize = 1 << 12;
 
-/// The scores of some runs, in their order; those that were not done have none.
+/// Returns the score of every program on every sample, program by program; runs that were not done
+/// have none.
 pub(super) fn score(
     devices: &mut [Box<dyn Device>],
     programs: &[Compiled],
     samples: &Prepared<'_>,
-    runs: Runs<'_>,
     options: &ScoreOptions,
     stop: &Cancel,
-) -> (Vec<Option<Score>>, ScoreReport) {
-    let count = runs.count(programs.len(), samples.samples().len());
+) -> (Vec<Option<ScoredRun>>, ScoreReport) {
+    let count = programs.len() * samples.samples().len();
     let settings = options.device.settings.within(&options.limits);
     let used = !devices.is_empty() && settings.is_some() && count > 0;
     let devices = if used { devices } else { &mut [] };
@@ -55,7 +54,6 @@ pub(super) fn score(
     let work = Work {
         programs,
         samples,
-        runs,
         options,
         settings: Settings {
             values: false,
@@ -78,7 +76,7 @@ pub(super) fn score(
         scores: Mutex::new(vec![None; count]),
         report: Mutex::default(),
     };
-    if !used && options.left == Left::Done {
+    if !used {
         work.lock().portions.push_back(Portion::Range(0..count));
     }
     let sent = used.then(|| Sent::new(programs, samples, threads));
@@ -185,7 +183,6 @@ struct Queue {
 struct Work<'a> {
     programs: &'a [Compiled],
     samples: &'a Prepared<'a>,
-    runs: Runs<'a>,
     options: &'a ScoreOptions,
     /// Of each run on a device.
     settings: Settings,
@@ -194,7 +191,7 @@ struct Work<'a> {
     next: AtomicUsize,
     queue: Mutex<Queue>,
     changed: Condvar,
-    scores: Mutex<Vec<Option<Score>>>,
+    scores: Mutex<Vec<Option<ScoredRun>>>,
     report: Mutex<DeviceReport>,
 }
 
@@ -211,9 +208,7 @@ impl Drop for Leaving<'_, '_> {
             let mut counts = Counts::default();
             while let Some(range) = work.take() {
                 range.clone().for_each(|_| counts.add(Err(Reason::Device)));
-                if work.options.left == Left::Done {
-                    queue.portions.push_back(Portion::Range(range));
-                }
+                queue.portions.push_back(Portion::Range(range));
             }
             work.lock_report().runs.add_all(&counts);
         }
@@ -333,9 +328,9 @@ impl Work<'_> {
         self.list(&runs);
     }
 
-    /// Hands runs over to the CPU if it is to do them, a few at a time: some of them take long.
+    /// Hands runs over to the CPU, a few at a time: some of them take long.
     fn list(&self, runs: &[u32]) {
-        if runs.is_empty() || self.options.left == Left::HandedBack {
+        if runs.is_empty() {
             return;
         }
         let mut queue = self.lock();
@@ -348,7 +343,8 @@ impl Work<'_> {
 
     /// Program and sample of a run.
     fn place(&self, run: usize) -> (usize, usize) {
-        self.runs.place(run, self.samples.samples().len())
+        let samples = self.samples.samples().len();
+        (run / samples, run % samples)
     }
 
     fn job(&self, run: usize) -> Job<'_> {
@@ -415,7 +411,7 @@ struct Core<'w, 'a> {
 
 impl Core<'_, '_> {
     /// Does runs.
-    fn run(&mut self, runs: impl Iterator<Item = usize>) -> Vec<(usize, Score)> {
+    fn run(&mut self, runs: impl Iterator<Item = usize>) -> Vec<(usize, ScoredRun)> {
         let work = self.work;
         let going_on = |_: &usize| !work.is_stopped();
         let score = |run: usize| {
@@ -426,7 +422,7 @@ impl Core<'_, '_> {
     }
 
     /// Reads the scores of finished jobs, and lists those of the others that are not listed yet.
-    fn read(&mut self, returned: &Returned, range: Range<usize>) -> Vec<(usize, Score)> {
+    fn read(&mut self, returned: &Returned, range: Range<usize>) -> Vec<(usize, ScoredRun)> {
         let mut found = Vec::with_capacity(range.len());
         let mut left = Vec::new();
         let mut counts = Counts::default();
@@ -457,7 +453,7 @@ impl Core<'_, '_> {
     }
 
     /// A score of a device; that of the CPU, if it does the run again to compare.
-    fn verified(&mut self, run: usize, score: Score) -> Score {
+    fn verified(&mut self, run: usize, score: ScoredRun) -> ScoredRun {
         if !self.verify.chooses(run) {
             return score;
         }
@@ -469,8 +465,8 @@ impl Core<'_, '_> {
     }
 }
 
-pub(super) fn score_of(entry: &Entry) -> Score {
-    Score {
+pub(super) fn score_of(entry: &Entry) -> ScoredRun {
+    ScoredRun {
         verdict: entry.verdict(),
         hash: match entry {
             Entry::Value { hash, .. } => Some(*hash),

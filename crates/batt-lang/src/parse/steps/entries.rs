@@ -5,7 +5,7 @@ use ruff_python_ast::{self as ast, Expr};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::{List, Reading};
-use crate::batt::{Output, Score};
+use crate::batt::{Output, ScoreOutput};
 use crate::diagnostic::Code;
 use crate::parse::literal::literal;
 use crate::program::Operand;
@@ -83,7 +83,7 @@ impl<'f> Reading<'f> {
         if let (Some(number), Some(donor), Some(differ), Some(value)) =
             (number, donor, differ, value)
         {
-            self.scores.push(Score {
+            self.scores.push(ScoreOutput {
                 number,
                 donor: Some(donor).filter(|donor| donor != "None"),
                 differ,

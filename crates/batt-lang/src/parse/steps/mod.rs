@@ -16,7 +16,9 @@ use ruff_text_size::{Ranged, TextRange};
 
 use super::lower::{ERROR_LIMIT, FileContext, Lowering, plain_parameters};
 use super::{FileKind, Lowered, bindings};
-use crate::batt::{Batt, COMPARISON, Closures, INPUT, OnError, Output, PARAMS, SAMPLES, Score};
+use crate::batt::{
+    Batt, COMPARISON, Closures, INPUT, OnError, Output, PARAMS, SAMPLES, ScoreOutput,
+};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::program::Operand;
 
@@ -149,7 +151,7 @@ struct Reading<'f> {
     lowering: Lowering<'f>,
     numbers: Vec<u32>,
     outputs: Vec<Output>,
-    scores: Vec<Score>,
+    scores: Vec<ScoreOutput>,
     lists: Lists,
     guarded: usize,
     unguarded: Unguarded,

@@ -1,72 +1,92 @@
-//! The folder of the original system, read without believing anything in it.
+//! Reads the folder of the original system. Its names and links are not trusted.
 //!
 //! ```text
-//!   solver_dir/solve_<task>/<score>/<time>/<md5>.py   links, to where the files were on another machine
+//!   solver_dir/solve_<task>/<score>/<time>/<md5>.py   links to the files of another machine
 //!   solver_md5/<md5>.py                               the files
 //! ```
 //!
-//! Links say which solver is for which task, by their names; they are not followed, and neither are links to folders.
+//! The names of the links say which solver is for which task. No link is followed.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
 use batt_arc::Dataset;
 use batt_dsl::Dialect;
 use batt_lang::card::canonical;
 use batt_lang::{Program, SolverFile};
 
-use super::Candidate;
-use crate::error::{advised, bad_file};
-use crate::ui::{Ui, counted};
+use super::ImportCandidate;
 
-/// The original deletes solvers above 10 KiB; nothing here is larger by right.
+/// The original deletes solvers above 10 KiB; a valid file is never larger than this.
 const LARGEST: u64 = 256 << 10;
 
-/// What was left out, and why.
-#[derive(Default)]
-struct Left {
-    names: usize,
-    missing: usize,
-    unreadable: usize,
-    tasks: BTreeSet<String>,
+/// Why the folder of the original system cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum OriginalError {
+    /// It is not the folder of the original system.
+    #[error("{} has no folder solver_dir", .0.display())]
+    NoSolverDir(PathBuf),
+    /// A folder cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The folder.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
 }
 
-/// The solvers of the folder, and whether all could be taken.
-pub fn candidates<'d>(
+/// What was left out of the folder of the original system.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OriginalSkips {
+    /// Names that the original does not make.
+    pub names: usize,
+    /// Links without a file.
+    pub missing: usize,
+    /// Files that are not one function of `(S, I, C)` in tokpidjin.
+    pub unreadable: usize,
+    /// Tasks that are not in the dataset.
+    pub tasks: BTreeSet<String>,
+}
+
+impl OriginalSkips {
+    /// Returns whether every solver of the tasks could be read.
+    pub fn is_complete(&self) -> bool {
+        self.missing + self.unreadable == 0
+    }
+}
+
+/// Reads the solvers of the folder that belong to tasks of a dataset.
+pub fn read_original(
     folder: &Path,
-    data: &'d Dataset,
-    ui: &Ui,
-) -> Result<(Vec<Candidate<'d>>, bool)> {
+    data: &Dataset,
+) -> Result<(Vec<ImportCandidate>, OriginalSkips), OriginalError> {
     let links = folder.join("solver_dir");
     if !is_folder(&links) {
-        return Err(advised(
-            format_args!("{} has no folder solver_dir", folder.display()),
-            "name the folder in which the original system ran",
-        ));
+        return Err(OriginalError::NoSolverDir(folder.to_owned()));
     }
-    let mut left = Left::default();
+    let mut skips = OriginalSkips::default();
     let mut programs: HashMap<PathBuf, Option<Program>> = HashMap::new();
     let mut candidates = Vec::new();
     for task_folder in entries(&links)? {
         let Some(id) = name(&task_folder).and_then(|name| name.strip_prefix("solve_")) else {
-            left.names += 1;
+            skips.names += 1;
             continue;
         };
-        let Some(task) = data.get(id) else {
-            left.tasks.insert(id.to_owned());
+        let Some(task) = data.iter().position(|task| task.id == id) else {
+            skips.tasks.insert(id.to_owned());
             continue;
         };
-        // A solver may stand under several scores and times.
+        // A solver may be listed under several scores and times.
         let mut md5s: BTreeSet<String> = BTreeSet::new();
         let mut files: HashMap<String, PathBuf> = HashMap::new();
-        for score in numbered(&task_folder, &mut left)? {
-            for time in numbered(&score, &mut left)? {
+        for score in numbered(&task_folder, &mut skips)? {
+            for time in numbered(&score, &mut skips)? {
                 for link in entries(&time)? {
                     let Some(md5) = name(&link).and_then(md5) else {
-                        left.names += 1;
+                        skips.names += 1;
                         continue;
                     };
                     if is_file(&link) {
@@ -77,78 +97,32 @@ pub fn candidates<'d>(
             }
         }
         for md5 in md5s {
-            // A copy of the folder may have files in place of the links.
+            // A copy of the folder may have files in the place of the links.
             let stored = folder.join("solver_md5").join(format!("{md5}.py"));
             let file = match is_folder(&folder.join("solver_md5")) && is_file(&stored) {
                 true => Some(stored),
                 false => files.remove(&md5),
             };
             let Some(file) = file else {
-                left.missing += 1;
+                skips.missing += 1;
                 continue;
             };
             let program = programs.entry(file).or_insert_with_key(|file| read(file));
             match program {
-                Some(program) => candidates.push(Candidate {
+                Some(program) => candidates.push(ImportCandidate {
                     program: program.clone(),
                     task,
                     origin: format!("original {md5}"),
                 }),
-                None => left.unreadable += 1,
+                None => skips.unreadable += 1,
             }
         }
     }
-    left.say(ui);
-    if candidates.is_empty() {
-        return Err(advised(
-            format_args!(
-                "{} has no solver for these {}",
-                folder.display(),
-                counted(data.len(), "task")
-            ),
-            "check that the tasks are those the solvers were made for, and that solver_md5 is there",
-        ));
-    }
-    Ok((candidates, left.is_clean()))
+    Ok((candidates, skips))
 }
 
-impl Left {
-    fn is_clean(&self) -> bool {
-        self.missing + self.unreadable == 0
-    }
-
-    fn say(&self, ui: &Ui) {
-        if !self.tasks.is_empty() {
-            let first: Vec<&str> = self.tasks.iter().take(5).map(String::as_str).collect();
-            ui.note(format_args!(
-                "{} not among these tasks: {}",
-                counted(self.tasks.len(), "task"),
-                first.join(", ")
-            ));
-        }
-        if self.names > 0 {
-            ui.note(format_args!(
-                "{} that the original does not make",
-                counted(self.names, "name")
-            ));
-        }
-        if self.missing > 0 {
-            ui.warn(format_args!(
-                "{} without a file in solver_md5",
-                counted(self.missing, "link")
-            ));
-        }
-        if self.unreadable > 0 {
-            ui.warn(format_args!(
-                "{} left out: not one function of (S, I, C) in tokpidjin",
-                counted(self.unreadable, "file")
-            ));
-        }
-    }
-}
-
-/// What a folder holds, sorted.
-fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+/// Returns the paths in a folder, sorted.
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, OriginalError> {
     let read = || -> io::Result<Vec<PathBuf>> {
         let mut paths = fs::read_dir(folder)?
             .map(|entry| entry.map(|entry| entry.path()))
@@ -156,21 +130,24 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
         paths.sort();
         Ok(paths)
     };
-    read().map_err(|error| bad_file("read", folder, &error))
+    read().map_err(|source| OriginalError::Read {
+        path: folder.to_owned(),
+        source,
+    })
 }
 
-/// The folders in a folder that are called by a number.
-fn numbered(folder: &Path, left: &mut Left) -> Result<Vec<PathBuf>> {
+/// Returns the folders in a folder whose names are numbers.
+fn numbered(folder: &Path, skips: &mut OriginalSkips) -> Result<Vec<PathBuf>, OriginalError> {
     if !is_folder(folder) {
-        left.names += 1;
+        skips.names += 1;
         return Ok(Vec::new());
     }
     let mut folders = entries(folder)?;
     folders.retain(|path| {
-        // Times of very slow runs are below zero.
+        // The original writes negative times for very slow runs.
         let number = name(path).is_some_and(|name| name.parse::<i32>().is_ok());
         let fits = number && is_folder(path);
-        left.names += usize::from(!fits);
+        skips.names += usize::from(!fits);
         fits
     });
     Ok(folders)
@@ -180,24 +157,24 @@ fn name(path: &Path) -> Option<&str> {
     path.file_name()?.to_str()
 }
 
-/// The hash in `<md5>.py`.
+/// Returns the hash in `<md5>.py`.
 fn md5(name: &str) -> Option<&str> {
     let hash = name.strip_suffix(".py")?;
     let digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     (hash.len() == 32 && hash.bytes().all(digit)).then_some(hash)
 }
 
-/// Is it a folder, and not a link to one?
+/// Returns whether a path is a folder and not a link to one.
 fn is_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|there| there.is_dir())
 }
 
-/// Is it a file, and not a link to one?
+/// Returns whether a path is a file and not a link to one.
 fn is_file(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|there| there.is_file())
 }
 
-/// The solver in a file, in canonical form.
+/// Reads the solver in a file, in canonical form.
 fn read(path: &Path) -> Option<Program> {
     let mut bytes = Vec::new();
     let file = fs::File::open(path).ok()?;

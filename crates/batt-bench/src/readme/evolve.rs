@@ -1,0 +1,72 @@
+//! What evolution finds: on built-in puzzles whose solvers are held out, and on unknown tasks.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use batt::archive::Archive;
+use batt::evolve::{Evolve, HoldOut};
+use batt::submission::{self, Candidates, Submission, SubmissionScore};
+use batt::{Control, Solvers, Tasks};
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::{Figures, ReadmeArgs, control};
+
+/// Evolves solvers of built-in puzzles again, from the solvers of the others.
+pub fn held_out(args: &ReadmeArgs, figures: &mut Figures) -> Result<()> {
+    let report = Evolve::new(&Tasks::embedded())
+        .solvers(&Solvers::embedded())
+        .hold_out(HoldOut::Exactly(16))
+        .seed(0)
+        .generations(args.generations)
+        .report_tests()
+        .run(&control(), |_| ())?;
+    let command = "batt evolve --generations N";
+    figures.add("evolve: generations", args.generations, command);
+    figures.add(
+        "evolve: tasks held out",
+        report.progress.tasks.len(),
+        command,
+    );
+    figures.add(
+        "evolve: right on demonstrations",
+        report.solved().count(),
+        command,
+    );
+    figures.add(
+        "evolve: right on tests",
+        json!(report.right_on_tests()),
+        command,
+    );
+    Ok(())
+}
+
+/// Evolves solvers of unknown tasks into an archive, submits the best, and scores the submission.
+pub fn unknown_tasks(args: &ReadmeArgs, tasks: &Path, figures: &mut Figures) -> Result<()> {
+    let folder = TempDir::new().context("no temporary folder")?;
+    let file = folder.path().join("batt.sqlite");
+    let tasks = Tasks::load(tasks)?;
+    let time = Duration::from_secs(args.evaluation_seconds);
+    Evolve::new(&tasks)
+        .solvers(&Solvers::load(&args.solvers, None)?)
+        .archive(&file)
+        .seed(0)
+        .run(&control().deadline_in(time), |_| ())?;
+    let archive = Archive::open(&file)?;
+    let candidates = Candidates::archived(&tasks, &archive)?;
+    let fillers = Submission::fillers(&tasks);
+    let (submission, _) = candidates.answer(fillers, None, &Control::new(), |_| true);
+    let text = submission.to_json();
+    let draft = submission::parse("submission.json", text.as_bytes())?;
+    let score = SubmissionScore::new(&draft, &tasks);
+    let command = "batt evolve, submit, score";
+    figures.add("evaluation: seconds", args.evaluation_seconds, command);
+    figures.add("evaluation: tasks", tasks.len(), command);
+    figures.add(
+        "evaluation: tasks solved, two attempts",
+        score.solved(),
+        command,
+    );
+    Ok(())
+}

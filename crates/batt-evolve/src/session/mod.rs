@@ -1,0 +1,212 @@
+//! An evolution from setup to report: what it begins with, the generations, and what it saves.
+//!
+//! ```text
+//!   tasks, solvers, archive --> EvolveSetup --> run: Evolution, round after round --> EvolveReport
+//!                                                |           |
+//!                                          EvolveEvent   ArchiveWriter --> archive
+//! ```
+
+mod answers;
+mod error;
+mod progress;
+mod save_thread;
+mod setup;
+mod weights;
+mod writer;
+
+use batt_arc::Task;
+use batt_archive::{Archive, RunId};
+use batt_engine::Cancel;
+use batt_engine::device::Device;
+
+pub use answers::TestAnswer;
+pub use error::EvolveError;
+pub use progress::{BestSolver, Change, EvolveProgress, Improvement};
+pub use setup::{EvolveOptions, EvolveSetup, EvolveStart, HoldOut, ResumedRun};
+
+use crate::evolution::Evolution;
+use writer::ArchiveWriter;
+
+/// What happens in a run.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum EvolveEvent<'e> {
+    /// Tasks and solvers are chosen, and the archive is read.
+    Started(&'e EvolveStart),
+    /// Something the user should know, such as why the CPU runs everything.
+    Note(&'e str),
+    /// A generation is done; the first one of these events comes before the first generation.
+    Generation(&'e EvolveProgress),
+    /// A task has a better solver. With an archive the event comes when the solver is saved.
+    Improved {
+        /// The task and its solver.
+        improvement: &'e Improvement,
+        /// Whether the archive keeps the solver; `None` without an archive.
+        saved: Option<bool>,
+    },
+    /// Another process keeps the archive busy; saving is tried again.
+    SaveDelayed(&'e str),
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    /// All tasks are solved, and simpler solvers are unlikely.
+    Done,
+    /// The number of generations was reached.
+    Generations,
+    /// The deadline passed.
+    Deadline,
+    /// The run was cancelled.
+    Cancelled,
+    /// What was found could not be saved.
+    SaveFailed,
+}
+
+/// What a run came to.
+#[derive(Debug)]
+pub struct EvolveReport {
+    /// What it began with.
+    pub start: EvolveStart,
+    /// The best solvers and all counts.
+    pub progress: EvolveProgress,
+    /// What the tests say about each solved task, if they were looked at.
+    pub answers: Option<Vec<Option<TestAnswer>>>,
+    /// Logical devices that ran offspring.
+    pub devices: usize,
+    /// Why the run ended.
+    pub stop: StopReason,
+    /// Why the last solvers found are not in the archive. Those saved before are.
+    pub save_error: Option<EvolveError>,
+}
+
+impl EvolveReport {
+    /// The solved tasks with their position and best solver, in the order of the tasks.
+    pub fn solved(&self) -> impl Iterator<Item = (usize, &Task, &BestSolver)> {
+        let tasks = self.progress.tasks.iter().zip(&self.progress.best);
+        tasks.enumerate().filter_map(|(at, (task, best))| {
+            let best = best.as_ref().filter(|best| best.score.is_solved())?;
+            Some((at, task, best))
+        })
+    }
+
+    /// What the tests say about a task; `None` if it is not solved or the tests were not looked at.
+    pub fn answer(&self, task: usize) -> Option<TestAnswer> {
+        *self.answers.as_ref()?.get(task)?
+    }
+
+    /// The number of tasks that are right on their tests, if those were looked at.
+    pub fn right_on_tests(&self) -> Option<usize> {
+        let answers = self.answers.as_ref()?.iter();
+        Some(answers.filter(|a| **a == Some(TestAnswer::Right)).count())
+    }
+}
+
+impl EvolveSetup {
+    /// Evolves until nothing is left to find, the generations are done, or `cancel` ends the run. Then
+    /// everything found is saved. A failing archive ends the run too; the report says so.
+    pub fn run(
+        mut self,
+        devices: &mut [Box<dyn Device>],
+        cancel: &Cancel,
+        listener: &mut dyn FnMut(EvolveEvent<'_>),
+    ) -> Result<EvolveReport, EvolveError> {
+        let tasks = self.tasks.clone();
+        let mut evolution = Evolution::new(
+            &tasks,
+            self.start.dialect,
+            std::mem::take(&mut self.seeds),
+            &self.options.differs,
+            self.options.settings(self.start.seed),
+        );
+        let archive = self.begin(&mut evolution)?;
+        evolution.settle(&self.archived);
+
+        let origins = std::mem::take(&mut self.origins);
+        let path = self.start.archive.clone();
+        let run = archive.as_ref().map(|(_, run)| run.number());
+        let mut progress = EvolveProgress::new(&evolution, tasks.clone(), (path, run), origins);
+        let mut writer = ArchiveWriter::new(archive, self.options.retention);
+        listener(EvolveEvent::Generation(&progress));
+        let mut left = self.options.generations.unwrap_or(u64::MAX);
+        let ended = loop {
+            if let Some(stop) = stop_reason(left, &evolution, cancel) {
+                break Ok(stop);
+            }
+            let round = evolution.round(devices, cancel);
+            let improvements = progress.add(&evolution, &round);
+            writer.take(&tasks, round.found);
+            if let Err(error) = writer.save(&evolution, improvements, &mut progress, listener) {
+                break Err(error);
+            }
+            listener(EvolveEvent::Generation(&progress));
+            left -= 1;
+        };
+        progress.end();
+        let ended = ended.and_then(|stop| {
+            writer.finish(&evolution, &mut progress, listener)?;
+            Ok(stop)
+        });
+        let (stop, save_error) = match ended {
+            Ok(stop) => (stop, None),
+            Err(error) => (StopReason::SaveFailed, Some(error)),
+        };
+        let answers = (self.options.report_tests || self.start.held_out > 0).then(|| {
+            let answer = |(task, best): (&Task, &Option<BestSolver>)| {
+                let best = best.as_ref().filter(|best| best.score.is_solved())?;
+                Some(TestAnswer::of(task, &best.program))
+            };
+            tasks.iter().zip(&progress.best).map(answer).collect()
+        });
+        Ok(EvolveReport {
+            start: self.start,
+            progress,
+            answers,
+            devices: devices.len(),
+            stop,
+            save_error,
+        })
+    }
+
+    /// Begins a run of the archive, or goes on with one.
+    fn begin(
+        &mut self,
+        evolution: &mut Evolution<'_>,
+    ) -> Result<Option<(Archive, RunId)>, EvolveError> {
+        let info = self.run_info();
+        let Some(mut archive) = self.archive.take() else {
+            return Ok(None);
+        };
+        let run = match &self.resumed {
+            None => archive.begin_run(&info)?,
+            Some(run) => {
+                if let Some(checkpoint) = archive.checkpoint(run.id)? {
+                    let restored = evolution.restore(&checkpoint.state);
+                    restored.map_err(|source| EvolveError::Checkpoint {
+                        path: archive.path().to_owned(),
+                        run: run.id.number(),
+                        source,
+                    })?;
+                }
+                // Weights given now count more than those the run has learnt.
+                if let Some(weights) = &self.options.weights {
+                    evolution.set_weights(weights.clone());
+                }
+                run.id
+            }
+        };
+        Ok(Some((archive, run)))
+    }
+}
+
+fn stop_reason(left: u64, evolution: &Evolution<'_>, cancel: &Cancel) -> Option<StopReason> {
+    if evolution.is_done() {
+        Some(StopReason::Done)
+    } else if left == 0 {
+        Some(StopReason::Generations)
+    } else if cancel.is_late() {
+        Some(StopReason::Deadline)
+    } else {
+        cancel.is_cancelled().then_some(StopReason::Cancelled)
+    }
+}

@@ -1,0 +1,207 @@
+//! The progress of an evolution: the best solver of each task, and what has been done so far.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use batt_arc::{Score, Task};
+use batt_lang::Program;
+use batt_lang::card::structural_hash;
+
+use crate::credit::Weights;
+use crate::evolution::{Evolution, EvolveTally, FoundSolver, Round};
+
+/// The origin of a program that is a seed solver as it is.
+pub(super) const SEED: &str = "donor";
+
+/// The progress of an evolution.
+#[derive(Clone, Debug)]
+pub struct EvolveProgress {
+    /// The tasks that evolve.
+    pub tasks: Arc<[Task]>,
+    /// The best solver of each task.
+    pub best: Vec<Option<BestSolver>>,
+    /// What this run has done.
+    pub tally: EvolveTally,
+    /// Generations done, those of resumed runs included.
+    pub generation: u64,
+    /// How often each kind of change is tried now.
+    pub weights: Weights,
+    /// Tasks in the order in which they were solved.
+    pub solved: Vec<usize>,
+    /// Tasks in the order in which they last improved.
+    pub improved: Vec<usize>,
+    /// The archive, if there is one.
+    pub archive: Option<PathBuf>,
+    /// The number of the run in the archive.
+    pub run: Option<i64>,
+    /// Solvers that this run has added to the archive.
+    pub saved: usize,
+    /// Programs that the archive could not store.
+    pub not_storable: usize,
+    started: Instant,
+    ended: Option<Duration>,
+    /// How archived programs came about, by their hashes.
+    origins: HashMap<String, String>,
+}
+
+/// The best solver of a task.
+#[derive(Clone, Debug)]
+pub struct BestSolver {
+    /// How well it does.
+    pub score: Score,
+    /// The solver.
+    pub program: Program,
+    /// Its structural hash.
+    pub hash: String,
+    /// The kind of change that made it, or the origin the archive has for it.
+    pub origin: String,
+    /// The generation that made it, counted from 1; `None` if the archive had it before.
+    pub generation: Option<u64>,
+}
+
+impl BestSolver {
+    /// Returns whether it is a seed solver as it is.
+    pub fn is_seed(&self) -> bool {
+        self.origin == SEED
+    }
+}
+
+/// A better solver of a task.
+#[derive(Clone, Debug)]
+pub struct Improvement {
+    /// The task, by its position.
+    pub task: usize,
+    /// What it improves.
+    pub change: Change,
+    /// The solver.
+    pub best: BestSolver,
+}
+
+/// What a better solver improves; the most important change last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Change {
+    /// The task was solved before; the new solver is smaller or cheaper.
+    Simpler,
+    /// The task is not solved yet.
+    Closer,
+    /// The task is solved now.
+    Solved,
+}
+
+impl EvolveProgress {
+    /// The progress before the first generation.
+    pub(super) fn new(
+        evolution: &Evolution<'_>,
+        tasks: Arc<[Task]>,
+        (archive, run): (Option<PathBuf>, Option<i64>),
+        origins: HashMap<String, String>,
+    ) -> EvolveProgress {
+        EvolveProgress {
+            best: vec![None; tasks.len()],
+            tasks,
+            tally: EvolveTally::default(),
+            generation: evolution.generation(),
+            weights: evolution.weights().clone(),
+            solved: Vec::new(),
+            improved: Vec::new(),
+            archive,
+            run,
+            saved: 0,
+            not_storable: 0,
+            started: Instant::now(),
+            ended: None,
+            origins,
+        }
+    }
+
+    /// Adds a round and returns the improvements it brought, the most important last.
+    pub(super) fn add(&mut self, evolution: &Evolution<'_>, round: &Round) -> Vec<Improvement> {
+        self.tally.add(&round.tally);
+        self.generation = evolution.generation();
+        self.weights = evolution.weights().clone();
+        let changed: BTreeSet<usize> = round.found.iter().map(|found| found.task).collect();
+        let mut improvements: Vec<Improvement> = changed
+            .into_iter()
+            .filter_map(|task| self.improvement(evolution, round, task))
+            .collect();
+        improvements.sort_by_key(|found| (found.change, found.best.score.closeness));
+        for Improvement { task, change, best } in &improvements {
+            self.best[*task] = Some(best.clone());
+            if *change == Change::Solved {
+                self.solved.push(*task);
+            }
+            self.improved.retain(|other| other != task);
+            self.improved.push(*task);
+        }
+        improvements
+    }
+
+    fn improvement(
+        &self,
+        evolution: &Evolution<'_>,
+        round: &Round,
+        task: usize,
+    ) -> Option<Improvement> {
+        let score = evolution.best(task)?;
+        let before = self.best[task].as_ref().map(|best| best.score);
+        if before.is_some_and(|before| before <= score) {
+            return None;
+        }
+        let program = evolution.best_program(task)?;
+        let hash = structural_hash(&program);
+        let was_solved = before.is_some_and(|before| before.is_solved());
+        Some(Improvement {
+            task,
+            change: match (was_solved, score.is_solved()) {
+                (true, _) => Change::Simpler,
+                (false, true) => Change::Solved,
+                (false, false) => Change::Closer,
+            },
+            best: BestSolver {
+                origin: self.origin(&hash, task, score, &round.found),
+                generation: (!self.origins.contains_key(&hash)).then_some(self.generation),
+                score,
+                program,
+                hash,
+            },
+        })
+    }
+
+    /// Returns how a program was made.
+    fn origin(&self, hash: &str, task: usize, score: Score, found: &[FoundSolver]) -> String {
+        let mut same = found.iter().filter(|found| {
+            found.task == task && found.score == score && structural_hash(&found.program) == hash
+        });
+        match same.find_map(|found| found.kind) {
+            Some(kind) => kind.name().to_owned(),
+            None => self.origins.get(hash).map_or(SEED, |how| how).to_owned(),
+        }
+    }
+
+    /// Stops the clock.
+    pub(super) fn end(&mut self) {
+        self.ended = Some(self.started.elapsed());
+    }
+
+    /// Returns the time since the beginning, until the end.
+    pub fn time(&self) -> Duration {
+        self.ended.unwrap_or_else(|| self.started.elapsed())
+    }
+
+    /// Returns a count as a rate per minute.
+    pub fn per_minute(&self, count: u64) -> usize {
+        (60.0 * count as f64 / self.time().as_secs_f64().max(1e-3)).round() as usize
+    }
+
+    /// Returns the percentage of all offspring.
+    pub fn percent(&self, count: u64) -> f64 {
+        100.0 * count as f64 / self.tally.offspring.max(1) as f64
+    }
+
+    /// Returns the percentage of offspring that ran without error.
+    pub fn without_error(&self) -> f64 {
+        self.percent(self.tally.offspring.saturating_sub(self.tally.failed))
+    }
+}

@@ -1,0 +1,152 @@
+//! Saves what a run finds, and reports improvements once they are saved.
+
+use std::collections::{BTreeSet, HashMap};
+use std::time::{Duration, Instant};
+
+use batt_arc::{Score, Task};
+use batt_archive::{Archive, Checkpoint, NewEntry, Retention, RunId};
+use batt_lang::card::structural_hash;
+
+use super::EvolveEvent;
+use super::error::EvolveError;
+use super::progress::{EvolveProgress, Improvement, SEED};
+use super::save_thread::{SaveBatch, SaveReply, SaveThread};
+use crate::evolution::{Evolution, FoundSolver};
+
+/// The least time between two checkpoints: with hundreds of tasks, one has megabytes.
+const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(60);
+
+/// Saves what a run finds. Without an archive it only passes improvements on.
+pub(super) struct ArchiveWriter {
+    thread: Option<SaveThread>,
+    retention: Retention,
+    /// Found and not handed over yet.
+    waiting: Vec<NewEntry>,
+    /// The best scores of each task that were worth saving, with their outputs.
+    best: HashMap<usize, BTreeSet<(Score, u64)>>,
+    last_checkpoint: Option<Instant>,
+}
+
+impl ArchiveWriter {
+    /// A writer for a run of an archive, if there is one.
+    pub fn new(archive: Option<(Archive, RunId)>, retention: Retention) -> ArchiveWriter {
+        ArchiveWriter {
+            thread: archive.map(|(archive, run)| SaveThread::start(archive, run, retention)),
+            retention,
+            waiting: Vec::new(),
+            best: HashMap::new(),
+            last_checkpoint: None,
+        }
+    }
+
+    /// Puts aside what is worth saving: solutions, and what is among the best of its task.
+    pub fn take(&mut self, tasks: &[Task], found: Vec<FoundSolver>) {
+        if self.thread.is_none() {
+            return;
+        }
+        let room = match self.retention {
+            Retention::Best { per_task } => per_task,
+            Retention::Original { capacity } => capacity + 1,
+        };
+        for found in found {
+            let Some(task) = tasks.get(found.task) else {
+                continue;
+            };
+            let best = self.best.entry(found.task).or_default();
+            let last = best.iter().next_back();
+            let is_good = best.len() < room || last.is_none_or(|(last, _)| found.score < *last);
+            if !is_good && !found.score.is_solved() {
+                continue;
+            }
+            best.insert((found.score, found.outputs));
+            while best.len() > room {
+                best.pop_last();
+            }
+            self.waiting.push(NewEntry {
+                parents: found.parent.iter().map(structural_hash).collect(),
+                mutation: found.kind.map_or(SEED, |kind| kind.name()).to_owned(),
+                task: task.id.clone(),
+                task_hash: format!("{:016x}", task.content_hash()),
+                score: found.score,
+                outputs: found.outputs,
+                program: found.program,
+            });
+        }
+    }
+
+    /// Saves what waits in one transaction, with a checkpoint if one is due. The listener hears of
+    /// improvements when they are saved, in this call or a later one.
+    pub fn save(
+        &mut self,
+        evolution: &Evolution<'_>,
+        improvements: Vec<Improvement>,
+        progress: &mut EvolveProgress,
+        listener: &mut dyn FnMut(EvolveEvent<'_>),
+    ) -> Result<(), EvolveError> {
+        let due = |last: Instant| last.elapsed() >= BETWEEN_CHECKPOINTS;
+        let due = self.last_checkpoint.is_none_or(due);
+        let Some(thread) = &mut self.thread else {
+            for improvement in &improvements {
+                let saved = None;
+                listener(EvolveEvent::Improved { improvement, saved });
+            }
+            return Ok(());
+        };
+        let found = std::mem::take(&mut self.waiting);
+        if due || !found.is_empty() || !improvements.is_empty() {
+            thread.save(SaveBatch {
+                found,
+                checkpoint: due.then(|| Checkpoint {
+                    generation: evolution.generation(),
+                    state: evolution.state(),
+                }),
+                improvements,
+            });
+        }
+        if due {
+            self.last_checkpoint = Some(Instant::now());
+        }
+        let replies = thread.replies();
+        replies
+            .into_iter()
+            .try_for_each(|reply| hear(reply, progress, listener))
+    }
+
+    /// Saves what is left with a last checkpoint, and waits until all of it is on the disk.
+    pub fn finish(
+        &mut self,
+        evolution: &Evolution<'_>,
+        progress: &mut EvolveProgress,
+        listener: &mut dyn FnMut(EvolveEvent<'_>),
+    ) -> Result<(), EvolveError> {
+        self.last_checkpoint = None;
+        self.save(evolution, Vec::new(), progress, listener)?;
+        while let Some(thread) = &mut self.thread {
+            match thread.next_reply()? {
+                Some(reply) => hear(reply, progress, listener)?,
+                None => self.thread = None,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn hear(
+    reply: SaveReply,
+    progress: &mut EvolveProgress,
+    listener: &mut dyn FnMut(EvolveEvent<'_>),
+) -> Result<(), EvolveError> {
+    match reply {
+        SaveReply::Saved(receipt) => {
+            progress.saved += receipt.new;
+            progress.not_storable += receipt.not_storable;
+            for improvement in &receipt.improvements {
+                let saved = Some(receipt.kept.contains(&improvement.best.hash));
+                listener(EvolveEvent::Improved { improvement, saved });
+            }
+        }
+        SaveReply::Delayed(why) => listener(EvolveEvent::SaveDelayed(&why)),
+        SaveReply::Failed(error) => return Err(error),
+    }
+    Ok(())
+}

@@ -1,0 +1,154 @@
+//! The archive of solvers: one SQLite file.
+//!
+//! ```
+//! use batt::archive::{Archive, ExportOptions, Import};
+//! use batt::{Control, Solvers, Tasks};
+//!
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("batt.sqlite");
+//! let mut archive = Archive::open(&path)?;
+//! let import = Import::new(&Tasks::embedded(), &Solvers::embedded());
+//! let report = import.run(&mut archive, &Control::new())?;
+//! assert_eq!(report.solving, 65);
+//! assert_eq!(archive.export(&ExportOptions::default())?.solvers.len(), 65);
+//! assert!(batt::archive::check(&archive)?.is_empty());
+//! # Ok::<(), batt::Error>(())
+//! ```
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use batt_engine::Role;
+use batt_evolve::{ImportCandidate, ImportOptions, check_checkpoint, read_original};
+use batt_lang::card::canonical;
+
+pub use batt_archive::{
+    Ancestor, Archive, ArchiveEntry, ArchiveError, ArchiveFinding, ArchivedRun, ArchivedSolver,
+    Checkpoint, Export, ExportOptions, GcOptions, GcReport, Kept, Lookup, MergeReport, NewEntry,
+    Retention, RunId, RunInfo, SHORTEST_PREFIX, Saved, SolverSummary, TaskSummary,
+};
+pub use batt_evolve::{ImportReport, OriginalError, OriginalSkips};
+
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::solvers::Solvers;
+use crate::tasks::Tasks;
+
+/// Checks everything in an archive, checkpoints included, and returns what is wrong.
+pub fn check(archive: &Archive) -> Result<Vec<ArchiveFinding>> {
+    Ok(archive.check(check_checkpoint)?)
+}
+
+/// Solvers that are to be tried on their tasks and kept in an archive.
+#[derive(Clone, Debug)]
+pub struct Import {
+    tasks: Tasks,
+    candidates: Vec<ImportCandidate>,
+    options: ImportOptions,
+    without_task: Vec<String>,
+    not_solvers: Vec<String>,
+}
+
+impl Import {
+    /// Imports solvers that belong to a task by name.
+    pub fn new(tasks: &Tasks, solvers: &Solvers) -> Import {
+        let mut import = Import::empty(tasks);
+        for program in solvers.files().iter().flat_map(|file| &file.programs) {
+            let is_solver = Role::of(program.params()).is_some();
+            let canonical = is_solver.then(|| canonical(program).ok()).flatten();
+            let task = tasks.task_of(program.name());
+            let at = task.and_then(|task| tasks.iter().position(|other| other.id == task.id));
+            match (canonical, at) {
+                (None, _) => import.not_solvers.push(program.name().to_owned()),
+                (Some(_), None) => import.without_task.push(program.name().to_owned()),
+                (Some(program), Some(task)) => import.candidates.push(ImportCandidate {
+                    program,
+                    task,
+                    origin: "import".to_owned(),
+                }),
+            }
+        }
+        let files = solvers.files().iter();
+        import.from(files.map(|file| file.source.name().to_owned()).collect());
+        import
+    }
+
+    /// Imports the solvers in the folder of the original system.
+    pub fn original(tasks: &Tasks, folder: impl AsRef<Path>) -> Result<(Import, OriginalSkips)> {
+        let folder = folder.as_ref();
+        let (candidates, skips) = read_original(folder, tasks).map_err(|error| match error {
+            OriginalError::Read { path, source } => Error::file("read", &path, source),
+            other => Error::request(other, "name the folder in which the original system ran"),
+        })?;
+        let mut import = Import::empty(tasks);
+        import.candidates = candidates;
+        import.from(vec![folder.display().to_string()]);
+        Ok((import, skips))
+    }
+
+    fn empty(tasks: &Tasks) -> Import {
+        Import {
+            tasks: tasks.clone(),
+            candidates: Vec::new(),
+            options: ImportOptions::default(),
+            without_task: Vec::new(),
+            not_solvers: Vec::new(),
+        }
+    }
+
+    /// Records where the solvers are from.
+    fn from(&mut self, from: Vec<String>) {
+        let settings = serde_json::json!({"command": "archive import", "from": from});
+        self.options.info = RunInfo {
+            seed: 0,
+            settings: settings.to_string(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            dataset: format!("{:016x}", self.tasks.shown_hash()),
+        };
+    }
+
+    /// Sets which solvers of a task stay in the archive.
+    pub fn retention(mut self, retention: Retention) -> Import {
+        self.options.retention = retention;
+        self
+    }
+
+    /// Sets the number of threads, by default one per core.
+    pub fn threads(mut self, threads: Option<NonZeroUsize>) -> Import {
+        self.options.threads = threads;
+        self
+    }
+
+    /// The number of solvers to try.
+    pub fn len(&self) -> usize {
+        self.candidates.len()
+    }
+
+    /// Returns whether there is no solver to try.
+    pub fn is_empty(&self) -> bool {
+        self.candidates.is_empty()
+    }
+
+    /// Solvers that belong to none of the tasks, by name.
+    pub fn without_task(&self) -> &[String] {
+        &self.without_task
+    }
+
+    /// Functions that take neither a grid nor `(S, I, C)`, by name.
+    pub fn not_solvers(&self) -> &[String] {
+        &self.not_solvers
+    }
+
+    /// Runs every solver on the demonstrations of its task and saves it with its score.
+    pub fn run(&self, archive: &mut Archive, control: &Control) -> Result<ImportReport> {
+        let total = self.candidates.len();
+        Ok(batt_evolve::import(
+            archive,
+            self.tasks.tasks(),
+            &self.candidates,
+            &self.options,
+            control.token(),
+            &mut |done| control.report(done, total),
+        )?)
+    }
+}

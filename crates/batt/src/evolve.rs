@@ -1,0 +1,183 @@
+//! Evolution: new solvers from old ones.
+//!
+//! ```
+//! use batt::evolve::{Evolve, EvolveEvent, HoldOut};
+//! use batt::{Control, Solvers, Tasks};
+//!
+//! // Finds solvers of two embedded puzzles again, with the solvers of the others to learn from.
+//! let report = Evolve::new(&Tasks::embedded())
+//!     .solvers(&Solvers::embedded())
+//!     .hold_out(HoldOut::Exactly(2))
+//!     .offspring(200)
+//!     .generations(2)
+//!     .run(&Control::new(), |event| {
+//!         if let EvolveEvent::Improved { improvement, .. } = event {
+//!             println!("task {} has a better solver", improvement.task);
+//!         }
+//!     })?;
+//! assert_eq!(report.progress.tasks.len(), 2);
+//! assert!(report.progress.best[0].is_some());
+//! # Ok::<(), batt::Error>(())
+//! ```
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use batt_archive::Retention;
+use batt_dsl::{Dialect, Limits};
+use batt_lang::Program;
+
+pub use batt_evolve::{
+    BestSolver, Busy, Change, Credit, EvolveError, EvolveEvent, EvolveOptions, EvolveProgress,
+    EvolveReport, EvolveStart, EvolveTally, HoldOut, Improvement, Kind, ResumedRun, Stage,
+    StopReason, TestAnswer, Weights,
+};
+
+use crate::control::Control;
+use crate::devices::{DeviceChoice, Devices};
+use crate::error::Result;
+use crate::solvers::Solvers;
+use crate::tasks::Tasks;
+
+/// An evolution that is about to run: which tasks, from which solvers, and how.
+#[derive(Clone, Debug)]
+pub struct Evolve {
+    tasks: Tasks,
+    solvers: Vec<Program>,
+    options: EvolveOptions,
+    device: DeviceChoice,
+}
+
+impl Evolve {
+    /// Evolves solvers of tasks on the CPU until nothing is left to find.
+    pub fn new(tasks: &Tasks) -> Evolve {
+        Evolve {
+            tasks: tasks.clone(),
+            solvers: Vec::new(),
+            options: EvolveOptions::default(),
+            device: DeviceChoice::Cpu,
+        }
+    }
+
+    /// Replaces all options.
+    pub fn options(mut self, options: EvolveOptions) -> Evolve {
+        self.options = options;
+        self
+    }
+
+    /// Learns from solvers. Their names say which tasks they belong to.
+    pub fn solvers(mut self, solvers: &Solvers) -> Evolve {
+        let programs = solvers.files().iter().flat_map(|file| &file.programs);
+        self.solvers.extend(programs.cloned());
+        self
+    }
+
+    /// Learns from an archive and saves to it. It is created if it is missing.
+    pub fn archive(mut self, path: impl AsRef<Path>) -> Evolve {
+        self.options.archive = Some(path.as_ref().to_owned());
+        self
+    }
+
+    /// Goes on with the last run of the archive on the same tasks, if there is one.
+    pub fn resume(mut self) -> Evolve {
+        self.options.resume = true;
+        self
+    }
+
+    /// Evolves only these tasks.
+    pub fn only<T: Into<String>>(mut self, ids: impl IntoIterator<Item = T>) -> Evolve {
+        self.options.tasks = ids.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Holds solvers out, and evolves only the tasks they belong to.
+    pub fn hold_out(mut self, hold_out: HoldOut) -> Evolve {
+        self.options.hold_out = hold_out;
+        self
+    }
+
+    /// Compares the solutions with the test outputs once evolution is over.
+    pub fn report_tests(mut self) -> Evolve {
+        self.options.report_tests = true;
+        self
+    }
+
+    /// Sets the seed of all chance. The same seed, data and generations give the same solvers.
+    pub fn seed(mut self, seed: u64) -> Evolve {
+        self.options.seed = Some(seed);
+        self
+    }
+
+    /// Ends after a number of generations.
+    pub fn generations(mut self, count: u64) -> Evolve {
+        self.options.generations = Some(count);
+        self
+    }
+
+    /// Sets the number of programs in a population.
+    pub fn population(mut self, count: usize) -> Evolve {
+        self.options.population = count;
+        self
+    }
+
+    /// Sets the offspring of each population in a generation; 0 for a good number.
+    pub fn offspring(mut self, count: usize) -> Evolve {
+        self.options.offspring = NonZeroUsize::new(count);
+        self
+    }
+
+    /// Fixes how often each kind of change is tried.
+    pub fn weights(mut self, weights: Weights) -> Evolve {
+        self.options.weights = Some(weights);
+        self
+    }
+
+    /// Sets which solvers of a task the archive keeps.
+    pub fn retention(mut self, retention: Retention) -> Evolve {
+        self.options.retention = retention;
+        self
+    }
+
+    /// Uses more differs than the built-in ones for the closeness of outputs.
+    pub fn differs(mut self, differs: impl IntoIterator<Item = Program>) -> Evolve {
+        self.options.differs.extend(differs);
+        self
+    }
+
+    /// Sets the dialect of all programs, by default that of the first solver.
+    pub fn dialect(mut self, dialect: Dialect) -> Evolve {
+        self.options.dialect = Some(dialect);
+        self
+    }
+
+    /// Sets the number of threads, by default one per core.
+    pub fn threads(mut self, threads: NonZeroUsize) -> Evolve {
+        self.options.threads = Some(threads);
+        self
+    }
+
+    /// Chooses where offspring run.
+    pub fn device(mut self, device: DeviceChoice) -> Evolve {
+        self.device = device;
+        self
+    }
+
+    /// Evolves until nothing is left to find, the generations are done, or `control` ends the run.
+    /// Then everything found is saved. The listener hears what happens.
+    pub fn run(
+        self,
+        control: &Control,
+        mut listener: impl FnMut(EvolveEvent<'_>),
+    ) -> Result<EvolveReport> {
+        let threads = self.options.threads;
+        let setup = batt_evolve::EvolveSetup::new(&self.tasks, &self.solvers, self.options)?;
+        listener(EvolveEvent::Started(setup.start()));
+        // Programs that a device cannot keep within the limits of evolution run on the CPU.
+        let limits = Limits::default();
+        let mut devices = Devices::open(&self.device, setup.runs_at_once(), &limits, threads)?;
+        for note in devices.notes() {
+            listener(EvolveEvent::Note(note));
+        }
+        Ok(setup.run(devices.as_mut(), control.token(), &mut listener)?)
+    }
+}

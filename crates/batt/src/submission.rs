@@ -1,0 +1,304 @@
+//! Submissions: the answers of solvers to the tests of tasks.
+//!
+//! ```
+//! use batt::submission::{self, Candidates, Submission, SubmissionScore};
+//! use batt::{Control, Solvers, Tasks};
+//!
+//! let tasks = Tasks::embedded();
+//! let mut candidates = Candidates::none(&tasks);
+//! candidates.add_solvers(&Solvers::embedded());
+//! let fillers = Submission::fillers(&tasks);
+//! let (submission, summary) = candidates.answer(fillers, None, &Control::new(), |_| true);
+//! assert_eq!(summary.tasks_solved, 65);
+//!
+//! let draft = submission::parse("submission.json", submission.to_json().as_bytes())?;
+//! assert!(draft.check(&tasks).is_empty());
+//! assert_eq!(SubmissionScore::new(&draft, &tasks).by_output(), 1.0);
+//! # Ok::<(), batt::Error>(())
+//! ```
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use batt_arc::submission::{Guess, choose, score_now};
+use batt_arc::{Grid, LoadError, Score, Task};
+use batt_archive::Archive;
+use batt_dsl::OwnedValue;
+use batt_engine::{Compiled, Job, JobResult, Options, Sample, Values, evaluate};
+
+pub use batt_arc::submission::{
+    ATTEMPTS, Attempts, Draft, Finding, Flaw, Submission, SubmissionScore, TaskScore,
+};
+
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::solvers::Solvers;
+use crate::tasks::Tasks;
+
+/// Reads a submission of any origin. Its findings say what is wrong with it.
+pub fn load(path: impl AsRef<Path>) -> Result<Draft> {
+    let path = path.as_ref();
+    Draft::load(path).map_err(|error| match error {
+        LoadError::Io { source, .. } => Error::file("read", path, source),
+        LoadError::FileTooLarge { .. } => {
+            Error::request(error, "a submission has a few megabytes at most")
+        }
+        other => other.into(),
+    })
+}
+
+/// Reads a text as a submission of any origin; messages call it `name`.
+pub fn parse(name: impl AsRef<Path>, text: &[u8]) -> Result<Draft> {
+    Ok(Draft::from_json(name, text)?)
+}
+
+/// The solvers that may answer the tests of tasks.
+pub struct Candidates {
+    tasks: Tasks,
+    of_task: Vec<Vec<Candidate>>,
+    unreadable: usize,
+}
+
+/// A solver that may answer.
+struct Candidate {
+    program: Compiled,
+    /// The score when it was archived. The task may have changed since.
+    archived: Score,
+}
+
+/// What answering came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AnswerSummary {
+    /// Solvers that ran.
+    pub solvers: usize,
+    /// Runs, on demonstrations and tests.
+    pub runs: usize,
+    /// Tasks with a solver of all demonstrations.
+    pub tasks_solved: usize,
+    /// Test inputs with at least one guess.
+    pub answered: usize,
+    /// Test inputs with two guesses.
+    pub answered_twice: usize,
+    /// Test inputs whose first attempt comes from a solver of all demonstrations.
+    pub outputs_solved: usize,
+}
+
+impl Candidates {
+    /// No candidates: every answer is a filler.
+    pub fn none(tasks: &Tasks) -> Candidates {
+        Candidates {
+            of_task: tasks.iter().map(|_| Vec::new()).collect(),
+            tasks: tasks.clone(),
+            unreadable: 0,
+        }
+    }
+
+    /// The best solvers an archive has for each task. A damaged archive is an error.
+    pub fn archived(tasks: &Tasks, archive: &Archive) -> Result<Candidates> {
+        let mut candidates = Candidates::none(tasks);
+        for archived in archive.candidates(tasks)? {
+            candidates.unreadable += archived.unreadable;
+            let solvers = archived.solvers.iter();
+            candidates.of_task[archived.task].extend(solvers.map(|(program, score)| Candidate {
+                program: Compiled::new(program),
+                archived: *score,
+            }));
+        }
+        Ok(candidates)
+    }
+
+    /// Adds solvers that belong to a task by name.
+    pub fn add_solvers(&mut self, solvers: &Solvers) {
+        for solver in solvers {
+            let task = self.tasks.task_of(solver.name());
+            let at = task.and_then(|task| self.tasks.iter().position(|other| other.id == task.id));
+            let Some(at) = at.filter(|&at| !self.tasks.tasks()[at].test.is_empty()) else {
+                continue;
+            };
+            self.of_task[at].push(Candidate {
+                program: Compiled::new(solver.program()),
+                archived: Score {
+                    size: solver.program().steps().len() as u32,
+                    ..Score::default()
+                },
+            });
+        }
+    }
+
+    /// The number of tasks with a candidate.
+    pub fn tasks(&self) -> usize {
+        self.of_task.iter().filter(|all| !all.is_empty()).count()
+    }
+
+    /// The number of archived solvers that this version cannot read.
+    pub fn unreadable(&self) -> usize {
+        self.unreadable
+    }
+
+    /// Runs the candidates of each task on its demonstrations and tests, and puts the two best answers
+    /// to each test into a submission. Test outputs are not looked at. `save` gets the submission after
+    /// each task; `false` cancels `control`.
+    pub fn answer(
+        &self,
+        mut submission: Submission,
+        threads: Option<NonZeroUsize>,
+        control: &Control,
+        mut save: impl FnMut(&Submission) -> bool,
+    ) -> (Submission, AnswerSummary) {
+        let tasks = || {
+            let all = self.tasks.iter().zip(&self.of_task);
+            all.filter(|(_, candidates)| !candidates.is_empty())
+        };
+        let jobs: Vec<Job<'_>> = tasks().flat_map(|(task, all)| jobs(task, all)).collect();
+        let options = Options {
+            threads,
+            values: Values::All,
+            ..Options::default()
+        };
+        let total = tasks().count();
+        let mut summary = AnswerSummary::default();
+        let mut done = 0;
+        // Results come in the order of the jobs, so task by task.
+        let mut waiting = tasks();
+        let mut current = waiting.next();
+        let mut outcomes: Vec<Outcome> = Vec::new();
+        evaluate(&jobs, &options, control.token(), |_, result| {
+            let Some((task, candidates)) = current else {
+                return;
+            };
+            outcomes.push(Outcome::of(result));
+            if outcomes.len() < candidates.len() * task.pair_count() {
+                return;
+            }
+            summary.add(task, candidates, &outcomes, &mut submission);
+            outcomes.clear();
+            current = waiting.next();
+            done += 1;
+            control.report(done, total);
+            if !save(&submission) {
+                current = None;
+                control.token().cancel();
+            }
+        });
+        (submission, summary)
+    }
+}
+
+/// Every candidate of a task on its demonstrations and its tests.
+fn jobs<'j>(task: &'j Task, candidates: &'j [Candidate]) -> impl Iterator<Item = Job<'j>> {
+    let demos = task.train.iter().map(|pair| Sample::new(task, pair));
+    // An answer must not depend on the expected output, even where the file has it.
+    let tests = task.test.iter().map(|pair| Sample {
+        expected: None,
+        ..Sample::new(task, pair)
+    });
+    let samples: Vec<Sample<'j>> = demos.chain(tests).collect();
+    candidates.iter().flat_map(move |candidate| {
+        let job = |sample| Job {
+            program: &candidate.program,
+            sample,
+        };
+        samples.clone().into_iter().map(job)
+    })
+}
+
+/// What a run came to.
+struct Outcome {
+    right: bool,
+    output: Option<Grid>,
+}
+
+impl Outcome {
+    fn of(result: JobResult) -> Outcome {
+        Outcome {
+            right: result.verdict.is_right(),
+            output: result.value.as_ref().and_then(grid),
+        }
+    }
+}
+
+impl AnswerSummary {
+    /// Chooses the answers to a task from the outcomes, which come candidate by candidate.
+    fn add(
+        &mut self,
+        task: &Task,
+        candidates: &[Candidate],
+        outcomes: &[Outcome],
+        submission: &mut Submission,
+    ) {
+        self.solvers += candidates.len();
+        self.runs += outcomes.len();
+        let mut guesses: Vec<Vec<Guess>> = vec![Vec::new(); task.test.len()];
+        for (candidate, outcomes) in candidates.iter().zip(outcomes.chunks(task.pair_count())) {
+            let (demos, tests) = outcomes.split_at(task.train.len());
+            let solved = demos.iter().filter(|outcome| outcome.right).count();
+            let score = score_now(&candidate.archived, solved, demos.len());
+            for (guesses, outcome) in guesses.iter_mut().zip(tests) {
+                guesses.extend(outcome.output.clone().map(|output| Guess { output, score }));
+            }
+        }
+        let mut solved = false;
+        for (test, guesses) in guesses.iter().enumerate() {
+            let chosen = choose(guesses);
+            solved |= chosen.solves_demos;
+            self.answered += usize::from(chosen.guessed >= 1);
+            self.answered_twice += usize::from(chosen.guessed >= 2);
+            self.outputs_solved += usize::from(chosen.solves_demos);
+            if chosen.guessed > 0 {
+                submission.set(&task.id, test, chosen.attempts);
+            }
+        }
+        self.tasks_solved += usize::from(solved);
+    }
+}
+
+/// Returns a value as a grid that may be in a submission. `True` is 1 there, as it is in a comparison.
+fn grid(value: &OwnedValue) -> Option<Grid> {
+    let OwnedValue::Tuple(rows) = value else {
+        return None;
+    };
+    let cell = |value: &OwnedValue| match value {
+        OwnedValue::Int(n) => u8::try_from(*n).ok(),
+        OwnedValue::Bool(b) => Some(u8::from(*b)),
+        _ => None,
+    };
+    let row = |value: &OwnedValue| match value {
+        OwnedValue::Tuple(cells) => cells.iter().map(cell).collect::<Option<Vec<u8>>>(),
+        _ => None,
+    };
+    let rows: Option<Vec<Vec<u8>>> = rows.iter().map(row).collect();
+    Grid::from_rows(&rows?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(json: serde_json::Value) -> OwnedValue {
+        OwnedValue::from_json(&json).unwrap()
+    }
+
+    #[test]
+    fn only_grids_are_answers() {
+        let json = |json| grid(&value(json)).map(|grid| grid.to_string());
+        assert_eq!(
+            json(serde_json::json!({"g": ["01", "23"]})).unwrap(),
+            "01\n23"
+        );
+        let bools = serde_json::json!({"t": [{"t": [true, 2]}, {"t": [false, 3]}]});
+        assert_eq!(json(bools).unwrap(), "12\n03");
+        for other in [
+            serde_json::json!(3),
+            serde_json::json!({"t": []}),
+            serde_json::json!({"t": [1, 2]}),
+            serde_json::json!({"t": [{"t": []}]}),
+            serde_json::json!({"t": [{"t": [1, 10]}]}),
+            serde_json::json!({"t": [{"t": [-1]}]}),
+            serde_json::json!({"t": [{"t": [1, 2]}, {"t": [1]}]}),
+            serde_json::json!({"s": [{"t": [1, 2]}]}),
+            serde_json::json!({"t": vec![serde_json::json!({"t": [1]}); 31]}),
+        ] {
+            assert_eq!(json(other.clone()), None, "{other}");
+        }
+    }
+}
