@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
-use std::thread;
 
 use anyhow::Result;
 use batt::{Dialect, Limits};
@@ -13,7 +12,7 @@ use crate::commands::{
     archive, bench, card, check, completions, conformance, demo, device, eval, evolve, extract,
     fmt, kaggle, mega, ops, profile, run, score, submit,
 };
-use crate::ui::{ColorWhen, Ui, counted};
+use crate::ui::{ColorWhen, Ui};
 use crate::{error, interrupt};
 
 /// Run ARC puzzle programs exactly like Python, only faster.
@@ -225,31 +224,22 @@ impl RunOptions {
 /// The number of threads, an option of every command with threads.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct Jobs {
-    /// Threads, at most 4 per core or 64 [default: one per core]
+    /// Threads, at most 4 per core or 16 [default: one per core]
     #[arg(short, long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
 }
 
-/// Threads per core that `--jobs` may ask for. More only take memory: each has a stack and a
-/// workspace.
-const MOST_PER_CORE: usize = 4;
-
-/// Threads that `--jobs` may ask for on any machine.
-const MOST_ANYWHERE: usize = 64;
-
 impl Jobs {
-    /// The threads to use; `None` for one per core. A number beyond the most is cut, with a note.
+    /// The threads to use; `None` for one per core. The library never starts more than 4 per core or 16; a note says so.
     pub fn threads(self, ui: &Ui) -> Option<NonZeroUsize> {
         let wanted = self.jobs?;
-        let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        let most = NonZeroUsize::new(MOST_ANYWHERE.max(MOST_PER_CORE * cores)).unwrap_or(wanted);
-        if wanted > most {
+        let most = batt::most_workers();
+        if wanted.get() > most {
             ui.note(format_args!(
-                "--jobs {wanted} is too many for {}; {most} threads run",
-                counted(cores, "core")
+                "--jobs {wanted} is too many for this machine; at most {most} threads run"
             ));
         }
-        Some(wanted.min(most))
+        Some(wanted)
     }
 }
 

@@ -140,7 +140,10 @@ impl Ui {
             ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()),
         );
         bar.set_message(what.to_owned());
-        bar.enable_steady_tick(Duration::from_millis(200));
+        // A bar that moves by itself has a thread. Without one it moves when the work does.
+        if !bar.is_hidden() && std::thread::Builder::new().spawn(|| ()).is_ok() {
+            bar.enable_steady_tick(Duration::from_millis(200));
+        }
         bar
     }
 

@@ -36,12 +36,20 @@ const WORKERS_PER_CORE: usize = 4;
 const ALWAYS_ALLOWED: usize = 16;
 
 /// Returns how many workers to start when `threads` are asked for; `None` asks for one per core.
-///
-/// Four workers per core is the most, and at least 16 are always allowed.
+/// They are never more than [`most_workers`].
 pub fn workers(threads: Option<NonZeroUsize>) -> usize {
-    let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let most = (cores * WORKERS_PER_CORE).max(ALWAYS_ALLOWED);
-    threads.map_or(cores, NonZeroUsize::get).min(most)
+    threads
+        .map_or(cores(), NonZeroUsize::get)
+        .min(most_workers())
+}
+
+/// The most workers that are ever started: four per core, or 16 on a machine with fewer than four.
+pub fn most_workers() -> usize {
+    (cores() * WORKERS_PER_CORE).max(ALWAYS_ALLOWED)
+}
+
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
 /// Threads that work on one thing and end together: when the caller asks for it, or when one of them panics.

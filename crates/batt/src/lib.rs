@@ -100,6 +100,7 @@ pub use batt_conformance as conformance;
 pub use batt_cuda::{Compiler, DeviceFacts, KernelFacts, Origin, Survey};
 pub use batt_dsl::{Dialect, Fault, Limits, OwnedValue};
 pub use batt_engine::device::{Counts, DeviceReport, Reason};
+pub use batt_engine::schedule::most_workers;
 pub use batt_engine::{
     Cancel, FailureRecord, JobResult, ParamRole, RunError, RunScope, RunSummary, TracedStep,
     Values, Verdict, describe, micros,

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use batt_arc::{Pair, PairRef, Task};
@@ -195,7 +194,8 @@ pub fn run(
         }
     };
     let token = control.token();
-    let device = evaluate_on(devices.as_mut(), plan.jobs(), &engine, token, &mut deliver).device;
+    let evaluated = evaluate_on(devices.as_mut(), plan.jobs(), &engine, token, &mut deliver);
+    let device = evaluated.device;
     let time = started.elapsed();
     let mismatches = device.iter().flat_map(|device| &device.mismatches);
     let bugs = mismatches.map(|mismatch| {
@@ -222,7 +222,7 @@ pub fn run(
         summary,
         planned: plan.len(),
         time,
-        threads: threads(options.threads),
+        threads: evaluated.workers,
         device,
     })
 }
@@ -238,10 +238,4 @@ pub fn run_count(solvers: &Solvers, tasks: &Tasks, scope: RunScope) -> usize {
             own.map(Task::pair_count).sum()
         }
     }
-}
-
-/// The number of threads that a wish comes to.
-fn threads(wanted: Option<NonZeroUsize>) -> usize {
-    let threads = wanted.or_else(|| thread::available_parallelism().ok());
-    threads.map_or(1, NonZeroUsize::get)
 }

@@ -28,7 +28,7 @@ fn thousands_of_threads_are_cut_and_the_number_is_said() {
         "{}",
         ended.stderr
     );
-    run("64").code(0).err("on 64 threads");
+    run("1").code(0).err("on 1 thread:");
     run("0").code(2);
 }
 
@@ -211,4 +211,72 @@ fn devices_say_why_they_are_not_used() {
         .err("a device cannot keep limits this low; the CPU runs everything");
     let ended = run("auto", &[]).code(0);
     assert!(!ended.stderr.contains("device"), "{}", ended.stderr);
+}
+
+/// Runs `batt` in the folder behind `limit`, a command such as `prlimit --nproc=6`, and returns how
+/// it ended. A command that hangs fails the test instead of holding it up.
+#[cfg(target_os = "linux")]
+fn limited(folder: &Folder, shell: &str, args: &[&str], user: Option<u32>) -> Ended {
+    use std::os::unix::process::CommandExt;
+
+    let batt = command(&folder.path("."), args);
+    let mut command = std::process::Command::new("timeout");
+    command
+        .args(["60", "sh", "-c", &format!("{shell} \"$0\" \"$@\"")])
+        .arg(batt.get_program())
+        .args(batt.get_args())
+        .current_dir(folder.path("."));
+    if let Some(user) = user {
+        command.uid(user);
+    }
+    let ended = Ended::from(command.output().unwrap());
+    assert_ne!(ended.code, Some(124), "it hangs: {}", ended.stderr);
+    ended
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn with_fewer_threads_than_asked_for_all_work_is_done() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+    /// A user without processes of its own, for whom a limit of processes is exact.
+    const NOBODY: u32 = 65534;
+
+    let folder = folder();
+    if std::fs::metadata(folder.path(".")).unwrap().uid() != 0 {
+        eprintln!("skipped: only root can run a command as a user without other processes");
+        return;
+    }
+    let open = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(folder.path("."), open).unwrap();
+    let args = ["run", "s.py", "--tasks", "tasks", "--all-pairs", "-j", "4"];
+    let as_nobody = |shell: &str| limited(&folder, shell, &args, Some(NOBODY));
+    if as_nobody("exec").code != Some(0) {
+        eprintln!("skipped: another user cannot run the command here");
+        return;
+    }
+    for processes in [2, 3, 4, 6] {
+        let shell = format!("prlimit --nproc={processes}");
+        let ended = as_nobody(&shell);
+        // With too few processes for the command's own thread it says so.
+        match processes {
+            2 => assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr),
+            _ => drop(ended.code(0).out("solved 1 of")),
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn too_little_memory_ends_the_command() {
+    let folder = folder();
+    let card = ["card", "s.py", "-o", "batt.py"];
+    folder.batt(&card).code(0);
+    let args = ["mega", "batt.py", "--tasks", "tasks", "-j", "16"];
+    // Enough memory for the data, but not for the stacks of 16 threads.
+    limited(&folder, "ulimit -v 200000;", &args, None).code(0);
+    for kilobytes in [20_000, 60_000, 100_000, 150_000] {
+        let ended = limited(&folder, &format!("ulimit -v {kilobytes};"), &args, None);
+        assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
+    }
 }

@@ -4,22 +4,17 @@ mod original;
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use batt_arc::Task;
 use batt_archive::{Archive, ArchiveError, Kept, NewEntry, Retention, RunInfo};
 use batt_dsl::Dialect;
 use batt_engine::Cancel;
+use batt_engine::schedule::Schedule;
 use batt_lang::Program;
 
 pub use original::{OriginalError, OriginalSkips, read_original};
 
 use crate::trial::{Judge, Trial};
-
-/// Values and calls of a program may nest a thousand deep.
-const STACK: usize = 32 << 20;
 
 /// Solvers saved at a time. An import that is cut short keeps the batches that are saved.
 const BATCH: usize = 500;
@@ -123,35 +118,17 @@ fn try_all(
     threads: Option<NonZeroUsize>,
     cancel: &Cancel,
 ) -> Vec<Option<Trial>> {
-    let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let threads = threads.map_or(cores, NonZeroUsize::get);
-    let next = AtomicUsize::new(0);
-    let trials = Mutex::new(vec![None; candidates.len()]);
-    let work = || {
+    let worker = || {
         let mut judges: HashMap<Dialect, Judge> = HashMap::new();
-        while !cancel.is_cancelled() {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(candidate) = candidates.get(at) else {
-                break;
-            };
+        move |at: usize| {
+            let candidate = &candidates[at];
             let dialect = candidate.program.dialect();
             let judge = judges.entry(dialect).or_insert_with(|| Judge::new(dialect));
-            let trial = judge.try_on(&candidate.program, &tasks[candidate.task]);
-            if let Ok(mut trials) = trials.lock() {
-                trials[at] = Some(trial);
-            }
+            judge.try_on(&candidate.program, &tasks[candidate.task])
         }
     };
-    thread::scope(|scope| {
-        let mut started = 0;
-        for _ in 0..threads.min(candidates.len()) {
-            let builder = thread::Builder::new().stack_size(STACK);
-            started += usize::from(builder.spawn_scoped(scope, work).is_ok());
-        }
-        // Where no thread can be started, this one does all the work.
-        if started == 0 {
-            work();
-        }
-    });
-    trials.into_inner().unwrap_or_default()
+    let mut trials = vec![None; candidates.len()];
+    let schedule = Schedule::one_by_one(candidates.len(), threads);
+    schedule.run(cancel, worker, |at, trial| trials[at] = Some(trial));
+    trials
 }

@@ -1,5 +1,6 @@
 //! Why an evolution cannot begin or go on.
 
+use std::io;
 use std::path::PathBuf;
 
 use batt_archive::ArchiveError;
@@ -49,6 +50,9 @@ pub enum EvolveError {
     /// The archive cannot be written any more. Everything saved before is intact.
     #[error("{0} (what was found last could not be saved; what was saved before is in order)")]
     Unsaved(ArchiveError),
+    /// The system gives no thread to save with.
+    #[error("cannot start the thread that saves: {0}")]
+    NoSaveThread(io::Error),
     /// The thread that saves has panicked.
     #[error("internal error: saving ended unexpectedly")]
     SaveThread,
@@ -74,6 +78,9 @@ impl EvolveError {
                 "leave --resume out: the solvers of the archive are used all the same".to_owned()
             }
             EvolveError::Archive(error) | EvolveError::Unsaved(error) => error.hint().to_string(),
+            EvolveError::NoSaveThread(_) => {
+                "end other programs, or raise the limit of processes".into()
+            }
             EvolveError::SaveThread => "please report this bug".to_owned(),
         }
     }

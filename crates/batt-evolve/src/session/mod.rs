@@ -126,7 +126,7 @@ impl EvolveSetup {
         let path = self.start.archive.clone();
         let run = archive.as_ref().map(|(_, run)| run.number());
         let mut progress = EvolveProgress::new(&evolution, tasks.clone(), (path, run), origins);
-        let mut writer = ArchiveWriter::new(archive, self.options.retention);
+        let mut writer = ArchiveWriter::new(archive, self.options.retention)?;
         listener(EvolveEvent::Generation(&progress));
         let mut left = self.options.generations.unwrap_or(u64::MAX);
         let ended = loop {

@@ -53,7 +53,11 @@ pub(super) struct SaveThread {
 
 impl SaveThread {
     /// Starts saving what a run finds.
-    pub fn start(archive: Archive, run: RunId, retention: Retention) -> SaveThread {
+    pub fn start(
+        archive: Archive,
+        run: RunId,
+        retention: Retention,
+    ) -> Result<SaveThread, EvolveError> {
         let (batches, incoming) = mpsc::sync_channel(QUEUE);
         let (outgoing, replies) = mpsc::channel();
         let mut saver = Saver {
@@ -70,11 +74,12 @@ impl SaveThread {
                 }
             }
         };
-        SaveThread {
+        let thread = thread::Builder::new().name("batt-save".into()).spawn(work);
+        Ok(SaveThread {
             batches: Some(batches),
             replies,
-            thread: Some(thread::spawn(work)),
-        }
+            thread: Some(thread.map_err(EvolveError::NoSaveThread)?),
+        })
     }
 
     /// Hands over a batch.

@@ -29,14 +29,18 @@ pub(super) struct ArchiveWriter {
 
 impl ArchiveWriter {
     /// A writer for a run of an archive, if there is one.
-    pub fn new(archive: Option<(Archive, RunId)>, retention: Retention) -> ArchiveWriter {
-        ArchiveWriter {
-            thread: archive.map(|(archive, run)| SaveThread::start(archive, run, retention)),
+    pub fn new(
+        archive: Option<(Archive, RunId)>,
+        retention: Retention,
+    ) -> Result<ArchiveWriter, EvolveError> {
+        let start = |(archive, run)| SaveThread::start(archive, run, retention);
+        Ok(ArchiveWriter {
+            thread: archive.map(start).transpose()?,
             retention,
             waiting: Vec::new(),
             best: HashMap::new(),
             last_checkpoint: None,
-        }
+        })
     }
 
     /// Puts aside what is worth saving: solutions, and what is among the best of its task.
