@@ -253,7 +253,7 @@ fn devices_that_are_not_there() {
     run("gpu").code(2).err("write auto, cpu, cuda");
     folder
         .batt(&["conformance", "tasks", "--no-fallback"])
-        .error("without a device", "--device");
+        .error("--no-fallback needs a device", "--device");
     if cfg!(not(feature = "emulated")) {
         run("emulated").error("without the emulated device", "--features emulated");
     }

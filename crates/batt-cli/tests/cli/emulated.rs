@@ -62,7 +62,7 @@ fn mega_is_the_same() {
             .err(" samples/s")
             .err(" s computing, ")
             .err(" back in ")
-            .err("done again on the processor, 0 differ");
+            .err("done again on the CPU, 0 differ");
     }
     // Without results on disk only verdicts come back.
     let plain = mega(&["--device", "cpu"]);
@@ -149,7 +149,8 @@ fn bench_compares_both() {
     let json: Value = serde_json::from_str(&ended.stdout).unwrap();
     let device = &json["device"];
     assert_eq!(device["runs"], 4 * 5);
-    assert!(device["device_s"].as_f64().unwrap() > 0.0);
+    assert!(device["device_runs_per_second"].as_f64().unwrap() > 0.0);
+    assert_eq!(device["differing"], 0);
 }
 
 /// Runs `batt mega` on a device with faults.
@@ -188,7 +189,7 @@ fn a_device_that_fails_changes_nothing() {
         let ended = mega_with(&folder, faults, &["--full", "--output", "r.jsonl"])
             .code(0)
             .err(words)
-            .err("the processor did those runs")
+            .err("the CPU did those runs")
             .err("on a device: ");
         let lost = faults.starts_with("lost") || faults.starts_with("timeout");
         assert_eq!(ended.stderr.contains("not used any more"), lost, "{faults}");

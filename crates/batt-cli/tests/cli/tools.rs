@@ -218,7 +218,7 @@ fn help_and_version() {
 fn bench_measures_the_corpus() {
     let ended = batt(&["bench", "--seconds", "0.05", "--json"]).code(0);
     let json: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
-    assert!(json["corpus"]["one_core_runs_per_second"].as_f64().unwrap() > 0.0);
+    assert!(json["cores"]["one_core_runs_per_second"].as_f64().unwrap() > 0.0);
     let folder = Folder::new();
     folder
         .batt(&["bench", "--seconds", "0.05", "--against", "."])

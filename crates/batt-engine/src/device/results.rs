@@ -90,7 +90,7 @@ impl Reason {
             Reason::Odd => "odd",
             Reason::Broken => "broken",
             Reason::Unsent => "unsent",
-            Reason::Device => "card",
+            Reason::Device => "device",
         }
     }
 }

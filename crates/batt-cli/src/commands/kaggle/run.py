@@ -167,7 +167,7 @@ try:
         if failures >= 3:
             print("giving up on evolution")
             break
-        # The second try is as the first, the third without cards.
+        # The second try is as the first, the third without devices.
         device = "cpu" if failures == 2 else device
         running, resume = None, ARCHIVE.exists()
         time.sleep(min(2.0, max(0.0, remaining())))
