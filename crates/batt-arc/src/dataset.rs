@@ -80,8 +80,8 @@ impl Dataset {
         Some(&self.tasks[at])
     }
 
-    /// The task a function is for: its name is the id of the task, or ends in `_` and the id. Ids may
-    /// contain `_`; the longest that fits counts.
+    /// The task a function is for: its name is the id of the task, or ends in `_` and the id. Ids
+    /// may contain `_`; the longest that fits counts.
     ///
     /// ```
     /// let tasks = batt_arc::corpus::tasks();

@@ -41,7 +41,8 @@ impl Score {
         self.demos > 0 && self.demos_solved >= self.demos
     }
 
-    /// Returns what the outputs are worth, whatever program they come from. The better one sorts first.
+    /// Returns what the outputs are worth, whatever program they come from. The better one sorts
+    /// first.
     pub fn grade(&self) -> impl Ord + use<> {
         Reverse((self.demos_solved, self.closeness))
     }

@@ -230,7 +230,8 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    /// The threads to use; `None` for one per core. The library never starts more than 4 per core or 16; a note says so.
+    /// The threads to use; `None` for one per core. The library never starts more than 4 per core
+    /// or 16; a note says so.
     pub fn threads(self, ui: &Ui) -> Option<NonZeroUsize> {
         let wanted = self.jobs?;
         let most = batt::most_workers();

@@ -32,7 +32,8 @@ pub(crate) fn batt_cases(path: &Path) -> Result<Vec<Case>, VectorsError> {
         .collect();
     let mut cases = Vec::new();
     for (label, batt) in &forms {
-        // Without a guard a failing call would end the whole batt in Python, which the vectors do not show.
+        // Without a guard a failing call would end the whole batt in Python, which the vectors do
+        // not show.
         let compiled = Arc::new(CompiledBatt::new(batt).on_error(original.on_error));
         let headings = Arc::new(Headings::of(batt));
         for (line, case) in &samples {

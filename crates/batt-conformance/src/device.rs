@@ -67,7 +67,8 @@ pub fn check_on_device(
     let mut check = DeviceCheck {
         device,
         fallback,
-        // The report says which cases need an exact launch, so nothing is learned from earlier ones.
+        // The report says which cases need an exact launch, so nothing is learned from earlier
+        // ones.
         launcher: Launcher::new(
             LaunchSettings {
                 learn: false,

@@ -56,7 +56,8 @@ pub(crate) fn op_cases(path: &Path, dialect: Dialect) -> Result<Vec<Case>, Vecto
     Ok(cases)
 }
 
-/// Returns whether a case is marked as depending on the order of sets. Calls of primitives never are.
+/// Returns whether a case is marked as depending on the order of sets. Calls of primitives never
+/// are.
 pub(crate) fn is_order_dependent(case: &Json) -> bool {
     case.get("order_dependent").and_then(Json::as_bool) == Some(true)
 }

@@ -1,7 +1,8 @@
 //! The host side against a driver without a device, `tests/driver/libcuda.c`.
 //!
-//! The driver is looked for when a process first needs it, so each case is a process of its own: this test program, run again
-//! with the case to run and that driver in front of any other. Needs a C compiler, which linking Rust needs as well.
+//! The driver is looked for when a process first needs it, so each case is a process of its own:
+//! this test program, run again with the case to run and that driver in front of any other. Needs a
+//! C compiler, which linking Rust needs as well.
 
 #![cfg(target_os = "linux")]
 
@@ -41,7 +42,8 @@ const CASES: [Case; 12] = [
 #[test]
 fn every_case() {
     let folder = TempDir::new().unwrap();
-    // Not libcuda.so.1: NVRTC, should it be about, looks for that one and wants to know more than we have.
+    // Not libcuda.so.1: NVRTC, should it be about, looks for that one and wants to know more than
+    // we have.
     let built = Command::new("cc")
         .args(["-O1", "-shared", "-fPIC", "-pthread", "-o"])
         .arg(folder.path().join("libcuda.so"))
@@ -122,7 +124,8 @@ fn good(checks: &[Check]) {
     }
 }
 
-/// What the driver has: memory in use, most memory in use, contexts, streams, events, modules, pinned memory, launches.
+/// What the driver has: memory in use, most memory in use, contexts, streams, events, modules,
+/// pinned memory, launches.
 fn state() -> [u64; 8] {
     let mut state = [0; 8];
     // SAFETY: the library is loaded already, and the function writes eight numbers.
@@ -202,7 +205,8 @@ fn passing() {
     all_given_back();
 }
 
-/// After an error that a context does not survive nothing more is tried, on any logical device of the device.
+/// After an error that a context does not survive nothing more is tried, on any logical device of
+/// the device.
 fn lost() {
     let mut devices = open(&[0, 0, 1]);
     let checks = plumbing::check(&mut devices[0]);

@@ -1,8 +1,8 @@
 //! Values: the six kinds a program can see, and their compact forms.
 //!
 //! A program sees `None`, bools, ints, tuples, frozensets and functions, and in one dialect floats.
-//! Common tuples have forms of their own ([`IntPair`], [`Cell`], [`Segment`], [`GridView`], rows); a
-//! program cannot observe which form a value has. Two forms are canonical, so code may test for
+//! Common tuples have forms of their own ([`IntPair`], [`Cell`], [`Segment`], [`GridView`], rows);
+//! a program cannot observe which form a value has. Two forms are canonical, so code may test for
 //! them by variant: two plain integers that fit 16 bits are always a `Pair`, and a plain 32-bit
 //! integer with such a pair is always a `Cell`. Booleans are not plain: `(True, 0)` equals `(1, 0)`
 //! but is a general tuple. Where cells are triples (see [`Dialect`](crate::Dialect)) a `Cell` is

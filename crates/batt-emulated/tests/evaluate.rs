@@ -143,8 +143,8 @@ fn scores_are_the_same() {
     }
 }
 
-/// With fewer steps for the CPU there is less fuel for devices, and the results are the same. With very
-/// few, devices are not used.
+/// With fewer steps for the CPU there is less fuel for devices, and the results are the same. With
+/// very few, devices are not used.
 #[test]
 fn scores_within_fewer_steps() {
     with_corpus(|programs, samples| {

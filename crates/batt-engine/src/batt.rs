@@ -1,17 +1,19 @@
 //! Batts made ready to run: many solvers in one pass, with what they share computed once.
 //!
-//! Faults stay where they happen. Each candidate and each score is an *entry* that knows its steps. When a step of a solver
-//! fails, those of its entries that need the step fail, and steps that only these entries need are skipped. So a batt never
-//! does more than its solvers would do one by one, and each solver ends as it would alone.
+//! Faults stay where they happen. Each candidate and each score is an *entry* that knows its steps.
+//! When a step of a solver fails, those of its entries that need the step fail, and steps that only
+//! these entries need are skipped. So a batt never does more than its solvers would do one by one,
+//! and each solver ends as it would alone.
 //!
-//! Where an output is known, the differs also compare each candidate with it. These *comparisons* are the scores once more,
-//! with the expected grid as `C`. They share all steps that do not look at `C` with the scores, if it is known in time that
-//! they are wanted.
+//! Where an output is known, the differs also compare each candidate with it. These *comparisons*
+//! are the scores once more, with the expected grid as `C`. They share all steps that do not look
+//! at `C` with the scores, if it is known in time that they are wanted.
 //!
-//! A run goes solver by solver. A step that several solvers share is computed by the first solver that needs it, and stays
-//! to the end of the run. The other steps of a solver are computed in a [region](Run::scoped) of their own: its entries are
-//! shown to the caller, then the next solver reuses the memory. Limits hold for each solver. A shared step is computed on
-//! limits of its own, and its cost is charged to each solver that needs it.
+//! A run goes solver by solver. A step that several solvers share is computed by the first solver
+//! that needs it, and stays to the end of the run. The other steps of a solver are computed in a
+//! [region](Run::scoped) of their own: its entries are shown to the caller, then the next solver
+//! reuses the memory. Limits hold for each solver. A shared step is computed on limits of its own,
+//! and its cost is charged to each solver that needs it.
 
 mod plan;
 mod twins;
@@ -30,8 +32,8 @@ use crate::interpret::{RunError, SOME};
 use crate::lower::Instruction;
 use crate::sample::{Sample, demos, grid};
 
-/// The memory limit of all shared steps of a batt together, in memory limits of a solver. It is far more than they need,
-/// and bounds the memory of a run.
+/// The memory limit of all shared steps of a batt together, in memory limits of a solver. It is far
+/// more than they need, and bounds the memory of a run.
 const MEMORY_OF_SHARED: usize = 16;
 
 /// A batt compiled once, to run many times, on any thread.
@@ -108,7 +110,8 @@ pub struct BattEntry<'r> {
     pub value: Result<Value<'r>, RunError>,
 }
 
-/// What one step did over many runs, for candidates and scores. Steps are always counted: that takes one addition each.
+/// What one step did over many runs, for candidates and scores. Steps are always counted: that
+/// takes one addition each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StepCount {
     /// Runs in which it was executed. In the others no entry needed it any more.
@@ -197,13 +200,14 @@ impl CompiledBatt {
         twin.map_or(step, |twin| self.plan.twins.of[twin])
     }
 
-    /// Runs the batt on a sample, shows each entry to `look`, and returns what `look` made of the wanted ones, in the order of
-    /// the entries.
+    /// Runs the batt on a sample, shows each entry to `look`, and returns what `look` made of the
+    /// wanted ones, in the order of the entries.
     ///
-    /// Entries are shown solver by solver, and are gone afterwards. Comparison solves first, and inspecting a value caches facts
-    /// about it: so all entries are shown, and the result for one does not depend on which are wanted. `limits` hold for each
-    /// solver, and once more for each call of `look`, so that no solver takes anything from another. Only the clock is for the
-    /// run as a whole. `counts` has one entry for each step, or none at all.
+    /// Entries are shown solver by solver, and are gone afterwards. Comparison solves first, and
+    /// inspecting a value caches facts about it: so all entries are shown, and the result for one
+    /// does not depend on which are wanted. `limits` hold for each solver, and once more for each
+    /// call of `look`, so that no solver takes anything from another. Only the clock is for the run
+    /// as a whole. `counts` has one entry for each step, or none at all.
     pub fn run<T>(
         &self,
         worker: &mut BattWorker,
@@ -223,7 +227,8 @@ impl CompiledBatt {
         )
     }
 
-    /// Runs as [`run`](CompiledBatt::run) does, but only the marked solvers. All their entries are shown, whatever the goal.
+    /// Runs as [`run`](CompiledBatt::run) does, but only the marked solvers. All their entries are
+    /// shown, whatever the goal.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn run_only(
         &self,
@@ -278,7 +283,8 @@ impl CompiledBatt {
         );
     }
 
-    /// Computes candidates and scores as [`run`](CompiledBatt::run) does, with any values for `S`, `I` and `C`.
+    /// Computes candidates and scores as [`run`](CompiledBatt::run) does, with any values for `S`,
+    /// `I` and `C`.
     pub fn run_with<T>(
         &self,
         worker: &mut BattWorker,
@@ -474,8 +480,9 @@ struct State<'a, W> {
 }
 
 impl<W: Watch> State<'_, W> {
-    /// Computes the candidate and the scores of a solver: its own steps, with values in `own`, and the shared steps that are
-    /// still missing, with values in `shared`. Returns the limits that remain after the candidate.
+    /// Computes the candidate and the scores of a solver: its own steps, with values in `own`, and
+    /// the shared steps that are still missing, with values in `shared`. Returns the limits that
+    /// remain after the candidate.
     fn solve<'r, 's>(
         &mut self,
         run: &mut Run<'s>,
@@ -506,8 +513,8 @@ impl<W: Watch> State<'_, W> {
         rest
     }
 
-    /// Computes what comparisons need and is still missing. Each may take what remains of the limits after the candidate, so
-    /// solving is the same with and without comparisons.
+    /// Computes what comparisons need and is still missing. Each may take what remains of the
+    /// limits after the candidate, so solving is the same with and without comparisons.
     fn compare<'r, 's>(
         &mut self,
         run: &mut Run<'s>,
@@ -671,8 +678,9 @@ impl<W: Watch> State<'_, W> {
         }
     }
 
-    /// Returns the default of a failing step, if the batt goes on with defaults. As in the guards of generated
-    /// programs, three exceptions have a default; after others, and after limits, the step has no value.
+    /// Returns the default of a failing step, if the batt goes on with defaults. As in the guards
+    /// of generated programs, three exceptions have a default; after others, and after limits, the
+    /// step has no value.
     #[inline]
     fn default<'r>(
         &self,

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 /// A request to end long work early: made by a call, or by a deadline that passes.
 ///
-/// Clones share the request. A deadline belongs to one clone and those made from it, so a caller can give each task
-/// its own time and still end all of them at once.
+/// Clones share the request. A deadline belongs to one clone and those made from it, so a caller
+/// can give each task its own time and still end all of them at once.
 ///
 /// ```
 /// use batt_engine::Cancel;
@@ -40,7 +40,8 @@ impl Cancel {
         }
     }
 
-    /// A token for a part of the work. Cancelling it leaves the rest alone; it is cancelled with this one.
+    /// A token for a part of the work. Cancelling it leaves the rest alone; it is cancelled with
+    /// this one.
     pub fn child(&self) -> Cancel {
         Cancel {
             requested: Arc::default(),

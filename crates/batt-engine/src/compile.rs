@@ -78,7 +78,8 @@ impl<'p> Operands for OfProgram<'p> {
 }
 
 impl Steps {
-    /// Compiles the steps of a program. Also returns where to find some values once the steps have run.
+    /// Compiles the steps of a program. Also returns where to find some values once the steps have
+    /// run.
     pub fn new<'p>(
         program: &'p Program,
         results: impl Iterator<Item = &'p Operand>,
@@ -101,8 +102,8 @@ impl Steps {
         (steps, results)
     }
 
-    /// Returns some of the steps, with the literals they need. Each may refer to earlier ones among them and to inputs. Corrects
-    /// `results` to where the values are then.
+    /// Returns some of the steps, with the literals they need. Each may refer to earlier ones among
+    /// them and to inputs. Corrects `results` to where the values are then.
     pub fn only(&self, numbers: &[u32], results: &mut [Source]) -> Steps {
         let mut only = Steps {
             params: self.params,

@@ -206,8 +206,9 @@ pub fn run_job(workspace: &mut Workspace, job: &Job<'_>, options: &EvalOptions) 
 pub struct Judged {
     /// Right, wrong or failed.
     pub verdict: Verdict,
-    /// CPython's `hash()` of the value, if there is one. Equal values have equal hashes. CPython hashes functions, `None`
-    /// and nan by address, so the hash of a value that contains one of them means nothing.
+    /// CPython's `hash()` of the value, if there is one. Equal values have equal hashes. CPython
+    /// hashes functions, `None` and nan by address, so the hash of a value that contains one of
+    /// them means nothing.
     pub hash: Option<u64>,
 }
 
@@ -224,7 +225,8 @@ pub fn judge_job(workspace: &mut Workspace, job: &Job<'_>, limits: &Limits) -> J
         };
         let verdict = judge(run, value, job.sample.expected);
         let hash = run.hash(value);
-        // Hashing cannot fail in Python. When it reaches a limit it continues with a made-up number.
+        // Hashing cannot fail in Python. When it reaches a limit it continues with a made-up
+        // number.
         match run.check_limits() {
             Ok(()) => Judged {
                 verdict,
@@ -255,7 +257,8 @@ pub(crate) fn execute_job<T>(
     })
 }
 
-/// Returns what a program is given, parameter by parameter. `input` is the sample's input as a value.
+/// Returns what a program is given, parameter by parameter. `input` is the sample's input as a
+/// value.
 pub fn inputs<'r>(
     run: &mut Run<'r>,
     program: &Compiled,
@@ -284,7 +287,8 @@ pub fn input_grid(grid: &Grid) -> batt_dsl::GridView<'_> {
     }
 }
 
-/// Compares a value with the expected grid, as Python's `==` would. If that exceeds a limit, the run has failed.
+/// Compares a value with the expected grid, as Python's `==` would. If that exceeds a limit, the
+/// run has failed.
 pub fn judge<'r>(run: &mut Run<'r>, value: Value<'r>, expected: Option<&Grid>) -> Verdict {
     let Some(expected) = expected else {
         return Verdict::Unknown;

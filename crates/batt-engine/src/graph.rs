@@ -1,8 +1,8 @@
 //! Values of a [`Graph`]: what many programs have in common is computed once.
 //!
-//! A search makes programs by the thousand, and most of what one computes others compute as well. A [`GraphWorker`]
-//! computes some values of a graph on a sample in one run. Each node has limits of its own, so the result for one value
-//! does not depend on which others are computed with it.
+//! A search makes programs by the thousand, and most of what one computes others compute as well. A
+//! [`GraphWorker`] computes some values of a graph on a sample in one run. Each node has limits of
+//! its own, so the result for one value does not depend on which others are computed with it.
 
 use batt_dsl::{Fault, Limits, MemoryBudget, Outcome, Run, Value, Workspace};
 use batt_lang::graph::{Graph, Node, Ref};
@@ -10,7 +10,8 @@ use batt_lang::graph::{Graph, Node, Ref};
 use crate::lower::{Instruction, Operands, Referent, Source, Steps, referent_in};
 use crate::sample::{Sample, demos, grid};
 
-/// When values take more memory than this, the remaining ones are computed in another run. The two runs share nothing.
+/// When values take more memory than this, the remaining ones are computed in another run. The two
+/// runs share nothing.
 const MEMORY_OF_RUN: usize = 8 << 20;
 
 /// Slots of the parameters `S`, `I` and `C`.
@@ -27,7 +28,8 @@ pub struct GraphWorker {
 /// What to compute, in order.
 #[derive(Default)]
 struct Plan {
-    /// The nodes as steps, each after those it refers to. Literals are given by their number in the graph.
+    /// The nodes as steps, each after those it refers to. Literals are given by their number in the
+    /// graph.
     steps: Steps<u32>,
     /// The node of each step.
     nodes: Vec<u32>,
@@ -82,7 +84,8 @@ impl Operands for OfPlan<'_> {
 }
 
 impl Plan {
-    /// Plans the computation of some values, one after the other. Each adds the nodes that are missing for it.
+    /// Plans the computation of some values, one after the other. Each adds the nodes that are
+    /// missing for it.
     fn make(&mut self, graph: &Graph, roots: &[Ref]) {
         self.steps.begin(PARAMS);
         self.nodes.clear();
@@ -141,8 +144,8 @@ impl GraphWorker {
         GraphWorker::default()
     }
 
-    /// Computes values of a graph on a sample and shows each of them, or the fault, to `look`, in order. `limits` hold for
-    /// each node, and once more for what `look` does with each value.
+    /// Computes values of a graph on a sample and shows each of them, or the fault, to `look`, in
+    /// order. `limits` hold for each node, and once more for what `look` does with each value.
     pub fn run(
         &mut self,
         graph: &Graph,
@@ -194,7 +197,8 @@ impl GraphWorker {
                         Some(fault) => failed[k] = Some(fault),
                         None => {
                             run.begin_step(&mut memory);
-                            // The order of a set of functions must not depend on which other nodes are computed.
+                            // The order of a set of functions must not depend on which other nodes
+                            // are computed.
                             run.begin_closures(plan.nodes[k]);
                             let outcome = instruction.execute(run, slots).outcome();
                             match outcome.and_then(|value| run.check_limits().map(|()| value)) {

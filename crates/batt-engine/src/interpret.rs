@@ -11,7 +11,8 @@ use crate::lower::{Constant, Instruction, Source, Steps};
 pub struct RunError {
     /// The fault.
     pub fault: Fault,
-    /// The step that failed; none if the fault belongs to no step, such as a wrong number of inputs.
+    /// The step that failed; none if the fault belongs to no step, such as a wrong number of
+    /// inputs.
     pub step: Option<StepId>,
 }
 
@@ -162,7 +163,8 @@ impl Constant {
 }
 
 impl Instruction {
-    /// Returns the value that is called, where that is not a known primitive with the right number of arguments.
+    /// Returns the value that is called, where that is not a known primitive with the right number
+    /// of arguments.
     pub(crate) fn dynamic_callee<'r>(&self, slots: &[Value<'r>]) -> Option<Value<'r>> {
         match self {
             Instruction::Dynamic(callee, _) => Some(callee.get(slots)),
@@ -182,8 +184,8 @@ impl Instruction {
         }
     }
 
-    /// Executes the rare and long instructions. In a function of their own, so that the others are distinguished by comparisons:
-    /// a jump through a table takes as long as a short step.
+    /// Executes the rare and long instructions. In a function of their own, so that the others are
+    /// distinguished by comparisons: a jump through a table takes as long as a short step.
     #[inline(never)]
     fn execute_rare<'r>(&self, run: &mut Run<'r>, slots: &[Value<'r>]) -> Returned<'r> {
         let values = |sources: &[Source]| -> Vec<_> {

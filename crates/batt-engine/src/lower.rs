@@ -1,8 +1,10 @@
-//! Lowering: the operands of programs and graphs become sources, and their steps become instructions.
+//! Lowering: the operands of programs and graphs become sources, and their steps become
+//! instructions.
 //!
-//! Values of a run are kept in slots: first the parameters, then the literals, then the steps. A source is a slot, or a
-//! constant that needs none. An implementation of [`Operands`] tells what operands refer to: there is one for programs, one
-//! for the plan of a graph, and one for single values of a graph. Everything else is here.
+//! Values of a run are kept in slots: first the parameters, then the literals, then the steps. A
+//! source is a slot, or a constant that needs none. An implementation of [`Operands`] tells what
+//! operands refer to: there is one for programs, one for the plan of a graph, and one for single
+//! values of a graph. Everything else is here.
 
 use std::sync::OnceLock;
 
@@ -70,7 +72,8 @@ pub(crate) trait Operands {
     fn referent(&mut self, operand: Self::Operand) -> Referent<Self::Literal>;
 }
 
-/// Lowered steps. They are made in this order: [`begin`](Steps::begin), the steps one after the other, the results,
+/// Lowered steps. They are made in this order: [`begin`](Steps::begin), the steps one after the
+/// other, the results,
 /// [`finish`](Steps::finish).
 pub(crate) struct Steps<L = Literal> {
     pub params: usize,
@@ -180,7 +183,8 @@ impl<L: PartialEq> Steps<L> {
         }
     }
 
-    /// Puts the steps behind the literals, now that these are known, and corrects `results` as well.
+    /// Puts the steps behind the literals, now that these are known, and corrects `results` as
+    /// well.
     pub fn finish<'s>(&mut self, results: impl Iterator<Item = &'s mut Source>) {
         self.first_step = self.params + self.literals.len();
         let first = self.first_step as u32;
@@ -233,8 +237,8 @@ fn named() -> &'static [Constant] {
     })
 }
 
-/// Returns what a value of a graph refers to. Nodes and parameters depend on how the graph is read; a literal that is no
-/// constant of one word is given by its number.
+/// Returns what a value of a graph refers to. Nodes and parameters depend on how the graph is read;
+/// a literal that is no constant of one word is given by its number.
 #[inline]
 pub(crate) fn referent_in(
     graph: &Graph,

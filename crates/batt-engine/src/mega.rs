@@ -1,7 +1,8 @@
 //! Mega-batches: batts over the samples of whole datasets, on all cores.
 //!
-//! A run is one batt on one sample. Workers take runs from one queue, so a slow run does not delay the others, and
-//! results come out in the order of the runs, the same for every number of threads and every batch size. A
+//! A run is one batt on one sample. Workers take runs from one queue, so a slow run does not delay
+//! the others, and results come out in the order of the runs, the same for every number of threads
+//! and every batch size. A
 //! *batch* is the number of runs that may be in progress or waiting for their turn: it bounds memory, not
 //! parallelism.
 
@@ -30,7 +31,8 @@ pub struct MegaOptions {
     pub batch_size: Option<NonZeroUsize>,
     /// Whether the differs compare with the expected output where a candidate is right.
     pub compare: bool,
-    /// Whether `render` looks at values. If not, devices do not send them, and `render` finds `None`.
+    /// Whether `render` looks at values. If not, devices do not send them, and `render` finds
+    /// `None`.
     pub values: bool,
     /// How devices are used by [`mega_on`](crate::mega_on).
     pub device: DeviceOptions,
@@ -114,10 +116,10 @@ const BATCH_TIME: Duration = Duration::from_millis(500);
 const SMALLEST_BATCH: usize = 32;
 const LARGEST_BATCH: usize = 1 << 16;
 
-/// Runs every batt on every sample: all samples on the first batt, then on the second, and so on, beginning
-/// with run number `from`. `render` makes what the caller wants of each entry of a run, on the thread and in the
-/// memory of that run; `sink` gets the results in order, with their numbers. Cancelling ends the work
-/// early; what was delivered by then is a prefix of the whole.
+/// Runs every batt on every sample: all samples on the first batt, then on the second, and so on,
+/// beginning with run number `from`. `render` makes what the caller wants of each entry of a run,
+/// on the thread and in the memory of that run; `sink` gets the results in order, with their
+/// numbers. Cancelling ends the work early; what was delivered by then is a prefix of the whole.
 pub fn mega<T: Send>(
     batts: &[CompiledBatt],
     samples: &[Sample<'_>],
@@ -199,7 +201,8 @@ impl<'m> Mega<'m> {
         }
     }
 
-    /// Has all runs done by `run`, hands the results to `sink`, and reports. The report has nothing of devices.
+    /// Has all runs done by `run`, hands the results to `sink`, and reports. The report has nothing
+    /// of devices.
     pub fn deliver<T>(
         &self,
         mut sink: impl FnMut(usize, MegaResult<T>),
@@ -263,8 +266,9 @@ pub(crate) struct Here<'h> {
 /// The entries of a run: the verdict on each candidate, and what the caller made of each entry.
 pub(crate) type Entries<T> = Vec<(Option<Verdict>, T)>;
 
-/// What a worker knows about the runs of a batt. Once a run knows that a candidate is right, its values are gone, so comparing
-/// then means solving again. Comparing ahead is wasted where no candidate is right.
+/// What a worker knows about the runs of a batt. Once a run knows that a candidate is right, its
+/// values are gone, so comparing then means solving again. Comparing ahead is wasted where no
+/// candidate is right.
 #[derive(Clone, Copy)]
 struct Habits {
     /// The share of runs in which a candidate is right; recent runs count most.
@@ -287,8 +291,8 @@ impl Default for Habits {
 }
 
 impl Habits {
-    /// Whether comparing ahead is cheaper. It costs every run the time to compare; comparing afterwards costs the runs in
-    /// which a candidate is right the time to solve again.
+    /// Whether comparing ahead is cheaper. It costs every run the time to compare; comparing
+    /// afterwards costs the runs in which a candidate is right the time to solve again.
     fn pays_ahead(&self) -> bool {
         self.right * self.whole > self.comparing
     }
@@ -343,7 +347,8 @@ impl MegaWorker<'_> {
         }
     }
 
-    /// The entries of a run, computed here. They include comparisons if a candidate is right, and may include them otherwise.
+    /// The entries of a run, computed here. They include comparisons if a candidate is right, and
+    /// may include them otherwise.
     pub fn on_cpu<T>(
         &mut self,
         here: &Here<'_>,

@@ -25,11 +25,11 @@ pub struct BattProfile {
     pub plain: Duration,
     /// Time with profiling: the difference is what profiling costs.
     pub profiled: Duration,
-    /// The time to read the clock, which is about that of a cheap step. It is subtracted from the times of steps; those of
-    /// primitives are as measured.
+    /// The time to read the clock, which is about that of a cheap step. It is subtracted from the
+    /// times of steps; those of primitives are as measured.
     pub clock: Duration,
-    /// The time of a run with counted steps relative to one without; 1 is no difference. Steps are always counted. This is the
-    /// median over the runs, if there were enough of them.
+    /// The time of a run with counted steps relative to one without; 1 is no difference. Steps are
+    /// always counted. This is the median over the runs, if there were enough of them.
     pub counting: Option<f64>,
 }
 
@@ -38,7 +38,8 @@ pub struct BattProfile {
 pub struct StepProfile {
     /// How often it was executed, failed, fell back.
     pub count: StepCount,
-    /// Time of all its executions, without profiling inside and without what reading the clock takes.
+    /// Time of all its executions, without profiling inside and without what reading the clock
+    /// takes.
     pub time: Duration,
 }
 
@@ -64,8 +65,9 @@ impl BattProfile {
         self.by_call(self.profiled.saturating_sub(self.plain))
     }
 
-    /// Returns how much of that is in the measured time of the call itself: primitives together seem to take this much longer
-    /// than the steps that call them. The rest is in the time of the caller.
+    /// Returns how much of that is in the measured time of the call itself: primitives together
+    /// seem to take this much longer than the steps that call them. The rest is in the time of the
+    /// caller.
     pub fn cost_inside(&self) -> Duration {
         let own: Duration = self.ops.iter().map(|(_, times)| times.own).sum();
         let inside = self.by_call(own.saturating_sub(self.of_steps()));
@@ -78,9 +80,9 @@ impl BattProfile {
     }
 }
 
-/// Profiles a batt. Each sample is run plainly with and without counting, with the steps timed, and with the
-/// primitives timed, one after the other, so that a busy machine disturbs all of them alike. Cancelling
-/// ends the work early.
+/// Profiles a batt. Each sample is run plainly with and without counting, with the steps timed, and
+/// with the primitives timed, one after the other, so that a busy machine disturbs all of them
+/// alike. Cancelling ends the work early.
 pub fn profile(
     batt: &Batt,
     samples: &[Sample<'_>],
@@ -169,7 +171,8 @@ const ENOUGH: usize = 50;
 /// Runs with counting against runs without.
 #[derive(Default)]
 struct Comparison {
-    /// Counted divided by uncounted time: where the counted run came first, and where it came second.
+    /// Counted divided by uncounted time: where the counted run came first, and where it came
+    /// second.
     ratios: [Vec<f64>; 2],
 }
 
@@ -193,7 +196,8 @@ impl Comparison {
         counted
     }
 
-    /// Returns the median ratio. The second run finds warmer caches; the mean of both orders cancels that out.
+    /// Returns the median ratio. The second run finds warmer caches; the mean of both orders
+    /// cancels that out.
     fn ratio(mut self) -> Option<f64> {
         let enough = self.ratios.iter().all(|ratios| ratios.len() >= ENOUGH);
         let [first, second] = &mut self.ratios;
@@ -306,9 +310,9 @@ mod tests {
         assert_eq!(found.counting, None);
     }
 
-    /// Counting costs about a nanosecond a step, under 2 % of the usual steps of batts. The worst case, steps that do next
-    /// to nothing, is measured and printed as well. Needs an optimised build:
-    /// `cargo test --release -p batt-engine counting -- --ignored --nocapture`.
+    /// Counting costs about a nanosecond a step, under 2 % of the usual steps of batts. The worst
+    /// case, steps that do next to nothing, is measured and printed as well. Needs an optimised
+    /// build: `cargo test --release -p batt-engine counting -- --ignored --nocapture`.
     #[test]
     #[ignore = "a measurement"]
     fn counting_is_nearly_free() {

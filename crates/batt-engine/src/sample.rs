@@ -37,8 +37,8 @@ pub enum ParamRole {
 }
 
 impl ParamRole {
-    /// Returns the roles of parameters by their names, or none if a name is unknown or there is no input. A single parameter
-    /// of any other name is the input.
+    /// Returns the roles of parameters by their names, or none if a name is unknown or there is no
+    /// input. A single parameter of any other name is the input.
     pub fn of(params: &[String]) -> Option<Vec<ParamRole>> {
         let role = |name: &String| match name.as_str() {
             "S" | "s" => Some(ParamRole::Samples),

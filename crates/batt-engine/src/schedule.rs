@@ -8,9 +8,10 @@
 //! - [`Team`]: threads that work on one thing and end together. Nothing else in the engine or in the search starts workers.
 //! - [`Schedule`]: numbered items spread over a team, with their results delivered in order.
 //!
-//! Workers take chunks of consecutive items from a counter, so they never wait for each other, and a slow item
-//! delays only the items of its own chunk. Finished chunks wait for their turn. Workers that are too far
-//! ahead of the next item to be delivered pause, so results do not pile up behind a slow one.
+//! Workers take chunks of consecutive items from a counter, so they never wait for each other, and
+//! a slow item delays only the items of its own chunk. Finished chunks wait for their turn. Workers
+//! that are too far ahead of the next item to be delivered pause, so results do not pile up behind
+//! a slow one.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -52,7 +53,8 @@ fn cores() -> usize {
     thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
-/// Threads that work on one thing and end together: when the caller asks for it, or when one of them panics.
+/// Threads that work on one thing and end together: when the caller asks for it, or when one of
+/// them panics.
 pub struct Team<'c> {
     cancel: &'c Cancel,
     panicked: AtomicBool,
@@ -74,7 +76,8 @@ impl<'c> Team<'c> {
         self.panicked.load(Ordering::Relaxed) || self.cancel.is_cancelled()
     }
 
-    /// Starts a thread. Returns whether the system could: where it cannot, the caller gets by with those it has.
+    /// Starts a thread. Returns whether the system could: where it cannot, the caller gets by with
+    /// those it has.
     pub fn start<'scope>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
@@ -92,8 +95,8 @@ impl<'c> Team<'c> {
             .is_ok()
     }
 
-    /// Ends the team if the current thread panics before the alarm is dropped. Threads have one of their own; the thread
-    /// that waits for their results needs one, too.
+    /// Ends the team if the current thread panics before the alarm is dropped. Threads have one of
+    /// their own; the thread that waits for their results needs one, too.
     pub fn alarm(&self) -> Alarm<'_> {
         Alarm(&self.panicked)
     }
@@ -138,7 +141,8 @@ pub struct Schedule {
     pub threads: Option<NonZeroUsize>,
     /// How far results may run ahead.
     pub ahead: Window,
-    /// Items in a chunk: at first, and at most. In between, chunks grow and shrink with the time they take.
+    /// Items in a chunk: at first, and at most. In between, chunks grow and shrink with the time
+    /// they take.
     pub chunk: (usize, usize),
 }
 
@@ -167,9 +171,9 @@ impl Schedule {
         workers(self.threads).min(self.count.max(1))
     }
 
-    /// Does all items and hands each result to `sink`, in order. `worker` makes what a thread needs and
-    /// returns the function that does one item. Cancelling ends the work early; what was delivered by then
-    /// is a prefix of the whole.
+    /// Does all items and hands each result to `sink`, in order. `worker` makes what a thread needs
+    /// and returns the function that does one item. Cancelling ends the work early; what was
+    /// delivered by then is a prefix of the whole.
     ///
     /// Where the system gives no thread at all, the calling thread does the work.
     ///
@@ -326,7 +330,8 @@ mod tests {
         assert!(catch_unwind(run).is_err());
     }
 
-    /// Workers wait for items to be delivered, which never happens after a panic on the delivering thread.
+    /// Workers wait for items to be delivered, which never happens after a panic on the delivering
+    /// thread.
     #[test]
     fn a_panic_in_the_sink_ends_the_work() {
         let run = || {

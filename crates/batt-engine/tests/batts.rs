@@ -1,4 +1,5 @@
-//! Properties of all batts: a batt gives what its solvers give one by one, on any number of threads.
+//! Properties of all batts: a batt gives what its solvers give one by one, on any number of
+//! threads.
 
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
@@ -111,12 +112,14 @@ fn together(batt: &Batt, sample: Sample<'_>, limits: &Limits) -> Vec<Result<Owne
     sorted.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
-/// Near a limit the two sides may differ: a batt caches facts about shared values, and simplifies the program of a solver.
+/// Near a limit the two sides may differ: a batt caches facts about shared values, and simplifies
+/// the program of a solver.
 fn is_limit(outcome: &Result<OwnedValue, Fault>) -> bool {
     outcome.as_ref().is_err_and(|fault| fault.is_limit())
 }
 
-/// None and functions hash by number of creation, which differs in a batt. So the order of sets that contain them may differ.
+/// None and functions hash by number of creation, which differs in a batt. So the order of sets
+/// that contain them may differ.
 fn holds_function(value: &OwnedValue) -> bool {
     match value {
         OwnedValue::Function => true,
@@ -196,8 +199,8 @@ fn details<'r>(
     run.to_owned(value).map_err(|fault| (fault, None))
 }
 
-/// Checks that solving and comparing give the same at once and one after the other, within wide and within tight limits, and
-/// that comparing is solving with another `C`.
+/// Checks that solving and comparing give the same at once and one after the other, within wide and
+/// within tight limits, and that comparing is solving with another `C`.
 fn check_comparisons(batt: &Batt, on_error: OnError, sample: &Sample<'_>) -> Result<(), String> {
     let batt = CompiledBatt::new(batt).on_error(on_error);
     let solved = batt.outputs() + batt.scores();
@@ -224,7 +227,8 @@ fn check_comparisons(batt: &Batt, on_error: OnError, sample: &Sample<'_>) -> Res
             &mut [],
             details,
         );
-        // If several steps of an entry fail, the first of them may differ: steps that do not depend on `C` come first.
+        // If several steps of an entry fail, the first of them may differ: steps that do not depend
+        // on `C` come first.
         let fails_at_limit =
             |entry: &Result<_, (Fault, _)>| matches!(entry, Err((fault, _)) if fault.is_limit());
         for (a, b) in compare.iter().zip(&scores[batt.outputs()..]) {
@@ -436,8 +440,8 @@ fn faults_stay_where_they_happen() {
     assert_eq!(outcomes[2], Ok(turned));
 }
 
-/// The clock is a last resort, and it stops a run. `crement` is not one of the primitives that are called on all elements
-/// at once, so the run is slow.
+/// The clock is a last resort, and it stops a run. `crement` is not one of the primitives that are
+/// called on all elements at once, so the run is slow.
 #[test]
 fn the_clock_stops_a_run() {
     let solvers = programs(

@@ -1,4 +1,5 @@
-//! The first of several faults is reported: the one that Python meets first when it iterates over sets in their order.
+//! The first of several faults is reported: the one that Python meets first when it iterates over
+//! sets in their order.
 
 use batt_dsl::Fault::{self, Index, Runtime, StopIteration, Type};
 use batt_testing::eval;
@@ -68,8 +69,8 @@ fn the_first_fault_is_that_of_python() {
     }
 }
 
-/// The same in large sets. The empty tuple among numbers, made in two ways: in the first it comes after some of the numbers,
-/// since they had taken its place.
+/// The same in large sets. The empty tuple among numbers, made in two ways: in the first it comes
+/// after some of the numbers, since they had taken its place.
 #[test]
 fn the_first_fault_in_a_large_set_is_that_of_python() {
     let numbers = |from: usize, to: usize| format!("merge(initset(interval({from}, {to}, 1)))");

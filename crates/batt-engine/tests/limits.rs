@@ -215,7 +215,8 @@ fn large_numbers_that_are_fine() {
 
 #[test]
 fn what_fails_in_any_case_takes_no_large_numbers() {
-    // Locations are no cells, wherever they are; in Python they are moved to the origin before that shows.
+    // Locations are no cells, wherever they are; in Python they are moved to the origin before that
+    // shows.
     let text = "def script():\n    return upscale_f(vfrontier((-2, -9223372036854775808)), TWO)\n";
     let program = Compiled::new(&programs_in(Dialect::Tokpidjin, text)[0]);
     let value = run(&program, &Limits::default()).expect("a default");
@@ -405,8 +406,8 @@ fn functions_that_call_primitives_that_call_functions() {
     let _ = ends(&rapply);
 }
 
-/// The outcome of an expression over values that hold themselves twice, sixty times over: `x` and `y`
-/// are equal tuples, `s` and `r` equal sets, each pair made separately.
+/// The outcome of an expression over values that hold themselves twice, sixty times over: `x` and
+/// `y` are equal tuples, `s` and `r` equal sets, each pair made separately.
 fn doubled(result: &str, limits: &Limits) -> String {
     let start = ["x = ORIGIN", "y = (F, F)", "s = ORIGIN", "r = (F, F)"];
     let doubling = [
@@ -635,8 +636,8 @@ fn memory_limits_hold() {
     }
 }
 
-/// Past a limit nothing equals anything, so a set under construction did not merge equal elements, and every search took
-/// longer than the one before.
+/// Past a limit nothing equals anything, so a set under construction did not merge equal elements,
+/// and every search took longer than the one before.
 #[test]
 fn a_limit_inside_the_making_of_a_set_ends_it() {
     let program = script(&[
@@ -655,8 +656,8 @@ fn a_limit_inside_the_making_of_a_set_ends_it() {
     }
 }
 
-/// Earlier runs in a workspace do not affect the limits of the next one. Otherwise results would depend
-/// on which thread took which job.
+/// Earlier runs in a workspace do not affect the limits of the next one. Otherwise results would
+/// depend on which thread took which job.
 #[test]
 fn limits_do_not_depend_on_earlier_runs() {
     let limits = |memory| Limits {

@@ -44,8 +44,8 @@ fn solve(lines: &str, memory: usize) -> Result<OwnedValue, Fault> {
     }
 }
 
-/// Lines that define the locations of the grid, a function that makes 3 KB for each of them and returns a number, and more such
-/// functions.
+/// Lines that define the locations of the grid, a function that makes 3 KB for each of them and
+/// returns a number, and more such functions.
 const LOCATIONS: &str = "
     at = asindices(I)
     paint = lbind(lbind(fill, I), THREE)
@@ -80,8 +80,8 @@ fn loops_give_back_the_memory_of_their_calls() {
 
 #[test]
 fn facts_about_older_values_stay() {
-    // A loop is the first to need the order of `at`, the places of its elements and what `merge` makes of tuples of sets. Later
-    // calls, and code after the loop, use them again.
+    // A loop is the first to need the order of `at`, the places of its elements and what `merge`
+    // makes of tuples of sets. Later calls, and code after the loop, use them again.
     for line in [
         "combine(apply(compose(first, lbind(combine, at)), apply(initset, at)), at)",
         "totuple(sfilter(apply(compose(rbind(shift, UNITY), initset), at), rbind(compose, at)))",
@@ -115,7 +115,8 @@ fn facts_cached_by_an_inner_loop_end_with_the_outer_iteration() {
 
 #[test]
 fn kept_values_count_as_memory() {
-    // The images themselves stay: 366 grids of 400 cells, one for each cell that is not 3 yet, and some twice.
+    // The images themselves stay: 366 grids of 400 cells, one for each cell that is not 3 yet, and
+    // some twice.
     let lines = format!("{LOCATIONS}\n    O = size(apply(drawn, at))");
     assert_eq!(solve(&lines, 1 << 20), Ok(OwnedValue::Int(366)));
     assert_eq!(solve(&lines, 100 << 10), Err(Fault::Memory));

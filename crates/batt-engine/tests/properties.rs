@@ -42,7 +42,8 @@ proptest! {
         }
     }
 
-    /// The outcome is the same in a fresh and a used workspace, watched or not, with the grid as bytes or as tuples.
+    /// The outcome is the same in a fresh and a used workspace, watched or not, with the grid as
+    /// bytes or as tuples.
     #[test]
     fn programs_are_deterministic(bytes in vec(any::<u8>(), 0..260)) {
         let mut choices = Choices::new(&bytes);

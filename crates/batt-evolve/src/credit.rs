@@ -21,7 +21,8 @@ pub struct Weights {
 pub struct Credit {
     /// Offspring made, by kind.
     pub tried: [u64; MutationKind::ALL.len()],
-    /// Offspring that were better than their parent, by kind; a new best of a task counts ten times.
+    /// Offspring that were better than their parent, by kind; a new best of a task counts ten
+    /// times.
     pub paid: [u64; MutationKind::ALL.len()],
 }
 

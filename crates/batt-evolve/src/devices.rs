@@ -34,7 +34,8 @@ const PARAMS: [&[ParamRole]; 3] = [
     &[ParamRole::Samples, ParamRole::Input, ParamRole::Comparison],
 ];
 
-/// The demonstrations of all tasks, one after the other, as devices are given them. Devices keep them.
+/// The demonstrations of all tasks, one after the other, as devices are given them. Devices keep
+/// them.
 pub(crate) fn prepare<'t>(samples: &[Sample<'t>]) -> Prepared<'t> {
     Prepared::new(samples, PARAMS)
 }
@@ -61,8 +62,8 @@ pub(crate) struct Answered {
 }
 
 impl<'d, 't> Devices<'d, 't> {
-    /// Prepares devices for a generation of some islands. Returns none if there are no devices, or if the limits do not allow
-    /// them.
+    /// Prepares devices for a generation of some islands. Returns none if there are no devices, or
+    /// if the limits do not allow them.
     pub fn new(
         devices: &'d mut [Box<dyn Device>],
         samples: &'d Prepared<'t>,
@@ -82,7 +83,8 @@ impl<'d, 't> Devices<'d, 't> {
         })
     }
 
-    /// Starts the threads that serve the devices. Where none can be started, workers run everything.
+    /// Starts the threads that serve the devices. Where none can be started, workers run
+    /// everything.
     pub fn serve<'scope>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
@@ -103,7 +105,8 @@ impl<'d, 't> Devices<'d, 't> {
         self.served.load(Ordering::Relaxed)
     }
 
-    /// Returns how many more islands may be under way to keep the devices busy, if each has `count` offspring.
+    /// Returns how many more islands may be under way to keep the devices busy, if each has `count`
+    /// offspring.
     pub fn islands_at_once(&self, count: usize) -> usize {
         (FEEDERS * self.stations.len() + 1) * DEVICE_BATCH.div_ceil(count.max(1))
     }
@@ -210,7 +213,8 @@ fn next_batch(pipeline: &Pipeline<'_, '_, '_, '_>) -> Option<Vec<usize>> {
 }
 
 impl Pipeline<'_, '_, '_, '_> {
-    /// Reads what a device answered for an island, and hands out the programs that fall back to the CPU.
+    /// Reads what a device answered for an island, and hands out the programs that fall back to the
+    /// CPU.
     pub fn read(&self, at: usize, answered: &Answered, times: &mut StageTimes) {
         let started = Instant::now();
         let turn = &self.turns[at];

@@ -10,7 +10,8 @@ use batt_lang::card::differs;
 pub(crate) struct Differs(Vec<Compiled>);
 
 impl Differs {
-    /// The built-in differs and `more`, without those that do not look at `C`: they say nothing about an output.
+    /// The built-in differs and `more`, without those that do not look at `C`: they say nothing
+    /// about an output.
     pub fn new(dialect: Dialect, more: &[Program]) -> Differs {
         let built_in = differs(dialect);
         let all = built_in.iter().chain(more).map(Compiled::new);

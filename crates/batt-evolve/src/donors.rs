@@ -21,7 +21,8 @@ pub struct SeedSolver {
     pub program: Program,
 }
 
-/// All donors in one graph, and what they teach: how common each primitive is, and which values and functions are useful.
+/// All donors in one graph, and what they teach: how common each primitive is, and which values and
+/// functions are useful.
 pub(crate) struct Donors {
     /// The graph. Each island starts with a copy of it.
     pub pool: Arc<GenePool>,
@@ -47,8 +48,8 @@ pub(crate) struct OpGroup {
     pub cost: u32,
 }
 
-/// The number of groups. More groups separate likely from unlikely primitives better; with fewer, parts are expanded in fewer
-/// rounds.
+/// The number of groups. More groups separate likely from unlikely primitives better; with fewer,
+/// parts are expanded in fewer rounds.
 const GROUPS: usize = 4;
 
 /// Cached facts about a primitive.
@@ -119,7 +120,8 @@ impl Donors {
             let ty = typed.types.op(op);
             functions.entry(ty).or_default().push(Ref::op(op));
         }
-        // The popular functions first. Maps have no stable order, and choices have to be reproducible.
+        // The popular functions first. Maps have no stable order, and choices have to be
+        // reproducible.
         let uses = uses(&typed);
         let popularity =
             |function: &Ref| std::cmp::Reverse(uses.get(function).copied().unwrap_or(0));

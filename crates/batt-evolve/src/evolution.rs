@@ -31,7 +31,8 @@ const EXCHANGE: u64 = 8;
 /// The number of programs of a population that are reported, besides those that solve their task.
 const TOLD: usize = 8;
 
-/// How to evolve. The same settings, data and seed give the same run, on any number of threads and any device.
+/// How to evolve. The same settings, data and seed give the same run, on any number of threads and
+/// any device.
 #[derive(Clone, Debug)]
 pub struct EvolveSettings {
     /// The seed of all random choices.
@@ -44,7 +45,8 @@ pub struct EvolveSettings {
     pub offspring: Option<NonZeroUsize>,
     /// How often each kind of mutation is tried.
     pub weights: Weights,
-    /// Limits of a program on a demonstration. They count steps, not time, so results are the same on every machine.
+    /// Limits of a program on a demonstration. They count steps, not time, so results are the same
+    /// on every machine.
     pub limits: Limits,
     /// Threads; `None` for one per core.
     pub threads: Option<NonZeroUsize>,
@@ -147,7 +149,8 @@ impl EvolveTally {
 pub struct Round {
     /// What it came to.
     pub tally: EvolveTally,
-    /// Programs that are new among the best of a population, or that solve their task; task by task, the best first.
+    /// Programs that are new among the best of a population, or that solve their task; task by
+    /// task, the best first.
     pub found: Vec<FoundSolver>,
     /// Whether it was cut short.
     pub stopped: bool,
@@ -291,8 +294,9 @@ impl<'t> Evolution<'t> {
         );
     }
 
-    /// Evolves all tasks that are not done by one generation, with the help of devices if there are any. Cancelling cuts the
-    /// generation short within a moment; what was not selected by then is bred again in the next one.
+    /// Evolves all tasks that are not done by one generation, with the help of devices if there are
+    /// any. Cancelling cuts the generation short within a moment; what was not selected by then is
+    /// bred again in the next one.
     pub fn round(&mut self, devices: &mut [Box<dyn Device>], stop: &Cancel) -> Round {
         let started = Instant::now();
         let mut active: Vec<&mut Island<'t>> = self
@@ -338,7 +342,8 @@ impl<'t> Evolution<'t> {
         round
     }
 
-    /// Collects what was found, adapts the weights, and exchanges programs between islands and tasks.
+    /// Collects what was found, adapts the weights, and exchanges programs between islands and
+    /// tasks.
     fn finish(&mut self, round: &mut Round) {
         let islands = self.shared.settings.islands.get();
         for (at, island) in self.islands.iter_mut().enumerate() {

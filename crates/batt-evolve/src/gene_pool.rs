@@ -12,8 +12,8 @@ const GROWTH: usize = 1 << 16;
 /// Types that a renewed pool takes over; with more, it starts without.
 const TYPES: usize = 1 << 14;
 
-/// A graph with its types, and facts about them. It is kept from generation to generation, so each type is inferred
-/// once and no program is moved.
+/// A graph with its types, and facts about them. It is kept from generation to generation, so each
+/// type is inferred once and no program is moved.
 #[derive(Clone)]
 pub(crate) struct GenePool {
     pub typed: Typed,

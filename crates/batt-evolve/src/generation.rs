@@ -5,8 +5,9 @@
 //!          └─> encode ──> devices: the programs of many islands at once ──> read ──> run the rest ──> select
 //! ```
 //!
-//! Each island goes through these steps on its own, so a worker never waits for an island while another one has work.
-//! The results do not depend on which worker did what, or when. `devices.rs` has the lower line.
+//! Each island goes through these steps on its own, so a worker never waits for an island while
+//! another one has work. The results do not depend on which worker did what, or when. `devices.rs`
+//! has the lower line.
 
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
@@ -26,14 +27,16 @@ use crate::island::{Generation, Island, Shared};
 use crate::offspring::{Child, Evaluation, Offspring, run_programs};
 use crate::timing::{Stage, StageTimes};
 
-/// Offspring that an island breeds before it runs them. An island with more of them in a generation breeds, runs and selects
-/// several times, so that its memory is bounded and a deadline is met.
+/// Offspring that an island breeds before it runs them. An island with more of them in a generation
+/// breeds, runs and selects several times, so that its memory is bounded and a deadline is met.
 const BRED_AT_ONCE: usize = 1 << 16;
 
-/// Offspring in a chunk. Those of one chunk share what they have in common; those of different chunks do not.
+/// Offspring in a chunk. Those of one chunk share what they have in common; those of different
+/// chunks do not.
 const CHUNK: usize = 128;
 
-/// The same of programs that devices could not complete: these are expensive, and the last chunk delays the generation.
+/// The same of programs that devices could not complete: these are expensive, and the last chunk
+/// delays the generation.
 const FALLBACK_CHUNK: usize = 32;
 
 /// What a thread works with.
@@ -77,8 +80,8 @@ pub(crate) struct Bred {
     pub workers: usize,
 }
 
-/// Breeds, runs and selects one generation of `count` offspring on each island. Devices run what they can; workers run the
-/// rest, or everything if there are no devices.
+/// Breeds, runs and selects one generation of `count` offspring on each island. Devices run what
+/// they can; workers run the rest, or everything if there are no devices.
 pub(crate) fn generation<'t>(
     devices: Option<&Devices<'_, 't>>,
     islands: Vec<&mut Island<'t>>,
@@ -337,7 +340,8 @@ impl<'p, 'd, 't> Pipeline<'p, 'd, '_, 't> {
 
     /// Cuts offspring into chunks for workers to run. If there are none, the island can select.
     pub fn hand_out(&self, at: usize, offspring: Arc<Offspring>, mut children: Vec<usize>) {
-        // Children of one parent have much in common, and so have children made one after the other.
+        // Children of one parent have much in common, and so have children made one after the
+        // other.
         children.sort_unstable_by_key(|&k| {
             let Child { parent, root, .. } = offspring.children[k];
             (parent, root)
@@ -376,7 +380,8 @@ impl<'p, 'd, 't> Pipeline<'p, 'd, '_, 't> {
             state.evaluations[k] = Some(evaluation);
         }
         drop(state);
-        // The next breeding changes the gene pool, which is copied if anything else still holds it: this must come first.
+        // The next breeding changes the gene pool, which is copied if anything else still holds it:
+        // this must come first.
         drop(offspring);
         if turn.chunks_to_run.fetch_sub(1, Ordering::AcqRel) == 1 {
             lock(&self.queue).ready.push_front(Work::Select(at));

@@ -25,11 +25,13 @@ use crate::score::WHOLE;
 use crate::timing::Stage;
 use crate::trial::try_on;
 
-/// The cost of a part that a donor computes, and what each further call in it adds. It is low, since the part proved useful.
+/// The cost of a part that a donor computes, and what each further call in it adds. It is low,
+/// since the part proved useful.
 const DONATED: (u32, u32) = (4, 1);
 
-/// The most that a program of a population may cost on all demonstrations together, unless it is a solution. Half of
-/// arc-dsl's solvers take 600 steps, and 98 of 100 take less than this. Offspring of expensive programs are expensive.
+/// The most that a program of a population may cost on all demonstrations together, unless it is a
+/// solution. Half of arc-dsl's solvers take 600 steps, and 98 of 100 take less than this. Offspring
+/// of expensive programs are expensive.
 const EXPENSIVE: u64 = 64_000;
 
 /// The number of programs that are remembered by their hashes, so that they are not run again.
@@ -161,8 +163,9 @@ impl<'t> Island<'t> {
         self.population.first()
     }
 
-    /// Returns whether the search is over. After the first solution it looks for simpler ones, the longer the larger the
-    /// solution is: a large program that fits a few demonstrations seldom generalises.
+    /// Returns whether the search is over. After the first solution it looks for simpler ones, the
+    /// longer the larger the solution is: a large program that fits a few demonstrations seldom
+    /// generalises.
     pub fn is_done(&self) -> bool {
         let patience = |best: &Individual| (best.score.size * best.score.size / 2).clamp(2, 400);
         let complete = |best: &Individual| best.score.is_solved();
@@ -170,8 +173,8 @@ impl<'t> Island<'t> {
         self.samples.is_empty() || best.any(|b| complete(b) && self.stagnant >= patience(b))
     }
 
-    /// Makes the offspring of a generation, or of one of its passes. The first offspring of all are the donors' programs,
-    /// unchanged. Returns none if `cancel` is set meanwhile.
+    /// Makes the offspring of a generation, or of one of its passes. The first offspring of all are
+    /// the donors' programs, unchanged. Returns none if `cancel` is set meanwhile.
     pub fn breed(
         &mut self,
         shared: &Shared,
@@ -288,7 +291,8 @@ impl<'t> Island<'t> {
         })
     }
 
-    /// Takes the best offspring and the new parts into the population. If `cancel` is set meanwhile, fewer get a closer look.
+    /// Takes the best offspring and the new parts into the population. If `cancel` is set
+    /// meanwhile, fewer get a closer look.
     pub fn select(
         &mut self,
         offspring: &Offspring,
@@ -341,8 +345,9 @@ impl<'t> Island<'t> {
         generation
     }
 
-    /// Chooses the offspring that deserve a closer look: those that would be among the best, one for each set of outputs. All
-    /// solutions have the same outputs but may answer the tests differently, so each of them is chosen.
+    /// Chooses the offspring that deserve a closer look: those that would be among the best, one
+    /// for each set of outputs. All solutions have the same outputs but may answer the tests
+    /// differently, so each of them is chosen.
     fn choose(
         &self,
         offspring: &Offspring,
@@ -401,7 +406,8 @@ impl<'t> Island<'t> {
         chosen
     }
 
-    /// Takes a closer look at a child: size, cost, colours and differs. Returns none if it fails when run alone.
+    /// Takes a closer look at a child: size, cost, colours and differs. Returns none if it fails
+    /// when run alone.
     fn refine(
         &self,
         offspring: &Offspring,
@@ -418,7 +424,8 @@ impl<'t> Island<'t> {
             &shared.differs,
             workspace,
         );
-        // A solution that fails on a test is useless, and an expensive program would have expensive offspring.
+        // A solution that fails on a test is useless, and an expensive program would have expensive
+        // offspring.
         let expensive = trial.score.cost > EXPENSIVE && !trial.score.is_solved();
         if trial.failed > 0 || expensive {
             return None;
@@ -438,7 +445,8 @@ impl<'t> Island<'t> {
         })
     }
 
-    /// Credits the kind of mutation that made a program better than the median of the population, or the best of all.
+    /// Credits the kind of mutation that made a program better than the median of the population,
+    /// or the best of all.
     fn credit(&self, new: &Individual, best: Option<Score>, generation: &mut Generation) {
         let Some(kind) = new.kind else { return };
         let median = self.population.get(self.population.len() / 2);
@@ -543,7 +551,8 @@ fn is_progress(new: &Score, old: &Score) -> bool {
     new.grade() < old.grade()
 }
 
-/// Selects the survivors: the best programs, and for each demonstration the one that is closest to it.
+/// Selects the survivors: the best programs, and for each demonstration the one that is closest to
+/// it.
 fn survivors(sorted: Vec<Individual>, population: usize) -> Vec<Individual> {
     if sorted.len() <= population {
         return sorted;
@@ -598,7 +607,8 @@ impl Made<'_> {
         self.seen.insert(hash)
     }
 
-    /// Makes `count` children, or fewer if too many tries fail. Returns none if `cancel` is set meanwhile.
+    /// Makes `count` children, or fewer if too many tries fail. Returns none if `cancel` is set
+    /// meanwhile.
     fn breed(
         &mut self,
         breeder: &mut Breeder<'_>,

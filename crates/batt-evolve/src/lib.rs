@@ -22,7 +22,8 @@
 //!
 //! Test outputs are never looked at. `docs/evolution.md` says why things are done as they are.
 //!
-//! To add a kind of mutation, add it to [`MutationKind`] and to `mutate/`, one strategy per function.
+//! To add a kind of mutation, add it to [`MutationKind`] and to `mutate/`, one strategy per
+//! function.
 
 mod credit;
 mod devices;

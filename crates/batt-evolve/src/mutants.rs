@@ -33,10 +33,12 @@ const TRIES: usize = 32;
 /// Every colour: without a task, none is more likely than another.
 const COLOURS: [u8; 10] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
-/// Makes mutants of programs. The parents take turns. All mutants differ from each other and from every parent.
+/// Makes mutants of programs. The parents take turns. All mutants differ from each other and from
+/// every parent.
 ///
-/// There may be fewer mutants than wanted: an ill-typed parent and one of another dialect than the first have none, and
-/// short parents have few. The same programs and the same seed give the same mutants.
+/// There may be fewer mutants than wanted: an ill-typed parent and one of another dialect than the
+/// first have none, and short parents have few. The same programs and the same seed give the same
+/// mutants.
 pub fn mutants(programs: &[&Program], count: usize, seed: u64) -> Vec<Mutant> {
     let Some(first) = programs.first() else {
         return Vec::new();

@@ -111,10 +111,11 @@ const EXPENSIVE_STEP: u64 = 12;
 
 /// Runs programs on all demonstrations. One that fails on a demonstration is not run on the next.
 ///
-/// `limits` are those of one program on one demonstration. Most programs are cheap: they run together, which computes what
-/// they have in common once, with small limits for each step. The few expensive programs that reach these limits run again
-/// one by one, which shows what the program takes as a whole. A program that a device finishes is within the limits, so it
-/// does not fail here either.
+/// `limits` are those of one program on one demonstration. Most programs are cheap: they run
+/// together, which computes what they have in common once, with small limits for each step. The few
+/// expensive programs that reach these limits run again one by one, which shows what the program
+/// takes as a whole. A program that a device finishes is within the limits, so it does not fail
+/// here either.
 ///
 /// Returns none if `cancel` is set meanwhile.
 pub(crate) fn run_programs(
@@ -190,8 +191,8 @@ fn run_alone(
     }
 }
 
-/// Returns the hashes of values on all demonstrations, none for a value that fails on some demonstration. Returns none at
-/// all if `cancel` is set meanwhile.
+/// Returns the hashes of values on all demonstrations, none for a value that fails on some
+/// demonstration. Returns none at all if `cancel` is set meanwhile.
 pub(crate) fn run_parts(
     typed: &Typed,
     values: &[Ref],

@@ -56,7 +56,8 @@ impl Parts {
         }
     }
 
-    /// Computes the cheapest values that wait. Returns how many, or none if `cancel` is set meanwhile.
+    /// Computes the cheapest values that wait. Returns how many, or none if `cancel` is set
+    /// meanwhile.
     pub fn compute(
         &mut self,
         count: usize,

@@ -6,7 +6,8 @@ use batt_lang::SplitMix64;
 pub(crate) struct Chance(SplitMix64);
 
 impl Chance {
-    /// A source for one purpose, which is named by numbers. Choices for one purpose do not depend on those for others.
+    /// A source for one purpose, which is named by numbers. Choices for one purpose do not depend
+    /// on those for others.
     pub fn new(purpose: &[u64]) -> Chance {
         let seed = purpose.iter().fold(0, |seed, &number| {
             SplitMix64::new(seed ^ number.wrapping_mul(0xD6E8_FEB8_6659_FD93)).number()
@@ -22,7 +23,8 @@ impl Chance {
         }
     }
 
-    /// Returns a number below `n`, low numbers being more likely: half of all are in the lowest quarter.
+    /// Returns a number below `n`, low numbers being more likely: half of all are in the lowest
+    /// quarter.
     pub fn low(&mut self, n: usize) -> usize {
         let u = self.unit();
         ((u * u * n as f64) as usize).min(n.saturating_sub(1))
@@ -38,7 +40,8 @@ impl Chance {
         of.get(self.below(of.len()))
     }
 
-    /// Returns a position, each as likely as its weight. `sums` are the running sums of the weights.
+    /// Returns a position, each as likely as its weight. `sums` are the running sums of the
+    /// weights.
     pub fn weighted(&mut self, sums: &[f64]) -> Option<usize> {
         let total = *sums.last()?;
         let at = self.unit() * total;

@@ -6,10 +6,11 @@ use batt_engine::Verdict;
 /// The closeness of an output that is the expected one.
 pub(crate) const WHOLE: u32 = Score::WHOLE;
 
-/// Returns how close an output is as far as its verdict tells: this much is known of every program, on any device.
+/// Returns how close an output is as far as its verdict tells: this much is known of every program,
+/// on any device.
 ///
-/// A grid of the right shape is closer than any other, and one that is wrong in half of its cells is no closer than a
-/// blank one would be.
+/// A grid of the right shape is closer than any other, and one that is wrong in half of its cells
+/// is no closer than a blank one would be.
 pub fn closeness(verdict: &Verdict, expected: &Grid) -> u32 {
     let (height, width) = (expected.height(), expected.width());
     match *verdict {
@@ -28,7 +29,8 @@ pub fn closeness(verdict: &Verdict, expected: &Grid) -> u32 {
     }
 }
 
-/// Returns what is added to the closeness of a wrong output for its colours. Differs add a little more.
+/// Returns what is added to the closeness of a wrong output for its colours. Differs add a little
+/// more.
 pub fn refinement(got: &[u8], expected: &Grid) -> u32 {
     let palette = |cells: &[u8]| {
         let cells = cells.iter().filter(|&&color| color < 10);

@@ -74,8 +74,9 @@ fn read_state(state: &[u8]) -> Result<State, StateError> {
 }
 
 impl Evolution<'_> {
-    /// Returns what a later run needs to continue: the best programs, the weights of mutations, and the generation. Parts and
-    /// the memory of tried programs are not kept, so a resumed evolution differs a little from an uninterrupted one.
+    /// Returns what a later run needs to continue: the best programs, the weights of mutations, and
+    /// the generation. Parts and the memory of tried programs are not kept, so a resumed evolution
+    /// differs a little from an uninterrupted one.
     pub fn state(&self) -> Vec<u8> {
         let population = |at: usize| {
             let programs = self.best_programs(at, BEST);
@@ -98,7 +99,8 @@ impl Evolution<'_> {
         serde_json::to_vec(&state).unwrap_or_default()
     }
 
-    /// Continues from a state. Tasks that are not in it start from scratch; tasks that are only in it are ignored.
+    /// Continues from a state. Tasks that are not in it start from scratch; tasks that are only in
+    /// it are ignored.
     pub fn restore(&mut self, state: &[u8]) -> Result<(), StateError> {
         let state = read_state(state)?;
         let at: HashMap<&str, usize> = self

@@ -20,8 +20,8 @@ pub struct Judge {
 pub struct Trial {
     /// Its score. A demonstration on which it fails counts nothing.
     pub score: Score,
-    /// A hash of all outputs. For a program that solves all demonstrations it includes the answers to the tests, so that
-    /// solutions with different answers have different hashes.
+    /// A hash of all outputs. For a program that solves all demonstrations it includes the answers
+    /// to the tests, so that solutions with different answers have different hashes.
     pub outputs: u64,
     /// Demonstrations on which it fails, and tests if it solves all demonstrations.
     pub failed: u32,
@@ -45,7 +45,8 @@ impl Judge {
     }
 }
 
-/// Runs a program on the demonstrations of a task, with the default limits. Test outputs are not looked at.
+/// Runs a program on the demonstrations of a task, with the default limits. Test outputs are not
+/// looked at.
 pub(crate) fn try_on(
     program: &Program,
     task: &Task,

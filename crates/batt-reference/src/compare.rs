@@ -110,8 +110,8 @@ pub fn compare(
         timings.push(comparison.first_call(&mut python, &mut workspace, program, grids, share)?);
         step();
     }
-    // Each round runs all solvers. A short disturbance of the machine then spoils one round of several
-    // solvers, which their medians ignore, instead of every round of one.
+    // Each round runs all solvers. A short disturbance of the machine then spoils one round of
+    // several solvers, which their medians ignore, instead of every round of one.
     for round in 0..ROUNDS {
         for timing in &mut timings {
             if cancel.is_cancelled() {
@@ -142,8 +142,8 @@ pub struct Ratios {
 }
 
 impl Comparison {
-    /// Summarises the times. `heavy` is the task of a solver that dominates the total and is therefore
-    /// also reported separately.
+    /// Summarises the times. `heavy` is the task of a solver that dominates the total and is
+    /// therefore also reported separately.
     pub fn ratios(&self, heavy: &str) -> Ratios {
         let is_heavy = |solver: &&SolverTimes| solver.name.ends_with(heavy);
         let all = || self.solvers.iter();

@@ -148,8 +148,8 @@ impl Drop for Python {
     }
 }
 
-/// The system's Python, which is built with all optimisations. The first on the PATH may be a shim or
-/// an unoptimised build.
+/// The system's Python, which is built with all optimisations. The first on the PATH may be a shim
+/// or an unoptimised build.
 fn fastest() -> PathBuf {
     let system = Path::new("/usr/bin/python3");
     if system.exists() {

@@ -230,8 +230,8 @@ pub fn value(choices: &mut Choices<'_>, ty: Type) -> OwnedValue {
     }
 }
 
-/// Returns the value with its sets listed in an order that insertion in this order reproduces, as in the vectors. A few sets
-/// have no such order.
+/// Returns the value with its sets listed in an order that insertion in this order reproduces, as
+/// in the vectors. A few sets have no such order.
 pub fn settled(workspace: &mut Workspace, mut value: OwnedValue) -> Option<OwnedValue> {
     for _ in 0..6 {
         let again = workspace.run(Dialect::ArcDsl, &LIMITS, |run| {
@@ -404,7 +404,8 @@ fn set<'r>(
             let twin = call(run, "apply", &[op("identity"), plain])?;
             call(run, "intersection", &[plain, twin])
         }
-        // With one element too many, removed again. That can move the others; such cases are skipped.
+        // With one element too many, removed again. That can move the others; such cases are
+        // skipped.
         10 => {
             let with_mark = |run: &mut Run<'r>| {
                 let mark = Value::Int(77);
@@ -438,7 +439,8 @@ fn set<'r>(
     }
 }
 
-/// Returns whether all elements are plain locations or all are plain cells. Shifting others would change them.
+/// Returns whether all elements are plain locations or all are plain cells. Shifting others would
+/// change them.
 fn is_patch(items: &[OwnedValue]) -> bool {
     let plain_pair = |v: &OwnedValue| matches!(v, OwnedValue::Tuple(t) if matches!(t[..], [OwnedValue::Int(_), OwnedValue::Int(_)]));
     items.iter().all(plain_pair)

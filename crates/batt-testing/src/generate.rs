@@ -102,7 +102,8 @@ pub fn program(choices: &mut Choices<'_>) -> Program {
     program_in(Dialect::ArcDsl, choices)
 }
 
-/// A program in a dialect: of one grid, or of the demonstrations, a grid and a grid to compare with.
+/// A program in a dialect: of one grid, or of the demonstrations, a grid and a grid to compare
+/// with.
 pub fn program_in(dialect: Dialect, choices: &mut Choices<'_>) -> Program {
     let ops: Vec<OpId> = ops(dialect);
     let params: &[(&str, Type)] = match dialect {

@@ -1,5 +1,5 @@
-//! Test support that several crates and the fuzz targets share. Only tests depend on this crate, and
-//! the command when it is built with the feature `emulated`.
+//! Test support that several crates and the fuzz targets share. Only tests depend on this crate,
+//! and the command when it is built with the feature `emulated`.
 //!
 //! - [`generate`]: random programs and grids, decoded from bytes
 //! - [`oracle`]: properties that hold for every program on every grid

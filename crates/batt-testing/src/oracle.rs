@@ -63,7 +63,8 @@ pub fn check(program: &Program, grid: &Grid) -> Result<(), String> {
         same("differs when watched", &watched)?;
     }
 
-    // A limit can only end a run. It never changes a value, nor looks like a failure of the program.
+    // A limit can only end a run. It never changes a value, nor looks like a failure of the
+    // program.
     if !reached_a_limit(&expected) {
         let roomy = ending(&mut workspace, &compiled, grid, &ROOMY);
         same("differs with higher limits", &roomy)?;

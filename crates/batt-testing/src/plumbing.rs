@@ -1,8 +1,8 @@
-//! Checks the host side of a device: transfers, cached blobs, growth, arenas, counters, full output,
-//! the time limit.
+//! Checks the host side of a device: transfers, cached blobs, growth, arenas, counters, full
+//! output, the time limit.
 //!
-//! The device runs a small kernel, `batt_cuda::source::PROBE`, in place of the VM. [`Model`] is that
-//! kernel in Rust; a device must return what the model returns.
+//! The device runs a small kernel, `batt_cuda::source::PROBE`, in place of the VM. [`Model`] is
+//! that kernel in Rust; a device must return what the model returns.
 
 use std::time::{Duration, Instant};
 
@@ -184,8 +184,8 @@ fn answer(programs: &[u32], inputs: &[u32], number: usize, job: &[u32; 4]) -> [u
     ]
 }
 
-/// Returns how the results differ from those of the probe, if they do. Jobs may run in any order, so
-/// each is found by its result.
+/// Returns how the results differ from those of the probe, if they do. Jobs may run in any order,
+/// so each is found by its result.
 fn problem(batch: &Batch<'_>, launched: &Launched) -> Option<String> {
     let jobs = batch.jobs.as_chunks::<4>().0;
     let results = launched.results.as_chunks::<4>().0;
@@ -404,7 +404,8 @@ fn many(device: &mut dyn Device) -> Result<String, String> {
 }
 
 /// Checks that the host gives up a kernel that exceeds its time limit. The device must have been
-/// opened with a limit of at most 100 ms and is lost afterwards; the kernel ends after some seconds.
+/// opened with a limit of at most 100 ms and is lost afterwards; the kernel ends after some
+/// seconds.
 pub fn check_clock(device: &mut dyn Device) -> Check {
     let start = Instant::now();
     let mut blobs = Blobs::new(1, 10, 30);

@@ -170,8 +170,9 @@ pub fn device_throughput(
     Ok(found)
 }
 
-/// Runs the solvers of an arc-dsl checkout by Python and by this library, in turns, on one core each,
-/// and compares every answer. Without `tasks` it takes the training tasks beside the checkout.
+/// Runs the solvers of an arc-dsl checkout by Python and by this library, in turns, on one core
+/// each, and compares every answer. Without `tasks` it takes the training tasks beside the
+/// checkout.
 pub fn against_python(
     checkout: &Path,
     tasks: Option<&Path>,

@@ -135,9 +135,9 @@ impl Candidates {
         self.unreadable
     }
 
-    /// Runs the candidates of each task on its demonstrations and tests, and puts the two best answers
-    /// to each test into a submission. Test outputs are not looked at. `save` gets the submission after
-    /// each task; `false` cancels `control`.
+    /// Runs the candidates of each task on its demonstrations and tests, and puts the two best
+    /// answers to each test into a submission. Test outputs are not looked at. `save` gets the
+    /// submission after each task; `false` cancels `control`.
     pub fn answer(
         &self,
         mut submission: Submission,
@@ -252,7 +252,8 @@ impl AnswerSummary {
     }
 }
 
-/// Returns a value as a grid that may be in a submission. `True` is 1 there, as it is in a comparison.
+/// Returns a value as a grid that may be in a submission. `True` is 1 there, as it is in a
+/// comparison.
 fn grid(value: &OwnedValue) -> Option<Grid> {
     let OwnedValue::Tuple(rows) = value else {
         return None;

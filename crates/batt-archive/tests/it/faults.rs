@@ -20,7 +20,7 @@ fn writers_at_once_lose_nothing() {
         for writer in 0..WRITERS {
             let path = &path;
             scope.spawn(move || {
-                // Made by whoever comes first.
+                // The first connection makes it.
                 let mut archive = Archive::open(path).unwrap();
                 let run = archive.begin_run(&info(writer)).unwrap();
                 for k in 0..SAVES {
@@ -67,7 +67,7 @@ fn waiting_for_another_process_ends() {
     assert!(error.is_busy(), "{error}");
     assert!(error.to_string().contains("another process"), "{error}");
     assert!(started.elapsed() < Duration::from_secs(20));
-    // Reading needs nobody's leave.
+    // Reading needs no lock.
     assert_eq!(archive.tasks().unwrap(), []);
     other.execute_batch("ROLLBACK").unwrap();
     archive

@@ -292,7 +292,7 @@ fn impossible_scores_and_damaged_checkpoints_are_found() {
     }
 }
 
-/// Root may write whatever the permissions say, so this is done as somebody else, in a process of its own.
+/// Permissions do not bind root, so the test runs as another user, in a process of its own.
 #[cfg(unix)]
 #[test]
 fn an_archive_that_cannot_be_written_can_be_read() {
@@ -356,7 +356,7 @@ fn an_archive_that_cannot_be_written_can_be_read() {
             "--nocapture",
         ])
         .env("BATT_TEST_READ_ONLY", folder.path(""));
-    // Nobody.
+    // The user id of `nobody`.
     if fs::metadata(folder.path("")).unwrap().uid() == 0 {
         command.uid(65534).gid(65534);
     }

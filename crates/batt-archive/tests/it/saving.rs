@@ -255,7 +255,8 @@ fn lineage_is_kept_while_it_is_needed() {
     };
     save(&mut archive, &[found(1, "a", score(1, 0, 1))]);
     save(&mut archive, &[child(2, &[1], "a", score(2, 0, 1))]);
-    // 3 is refused, but 4 descends from it; 5 is refused and nobody does. 77 is known by its hash alone.
+    // 3 is refused, but 4 descends from it; 5 is refused and has no
+    // descendant. 77 is known by its hash alone.
     let family = [
         child(3, &[2, 77], "a", score(0, 0, 1)),
         child(4, &[3, 2], "a", score(3, 0, 1)),

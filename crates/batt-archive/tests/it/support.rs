@@ -62,7 +62,8 @@ pub fn hash(n: u64) -> String {
     structural_hash(&numbered(n))
 }
 
-/// A possible score: each solved demonstration of four counts a quarter, the others share what they add.
+/// A possible score: each solved demonstration of four counts a quarter, the others share what they
+/// add.
 pub fn score(solved: u32, more: u32, size: u32) -> Score {
     Score {
         demos_solved: solved,

@@ -310,7 +310,8 @@ fn gc_removes_what_is_not_needed() {
     assert_eq!((&json["scores"], &json["solvers"]), (&3.into(), &2.into()));
 }
 
-/// A damaged checkpoint and impossible scores: all are printed, nothing is removed, and the exit code is 1.
+/// A damaged checkpoint and impossible scores: all are printed, nothing is removed, and the exit
+/// code is 1.
 #[test]
 fn a_check_finds_damaged_checkpoints_and_impossible_scores() {
     let folder = filled();
@@ -392,7 +393,8 @@ fn the_original_folder_is_imported() {
         let text = format!("{head}def solve(S, I, C):\n{body}");
         folder.write(&format!("old/solver_md5/{}.py", md5(k)), text);
     };
-    // The link says 9 of 3; it is dangling, as it is on every other machine. The solver stands there twice.
+    // The link says 9 of 3; it is dangling, as it is on every other machine. The solver stands
+    // there twice.
     solver(1, "    O = mir_rot_t(I, R0)\n    return O\n");
     let away = |k: u8| format!("/kaggle/working/tokpidjin/solver_md5/{}.py", md5(k));
     link("aa11", "9", "13", &away(1), &format!("{}.py", md5(1)));

@@ -1,4 +1,5 @@
-//! What all commands have in common: limits, threads, names, signals, output that cannot be written.
+//! What all commands have in common: limits, threads, names, signals, output that cannot be
+//! written.
 
 use std::process::Stdio;
 use std::thread;

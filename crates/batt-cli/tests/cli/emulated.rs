@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::support::{Ended, Folder, command};
 
-/// A solver that is right, one that fails, one whose value is a set, and one that looks at the order of a set.
+/// A solver that is right, one that fails, one whose value is a set, and one that looks at the
+/// order of a set.
 const SOLVERS: &str = "
 def solve_aa11(I):
     O = hmirror(I)
@@ -169,7 +170,8 @@ fn a_device_that_fails_changes_nothing() {
         .batt(&[&args[..], &["--full", "--output", "r.jsonl"]].concat())
         .code(0);
     let expected = folder.read("r.jsonl");
-    // All runs are in one batch of several launches: from the second on, the fault comes in the middle of it.
+    // All runs are in one batch of several launches: from the second on, the fault comes in the
+    // middle of it.
     for (faults, words) in [
         ("memory@0", "the device has no room"),
         ("memory@1", "the device has no room"),
@@ -268,7 +270,8 @@ fn profile_counts_cycles() {
     let ops = json["device"]["ops"].as_array().unwrap();
     let shares: f64 = ops.iter().map(|op| op["share"].as_f64().unwrap()).sum();
     assert!((shares - 1.0).abs() < 1e-9, "{shares}");
-    // The order of a set matters to one solver, which is launched twice and counts twice; to the others it does not.
+    // The order of a set matters to one solver, which is launched twice and counts twice; to the
+    // others it does not.
     let calls = |name: &str| {
         let count = ops.iter().find(|op| op["op"] == name).unwrap();
         count["calls"].as_u64().unwrap()

@@ -1,4 +1,5 @@
-//! `batt evolve`: the same seed, the same solvers; what is said to be saved is saved, whatever happens.
+//! `batt evolve`: the same seed, the same solvers; what is said to be saved is saved, whatever
+//! happens.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -372,7 +373,7 @@ fn archives_that_are_none_are_left_alone() {
     with("no/where.sqlite").error("the folder of the archive is not there", "make the folder");
 }
 
-/// Root may write everywhere, so this is a folder that nobody can write to.
+/// Permissions do not bind root, so this is a folder that no user can write to.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_folder_that_cannot_be_written() {

@@ -119,7 +119,8 @@ fn bad_bundles_are_refused_before_anything_is_written() {
     assert!(folder.read("b/README.md").contains("YOUR-KAGGLE-NAME"));
 }
 
-/// A machine as Kaggle has it: a dataset and the data of a competition under `input/`, nothing in `working/`.
+/// A machine as Kaggle has it: a dataset and the data of a competition under `input/`, nothing in
+/// `working/`.
 #[cfg(unix)]
 struct Machine {
     folder: Folder,
@@ -127,7 +128,8 @@ struct Machine {
 
 #[cfg(unix)]
 impl Machine {
-    /// With a program that hands everything on to the real one, but evolves as the script given says.
+    /// With a program that hands everything on to the real one, but evolves as the script given
+    /// says.
     fn new(competition: &str, evolve: &str) -> Option<Machine> {
         if Command::new("python3").arg("--version").output().is_err() {
             eprintln!("skipped: no python3");

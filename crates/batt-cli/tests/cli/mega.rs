@@ -506,7 +506,7 @@ fn lines_stream() {
     lines.read_line(&mut line).unwrap();
     assert_eq!(json(&line)["pair"], "train[0]");
     assert!(is_running(&mut child));
-    // Whoever has seen enough ends it, quietly.
+    // A reader that closes the pipe ends the command without a message.
     drop(lines);
     let mut errors = String::new();
     let mut stderr = child.stderr.take().unwrap();

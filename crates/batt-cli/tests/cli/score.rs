@@ -4,9 +4,9 @@ use serde_json::Value as Json;
 
 use crate::support::Folder;
 
-/// Five tasks whose test `k` has the answer `[[k]]`, and answers to four of them: right are 1 of 1, 1 of 2, 0
-/// of 1 and 2 of 2; the task with three tests is missing. By hand: 4 of 9 outputs, (1 + 1/2 + 0 + 0 + 1) / 5,
-/// 2 of 5 tasks.
+/// Five tasks whose test `k` has the answer `[[k]]`, and answers to four of them: right are 1 of 1,
+/// 1 of 2, 0 of 1 and 2 of 2; the task with three tests is missing. By hand: 4 of 9 outputs, (1 +
+/// 1/2 + 0 + 0 + 1) / 5, 2 of 5 tasks.
 const TASKS: [(&str, usize); 5] = [("a", 1), ("b", 2), ("c", 1), ("d", 3), ("e", 2)];
 const ANSWERS: &str = r#"{
     "a": [{"attempt_1": [[0]], "attempt_2": [[7]]}],

@@ -11,7 +11,8 @@ use serde_json::{Value as Json, json};
 
 use crate::support::{Ended, Folder, MIRROR, command};
 
-/// A solver for a task: its name is the task's id. How many demonstrations it solves, and how close it comes.
+/// A solver for a task: its name is the task's id. How many demonstrations it solves, and how close
+/// it comes.
 struct Solver<'s> {
     source: &'s str,
     task: &'s str,

@@ -1,7 +1,8 @@
 //! The plan of a batt: what it computes, solver by solver, for each entry.
 //!
-//! Entries are the outputs, the scores, and the *comparisons*: the scores once more, with the expected grid as `C`. Scores and
-//! comparisons share the steps that do not depend on `C`; the other steps have [twins](Twins).
+//! Entries are the outputs, the scores, and the *comparisons*: the scores once more, with the
+//! expected grid as `C`. Scores and comparisons share the steps that do not depend on `C`; the
+//! other steps have [twins](Twins).
 
 use std::collections::HashMap;
 
@@ -21,7 +22,8 @@ pub(crate) struct Plan {
     pub values: Vec<Source>,
     /// The steps of each entry, in the order of the batt.
     pub steps_of_entry: Lists,
-    /// For each entry the first entry of its solver, if that has steps that this entry does not need; else the entry itself.
+    /// For each entry the first entry of its solver, if that has steps that this entry does not
+    /// need; else the entry itself.
     pub leads: Vec<u32>,
 }
 
@@ -31,7 +33,8 @@ pub(crate) struct Solver {
     pub parts: Vec<Part>,
     /// The number of parts for its candidate and scores.
     pub solving: usize,
-    /// The slots of the inputs and literals that it uses. Their values come first in the slots of its own.
+    /// The slots of the inputs and literals that it uses. Their values come first in the slots of
+    /// its own.
     pub given: Vec<u32>,
     /// The number of values it has room for: those given, and those of its steps.
     pub slots: usize,
@@ -214,9 +217,10 @@ impl Solver {
     }
 }
 
-/// Groups the entries by solver: a candidate, then the scores of the differs that look at it, then the comparisons. The text
-/// interleaves the steps of all solvers, but a value that is used soon after it is made is still in the cache. A score
-/// of the input itself belongs to no solver, and is a group of its own.
+/// Groups the entries by solver: a candidate, then the scores of the differs that look at it, then
+/// the comparisons. The text interleaves the steps of all solvers, but a value that is used soon
+/// after it is made is still in the cache. A score of the input itself belongs to no solver, and is
+/// a group of its own.
 fn grouped(batt: &Batt) -> Vec<Vec<u32>> {
     let outputs = batt.outputs.iter();
     let outputs = outputs.map(|o| (o.after, 0, Some(o.donor.as_str())));
@@ -251,7 +255,8 @@ pub(super) fn entry_values(batt: &Batt) -> impl Iterator<Item = &Operand> + Clon
     outputs.chain(batt.scores.iter().map(|score| &score.value))
 }
 
-/// A set of parts of a solver. There are seldom many, and every step asks for them, so the first 64 are bits of one word.
+/// A set of parts of a solver. There are seldom many, and every step asks for them, so the first 64
+/// are bits of one word.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PartSet {
     first: u64,

@@ -29,8 +29,8 @@ fn texts(batt: &CompiledBatt, sample: &Sample<'_>, goal: Goal, limits: &Limits) 
     batt.run(&mut worker, sample, goal, limits, &mut [], text)
 }
 
-/// Runs a batt as a whole and each of its solvers alone, within `steps` steps, with and without comparing. Returns how many
-/// entries reached the limit.
+/// Runs a batt as a whole and each of its solvers alone, within `steps` steps, with and without
+/// comparing. Returns how many entries reached the limit.
 fn limited_alike(batt: &CompiledBatt, sample: &Sample<'_>, steps: u64) -> usize {
     let limits = Limits {
         steps,
@@ -76,8 +76,8 @@ fn with_differs() -> CompiledBatt {
     CompiledBatt::new(&batt.expect("one dialect").batt)
 }
 
-/// The limits of a solver do not depend on the other solvers of the batt, which may cache facts about shared values, nor on
-/// whether it compares.
+/// The limits of a solver do not depend on the other solvers of the batt, which may cache facts
+/// about shared values, nor on whether it compares.
 #[test]
 fn the_first_solver_pays_no_more_than_the_others() {
     let batt = with_differs();
@@ -147,8 +147,8 @@ fn a_candidate_may_look_at_c() {
     assert!(limited > 100, "{limited}");
 }
 
-/// The same for facts about shared values that other shared values need: here the order of all locations, which one solver
-/// needs in a step of its own and two in a step that they share.
+/// The same for facts about shared values that other shared values need: here the order of all
+/// locations, which one solver needs in a step of its own and two in a step that they share.
 #[test]
 fn facts_about_shared_values_cost_no_solver_more() {
     let text = "def batt(task_id, S, I, C, log_path):\n    s = []\n    o = []\n    t1 = asindices(I)\n    \
@@ -166,8 +166,8 @@ fn facts_about_shared_values_cost_no_solver_more() {
     assert!(limited > 100, "{limited}");
 }
 
-/// A solver fails at the step at which it would fail alone, even if another solver has reached a later step of it that
-/// fails as well.
+/// A solver fails at the step at which it would fail alone, even if another solver has reached a
+/// later step of it that fails as well.
 #[test]
 fn a_solver_fails_in_its_own_turn() {
     let text = "def batt(task_id, S, I, C, log_path):\n    s = []\n    o = []\n    t1 = size(I)\n    \

@@ -4,19 +4,21 @@ use std::collections::HashMap;
 
 use crate::lower::{CONSTANT, Source, Steps};
 
-/// The twins of the steps that depend on a parameter: they do the same with a new parameter in its place. Twins come after
-/// all other steps.
+/// The twins of the steps that depend on a parameter: they do the same with a new parameter in its
+/// place. Twins come after all other steps.
 pub(crate) struct Twins {
     /// The original of each twin.
     pub of: Vec<u32>,
-    /// The slot of the twin for each slot that has one; the new parameter is the twin of the old one.
+    /// The slot of the twin for each slot that has one; the new parameter is the twin of the old
+    /// one.
     slots: HashMap<u32, u32>,
     /// The slot of the first step.
     first: u32,
 }
 
 impl Twins {
-    /// Adds the new parameter, after all others, and the twins. Corrects `values` to where they are then.
+    /// Adds the new parameter, after all others, and the twins. Corrects `values` to where they are
+    /// then.
     pub fn add(steps: &mut Steps, param: u32, values: &mut [Source]) -> Twins {
         let new = steps.params as u32;
         let make_room = |source: &mut Source| {

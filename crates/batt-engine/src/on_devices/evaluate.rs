@@ -15,7 +15,8 @@ use crate::sample::Sample;
 
 /// Evaluates as [`evaluate`] does, with the help of devices. The results are the same.
 ///
-/// Devices are not used if the limits do not [allow](crate::device::LaunchSettings::within) it; then the report has none.
+/// Devices are not used if the limits do not [allow](crate::device::LaunchSettings::within) it;
+/// then the report has none.
 pub fn evaluate_on(
     devices: &mut [Box<dyn Device>],
     jobs: &[Job<'_>],
@@ -119,7 +120,8 @@ impl<'a> Listed<'a> {
     }
 }
 
-/// Returns the result of a job that a device has finished, with its value if it is wanted or if `always` is set.
+/// Returns the result of a job that a device has finished, with its value if it is wanted or if
+/// `always` is set.
 fn job_result(
     job: &Job<'_>,
     found: &Found<'_>,

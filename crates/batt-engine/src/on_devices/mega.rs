@@ -19,7 +19,8 @@ use crate::sample::Sample;
 
 /// Runs a mega-batch as [`mega`] does, with the help of devices. The results are the same.
 ///
-/// Devices are not used if the limits do not [allow](LaunchSettings::within) it; then the report has none.
+/// Devices are not used if the limits do not [allow](LaunchSettings::within) it; then the report
+/// has none.
 #[allow(clippy::too_many_arguments)]
 pub fn mega_on<T: Send>(
     devices: &mut [Box<dyn Device>],

@@ -1,9 +1,10 @@
 //! Assembly: new values from parts, the cheap ones first.
 //!
-//! Parts wait to be *expanded*: every primitive that takes a part is called with it, together with the input, constants of
-//! the right role, functions of the right type and a few other cheap parts. A new grid is a program; other new values become
-//! parts. Cheap combinations come first: a cheap part is tried with the common primitives before it is tried with rare ones.
-//! So programs are found in the order of their cost, and none is made twice.
+//! Parts wait to be *expanded*: every primitive that takes a part is called with it, together with
+//! the input, constants of the right role, functions of the right type and a few other cheap parts.
+//! A new grid is a program; other new values become parts. Cheap combinations come first: a cheap
+//! part is tried with the common primitives before it is tried with rare ones. So programs are
+//! found in the order of their cost, and none is made twice.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,7 +17,8 @@ use super::Breeder;
 use crate::donors::Donors;
 use crate::parts::Part;
 
-/// The most calls of one primitive with one part; if there are more, a random choice of them is made.
+/// The most calls of one primitive with one part; if there are more, a random choice of them is
+/// made.
 const CALLS: usize = 96;
 
 /// The number of other parts that a part is tried with.
@@ -27,7 +29,8 @@ const NO_PART: u32 = u32::MAX;
 
 /// Parts that wait to be expanded, and the results of those that were.
 pub(crate) struct Assembly {
-    /// What can be expanded next: the least cost of a result, the part, and the group of primitives.
+    /// What can be expanded next: the least cost of a result, the part, and the group of
+    /// primitives.
     waiting: BinaryHeap<Reverse<(u32, u32, u8)>>,
     parts: Vec<Part>,
     /// The cost of each node that is a part.
@@ -64,7 +67,8 @@ impl Assembly {
         }
     }
 
-    /// Returns the cost of a value: known for a part, nothing for the input, little for anything else.
+    /// Returns the cost of a value: known for a part, nothing for the input, little for anything
+    /// else.
     fn cost(&self, value: Ref) -> u32 {
         match self.part_cost(value) {
             Some(cost) => cost,

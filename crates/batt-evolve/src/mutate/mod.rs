@@ -1,7 +1,7 @@
 //! Mutations: new programs from old ones. Each kind of mutation is a small strategy of its own.
 //!
-//! A strategy takes a program and returns another one, or none where it does not apply. It works on the graph and makes
-//! only well-typed programs, so most of the results run.
+//! A strategy takes a program and returns another one, or none where it does not apply. It works on
+//! the graph and makes only well-typed programs, so most of the results run.
 
 mod assemble;
 mod constant;
@@ -121,7 +121,8 @@ impl MutationKind {
     }
 }
 
-/// The most nodes of a program. Longer programs are slow, and fit the demonstrations rather than the rule behind them.
+/// The most nodes of a program. Longer programs are slow, and fit the demonstrations rather than
+/// the rule behind them.
 pub(crate) const LARGEST: usize = 40;
 
 /// The most arguments of a call that is mutated: no primitive takes more.
@@ -233,7 +234,8 @@ impl Breeder<'_> {
         Some(self.typed.types.wanted_in(callee, types, hole, result))
     }
 
-    /// Returns the role of an operand of a call, if it is known. A value that is bound to a primitive has a role as well.
+    /// Returns the role of an operand of a call, if it is known. A value that is bound to a
+    /// primitive has a role as well.
     fn role(&self, node: u32, position: usize) -> Option<ConstantRole> {
         let Node::Call { callee, args } = self.typed.graph.node(node) else {
             return None;

@@ -1,4 +1,5 @@
-//! Values computed from the demonstrations: a literal that is right for one task becomes a rule that is right for many.
+//! Values computed from the demonstrations: a literal that is right for one task becomes a rule
+//! that is right for many.
 
 use batt_dsl::Dialect;
 use batt_lang::graph::{Node, Ref};
@@ -6,7 +7,8 @@ use batt_lang::types::ConstantRole;
 
 use super::{Breeder, constant};
 
-/// A literal colour becomes a colour that is in the inputs but in no output, or the other way round.
+/// A literal colour becomes a colour that is in the inputs but in no output, or the other way
+/// round.
 pub(super) fn colour(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
     let (node, position) = literal(b, parent, |role| role == ConstantRole::Colour)?;
     let inputs_less_outputs = b.chance.is(0.5);
@@ -33,7 +35,8 @@ fn op(b: &Breeder<'_>, name: &str) -> Option<Ref> {
     b.typed.graph.dialect().op(name).map(Ref::op)
 }
 
-/// Makes the colours of one side of the demonstrations that the other side does not have, in the eight steps of the original.
+/// Makes the colours of one side of the demonstrations that the other side does not have, in the
+/// eight steps of the original.
 fn difference(b: &mut Breeder<'_>, inputs_less_outputs: bool, names: [&str; 4]) -> Option<Ref> {
     let [last, palette, unique, difference] = names;
     let mut sides = Vec::new();
@@ -94,8 +97,8 @@ fn coded_mirror(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
     b.typed.replace_operand(parent, node, position, inferred)
 }
 
-/// `hmirror(x)` becomes `extract((identity, hmirror, ...), f)(x)`, where `f` asks of a mirror whether it makes the first
-/// demonstration's output from its input.
+/// `hmirror(x)` becomes `extract((identity, hmirror, ...), f)(x)`, where `f` asks of a mirror
+/// whether it makes the first demonstration's output from its input.
 fn named_mirror(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
     let mut places = Vec::new();
     for node in b.typed.graph.reach(parent) {

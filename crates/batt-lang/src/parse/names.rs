@@ -52,8 +52,8 @@ pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Opti
     best.map(|(_, known)| known)
 }
 
-/// As [`nearest`], of the names of a function and of its dialect. The names of the function itself win
-/// ties, since a misspelt variable is the most common slip.
+/// As [`nearest`], of the names of a function and of its dialect. The names of the function itself
+/// win ties, since a misspelt variable is the most common slip.
 pub(super) fn nearest_in<'n>(
     name: &str,
     dialect: Dialect,

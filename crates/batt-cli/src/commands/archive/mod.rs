@@ -120,8 +120,8 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Finds the hash of a solver by its first digits, or the best solver of a task. The second value says
-/// whether the name is a task.
+/// Finds the hash of a solver by its first digits, or the best solver of a task. The second value
+/// says whether the name is a task.
 fn find(archive: &Archive, name: &str) -> Result<(String, bool)> {
     match archive.lookup(name).map_err(batt::Error::from)? {
         Lookup::Task(entries) => Ok((entries[0].hash.clone(), true)),

@@ -5,8 +5,8 @@ use batt::{Grid, JobResult, OwnedValue, Pair, PairRef, Program, Split, Task, Ver
 
 use crate::draw;
 
-/// Draws each demonstration: input, expected output, the solver's output, and the cells that are wrong.
-/// With `tests` the tests too, without their expected outputs.
+/// Draws each demonstration: input, expected output, the solver's output, and the cells that are
+/// wrong. With `tests` the tests too, without their expected outputs.
 pub fn pictures(program: &Program, task: &Task, tests: bool, color: Color) -> String {
     let mut out = String::new();
     let split = if tests {

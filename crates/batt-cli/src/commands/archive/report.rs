@@ -38,7 +38,8 @@ pub fn score_json(score: &Score) -> Json {
     })
 }
 
-/// An entry, for JSON. The hash of the outputs is a text: not every reader of JSON knows numbers of 64 bits.
+/// An entry, for JSON. The hash of the outputs is a text: not every reader of JSON knows numbers of
+/// 64 bits.
 pub fn entry_json(entry: &ArchiveEntry) -> Json {
     json!({
         "hash": entry.hash,

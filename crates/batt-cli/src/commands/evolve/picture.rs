@@ -6,8 +6,9 @@ use batt::{Grid, Pair, PairRef, Program, Split, Task, run_pair};
 /// Blanks between two pictures.
 const GAP: usize = 2;
 
-/// Draws `input -> expected, got` for the smallest demonstration that the program gets wrong, or for the
-/// smallest of all if it gets all right. Returns `None` if no demonstration fits into the size.
+/// Draws `input -> expected, got` for the smallest demonstration that the program gets wrong, or
+/// for the smallest of all if it gets all right. Returns `None` if no demonstration fits into the
+/// size.
 pub fn draw(
     task: &Task,
     program: &Program,

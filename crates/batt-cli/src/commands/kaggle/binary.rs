@@ -1,4 +1,5 @@
-//! Will a program start on a Kaggle machine? Its file says which processor and which C library it needs.
+//! Will a program start on a Kaggle machine? Its file says which processor and which C library it
+//! needs.
 
 use std::fmt;
 

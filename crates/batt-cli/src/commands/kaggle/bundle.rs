@@ -78,7 +78,8 @@ pub struct BundleArgs {
     #[arg(long, value_name = "NAME", default_value = "arc-prize-2026-arc-agi-2")]
     competition: String,
 
-    /// The machine: NvidiaTeslaT4 (two of them), NvidiaL4 (four, in competitions that offer it), ...
+    /// The machine: NvidiaTeslaT4 (two of them), NvidiaL4 (four, in competitions that offer it),
+    /// ...
     #[arg(long, value_name = "NAME", default_value = "NvidiaTeslaT4")]
     accelerator: String,
 }
@@ -156,7 +157,8 @@ fn check_empty(folder: &Path) -> Result<()> {
     }
 }
 
-/// Refuses a file that is no archive, and an archive whose last saves are still in the log beside it.
+/// Refuses a file that is no archive, and an archive whose last saves are still in the log beside
+/// it.
 fn check_archive(path: &Path) -> Result<()> {
     let archive = Archive::open_existing(path);
     archive.map_err(batt::Error::from)?;

@@ -1,7 +1,7 @@
 //! The script that runs on Kaggle, and the same as a notebook.
 //!
-//! There is one text, `run.py`. Its cells begin with `# %%`, as many editors know it, and one line of it holds
-//! the settings of the bundle.
+//! There is one text, `run.py`. Its cells begin with `# %%`, as many editors know it, and one line
+//! of it holds the settings of the bundle.
 
 use serde_json::{Value as Json, json};
 

@@ -54,7 +54,7 @@ def one(what, patterns, folders, hint):
     raise FileNotFoundError(f"no {what} under {places}: {hint}")
 
 
-# Whoever starts this in the background may have made it ignore interrupts, and evolution with it.
+# A shell that starts this in the background makes it ignore interrupts, and evolution with it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
