@@ -122,7 +122,11 @@ impl Ui {
 
     /// The error that ended the command.
     pub fn report(&self, error: &Error) {
-        let text = line(&format!("{error:#}"));
+        // An error of the library names its cause itself.
+        let text = match error.is::<batt::Error>() {
+            true => line(&error.to_string()),
+            false => line(&format!("{error:#}")),
+        };
         say(format_args!("{} {text}", self.err(BAD, "error:")));
         if let Some(hint) = crate::error::hint(error) {
             say(format_args!("{} {}", self.err(NOTE, "hint:"), line(&hint)));

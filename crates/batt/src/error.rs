@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use batt_archive::ArchiveError;
 use batt_engine::device::DeviceError;
 use batt_evolve::EvolveError;
+use batt_lang::SourceError;
 use batt_lang::card::CardError;
 use batt_reference::ReferenceError;
 use batt_results::{ResultsError, io_hint, io_message};
@@ -23,7 +24,7 @@ pub enum Error {
     Tasks(#[from] batt_arc::DatasetError),
     /// A solver or batt file cannot be loaded.
     #[error(transparent)]
-    Source(#[from] batt_lang::SourceError),
+    Source(SourceError),
     /// The archive cannot do what it was asked to do.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
@@ -84,12 +85,8 @@ impl Error {
     pub fn hint(&self) -> String {
         match self {
             Error::Tasks(error) => error.hint().to_string(),
-            Error::Source(batt_lang::SourceError::Read { source, .. }) => {
-                io_hint(source).to_owned()
-            }
-            Error::Source(batt_lang::SourceError::NotUtf8 { .. }) => {
-                "save the file as UTF-8".to_owned()
-            }
+            Error::Source(SourceError::Read { source, .. }) => io_hint(source).to_owned(),
+            Error::Source(SourceError::NotUtf8 { .. }) => "save the file as UTF-8".to_owned(),
             Error::Archive(ArchiveError::Io { source, .. }) | Error::File { source, .. } => {
                 io_hint(source).to_owned()
             }
@@ -102,6 +99,15 @@ impl Error {
             Error::Results(error) => error.hint().to_owned(),
             Error::Card(error) => error.hint().to_owned(),
             Error::Request { hint, .. } => hint.clone(),
+        }
+    }
+}
+
+impl From<SourceError> for Error {
+    fn from(error: SourceError) -> Error {
+        match error {
+            SourceError::Read { path, source } => Error::file("read", &path, source),
+            other => Error::Source(other),
         }
     }
 }

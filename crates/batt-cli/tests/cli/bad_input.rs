@@ -29,10 +29,11 @@ fn unknown_commands_and_options() {
 fn missing_files() {
     let folder = Folder::with_tasks();
     folder.write("s.py", GOOD);
-    folder.batt(&["run", "nope.py", "--tasks", "tasks"]).error(
-        "cannot read nope.py: No such file or directory",
+    let ended = folder.batt(&["run", "nope.py", "--tasks", "tasks"]).error(
+        "cannot read nope.py: No such file or directory\n",
         "check the path",
     );
+    assert_eq!(ended.stderr.matches("No such file").count(), 1);
     folder
         .batt(&["run", "s.py", "--tasks", "nope"])
         .error("nope: ", "check the path");
