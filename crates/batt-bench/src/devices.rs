@@ -1,4 +1,4 @@
-//! Opening devices, with a number of logical devices for each GPU.
+//! Opens devices, with a number of logical devices for each GPU.
 
 use anyhow::Result;
 use batt::{DeviceChoice, Devices};
@@ -13,7 +13,7 @@ use crate::text::note;
 /// Logical devices on each GPU: one computes while the results of another are copied.
 const PER_GPU: usize = 2;
 
-/// Opens a device; there is at least one. All GPUs are two logical devices each.
+/// Opens at least one device. If the choice is all GPUs, each is opened as two logical devices.
 pub fn open(choice: &DeviceChoice) -> Result<Devices> {
     match choice {
         DeviceChoice::Cuda(numbers) if numbers.is_empty() => open_logical(choice, PER_GPU),
@@ -47,7 +47,7 @@ fn opened(choice: &DeviceChoice) -> Result<Devices> {
     }
 }
 
-/// Returns the GPUs that a device stands for, each once.
+/// Returns the numbers of the chosen GPUs, each once.
 pub fn ordinals(choice: &DeviceChoice) -> Vec<usize> {
     let mut all = match choice {
         DeviceChoice::Cuda(numbers) if !numbers.is_empty() => numbers.clone(),

@@ -1,5 +1,5 @@
-//! The host side of a real GPU: transfers, cached blobs, arenas, limits, the clock. Tests check it
-//! against a driver without a GPU; this is the same on the machine at hand.
+//! Checks the host side of a real GPU: transfers, cached blobs, arenas, limits, the clock. The
+//! tests run the same checks against a driver without a GPU.
 
 use std::thread;
 use std::time::Duration;
@@ -14,7 +14,8 @@ use crate::text::{note, print, table, table_text};
 
 /// Check the host side of a GPU: transfers, cached blobs, arenas, limits, the clock
 ///
-/// The GPU runs a small kernel in place of the engine's, alone and as two logical devices at a time.
+/// The GPU runs a small kernel in place of the engine's, alone and as two logical devices at a
+/// time.
 #[derive(Args)]
 pub struct HostArgs {
     /// The number of the GPU
@@ -26,7 +27,7 @@ pub struct HostArgs {
     json: bool,
 }
 
-/// Long enough for a kernel to be late, short enough to wait for.
+/// The time limit of the kernel that is meant to exceed it.
 const LATE: Duration = Duration::from_millis(100);
 
 /// Runs the checks. Returns whether all pass.
@@ -72,7 +73,7 @@ fn checks(gpu: usize) -> Result<Vec<(&'static str, Check)>> {
         let results = running.into_iter().filter_map(|thread| thread.join().ok());
         all.extend(results.flatten().map(|check| ("two at a time", check)));
     });
-    // The last one: it loses the device.
+    // This check comes last, since it loses the device.
     let impatient = CudaSettings {
         timeout: LATE,
         ..probe

@@ -1,4 +1,5 @@
-//! Ctrl-C: the first one ends the benchmark with what it has, the second one ends the process.
+//! Handles Ctrl-C. The first one ends the benchmark with the results so far; the second ends the
+//! process.
 
 use std::sync::LazyLock;
 
@@ -6,9 +7,9 @@ use batt::Cancel;
 
 static STOP: LazyLock<Cancel> = LazyLock::new(Cancel::new);
 
-/// Starts to listen to Ctrl-C.
+/// Installs the handler of Ctrl-C.
 pub fn watch() {
-    // Where no handler can be set, Ctrl-C ends the process as usual.
+    // If no handler can be installed, Ctrl-C ends the process as usual.
     let _ = ctrlc::set_handler(|| {
         if STOP.is_cancelled() {
             std::process::exit(130);
@@ -17,7 +18,7 @@ pub fn watch() {
     });
 }
 
-/// The token that ends long work.
+/// Returns the token that cancels long work.
 pub fn stop() -> &'static Cancel {
     &STOP
 }

@@ -1,18 +1,18 @@
-//! Benchmarks of the engine. Users measure with `batt bench`; this is for work on the engine itself.
+//! Benchmarks for work on the engine itself. Users measure with `batt bench`.
 //!
 //! ```text
 //!   cargo run --release -p batt-bench -- readme
 //!   cargo run --release -p batt-bench -- mega --solvers solvers.py --tasks data/training
 //! ```
 //!
-//! Tables go to stdout, or with `--json` one JSON object; notes go to stderr. The exit code is 0, 1 if
-//! results differ between two sides, 2 on an error, and 130 after Ctrl-C.
+//! Tables go to stdout, or with `--json` one JSON object; notes go to stderr. The exit code is 0, 1
+//! if results differ between two sides, 2 on an error, and 130 after Ctrl-C.
 
+mod corpus;
 mod device;
 mod devices;
 mod host;
 mod interrupt;
-mod material;
 mod mega;
 mod memory;
 mod mutants;
@@ -33,11 +33,12 @@ use mimalloc::MiMalloc;
 
 use self::options::hint_of;
 
-/// The allocator of the command, so that both are measured alike.
+/// The allocator of the `batt` command, so that measurements match it.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-/// Values and calls of a program may nest a thousand deep, and so do printing and dropping them.
+/// The stack size of the main thread. Values and calls may nest a thousand deep, and printing and
+/// dropping them recurses as deep.
 const STACK: usize = 32 << 20;
 
 /// Measure the engine

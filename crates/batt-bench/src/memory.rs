@@ -1,4 +1,4 @@
-//! Memory of this process and of devices, sampled while other work goes on.
+//! Samples the memory of this process and of devices while other work runs.
 
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -24,11 +24,12 @@ pub fn resident() -> Option<u64> {
 pub struct DeviceMemory {
     driver: Driver,
     ordinals: Vec<usize>,
-    /// All of it.
+    /// The total memory in bytes.
     pub total: u64,
 }
 
 impl DeviceMemory {
+    /// Returns `None` without GPUs or without a driver.
     pub fn of(device: &DeviceChoice) -> Option<DeviceMemory> {
         let driver = Driver::get().ok()?;
         let ordinals = ordinals(device);
@@ -49,10 +50,10 @@ impl DeviceMemory {
     }
 }
 
-/// Memory in use at a moment.
+/// The memory in use at one moment, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Used {
-    /// Seconds since the beginning.
+    /// Seconds since sampling began.
     pub at: f64,
     pub process: Option<u64>,
     pub devices: Option<u64>,
@@ -64,11 +65,11 @@ pub struct Watch {
     thread: JoinHandle<Vec<Used>>,
 }
 
-/// How often the thread looks whether it should end.
+/// The interval at which the thread checks whether to end.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 impl Watch {
-    /// Samples at an interval. `tick` is called much more often than that.
+    /// Starts to sample at an interval. `tick` is called about every 20 ms.
     pub fn start(
         devices: Option<DeviceMemory>,
         every: Duration,
@@ -98,7 +99,7 @@ impl Watch {
         Watch { ended, thread }
     }
 
-    /// Ends it and returns the samples, at least one at the beginning and one at the end.
+    /// Stops sampling and returns the samples, including one at the end.
     pub fn finish(self) -> Vec<Used> {
         self.ended.cancel();
         // A panic of the thread has been reported.

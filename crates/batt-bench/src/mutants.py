@@ -1,6 +1,7 @@
-# Runs programs that it is given with the library of a Python checkout. Started by `batt bench --against DIR --mutants N`.
+# Runs programs from stdin with the library of a Python checkout. Started by `batt-bench mutants`.
 #
-# One JSON object a line on stdin, one answer a line on stdout: for each input the result, as the vectors write it, or `{"late": ...}`.
+# Reads one JSON object per line on stdin and writes one answer per line on stdout. An answer holds
+# the result for each input, in the form of the conformance vectors, or `{"late": ...}`.
 
 import json
 import logging
@@ -10,16 +11,16 @@ import resource
 import signal
 import sys
 
-# Whatever the checkout prints must not mix with the answers.
+# Output of the checkout must not mix with the answers.
 os.dup2(2, 1)
 sys.path.insert(0, sys.argv[1])
 logging.disable(logging.CRITICAL)
 MEMORY = int(sys.argv[2])
-# The library's functions come behind these in memory, so that they have other addresses in each process.
+# Shifts the library's functions in memory, so that their addresses differ between processes.
 PADDING = [lambda: None for _ in range(int(sys.argv[3]))]
 
 
-# Characters of a result.
+# The most characters of a result.
 LONGEST = 1 << 24
 
 
@@ -50,7 +51,7 @@ def value(solver, arguments, limit):
 def text(value):
     try:
         written = json.dumps(encode(value))
-    # Tuples may be nested too deeply, and integers have too many digits.
+    # Tuples may be nested too deeply, and integers may have too many digits.
     except (RecursionError, ValueError):
         return late("size")
     return written if len(written) <= LONGEST else late("size")
@@ -61,7 +62,7 @@ def late(why):
 
 
 def result(solver, arguments, limit):
-    # The alarm may come at any moment, while an error is handled too. It comes once.
+    # The alarm may fire at any moment, also while an error is handled. It fires once.
     try:
         return value(solver, arguments, limit)
     except TooLong:

@@ -1,5 +1,5 @@
-//! Random variants of a checkout's solvers by Python and by this engine, on real inputs. They reach
-//! faults that no hand-written solver does. Values and errors must be the same.
+//! Compares random variants of a checkout's solvers under Python and under this engine, on real
+//! inputs. They reach faults that no hand-written solver does. Values and errors must be the same.
 
 use std::ffi::OsStr;
 use std::io::Write;
@@ -15,31 +15,31 @@ use clap::Args;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
+use crate::corpus::mutants;
 use crate::interrupt;
-use crate::material::mutants;
 use crate::options::Common;
 use crate::text::{counted, grouped, interrupted, print, table, table_text};
 
-/// Behind the preamble of every script.
+/// The script, which follows the preamble of every script.
 const SCRIPT: &str = include_str!("mutants.py");
 
-/// Seconds that Python may take for one input.
+/// The seconds that Python may take for one input.
 const PATIENCE: f64 = 3.0;
 
-/// Bytes that Python may take.
+/// The bytes of memory that Python may use.
 const MEMORY: u64 = 4 << 30;
 
-/// Python processes that repeat a run that differs, until one of them differs from the first. Functions
-/// and `None` hash by address, so the order of a set that holds them changes with the process, and
-/// some answers depend on it in few processes only.
+/// The most Python processes that repeat a differing run to find out whether Python itself is
+/// deterministic. Functions and `None` hash by address, so the order of a set that holds them
+/// changes with the process. Some answers depend on that order in only a few processes.
 const WITNESSES: usize = 100;
 
-/// Differences listed.
+/// The number of differences listed.
 const LISTED: usize = 20;
 
 /// Compare random variants of a checkout's solvers with Python, value by value and error by error
 ///
-/// Each mutant runs on the inputs of the task that its parent solves, once on either side.
+/// Each mutant runs once on either side, on the inputs of the task that its parent solves.
 #[derive(Args)]
 pub struct MutantsArgs {
     /// A checkout of arc-dsl or tokpidjin
@@ -70,25 +70,27 @@ pub fn main(args: &MutantsArgs) -> Result<bool> {
     Ok(comparison.differ == 0)
 }
 
-/// What the comparison found. Results are one for each input of the task that a mutant's parent is for.
+/// The result of the comparison. There is one result for each input of the task that a mutant's
+/// parent solves.
 #[derive(Default)]
 pub struct Comparison {
     pub python: String,
     pub version: String,
     pub solvers: usize,
     pub mutants: usize,
-    /// Values and errors that are the same.
+    /// Results that are the same: values and errors.
     pub same: usize,
-    /// How many of those are errors.
+    /// How many of the same results are errors.
     pub errors: usize,
-    /// Runs that reached a limit here.
+    /// Runs that reached a limit of this engine.
     pub limited: usize,
-    /// Runs that Python was not done with in time, or in the memory it had, or whose result is too long to be written.
+    /// Runs for which Python exceeded its time or memory, or whose result is too long to be
+    /// written.
     pub late: usize,
-    /// Runs on which one Python differs from another.
+    /// Runs whose result differs between Python processes.
     pub undefined: usize,
     pub differ: usize,
-    /// The first that differ.
+    /// The first differences.
     pub differences: Vec<String>,
     pub interrupted: bool,
 }
@@ -101,9 +103,9 @@ struct Answer {
 
 fn compare(args: &MutantsArgs) -> Result<Comparison> {
     let checkout = args.common.checkout(&args.checkout)?;
-    let material = args.common.material(Some(&checkout))?;
-    let data = &material.data;
-    let donors = material.donors();
+    let corpus = args.common.corpus(Some(&checkout))?;
+    let data = &corpus.data;
+    let donors = corpus.donors();
     let mutants = mutants(&donors, args.count, args.common.seed);
     let limits = Limits::default();
     let script = format!("{SCRIPT_PREAMBLE}{SCRIPT}");
@@ -153,7 +155,7 @@ fn compare(args: &MutantsArgs) -> Result<Comparison> {
     Ok(comparison)
 }
 
-/// What Python is asked.
+/// Returns the request to Python for a program on all inputs of a task.
 fn request(program: &Program, task: &Task) -> Json {
     let both = |pair: &Pair| {
         let output = pair.output.as_ref()?;
@@ -172,7 +174,7 @@ fn request(program: &Program, task: &Task) -> Json {
 
 type Ours = Result<OwnedValue, RunError>;
 
-/// Our results on all inputs of a task.
+/// Runs a program in this engine on all inputs of a task.
 fn our_results(
     program: &Program,
     task: &Task,
@@ -191,7 +193,7 @@ fn our_results(
         match (result.value, result.verdict) {
             (_, Verdict::Failed(error)) => Err(error),
             (Some(value), _) => Ok(value),
-            // There was no room to copy it.
+            // There was no memory to copy the value.
             (None, _) => Err(RunError {
                 fault: Fault::Memory,
                 step: None,
@@ -211,13 +213,13 @@ enum Agreement {
     Different,
 }
 
-/// Is a result of Python's what we found?
+/// Compares a result of this engine with Python's.
 fn agree(ours: &Ours, theirs: &Json) -> Agreement {
     let same = match (ours, theirs.get("err")) {
         _ if theirs.get("late").is_some() => return Agreement::Late,
         (Err(error), _) if error.fault.is_limit() => return Agreement::Limited,
         (Err(error), Some(theirs)) if theirs == error.fault.name() => return Agreement::SameError,
-        // As JSON: functions have no value that could be read.
+        // Compared as JSON, since functions cannot be read back as values.
         (Ok(ours), None) => ours.to_json() == *theirs,
         _ => false,
     };
@@ -258,7 +260,7 @@ impl Comparison {
     }
 }
 
-/// Writes the report for people.
+/// Writes the report as text.
 pub fn write(out: &mut dyn Write, comparison: &Comparison) -> Result<()> {
     writeln!(
         out,
@@ -277,10 +279,10 @@ pub fn write(out: &mut dyn Write, comparison: &Comparison) -> Result<()> {
         (
             "undefined",
             comparison.undefined,
-            "one Python differs from another: functions and None have no order",
+            "differs between Python processes: functions and None hash by address",
         ),
-        ("limit", comparison.limited, "reached here"),
-        ("late", comparison.late, "Python was given up"),
+        ("limit", comparison.limited, "batt reached a limit"),
+        ("late", comparison.late, "Python reached a limit"),
     ] {
         rows.add_row([result, &grouped(runs), note]);
     }
@@ -294,7 +296,7 @@ pub fn write(out: &mut dyn Write, comparison: &Comparison) -> Result<()> {
     Ok(())
 }
 
-/// The report as JSON.
+/// Returns the report as JSON.
 pub fn to_json(comparison: &Comparison) -> Json {
     json!({
         "python": comparison.python,
@@ -317,7 +319,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_are_told_apart() {
+    fn kinds_of_agreement_are_distinguished() {
         let failed = |fault| Err(RunError { fault, step: None });
         let value = |json: Json| Ok(OwnedValue::from_json(&json).expect("a value"));
         for (ours, theirs, found) in [

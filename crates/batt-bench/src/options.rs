@@ -1,4 +1,4 @@
-//! Options that benchmarks share, and errors with advice.
+//! Options that benchmarks share, and errors with hints.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -9,24 +9,24 @@ use batt::DeviceChoice;
 use batt_reference::{Checkout, ReferenceError};
 use clap::Args;
 
-use crate::material::Material;
+use crate::corpus::Corpus;
 
-/// What to measure on, and for how long.
+/// The solvers and tasks to measure on, and the time to measure.
 #[derive(Args, Clone, Debug)]
 pub struct Common {
     /// Solver files [default: the checkout's, or the built-in solvers]
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub solvers: Vec<PathBuf>,
 
-    /// Tasks [default: those beside the checkout, or the built-in puzzles]
+    /// Tasks [default: those next to the checkout, or the built-in puzzles]
     #[arg(long, value_name = "PATH")]
     pub tasks: Option<PathBuf>,
 
-    /// The seed of everything that is chosen at random
+    /// The seed of all random choices
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 
-    /// About how long to measure
+    /// About how long to measure, in seconds
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
     pub seconds: f64,
 
@@ -36,20 +36,20 @@ pub struct Common {
 }
 
 impl Common {
-    /// About how long to measure.
+    /// Returns about how long to measure.
     pub fn time(&self) -> Duration {
         Duration::from_secs_f64(self.seconds)
     }
 
-    /// The named solvers and tasks; a checkout's or the built-in ones in place of those that are not
-    /// named.
-    pub fn material(&self, checkout: Option<&Checkout>) -> Result<Material> {
+    /// Loads the named solvers and tasks. The checkout's or the built-in ones replace those that
+    /// are not named.
+    pub fn corpus(&self, checkout: Option<&Checkout>) -> Result<Corpus> {
         let Some(checkout) = checkout else {
-            return Material::load(&self.solvers, self.tasks.as_deref(), None);
+            return Corpus::load(&self.solvers, self.tasks.as_deref(), None);
         };
         let files = checkout.solver_files(&self.solvers);
         let tasks = checkout.tasks(self.tasks.as_deref())?;
-        Material::load(&files, Some(&tasks), Some(checkout.dialect()))
+        Corpus::load(&files, Some(&tasks), Some(checkout.dialect()))
     }
 
     /// Opens the checkout in a folder.
@@ -58,7 +58,7 @@ impl Common {
     }
 }
 
-/// A device to measure.
+/// The device to measure.
 #[derive(Args, Clone, Debug)]
 pub struct OnDevice {
     /// The device to measure
@@ -66,7 +66,7 @@ pub struct OnDevice {
     pub device: DeviceChoice,
 }
 
-/// A Python to compare with, which is optional.
+/// An optional Python to compare with.
 #[derive(Args, Clone, Debug)]
 pub struct Against {
     /// A checkout of arc-dsl or tokpidjin; Python runs there
@@ -93,7 +93,7 @@ pub fn fraction(text: &str) -> Result<f64, String> {
     }
 }
 
-/// An error with advice.
+/// An error with a hint.
 #[derive(Debug)]
 struct Advised {
     message: String,
@@ -108,7 +108,7 @@ impl fmt::Display for Advised {
 
 impl std::error::Error for Advised {}
 
-/// Makes an error with advice.
+/// Makes an error with a hint.
 pub fn advised(message: impl fmt::Display, hint: impl Into<String>) -> Error {
     Error::new(Advised {
         message: message.to_string(),
@@ -116,7 +116,7 @@ pub fn advised(message: impl fmt::Display, hint: impl Into<String>) -> Error {
     })
 }
 
-/// Returns the advice that comes with an error.
+/// Returns the hint of an error.
 pub fn hint_of(error: &Error) -> Option<String> {
     if let Some(advised) = error.downcast_ref::<Advised>() {
         return Some(advised.hint.clone());

@@ -1,4 +1,4 @@
-//! Numbers and tables for people.
+//! Formats numbers and tables.
 
 use std::fmt::{Display, Write as _};
 use std::io::{self, BufWriter, Write};
@@ -21,7 +21,7 @@ pub fn note(text: impl Display) {
     eprintln!("note: {text}");
 }
 
-/// Makes a table without lines; the columns named hold numbers.
+/// Makes a table without lines. The columns in `numbers` are right-aligned.
 pub fn table(header: &[&str], numbers: &[usize]) -> Table {
     let mut table = Table::new();
     table
@@ -47,7 +47,7 @@ pub fn table_text(table: &Table) -> String {
     out
 }
 
-/// `1 task`, `2 tasks`.
+/// Formats a count: `1 task`, `2 tasks`.
 pub fn counted(n: usize, noun: &str) -> String {
     match n {
         1 => format!("1 {noun}"),
@@ -55,7 +55,7 @@ pub fn counted(n: usize, noun: &str) -> String {
     }
 }
 
-/// A number with its thousands separated: `687,200`.
+/// Formats a number with its thousands separated: `687,200`.
 pub fn grouped(n: usize) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -68,7 +68,7 @@ pub fn grouped(n: usize) -> String {
     out
 }
 
-/// Microseconds in a unit that fits.
+/// Formats microseconds in a suitable unit.
 pub fn duration(micros: f64) -> String {
     match micros {
         _ if micros < 0.1 => format!("{:.1} ns", micros * 1e3),
@@ -78,7 +78,7 @@ pub fn duration(micros: f64) -> String {
     }
 }
 
-/// `12 solvers (3 mutants)`.
+/// Formats the number of solvers: `12 solvers (3 mutants)`.
 pub fn solvers_and_mutants(solvers: usize, mutants: usize) -> String {
     let solvers = counted(solvers, "solver");
     match mutants {
@@ -87,7 +87,7 @@ pub fn solvers_and_mutants(solvers: usize, mutants: usize) -> String {
     }
 }
 
-/// ` (interrupted)` after Ctrl-C.
+/// Returns ` (interrupted)` after Ctrl-C, otherwise nothing.
 pub fn interrupted(interrupted: bool) -> &'static str {
     match interrupted {
         true => " (interrupted)",
@@ -95,7 +95,7 @@ pub fn interrupted(interrupted: bool) -> &'static str {
     }
 }
 
-/// `none differs`, `3 differ`.
+/// Formats a number of differences: `none differs`, `3 differ`.
 pub fn differ(count: usize) -> String {
     match count {
         0 => "none differs".to_owned(),
@@ -103,7 +103,7 @@ pub fn differ(count: usize) -> String {
     }
 }
 
-/// `17 of 20 runs, 2 of them exact; left: 3 missing`.
+/// Formats where runs were finished: `17 of 20 runs, 2 of them exact; left: 3 missing`.
 pub fn where_finished(counts: &Counts) -> String {
     let finished = grouped(counts.finished() as usize);
     let mut text = format!("{finished} of {}", counted(counts.total() as usize, "run"));
@@ -121,7 +121,7 @@ pub fn where_finished(counts: &Counts) -> String {
     text
 }
 
-/// The same as JSON.
+/// Returns where runs were finished, as JSON.
 pub fn counts_json(counts: &Counts) -> Json {
     let left: serde_json::Map<String, Json> = counts
         .reasons()
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_for_people() {
+    fn numbers_are_formatted() {
         assert_eq!([0, 999, 1000].map(grouped), ["0", "999", "1,000"]);
         assert_eq!(counted(1, "pair"), "1 pair");
         assert_eq!(counted(2000, "pair"), "2,000 pairs");

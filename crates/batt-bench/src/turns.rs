@@ -1,4 +1,4 @@
-//! Sides of a comparison take turns on every sample, so that a busy machine disturbs all alike.
+//! Times several sides in turns on every sample, so that a busy machine disturbs all sides equally.
 
 use std::time::{Duration, Instant};
 
@@ -10,17 +10,17 @@ const ROUNDS: usize = 15;
 
 /// The times of each side.
 pub struct Times {
-    /// Rounds that were measured.
+    /// The number of rounds measured.
     pub rounds: usize,
-    /// Microseconds by side and sample, the median over the rounds.
+    /// Median microseconds over the rounds, by side and sample.
     micros: Vec<Vec<f64>>,
 }
 
-/// Runs a side on the sample of a number.
+/// Runs one side on the sample with a number.
 pub type Side<'s> = Box<dyn FnMut(usize) + 's>;
 
-/// Runs the sides in turns on as many samples as fit the time, at least one. `first` runs on each of
-/// them before anything is timed; it warms up and compares results.
+/// Times the sides in turns on as many samples as fit the time, at least one. Before that, `first`
+/// runs once on each of these samples to warm up and to compare results.
 pub fn take_turns(
     samples: usize,
     time: Duration,
@@ -69,27 +69,27 @@ pub fn take_turns(
 }
 
 impl Times {
-    /// Samples that were measured.
+    /// Returns the number of samples measured.
     pub fn samples(&self) -> usize {
         self.micros.first().map_or(0, Vec::len)
     }
 
-    /// Microseconds of all samples.
+    /// Returns the microseconds of all samples together.
     pub fn total(&self, side: usize) -> f64 {
         self.micros[side].iter().sum()
     }
 
-    /// Microseconds of the mean sample.
+    /// Returns the mean microseconds of a sample.
     pub fn mean(&self, side: usize) -> f64 {
         self.total(side) / self.samples().max(1) as f64
     }
 
-    /// Microseconds of the median sample.
+    /// Returns the microseconds of the median sample.
     pub fn median(&self, side: usize) -> f64 {
         median(&mut self.micros[side].clone())
     }
 
-    /// The median over the samples of one side's time divided by the other's.
+    /// Returns the median over the samples of the ratio of two sides' times.
     pub fn median_ratio(&self, slow: usize, fast: usize) -> f64 {
         let pairs = self.micros[slow].iter().zip(&self.micros[fast]);
         let mut ratios: Vec<f64> = pairs.map(|(s, f)| s / f.max(1e-6)).collect();
@@ -97,7 +97,7 @@ impl Times {
     }
 }
 
-/// Returns all numbers below `n` in an order of which every beginning is spread evenly.
+/// Returns all numbers below `n` in an order of which any prefix is spread evenly.
 pub fn spread(n: usize) -> impl Iterator<Item = usize> {
     let gcd = |mut a: usize, mut b: usize| {
         while b > 0 {
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn every_side_has_its_turn() {
+    fn sides_run_equally_often() {
         let mut seen = Vec::new();
         let (mut a, mut b) = (0, 0);
         let times = take_turns(

@@ -1,4 +1,4 @@
-//! One batt over few and many samples: from which size on does a device win?
+//! Times one batt on batches of several sizes, to find the size from which a device is faster.
 
 use std::time::{Duration, Instant};
 
@@ -9,26 +9,26 @@ use batt_engine::{CompiledBatt, MegaOptions, Sample, mega_on};
 use batt_lang::Program;
 use batt_lang::card::CardDonor;
 
+use crate::corpus::merged;
 use crate::interrupt;
-use crate::material::merged;
 
 /// How many solvers make the batt.
 const SOLVERS: usize = 32;
 
-/// Samples in a batch.
+/// The batch sizes, in samples.
 const SIZES: [usize; 5] = [1, 10, 100, 1_000, 10_000];
 
-/// A batch is timed this often; the median counts.
+/// How often each batch is timed. The median counts.
 const ROUNDS: usize = 5;
 
-/// A batch of so many samples.
+/// The times of one batch size.
 pub struct Batches {
     pub samples: usize,
     pub device: Duration,
     pub cores: Duration,
 }
 
-/// Measures one batt of some of the programs.
+/// Measures one batt, merged from some of the programs.
 pub fn measure(
     programs: &[Program],
     samples: &[Sample<'_>],

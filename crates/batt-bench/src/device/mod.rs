@@ -1,4 +1,4 @@
-//! Every solver on every input, on a device, on all cores and by Python.
+//! Measures every solver on every input: on a device, on all cores and under Python.
 
 mod batches;
 mod python;
@@ -27,12 +27,12 @@ use crate::options::{Against, Common, OnDevice};
 use crate::text::{note, print};
 use crate::{devices, interrupt};
 
-/// Runs whose costs one thread finds out at a time.
-const PORTION: usize = 64;
+/// Runs in a chunk, when threads find the costs of runs.
+const CHUNK: usize = 64;
 
 /// Measure every solver on every input on a device, on all cores and, with --against, by Python
 ///
-/// All scores and hashes are compared. Python runs a sample of the runs.
+/// All scores and hashes are compared. Python times a random sample of the runs.
 #[derive(Args)]
 pub struct DeviceArgs {
     #[command(flatten)]
@@ -53,23 +53,24 @@ pub fn main(args: &DeviceArgs) -> Result<bool> {
     Ok(bench.differing == 0)
 }
 
-/// All that was measured.
+/// All measurements, and whether the sides agree.
 pub struct DeviceBench {
     pub programs: usize,
     pub samples: usize,
-    /// Each pass on the devices, the first of which starts cold.
+    /// The times of the passes on devices. The first one starts cold.
     pub passes: Vec<Duration>,
-    /// All cores, without devices.
+    /// The time of a pass on all cores, without devices.
     pub cores: Duration,
     pub threads: usize,
-    /// What the devices did in the fastest pass.
+    /// The report of the last pass on devices.
     pub device: DeviceReport,
-    /// Calls of primitives, and what a pass that counts them took.
+    /// Calls of primitives.
     pub calls: u64,
+    /// The time of the pass that counted the calls.
     pub counted: Duration,
     /// Runs whose scores differ between devices and cores.
     pub differing: usize,
-    /// The first of them.
+    /// The first differences.
     pub differences: Vec<String>,
     pub python: Option<Sampled>,
     pub batches: Vec<Batches>,
@@ -77,12 +78,12 @@ pub struct DeviceBench {
 }
 
 impl DeviceBench {
-    /// Runs in all.
+    /// Returns the number of runs in a pass.
     pub fn runs(&self) -> usize {
         self.programs * self.samples
     }
 
-    /// The median pass with everything in place: all but the first.
+    /// Returns the median time of all passes but the first, which warms up.
     pub fn warm(&self) -> Duration {
         let mut warm = self.passes.get(1..).unwrap_or_default().to_vec();
         warm.sort_unstable();
@@ -91,10 +92,10 @@ impl DeviceBench {
     }
 }
 
-/// Passes on the devices.
+/// The number of passes on devices.
 const PASSES: usize = 4;
 
-/// Differences listed.
+/// The number of differences listed.
 const LISTED: usize = 10;
 
 fn measure(args: &DeviceArgs) -> Result<DeviceBench> {
@@ -102,12 +103,12 @@ fn measure(args: &DeviceArgs) -> Result<DeviceBench> {
     let checkout = checkout
         .map(|folder| args.common.checkout(folder))
         .transpose()?;
-    let material = args.common.material(checkout.as_ref())?;
-    let programs: Vec<Program> = material.programs().cloned().collect();
-    let samples = material.samples();
+    let corpus = args.common.corpus(checkout.as_ref())?;
+    let programs: Vec<Program> = corpus.programs().cloned().collect();
+    let samples = corpus.samples();
     let mut devices = devices::open(&args.device.device)?;
     let limits = Limits::default();
-    let compiled = material.compiled();
+    let compiled = corpus.compiled();
     let work = Work {
         programs: &compiled,
         samples: &samples,
@@ -176,9 +177,9 @@ impl Work<'_> {
         self.programs.len() * self.samples.len()
     }
 
-    /// What each run costs, on all cores. After Ctrl-C some are missing.
+    /// Finds what each run costs, on all cores. After Ctrl-C some costs are missing.
     fn costs(&self, threads: usize) -> Vec<Cost> {
-        let chunks: Vec<_> = (0..self.count()).step_by(PORTION).collect();
+        let chunks: Vec<_> = (0..self.count()).step_by(CHUNK).collect();
         let next = AtomicUsize::new(0);
         let costs = Mutex::new(vec![Cost::default(); self.count()]);
         let work = || {
@@ -187,7 +188,7 @@ impl Work<'_> {
                 if interrupt::happened() {
                     break;
                 }
-                let end = self.count().min(start + PORTION);
+                let end = self.count().min(start + CHUNK);
                 let found: Vec<Cost> = (start..end)
                     .map(|run| self.cost(&mut workspace, run))
                     .collect();
@@ -209,14 +210,14 @@ impl Work<'_> {
         workspace.run_on(&input, program.dialect(), &self.limits, |run, input| {
             let finished = program.execute_on(run, input).is_ok();
             Cost {
-                // Python makes each call by itself.
+                // Calls that this engine makes in columns count one by one, as in Python.
                 steps: run.spent() + run.calls_at_once(),
                 finished,
             }
         })
     }
 
-    /// All runs once: how long that took, and what came of it.
+    /// Runs everything once. Returns the time, the scores and the report.
     fn pass(
         &self,
         devices: &mut Devices,
@@ -247,7 +248,7 @@ impl Work<'_> {
 }
 
 impl DeviceBench {
-    /// Compares what devices and cores made of the same runs.
+    /// Compares the scores of devices and cores.
     fn compare(&mut self, programs: &[Program], expected: &[Judged], found: &[Judged]) {
         for (at, (expected, found)) in expected.iter().zip(found).enumerate() {
             if expected == found {

@@ -1,4 +1,4 @@
-//! What Python takes for the same runs: some of them, chosen at random.
+//! Times a random sample of the runs under Python.
 
 use std::time::Duration;
 
@@ -13,27 +13,29 @@ use super::strata::{Cost, Estimate, choose, strata};
 use crate::interrupt;
 use batt_reference::{Checkout, Python, SCRIPT_PREAMBLE, rows};
 
-/// Behind the preamble of every script.
+/// The script, which follows the preamble of every script.
 const SCRIPT: &str = include_str!("sample.py");
 
-/// A run that takes Python longer is given up, and counts as if it had taken just so long: some take an hour. What we do to the end
-/// Python may go on with for a while; what fails here, at a limit of ours perhaps, may be given up there soon.
+/// The time limit of a run under Python, some of which would take an hour. A run stopped at the
+/// limit counts as taking that long.
 pub(super) const LIMIT: Duration = Duration::from_secs(5);
+
+/// The time limit of a run that fails in this engine, perhaps at a limit that Python does not have.
 const LIMIT_OF_FAILING: Duration = Duration::from_secs(2);
 
-/// Runs of Python on one core.
+/// Times of Python on one core.
 pub struct Sampled {
     pub python: String,
     pub version: String,
     pub runs: usize,
-    /// Runs given up at the time limit.
+    /// Runs stopped at the time limit.
     pub cut: usize,
-    /// What a run takes.
+    /// The estimated time of a run.
     pub estimate: Estimate,
 }
 
 impl Sampled {
-    /// When runs were given up, in words.
+    /// Describes the time limits.
     pub fn limits() -> String {
         format!(
             "after {} s, {} s if they fail here",
@@ -54,7 +56,8 @@ struct Timed {
     ended: String,
 }
 
-/// Times randomly chosen runs, about as long as said. The costs are those of each program on each sample, program by program.
+/// Times randomly chosen runs, for about the time that the options name. `costs` holds the cost of
+/// each program on each sample, program by program.
 pub fn sample(
     args: &DeviceArgs,
     checkout: &Checkout,

@@ -1,4 +1,4 @@
-//! What was measured on a device, for people and for machines.
+//! The report of the measurements on a device, as text and as JSON.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -16,7 +16,7 @@ fn ratio(slow: f64, fast: Duration) -> f64 {
     slow / seconds(fast)
 }
 
-/// The report for people.
+/// Writes the report as text.
 pub fn write(out: &mut dyn Write, bench: &DeviceBench) -> io::Result<()> {
     let runs = bench.runs();
     let (warm, device) = (bench.warm(), &bench.device);
@@ -61,7 +61,7 @@ pub fn write(out: &mut dyn Write, bench: &DeviceBench) -> io::Result<()> {
         let all = python.estimate.mean * runs as f64;
         writeln!(
             out,
-            "  Python ({}, {}): a run takes {:.1} us on average (standard error {:.1}, from {} runs by strata), {:.1} us the median; {} were given up ({}) and count as that long",
+            "  Python ({}, {}): a run takes {:.1} us on average (standard error {:.1}, from {} runs by strata), the median run {:.1} us; {} were stopped ({}) and count as that long",
             python.python,
             python.version,
             python.estimate.mean * 1e6,
@@ -73,7 +73,7 @@ pub fn write(out: &mut dyn Write, bench: &DeviceBench) -> io::Result<()> {
         )?;
         writeln!(
             out,
-            "  so all runs would take {all:.0} s: the device is {:.0} times as fast, all cores {:.0} times",
+            "  all runs would take {all:.0} s: the device is {:.0} times as fast, all cores {:.0} times",
             ratio(all, warm),
             ratio(all, bench.cores)
         )?;
@@ -90,7 +90,7 @@ pub fn write(out: &mut dyn Write, bench: &DeviceBench) -> io::Result<()> {
     for (reason, count) in counts.reasons() {
         writeln!(
             out,
-            "  left to the CPU, {}: {} ({:.3} %)",
+            "  fell back to the CPU, {}: {} ({:.3} %)",
             reason.name(),
             grouped(count as usize),
             share(count)
@@ -148,7 +148,7 @@ pub fn write(out: &mut dyn Write, bench: &DeviceBench) -> io::Result<()> {
     Ok(())
 }
 
-/// The report for machines.
+/// Returns the report as JSON.
 pub fn to_json(bench: &DeviceBench) -> Json {
     let (warm, device) = (bench.warm(), &bench.device);
     let counts = &device.runs;

@@ -1,6 +1,8 @@
-# Times solvers of a Python checkout on inputs, each once and within a time limit. Started by `batt bench --device`.
+# Times solvers of a Python checkout on inputs, each once and within a time limit. Started by
+# `batt-bench device --against`.
 #
-# One JSON object a line on stdin, one answer a line on stdout. Only the call of the solver is timed.
+# Reads one JSON object per line on stdin and writes one answer per line on stdout. Only the call of
+# the solver is timed.
 
 import json
 import os
@@ -9,7 +11,7 @@ import signal
 import sys
 from time import perf_counter_ns
 
-# Whatever the checkout prints must not mix with the answers.
+# Output of the checkout must not mix with the answers.
 os.dup2(2, 1)
 sys.path.insert(0, sys.argv[1])
 
@@ -23,7 +25,7 @@ def give_up(*_):
 
 
 def timed(solver, grid, limit):
-    """Nanoseconds of the call, and how it ended."""
+    """Returns the nanoseconds of the call, and how it ended."""
     signal.setitimer(signal.ITIMER_REAL, limit)
     start = perf_counter_ns()
     try:

@@ -1,9 +1,10 @@
-//! A mean that few runs make, estimated by strata.
+//! Stratified estimate of a mean from few runs.
 //!
-//! One run in a thousand takes Python as long as all others together. Of runs chosen from all of them alike a few thousand
-//! are not enough to tell the mean: whether two or five of the long ones are among them decides. So runs are grouped
-//! by what they cost *here*, in steps, which is about what they cost there; each group is sampled by itself, those that
-//! weigh most the most.
+//! One run in a thousand takes Python as long as all others together. A uniform sample of a few
+//! thousand runs does not give a reliable mean, since it depends on whether two or five of the long
+//! runs are among them. So runs are grouped by their cost in this engine, in steps, which roughly
+//! predicts their cost under Python. Each group is sampled separately, the groups with the largest
+//! weight most.
 
 use std::time::Duration;
 
@@ -11,29 +12,30 @@ use batt_lang::SplitMix64;
 
 use super::python::LIMIT;
 
-/// What a run costs here.
+/// The cost of a run in this engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     pub steps: u64,
-    /// Does it give a value?
+    /// Whether the run has a value.
     pub finished: bool,
 }
 
-/// Runs that cost about the same.
+/// A group of runs of similar cost.
 #[derive(Debug)]
 pub struct Stratum {
     runs: Vec<u32>,
-    /// What Python is thought to take for one, in seconds.
+    /// The expected time of a run under Python, in seconds.
     guess: f64,
     times: Vec<Duration>,
 }
 
-/// Fewer say nothing about how much they vary.
+/// The fewest runs of a stratum. Fewer would not show their variance.
 const LEAST: usize = 16;
-/// The same for those that are thought to take a second or more: most of them are given up, and so do not vary.
+/// The fewest runs of a stratum whose runs are expected to take a second or more. Most of them
+/// reach the time limit, and so do not vary.
 const LEAST_OF_LONG: usize = 4;
 
-/// Groups runs by the number of digits of their steps, and by whether they give a value.
+/// Groups runs by the number of digits of their steps, and by whether they have a value.
 pub fn strata(costs: &[Cost]) -> Vec<Stratum> {
     let mut strata: Vec<Stratum> = Vec::new();
     for (run, cost) in costs.iter().enumerate() {
@@ -47,16 +49,19 @@ pub fn strata(costs: &[Cost]) -> Vec<Stratum> {
                 times: Vec::new(),
             });
         }
-        // There are fewer runs than that.
+        // The number of runs fits a `u32`.
         strata[number].runs.push(run as u32);
     }
     strata.retain(|stratum| !stratum.runs.is_empty());
     strata
 }
 
-/// Chooses runs, of each stratum some and in random order, that take about so long together: a stratum and a run each.
+/// Chooses runs from each stratum that take about `time` together. Returns pairs of a stratum and a
+/// run, in random order.
 pub fn choose(strata: &[Stratum], time: Duration, random: &mut SplitMix64) -> Vec<(usize, u32)> {
-    // The least error for the time: as many as there are times how much they vary (as their mean), less the longer they take.
+    // Neyman allocation, for the least error in the time: the size of the stratum times its
+    // standard deviation, divided by the square root of the cost. The deviation is taken to be the
+    // mean.
     let weight = |stratum: &Stratum| stratum.runs.len() as f64 * stratum.guess.sqrt();
     let all: f64 = strata.iter().map(|s| weight(s) * s.guess).sum();
     let scale = time.as_secs_f64() / all.max(1e-9);
@@ -79,7 +84,7 @@ pub fn choose(strata: &[Stratum], time: Duration, random: &mut SplitMix64) -> Ve
 }
 
 impl Stratum {
-    /// Notes what a run of it took.
+    /// Records the time of a run.
     pub fn push(&mut self, time: Duration) {
         self.times.push(time);
     }
@@ -99,7 +104,7 @@ impl Stratum {
     }
 }
 
-/// What the runs of all strata take, in seconds.
+/// The estimated time of a run over all strata, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     pub mean: f64,
@@ -110,7 +115,7 @@ pub struct Estimate {
 
 impl Estimate {
     pub fn of(strata: &[Stratum]) -> Estimate {
-        // One without a run, after Ctrl-C, is left out.
+        // After Ctrl-C some strata have no run.
         let seen = || strata.iter().filter(|stratum| !stratum.times.is_empty());
         let all: f64 = seen().map(|stratum| stratum.runs.len() as f64).sum();
         let share = |stratum: &Stratum| stratum.runs.len() as f64 / all.max(1.0);
@@ -141,7 +146,7 @@ impl Estimate {
 mod tests {
     use super::*;
 
-    /// A thousand runs of 10 to 29 steps, but every hundredth has a hundred thousand.
+    /// A thousand runs of 10 to 29 steps, except that every hundredth has 100,000.
     fn costs() -> Vec<Cost> {
         let cost = |run: u64| Cost {
             steps: if run.is_multiple_of(100) {

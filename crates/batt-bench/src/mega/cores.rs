@@ -1,4 +1,5 @@
-//! Do more cores pay? One batt over all samples, on one thread and on all, in batches of several sizes.
+//! Measures the gain of more cores: one batt over all samples, on one thread and on all, in batches
+//! of several sizes.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -9,14 +10,14 @@ use batt_engine::{CompiledBatt, MegaOptions, Sample, mega};
 use batt_lang::card::CardDonor;
 
 use super::{Agreement, Baseline, Workload};
+use crate::corpus::merged;
 use crate::interrupt;
-use crate::material::merged;
 use crate::turns::{Side, take_turns};
 
-/// Sizes of batches besides the one that is chosen by cost.
+/// Batch sizes, in addition to the one chosen by cost.
 const BATCHES: [usize; 3] = [1, 32, 1000];
 
-/// A pass shorter than this says more about starting threads than about running batts.
+/// The shortest pass that is timed. In shorter ones starting threads dominates.
 const SHORTEST: Duration = Duration::from_millis(100);
 
 const BASELINE: &str = "mega, one thread";
@@ -49,7 +50,7 @@ pub fn measure(
         )
     };
     let one = NonZeroUsize::new(1);
-    // As many samples as several rounds of all passes have time for.
+    // Finds how many samples fit several rounds of all passes.
     let mut fitting = samples[..1].to_vec();
     let passes = 5.0 * (BATCHES.len() + 2) as f64;
     loop {
@@ -60,7 +61,7 @@ pub fn measure(
                 (fitting.len() as f64 * (time.as_secs_f64() / passes / cost.as_secs_f64())) as usize
             }
         };
-        // Few samples say little of the rest, so it goes up slowly.
+        // A few samples predict the rest poorly, so the number grows slowly.
         let wanted = wanted.min(fitting.len() * 4);
         let enough =
             cost >= SHORTEST && (wanted <= fitting.len() || fitting.len() >= samples.len());

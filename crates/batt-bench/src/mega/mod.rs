@@ -1,42 +1,42 @@
-//! Mega-batches: the gain of sharing steps and of using all cores, and the workloads for which the
-//! original system published figures.
+//! Measures mega-batches: the gain of sharing steps and of using all cores, and the workloads for
+//! which the original system published figures.
 
 mod cores;
+mod costs;
 mod report;
 mod sharing;
 pub mod targets;
-mod whereabouts;
 
 use anyhow::Result;
 use batt_engine::{EvalOptions, MegaReport, Verdict};
 use clap::Args;
 use serde_json::json;
 
+use self::costs::BattCosts;
 use self::report::{to_json, write};
 pub use self::sharing::{Entry, Runner, hash_of, verdict_of};
-use self::whereabouts::Whereabouts;
+use crate::corpus::{add_mutants, drawn, mutants};
 use crate::interrupt;
-use crate::material::{add_mutants, drawn, mutants};
 use crate::options::Common;
 use crate::text::print;
 
-/// One line of the table.
+/// One row of the table.
 pub struct Workload {
     pub name: String,
-    /// Steps of what was run.
+    /// Steps of the programs or the batt.
     pub steps: Option<usize>,
     pub samples: usize,
     pub rounds: usize,
-    /// Microseconds per sample over all samples.
+    /// Mean microseconds per sample.
     pub mean: f64,
-    /// Microseconds of the median sample, where samples were timed one by one.
+    /// Microseconds of the median sample, if samples were timed one by one.
     pub median: Option<f64>,
     pub baseline: Option<Baseline>,
     /// The original's published figure, from another machine.
     pub published: Option<&'static str>,
 }
 
-/// The workload that another one is compared with, from the same rounds.
+/// The workload that another one is compared with, measured in the same rounds.
 pub struct Baseline {
     pub name: &'static str,
     /// How many times faster the workload is, over all samples.
@@ -50,16 +50,16 @@ pub struct Baseline {
 pub struct Agreement {
     /// Results compared.
     pub compared: usize,
-    /// Those that differ.
+    /// Results that differ.
     pub differ: usize,
-    /// Results where a side reached a limit. The sides may reach it at different points, since a batt
-    /// caches facts about shared values.
+    /// Results where a side reached a limit. The sides may reach it at different points, since a
+    /// batt caches facts about shared values.
     pub limited: usize,
-    /// The first that differ.
+    /// The first differences.
     pub differences: Vec<String>,
 }
 
-/// Differences listed.
+/// The number of differences listed.
 const LISTED: usize = 20;
 
 impl Agreement {
@@ -76,7 +76,7 @@ impl Agreement {
 
     fn verdicts(&mut self, donor: &str, sample: usize, a: &Verdict, b: &Verdict) {
         let limit = |v: &Verdict| matches!(v, Verdict::Failed(error) if error.fault.is_limit());
-        // Steps have other places in a batt.
+        // A batt numbers its steps differently, so errors match whatever their step.
         let failed = |v: &Verdict| matches!(v, Verdict::Failed(_));
         let same = a == b || (failed(a) && failed(b));
         self.count(limit(a) || limit(b), same, || {
@@ -104,24 +104,24 @@ impl Agreement {
     }
 }
 
-/// All that was measured.
+/// All measurements, and whether the sides agree.
 pub struct Megabench {
     pub solvers: usize,
-    /// How many of them are mutants.
+    /// The number of solvers that are mutants.
     pub mutants: usize,
     pub tasks: usize,
     pub pairs: usize,
     pub workloads: Vec<Workload>,
     pub agreement: Agreement,
-    pub whereabouts: Whereabouts,
+    pub costs: BattCosts,
     pub interrupted: bool,
 }
 
 /// Measure mega-batches: what merging solvers and using all cores gains
 ///
 /// Solvers run one by one and merged into one batt, on one core and on all, and on workloads of the
-/// sizes that the original system published. Both sides take turns on every sample; all results are
-/// compared. With --mutants, random variants of the solvers are merged as well, as in a search.
+/// sizes that the original system published. Both sides take turns on every sample, and all results
+/// are compared. With --mutants, random variants of the solvers are merged as well, as in a search.
 #[derive(Args)]
 pub struct MegaArgs {
     #[command(flatten)]
@@ -147,11 +147,11 @@ pub fn main(args: &MegaArgs) -> Result<bool> {
 }
 
 fn measure(args: &MegaArgs) -> Result<Megabench> {
-    let material = args.common.material(None)?;
-    let mut donors = drawn(&material.donors(), args.count, args.common.seed)?;
+    let corpus = args.common.corpus(None)?;
+    let mut donors = drawn(&corpus.donors(), args.count, args.common.seed)?;
     let mutants = mutants(&donors, args.mutants, args.common.seed);
     add_mutants(&mut donors, &mutants);
-    let samples = material.samples();
+    let samples = corpus.samples();
     let (options, time) = (&EvalOptions::default(), args.common.time());
     let limits = &options.limits;
     let mut agreement = Agreement::default();
@@ -172,22 +172,22 @@ fn measure(args: &MegaArgs) -> Result<Megabench> {
         &mut agreement,
     )?);
     workloads.extend(targets::measure(
-        &material,
+        &corpus,
         &donors,
         &samples,
         limits,
         share,
         &mut agreement,
     )?);
-    let whereabouts = whereabouts::find(&donors, &samples, limits, share)?;
+    let costs = costs::find(&donors, &samples, limits, share)?;
     Ok(Megabench {
         solvers: donors.len(),
         mutants: mutants.len(),
-        tasks: material.data.len(),
+        tasks: corpus.data.len(),
         pairs: samples.len(),
         workloads,
         agreement,
-        whereabouts,
+        costs,
         interrupted: interrupt::happened(),
     })
 }

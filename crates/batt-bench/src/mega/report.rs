@@ -1,17 +1,17 @@
-//! The table of workloads, for people and as JSON.
+//! The table of workloads, as text and as JSON.
 
 use std::io::Write;
 
 use anyhow::Result;
 use serde_json::{Value as Json, json};
 
-use super::whereabouts::{Part, Whereabouts};
+use super::costs::{BattCosts, Part};
 use super::{Agreement, Megabench, Workload};
 use crate::text::{
     counted, differ, duration, grouped, interrupted, solvers_and_mutants, table, table_text,
 };
 
-/// Writes the report for people.
+/// Writes the report as text.
 pub fn write(out: &mut dyn Write, bench: &Megabench) -> Result<()> {
     writeln!(
         out,
@@ -74,9 +74,9 @@ pub fn write(out: &mut dyn Write, bench: &Megabench) -> Result<()> {
     write!(out, "{}", table_text(&rows))?;
     writeln!(
         out,
-        "The original's figures are from its documents and from another machine; nothing of it was run here."
+        "The original's figures come from its documents and from another machine."
     )?;
-    write_whereabouts(out, &bench.whereabouts)?;
+    write_costs(out, &bench.costs)?;
     writeln!(out)?;
     write_agreement(out, &bench.agreement)
 }
@@ -85,8 +85,8 @@ fn steps(workload: &Workload) -> String {
     workload.steps.map_or_else(String::new, grouped)
 }
 
-fn write_whereabouts(out: &mut dyn Write, found: &Whereabouts) -> Result<()> {
-    let title = "where the time of one batt goes";
+fn write_costs(out: &mut dyn Write, found: &BattCosts) -> Result<()> {
+    let title = "time of one batt by step";
     writeln!(out, "\n{title}")?;
     let mut rows = table(&["steps of", "steps", "share", "time"], &[1, 2, 3]);
     let mut row = |name: &str, part: &Part| {
@@ -101,7 +101,7 @@ fn write_whereabouts(out: &mut dyn Write, found: &Whereabouts) -> Result<()> {
     for (name, part) in names.into_iter().zip(&found.by_users) {
         row(name, part);
     }
-    row("no input: the same on every sample", &found.independent);
+    row("no input (the same on every sample)", &found.independent);
     let hundredth = Part {
         steps: found.steps.div_ceil(100),
         time: found.hundredth,
@@ -131,14 +131,14 @@ fn write_agreement(out: &mut dyn Write, agreement: &Agreement) -> Result<()> {
     let differ = differ(agreement.differ);
     writeln!(
         out,
-        "{} compared between the sides: {differ}; {} left aside, where a side reached a limit",
+        "{} compared between the sides: {differ}; {} not judged because a side reached a limit",
         counted(agreement.compared, "result"),
         grouped(agreement.limited),
     )?;
     Ok(())
 }
 
-/// The report for JSON.
+/// Returns the report as JSON.
 pub fn to_json(bench: &Megabench) -> Json {
     let workload = |w: &Workload| {
         json!({
@@ -154,7 +154,7 @@ pub fn to_json(bench: &Megabench) -> Json {
             "original_as_published": w.published,
         })
     };
-    let found = &bench.whereabouts;
+    let found = &bench.costs;
     let part = |part: &Part| json!({"steps": part.steps, "time_share": part.time});
     let top = found.top.iter().map(|step| {
         json!({

@@ -1,4 +1,5 @@
-//! Does sharing pay? The same solvers one by one and merged, on the same samples, on one thread.
+//! Measures the gain of sharing steps: the same solvers one by one and merged, on the same samples,
+//! on one thread.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -16,10 +17,10 @@ use batt_lang::Batt;
 use batt_lang::card::CardDonor;
 
 use super::{Agreement, Baseline, Workload};
-use crate::material::merged;
+use crate::corpus::merged;
 use crate::turns::{Side, Times, take_turns};
 
-/// A batt, and what a thread needs to run it again and again.
+/// A batt with the buffers that a thread reuses between runs.
 pub struct Runner {
     batt: CompiledBatt,
     worker: BattWorker,
@@ -36,7 +37,7 @@ impl Runner {
         }
     }
 
-    /// Runs it on a sample, with nothing to compare with, and gives what `look` makes of each entry.
+    /// Runs the batt on a sample, and returns the results of `look` for all entries.
     pub fn run<T>(
         &mut self,
         sample: &Sample<'_>,
@@ -48,7 +49,7 @@ impl Runner {
             .run(worker, sample, Goal::Solve, limits, counts, look)
     }
 
-    /// Runs it, and gives what each candidate came to.
+    /// Runs the batt, and returns the verdict on each candidate.
     pub fn verdicts(&mut self, sample: &Sample<'_>, limits: &Limits) -> Vec<Verdict> {
         let outputs = self.batt.outputs();
         let verdicts = self.run(sample, limits, |run, entry| {
@@ -57,7 +58,7 @@ impl Runner {
         verdicts.into_iter().flatten().collect()
     }
 
-    /// Runs it, and gives both lists.
+    /// Runs the batt, and returns the hashes of both lists.
     fn entries(&mut self, sample: &Sample<'_>, limits: &Limits) -> Entries {
         let mut outputs = self.run(sample, limits, hash_of);
         let scores = outputs.split_off(self.batt.outputs());
@@ -65,7 +66,7 @@ impl Runner {
     }
 }
 
-/// Solvers as programs of their own, against all in one batt.
+/// Compares separate programs with one batt of all solvers.
 pub fn plain(
     donors: &[CardDonor<'_>],
     samples: &[Sample<'_>],
@@ -112,7 +113,7 @@ pub fn plain(
     ))
 }
 
-/// The same with the differs: batts of one solver each, against one batt of all.
+/// Compares batts of one solver each with one batt of all solvers, all with the differs.
 pub fn with_differs(
     donors: &[CardDonor<'_>],
     samples: &[Sample<'_>],
@@ -168,16 +169,16 @@ pub fn with_differs(
     ))
 }
 
-/// What became of an entry: a number that changes with the value, or a fault.
+/// The hash of an entry's value, or its fault.
 pub type Entry = Result<u64, Fault>;
 
-/// Both lists of a run.
+/// The hashes of both lists of a run.
 struct Entries {
     outputs: Vec<Entry>,
     scores: Vec<Entry>,
 }
 
-/// Returns the hash of the text of an entry. Thousands of them are compared at a time.
+/// Returns the hash of an entry's text. A hash suffices, since thousands are compared at a time.
 pub fn hash_of<'r>(run: &mut Run<'r>, entry: BattEntry<'r>) -> Entry {
     let value = entry.value.map_err(|error| error.fault)?;
     let mut text = String::new();
@@ -187,14 +188,14 @@ pub fn hash_of<'r>(run: &mut Run<'r>, entry: BattEntry<'r>) -> Entry {
     Ok(hasher.finish())
 }
 
-/// What a candidate came to; nothing for a score.
+/// Judges a candidate. Returns `None` for a score.
 pub fn verdict_of<'r>(
     run: &mut Run<'r>,
     entry: BattEntry<'r>,
     outputs: usize,
     sample: &Sample<'_>,
 ) -> Option<Verdict> {
-    // The scores are values by now; looking at them is left to whoever wants them.
+    // Scores have been computed here. They are not judged.
     let value = black_box(entry.value);
     (entry.number < outputs).then(|| match value {
         Ok(value) => judge(run, value, sample.expected),
@@ -202,7 +203,7 @@ pub fn verdict_of<'r>(
     })
 }
 
-/// Which donor each candidate of the batt is from.
+/// Returns the index of each candidate's donor.
 fn places(donors: &[CardDonor<'_>], batt: &Batt) -> Vec<usize> {
     let places = donors.iter().enumerate().map(|(k, d)| (d.id.as_str(), k));
     let places: HashMap<&str, usize> = places.collect();

@@ -1,4 +1,4 @@
-//! The sizes that the original system published figures for.
+//! Measures workloads of the sizes for which the original system published figures.
 
 use std::hint::black_box;
 use std::num::NonZeroUsize;
@@ -13,12 +13,12 @@ use batt_lang::{BattFile, OnError};
 
 use super::sharing::Runner;
 use super::{Agreement, Workload};
+use crate::corpus::{Corpus, merged_to_size};
 use crate::interrupt;
-use crate::material::{Material, near};
 use crate::turns::{Side, take_turns};
 use batt_reference::median;
 
-/// The sample pattern: grids out of the demonstrations, and their colours.
+/// The sample pattern: it lists the colours of the demonstrations' inputs and outputs.
 pub const PATTERN: &str = "\
 def batt(task_id, S, I, C, log_path):
     s = []
@@ -32,7 +32,7 @@ def batt(task_id, S, I, C, log_path):
     return o, s
 ";
 
-/// Demonstrations in the sample pattern, and what the original says it took.
+/// Numbers of demonstrations in the sample pattern, and the original's published times.
 const PATTERNS: [(usize, &str); 4] = [
     (3, "0.35 ms"),
     (10, "6.53 ms"),
@@ -40,29 +40,29 @@ const PATTERNS: [(usize, &str); 4] = [
     (200, "114.33 ms"),
 ];
 
-/// Steps of the batt that the original gives a figure for.
+/// Steps of the batt for which the original published a figure.
 pub const STEPS: usize = 650;
 
-/// Tasks of a mega-batch and the samples in a batch.
+/// Numbers of tasks in a mega-batch, and samples in a batch.
 const MEGA: [(usize, usize); 3] = [(10, 50), (50, 200), (200, 1000)];
 
-/// More rounds make no median better.
+/// More rounds do not improve the median.
 const ROUNDS: usize = 15;
 
-/// A timed stretch is at least this long, so that reading the clock does not count.
+/// The shortest stretch that is timed. Reading the clock does not matter then.
 const STRETCH: Duration = Duration::from_micros(500);
 
-/// Measures them all.
+/// Measures all workloads.
 pub fn measure(
-    material: &Material,
+    corpus: &Corpus,
     donors: &[CardDonor<'_>],
     samples: &[Sample<'_>],
     limits: &Limits,
     time: Duration,
     agreement: &mut Agreement,
 ) -> Result<Vec<Workload>> {
-    let mut found = patterns(material, limits, time / 8, agreement)?;
-    let batt = near(donors, STEPS, OnError::default())?;
+    let mut found = patterns(corpus, limits, time / 8, agreement)?;
+    let batt = merged_to_size(donors, STEPS, OnError::default())?;
     let steps = batt.program.steps().len();
     let mut runner = Runner::new(&batt);
     let run: Side<'_> = Box::new(|sample| {
@@ -81,7 +81,7 @@ pub fn measure(
     });
     let compiled = [CompiledBatt::new(&batt)];
     for (tasks, batch) in MEGA {
-        let samples = material.samples_of(tasks);
+        let samples = corpus.samples_of(tasks);
         let options = MegaOptions {
             limits: *limits,
             threads: None,
@@ -93,7 +93,8 @@ pub fn measure(
         let mut costs = Vec::new();
         let mut runs = 0;
         while costs.is_empty() || (started.elapsed() < share && costs.len() < ROUNDS) {
-            // Foreign solvers run away on some samples: where all are too many, the first have to do.
+            // Solvers may run very long on the inputs of other tasks. If the time is over, the
+            // samples finished so far count.
             let stop = Cancel::new();
             let sink = |_, _| {
                 if started.elapsed() > share * 2 || interrupt::happened() {
@@ -118,9 +119,9 @@ pub fn measure(
     Ok(found)
 }
 
-/// The sample pattern in all its sizes, in turns.
+/// Measures the sample pattern in all its sizes, in turns.
 fn patterns(
-    material: &Material,
+    corpus: &Corpus,
     limits: &Limits,
     time: Duration,
     agreement: &mut Agreement,
@@ -131,7 +132,7 @@ fn patterns(
         .first()
         .context("internal error: the sample pattern")?;
     let mut runner = Runner::new(batt);
-    let demos = PATTERNS.map(|(count, _)| material.demos(count));
+    let demos = PATTERNS.map(|(count, _)| corpus.demos(count));
     let mut micros = [const { Vec::new() }; PATTERNS.len()];
     let started = Instant::now();
     let mut round = 0;
@@ -153,9 +154,9 @@ fn patterns(
                 runs += 1;
             }
             micros.push(start.elapsed().as_secs_f64() * 1e6 / runs as f64);
-            // Both lists of colours each time, or it is nothing that was timed.
+            // A run without both lists of colours would time a failure.
             agreement.count(false, made == 2 * runs, || {
-                "the sample pattern gave nothing".into()
+                "the sample pattern failed".into()
             });
         }
         round += 1;

@@ -1,4 +1,4 @@
-//! What evolution finds: on built-in puzzles whose solvers are held out, and on unknown tasks.
+//! Measures evolution: on built-in puzzles whose solvers are held out, and on unknown tasks.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use super::{Figures, ReadmeArgs, control};
 
-/// Evolves solvers of built-in puzzles again, from the solvers of the others.
+/// Evolves solvers of held-out built-in puzzles from the solvers of the others.
 pub fn held_out(args: &ReadmeArgs, figures: &mut Figures) -> Result<()> {
     let report = Evolve::new(&Tasks::embedded())
         .solvers(&Solvers::embedded())

@@ -1,4 +1,4 @@
-//! Every figure of the README, measured on this machine, with the command that shows the same.
+//! Measures every figure of the README on this machine, and names the command that shows the same.
 
 mod evolve;
 
@@ -19,10 +19,11 @@ use crate::text::{grouped, note, print, table, table_text};
 
 /// Measure every figure of the README
 ///
-/// Without options, those of the built-in puzzles. --solvers and --tasks (arc-dsl's solvers.py and ARC's
-/// training tasks) add those of real solvers, --against those of the comparison with Python, --evolve
-/// and --evaluation those of evolution, --vectors those of the conformance vectors. Counts are the same
-/// on every machine, except for --evaluation; times are of this one.
+/// Without options, the figures of the built-in puzzles. --solvers and --tasks (arc-dsl's
+/// solvers.py and ARC's training tasks) add those of real solvers, --against the comparison with
+/// Python, --evolve and --evaluation those of evolution, and --vectors those of the conformance
+/// vectors. Counts are the same on every machine, except for --evaluation. Times depend on the
+/// machine.
 #[derive(Args)]
 pub struct ReadmeArgs {
     /// Solver files, such as arc-dsl's solvers.py
@@ -70,7 +71,7 @@ pub struct ReadmeArgs {
     json: bool,
 }
 
-/// A figure: its name, its value, and the command that shows it.
+/// A figure, and the command that shows it.
 struct Figure {
     name: String,
     value: Json,
@@ -92,8 +93,7 @@ impl Figures {
     }
 }
 
-/// Runs the measurements. Returns whether nothing contradicts the README's claims: no difference to
-/// Python, no failed vector.
+/// Runs the measurements. Returns whether all answers agree with Python and all vectors pass.
 pub fn main(args: &ReadmeArgs) -> Result<bool> {
     let mut figures = Figures::default();
     let mut good = true;
@@ -151,7 +151,7 @@ fn control() -> Control {
     Control::new().with_cancel(interrupt::stop().clone())
 }
 
-/// What the library has.
+/// Adds the numbers of primitives and constants.
 fn sizes(figures: &mut Figures) {
     for dialect in [Dialect::ArcDsl, Dialect::Tokpidjin] {
         let name = dialect.name();
@@ -174,7 +174,7 @@ fn sizes(figures: &mut Figures) {
     );
 }
 
-/// Solvers on their tasks, alone and merged.
+/// Measures solvers on their tasks, alone and merged.
 fn of_solvers(
     whose: &str,
     solvers: &Solvers,
@@ -232,7 +232,7 @@ fn of_solvers(
     Ok(())
 }
 
-/// The comparison with Python. Returns whether all answers agree.
+/// Compares with Python. Returns whether all answers agree.
 fn against(args: &ReadmeArgs, figures: &mut Figures) -> Result<bool> {
     let Some(checkout) = &args.against else {
         return Ok(true);

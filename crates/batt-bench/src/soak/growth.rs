@@ -1,16 +1,16 @@
-//! Does memory grow?
+//! Detects growth of memory in samples of its use.
 
-/// How memory in use went.
+/// How the memory in use changed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Growth {
     pub first: u64,
     pub last: u64,
     pub largest: u64,
-    /// The second and the last fifth, if there was time enough to tell.
+    /// The second and the last fifth of the time, if there are enough samples and rounds to judge.
     pub fifths: Option<[Part; 2]>,
 }
 
-/// Memory in use in a part of the time.
+/// The memory in use during a part of the time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
     pub least: u64,
@@ -19,7 +19,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// `None` of nothing.
+    /// Summarises samples. Returns `None` if there are none.
     fn of(seen: &[u64]) -> Option<Part> {
         Some(Part {
             least: seen.iter().copied().min()?,
@@ -29,14 +29,15 @@ impl Part {
     }
 }
 
-/// With fewer looks a fifth is an accident.
+/// The fewest samples that are judged.
 const LEAST: usize = 25;
 
-/// More than this is growth.
+/// The largest increase that is not growth, as a fraction.
 const TOLERANCE: f64 = 0.02;
 
 impl Growth {
-    /// Of what was seen one after the other, while something was done so many times. `None` if it is not known.
+    /// Summarises samples in order of time, taken during a number of rounds of the same work.
+    /// Returns `None` if no sample is known.
     pub fn of(seen: impl Iterator<Item = Option<u64>>, rounds: usize) -> Option<Growth> {
         let seen: Vec<u64> = seen.flatten().collect();
         let (first, last) = (*seen.first()?, *seen.last()?);
@@ -46,7 +47,8 @@ impl Growth {
             first,
             last,
             largest: seen.iter().copied().max()?,
-            // In the second everything has its size already. The same has to be done in both.
+            // By the second fifth all caches have their size. With fewer than five rounds the two
+            // fifths would see different work.
             fifths: fifth(1)
                 .zip(fifth(4))
                 .filter(|_| enough)
@@ -54,7 +56,8 @@ impl Growth {
         })
     }
 
-    /// By which share it grew: in the mean, since single runs may need much for a moment.
+    /// Returns the relative increase of the mean. Single runs may need much memory for a moment, so
+    /// the maximum does not tell.
     pub fn share(&self) -> Option<f64> {
         self.share_of(|part| part.mean)
     }
@@ -64,8 +67,8 @@ impl Growth {
         Some(last / second.max(1.0) - 1.0)
     }
 
-    /// What is kept adds to the least, to the mean and to the most. Of memory that goes up and down with the work, one or two of
-    /// them may be larger by chance.
+    /// Returns whether the minimum, the mean and the maximum all grew. A leak raises all three;
+    /// where memory fluctuates with the work, one or two may be larger by chance.
     pub fn is_too_much(&self) -> bool {
         let shares = [
             self.share_of(|part| part.least as f64),
@@ -86,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn growing_at_the_beginning_is_no_growth() {
+    fn warm_up_is_not_growth() {
         let warm = growth((0..100).map(|at| 1000 + 100 * at.min(19)));
         assert_eq!((warm.first, warm.last, warm.largest), (1000, 2900, 2900));
         assert!(!warm.is_too_much());
@@ -120,12 +123,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known() {
+    fn few_samples_or_rounds_are_not_judged() {
         assert_eq!(Growth::of([None, None].into_iter(), 5), None);
         let short = growth([100, 200, 300].into_iter());
         assert_eq!(short.share(), None);
         assert!(!short.is_too_much());
-        // The last fifth may be of other work than the second.
+        // The last fifth may run other work than the second.
         let one_round = Growth::of((0..100).map(Some), 4).unwrap();
         assert_eq!(one_round.share(), None);
     }

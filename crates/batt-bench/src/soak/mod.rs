@@ -1,4 +1,4 @@
-//! Mega-batches over and over: checks that memory does not grow and that results stay right.
+//! Runs mega-batches repeatedly, and checks that memory does not grow and that results stay right.
 
 mod growth;
 mod report;
@@ -19,18 +19,18 @@ use serde_json::json;
 
 use self::growth::Growth;
 use self::report::{to_json, write};
+use crate::corpus::merged;
 use crate::devices;
 use crate::interrupt;
-use crate::material::merged;
 use crate::memory::{DeviceMemory, Used, Watch};
 use crate::options::{Common, OnDevice, fraction};
 use crate::text::print;
 
 /// Run mega-batches on a device for --seconds, and check results and memory
 ///
-/// Some results are verified on the CPU, and memory is sampled every second. The exit code is 1 if a
-/// result differs, if a device is lost, or if memory grows by more than 2 % from the second fifth of
-/// the time to the last.
+/// Some results are verified on the CPU, and memory is sampled every second. The exit code is 1 if
+/// a result differs, if a device is lost, or if memory grows by more than 2 % from the second fifth
+/// of the time to the last.
 #[derive(Args)]
 pub struct SoakArgs {
     #[command(flatten)]
@@ -56,36 +56,38 @@ pub fn main(args: &SoakArgs) -> Result<bool> {
 /// Solvers in a batt.
 const SOLVERS: usize = 32;
 
-/// So many different batts are run before the first comes again.
+/// The number of different batts that run before the first repeats.
 const DIFFERENT: usize = 100;
 
-/// Batts of one mega-batch.
+/// Batts in one mega-batch.
 const TOGETHER: usize = 4;
 
-/// How often memory is looked at.
+/// The interval at which memory is sampled.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// What came of it.
+/// The result of a soak.
 pub struct Soak {
     pub devices: Vec<String>,
     pub solvers: usize,
     pub samples: usize,
-    /// Different batts.
+    /// The number of different batts.
     pub batts: usize,
     pub elapsed: Duration,
-    /// Times that every solver was run on every input, in a batt and alone.
+    /// How often every solver ran on every input, both in a batt and alone.
     pub rounds: usize,
-    /// Mega-batches, of batts and of programs.
+    /// Mega-batches of batts, and batches of programs.
     pub batches: usize,
-    /// Runs of batts and of programs.
+    /// Runs of batts.
     pub batt_runs: usize,
+    /// Runs of programs.
     pub program_runs: usize,
     pub counts: Counts,
     pub launches: u64,
     pub verified: u64,
     pub differing: u64,
-    /// The first of those that differ, and what went wrong with devices.
+    /// The first differences.
     pub differences: Vec<String>,
+    /// The first errors of devices.
     pub errors: Vec<String>,
     pub lost: bool,
     pub memory: Vec<Used>,
@@ -95,23 +97,23 @@ pub struct Soak {
 }
 
 impl Soak {
-    /// Is there anything to look into?
+    /// Returns whether a result differs, a device was lost, or memory grew.
     pub fn is_bad(&self) -> bool {
         let grown = |growth: &Option<Growth>| growth.as_ref().is_some_and(Growth::is_too_much);
         self.differing > 0 || self.lost || grown(&self.process) || grown(&self.device)
     }
 }
 
-/// Differences and errors kept.
+/// The number of differences and of errors kept.
 const LISTED: usize = 10;
 
 /// Runs until the time is over.
 fn run(args: &SoakArgs) -> Result<Soak> {
-    let material = args.common.material(None)?;
-    let donors = material.donors();
-    let samples = material.samples();
+    let corpus = args.common.corpus(None)?;
+    let donors = corpus.donors();
+    let samples = corpus.samples();
     let batts = batts(&donors, args.common.seed)?;
-    let programs = material.compiled();
+    let programs = corpus.compiled();
     let mut devices = devices::open(&args.device.device)?;
     let mut soak = Soak {
         devices: devices.names(),
@@ -164,7 +166,7 @@ fn run(args: &SoakArgs) -> Result<Soak> {
     Ok(soak)
 }
 
-/// Batts of solvers in other and other company.
+/// Merges the solvers into different batts, shuffled between passes.
 fn batts(donors: &[CardDonor<'_>], seed: u64) -> Result<Vec<CompiledBatt>> {
     let mut random = SplitMix64::new(seed);
     let mut order: Vec<CardDonor<'_>> = donors.to_vec();
@@ -183,13 +185,13 @@ fn batts(donors: &[CardDonor<'_>], seed: u64) -> Result<Vec<CompiledBatt>> {
     Ok(found)
 }
 
-/// One mega-batch.
+/// One call to the engine.
 enum Turn<'a> {
     Batts(&'a [CompiledBatt]),
     Programs(&'a [Compiled]),
 }
 
-/// What is done over and over.
+/// The work of a soak.
 struct Work<'a> {
     batts: &'a [CompiledBatt],
     programs: &'a [Compiled],
@@ -199,15 +201,15 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// As many batts as have every solver once, and every solver by itself; all on all inputs. The next round has other
-    /// batts. Is it whole?
+    /// Runs every solver once in a batt and once alone, on all inputs. The next round uses other
+    /// batts. Returns whether the round was completed.
     fn round(&self, round: usize, devices: &mut Devices, soak: &mut Soak) -> bool {
         let rounds: Vec<&[CompiledBatt]> = self
             .batts
             .chunks(self.programs.len().div_ceil(SOLVERS))
             .collect();
         let batts = rounds[round % rounds.len()].chunks(TOGETHER);
-        // In small parts by turns, so that memory is about the same at all times.
+        // Batts and programs alternate in small parts, so that the use of memory stays even.
         let part = self.programs.len().div_ceil(batts.len());
         for (batts, programs) in batts.zip(self.programs.chunks(part)) {
             for turn in [Turn::Batts(batts), Turn::Programs(programs)] {
@@ -255,7 +257,8 @@ impl Work<'_> {
                     &options,
                     self.stop,
                 );
-                // Runs that were done after one that was not, when it was stopped, have no score but count.
+                // After a stop, scores end at the first run that was not done. The report counts
+                // the later ones too.
                 let done = report.device.as_ref().map(|device| device.runs.total());
                 soak.program_runs += done.map_or(scores.len(), |done| done as usize);
                 soak.count("programs", report.device);

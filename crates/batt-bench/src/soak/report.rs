@@ -1,4 +1,4 @@
-//! The summary of a soak, for people and for machines.
+//! The report of a soak, as text and as JSON.
 
 use std::io::{self, Write};
 
@@ -8,11 +8,11 @@ use super::Soak;
 use super::growth::Growth;
 use crate::text::{counted, counts_json, differ, grouped, interrupted, where_finished};
 
-/// For people.
+/// Writes the report as text.
 pub fn write(out: &mut dyn Write, soak: &Soak) -> io::Result<()> {
     writeln!(
         out,
-        "{:.1} s{} on {}: {} in {} mega-batches of {}, in {} and alone, on {}",
+        "{:.1} s{} on {}: {} in {} mega-batches of {}, merged into {} and alone, on {}",
         soak.elapsed.as_secs_f64(),
         interrupted(soak.interrupted),
         soak.devices.join(", "),
@@ -33,7 +33,7 @@ pub fn write(out: &mut dyn Write, soak: &Soak) -> io::Result<()> {
     let differ = differ(soak.differing as usize);
     writeln!(
         out,
-        "{} done again on the CPU: {differ}",
+        "{} repeated on the CPU: {differ}",
         counted(soak.verified as usize, "run")
     )?;
     for difference in &soak.differences {
@@ -43,7 +43,7 @@ pub fn write(out: &mut dyn Write, soak: &Soak) -> io::Result<()> {
         writeln!(out, "device: {error}")?;
     }
     if soak.lost {
-        writeln!(out, "a device was lost: the CPU did the rest")?;
+        writeln!(out, "a device was lost; its runs fell back to the CPU")?;
     }
     write_growth(out, "memory of this process", soak.process.as_ref())?;
     write_growth(out, "memory of the device", soak.device.as_ref())
@@ -51,21 +51,18 @@ pub fn write(out: &mut dyn Write, soak: &Soak) -> io::Result<()> {
 
 fn write_growth(out: &mut dyn Write, what: &str, growth: Option<&Growth>) -> io::Result<()> {
     let Some(growth) = growth else {
-        return writeln!(out, "{what}: not known here");
+        return writeln!(out, "{what}: unknown");
     };
     let mib = |bytes: u64| format!("{:.1}", bytes as f64 / f64::from(1 << 20));
     write!(
         out,
-        "{what}, MiB: {} first, {} last, {} at the most; ",
+        "{what}, MiB: {} first, {} last, {} maximum; ",
         mib(growth.first),
         mib(growth.last),
         mib(growth.largest),
     )?;
     match growth.share() {
-        None => writeln!(
-            out,
-            "fewer than 5 rounds or 25 s do not say whether it grows"
-        ),
+        None => writeln!(out, "growth unknown: it takes at least 5 rounds and 25 s"),
         Some(share) => {
             let words = format!("{:+.2} % from the second fifth to the last", share * 100.0);
             let grows = if growth.is_too_much() {
@@ -78,7 +75,7 @@ fn write_growth(out: &mut dyn Write, what: &str, growth: Option<&Growth>) -> io:
     }
 }
 
-/// For machines.
+/// Returns the report as JSON.
 pub fn to_json(soak: &Soak) -> Json {
     let growth = |growth: Option<&Growth>| {
         growth.map(|growth| {

@@ -1,4 +1,5 @@
-//! The same runs on one core, on all cores and on devices: in turns, and compared.
+//! Times the same runs on one core, on all cores and on devices, in turns, and compares the
+//! results.
 
 use std::hint::black_box;
 use std::num::NonZeroUsize;
@@ -21,30 +22,30 @@ use crate::interrupt;
 use crate::mega::{Entry, hash_of, verdict_of};
 use batt_reference::median;
 
-/// More rounds make no median better.
+/// More rounds do not improve the median.
 const ROUNDS: usize = 15;
 
-/// A timed stretch on one core is at least this long, so that reading the clock does not count.
+/// The shortest stretch timed on one core. Reading the clock does not matter then.
 const STRETCH: Duration = Duration::from_micros(500);
 
-/// Differences listed.
+/// The number of differences listed.
 const LISTED: usize = 10;
 
-/// What is run on samples.
+/// The programs or the batt to run on samples.
 pub enum Subject {
-    /// Programs by themselves: verdicts and hashes come back.
+    /// Programs, which return verdicts and hashes.
     Programs(Vec<Compiled>),
     /// A batt.
     Batt {
-        /// Just one, in the form the engine takes them.
+        /// Exactly one, in the form that the engine takes.
         batt: Vec<CompiledBatt>,
-        /// Are the values wanted, or verdicts alone?
+        /// Whether values are wanted, or only verdicts.
         values: bool,
     },
 }
 
 impl Subject {
-    /// A batt whose values are wanted, or not.
+    /// Compiles a batt. `values`: whether its values are wanted, or only verdicts.
     pub fn batt(batt: &Batt, values: bool) -> Subject {
         Subject::Batt {
             batt: vec![CompiledBatt::new(batt)],
@@ -52,7 +53,7 @@ impl Subject {
         }
     }
 
-    /// How many runs there are on each sample.
+    /// Returns the number of runs on each sample.
     fn per_sample(&self) -> usize {
         match self {
             Subject::Programs(programs) => programs.len(),
@@ -61,29 +62,29 @@ impl Subject {
     }
 }
 
-/// Something to run, on some samples.
+/// A subject and the samples to run it on.
 pub struct Work<'a> {
     pub subject: &'a Subject,
     /// Steps on each sample.
     pub steps: usize,
     pub samples: Vec<Sample<'a>>,
-    /// Runs in a batch, for batts; `None` to leave it to the engine.
+    /// Runs in a batch, for batts. `None` leaves it to the engine.
     pub batch: Option<NonZeroUsize>,
-    /// How many samples cores and devices are given at a time, one after the other; `None` for all of them.
+    /// Samples in one call to the engine. `None` passes all of them at once.
     pub at_a_time: Option<NonZeroUsize>,
 }
 
-/// What was measured.
+/// The measured times.
 #[derive(Clone, Debug, Default)]
 pub struct Timings {
     pub samples: usize,
     pub runs: usize,
-    /// In how many parts the samples were handed over.
+    /// Calls to the engine in one pass.
     pub calls: usize,
     /// Steps on each sample.
     pub steps: usize,
     pub rounds: usize,
-    /// Microseconds on one core, on all cores and on devices: the medians.
+    /// Median microseconds on one core, on all cores and on devices.
     pub one: f64,
     pub all: f64,
     pub device: f64,
@@ -93,19 +94,19 @@ pub struct Timings {
     pub counts: Counts,
 }
 
-/// Have both sides come to the same?
+/// Whether devices and the CPU compute the same.
 #[derive(Default)]
 pub struct Agreement {
     /// Results compared.
     pub compared: usize,
-    /// Those that differ.
+    /// Results that differ.
     pub differing: usize,
-    /// The first of them.
+    /// The first differences.
     pub differences: Vec<String>,
 }
 
 impl Agreement {
-    /// Adds what others came to.
+    /// Adds the results of another comparison.
     pub fn add(&mut self, other: Agreement) {
         self.compared += other.compared;
         self.differing += other.differing;
@@ -129,16 +130,16 @@ impl Agreement {
     }
 }
 
-/// Runs work on all sides.
+/// Runs work on one core, on all cores and on devices.
 pub struct Harness<'h> {
     pub devices: &'h mut [Box<dyn Device>],
     pub limits: Limits,
     pub agreement: Agreement,
-    /// Where all runs that were compared have been finished.
+    /// Where the compared runs were finished.
     pub finished: Counts,
-    /// Everything that went wrong with devices.
+    /// All errors of devices.
     pub errors: Vec<String>,
-    /// Threads of the CPU's side.
+    /// Threads of the CPU.
     pub threads: usize,
 }
 
@@ -154,7 +155,7 @@ impl<'h> Harness<'h> {
         }
     }
 
-    /// As many of the samples as one core does in a part of the time; at least one.
+    /// Truncates the samples to those that one core completes in a fifth of the time, at least one.
     pub fn fit<'a>(&self, work: &mut Work<'a>, time: Duration) {
         let mut core = OneCore::new(work.subject, &self.limits);
         let started = Instant::now();
@@ -166,7 +167,8 @@ impl<'h> Harness<'h> {
         work.samples.truncate(done);
     }
 
-    /// Compares both sides, then times all three in turns for about so long. `None` if somebody has had enough.
+    /// Compares the CPU with the devices, then times all three sides in turns for about `time`.
+    /// Returns `None` after Ctrl-C.
     pub fn measure(&mut self, work: &Work<'_>, time: Duration) -> Option<Timings> {
         let started = Instant::now();
         let report = self.compare(work);
@@ -192,7 +194,7 @@ impl<'h> Harness<'h> {
         let [one, all, device] = times.map(|mut times| median(&mut times));
         let mut parts = Parts::median(parts);
         if let Subject::Programs(_) = work.subject {
-            // An estimate: runs that the device leaves cost as much as the mean run, on all cores.
+            // An estimate: each fallback run costs as much as the mean run on all cores.
             let left = counts.total() - counts.finished();
             parts.leftovers = all * left as f64 / counts.total().max(1) as f64;
         }
@@ -212,7 +214,7 @@ impl<'h> Harness<'h> {
         })
     }
 
-    /// Calls and cycles of each primitive on the devices.
+    /// Counts calls and cycles of each primitive on the devices.
     pub fn ops(&mut self, work: &Work<'_>) -> Vec<DeviceOpCount> {
         let settings = LaunchSettings {
             ops: true,
@@ -228,13 +230,14 @@ impl<'h> Harness<'h> {
             }
             Subject::Batt { batt, values } => {
                 let options = self.mega_options(*values, None, settings);
-                values_unseen(self.devices, batt, &work.samples, &options).device
+                mega_discarding(self.devices, batt, &work.samples, &options).device
             }
         };
         report.map(|report| report.ops).unwrap_or_default()
     }
 
-    /// Runs everything on all cores and on devices, and compares all there is to compare: of batts every value.
+    /// Runs everything on all cores and on devices, and compares all results: of batts, every
+    /// value.
     fn compare(&mut self, work: &Work<'_>) -> Option<DeviceReport> {
         let stop = interrupt::stop();
         let report = match work.subject {
@@ -281,7 +284,7 @@ impl<'h> Harness<'h> {
         report
     }
 
-    /// All runs once, on devices or on all cores.
+    /// Runs everything once, on devices or on all cores.
     fn pass(&mut self, work: &Work<'_>, on_devices: bool) -> (Duration, Parts) {
         let all = work.samples.len().max(1);
         let at_a_time = work.at_a_time.map_or(all, NonZeroUsize::get);
@@ -294,7 +297,7 @@ impl<'h> Harness<'h> {
         whole
     }
 
-    /// Some samples at a time.
+    /// Runs everything on some samples, in one call to the engine.
     fn batch(
         &mut self,
         work: &Work<'_>,
@@ -325,7 +328,7 @@ impl<'h> Harness<'h> {
                     none
                 };
                 let started = Instant::now();
-                let report = values_unseen(devices, batt, samples, &options);
+                let report = mega_discarding(devices, batt, samples, &options);
                 let elapsed = started.elapsed();
                 let mut parts = Parts::of(report.device.as_ref(), elapsed);
                 let left = report.device.as_ref().is_some_and(|device| {
@@ -333,7 +336,7 @@ impl<'h> Harness<'h> {
                         || device.entries.finished() < device.entries.total()
                 });
                 if left {
-                    // What the CPU did it did on all cores.
+                    // The fallback runs on all cores.
                     parts.leftovers = micros(report.busy) / self.threads as f64;
                 }
                 (elapsed, parts)
@@ -372,8 +375,8 @@ impl<'h> Harness<'h> {
     }
 }
 
-/// A mega-batch of which nobody looks at the values.
-fn values_unseen(
+/// Runs a mega-batch and discards its values.
+fn mega_discarding(
     devices: &mut [Box<dyn Device>],
     batts: &[CompiledBatt],
     samples: &[Sample<'_>],
@@ -391,12 +394,12 @@ fn values_unseen(
     )
 }
 
-/// Microseconds.
+/// Converts a duration to microseconds.
 pub fn micros(time: Duration) -> f64 {
     time.as_secs_f64() * 1e6
 }
 
-/// Runs on this thread, without anything around them.
+/// Runs a subject on this thread, without any scheduling.
 pub struct OneCore<'a> {
     subject: &'a Subject,
     limits: Limits,
@@ -420,7 +423,7 @@ impl<'a> OneCore<'a> {
         }
     }
 
-    /// All there is to do with a sample.
+    /// Runs everything on one sample.
     pub fn run(&mut self, sample: &Sample<'_>) {
         match self.subject {
             Subject::Programs(programs) => {
@@ -447,7 +450,7 @@ impl<'a> OneCore<'a> {
         }
     }
 
-    /// Microseconds of all samples once.
+    /// Returns the microseconds of one pass over all samples.
     pub fn time(&mut self, samples: &[Sample<'_>]) -> f64 {
         let started = Instant::now();
         let mut passes = 0;
@@ -466,7 +469,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_differs() {
+    fn a_missing_result_counts_as_a_difference() {
         let mut agreement = Agreement::default();
         agreement.compare(&[1, 2, 3], &[1, 2, 3]);
         assert_eq!((agreement.compared, agreement.differing), (3, 0));

@@ -1,4 +1,4 @@
-//! Where the time on devices goes, and which part of it limits the whole.
+//! Splits the time of a pass on devices into parts, and names the part that limits it.
 
 use std::time::Duration;
 
@@ -7,7 +7,8 @@ use batt_engine::device::{Counts, DeviceReport, Times};
 use super::harness::{Timings, micros};
 use crate::text::{counted, grouped};
 
-/// A pass on devices, in microseconds. Devices work side by side, so times are those of the one that was busy longest.
+/// The parts of a pass on devices, in microseconds. Devices work in parallel, so the times are
+/// those of the device that was busy longest.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Parts {
     /// From start to end.
@@ -15,16 +16,16 @@ pub struct Parts {
     pub kernel: f64,
     pub upload: f64,
     pub download: f64,
-    /// What the CPU does because no device finishes it.
+    /// Runs that fell back to the CPU.
     pub leftovers: f64,
-    /// To and from all devices.
+    /// Bytes to and from all devices.
     pub bytes_up: u64,
     pub bytes_down: u64,
     pub launches: u32,
 }
 
 impl Parts {
-    /// What a report says.
+    /// Returns the parts that a report states.
     pub fn of(report: Option<&DeviceReport>, elapsed: Duration) -> Parts {
         let busy = |times: &Times| times.kernel + times.upload + times.download;
         let devices = report.iter().flat_map(|report| &report.devices);
@@ -43,7 +44,7 @@ impl Parts {
         }
     }
 
-    /// Adds what came after it.
+    /// Adds the parts of a later pass.
     pub fn add(&mut self, other: &Parts) {
         self.elapsed += other.elapsed;
         self.kernel += other.kernel;
@@ -55,26 +56,29 @@ impl Parts {
         self.launches += other.launches;
     }
 
-    /// Those of the pass that took the median time: parts of several do not add up to any.
+    /// Returns the parts of the pass that took the median time. Medians of single parts would not
+    /// add up.
     pub fn median(mut all: Vec<Parts>) -> Parts {
         all.sort_by(|a, b| a.elapsed.total_cmp(&b.elapsed));
         all.get(all.len() / 2).copied().unwrap_or_default()
     }
 }
 
-/// Bytes in a microsecond. Where transfers are slower than this, it is not the bytes that take the time: every bus for
-/// devices is faster.
+/// Bytes per microsecond. Every device bus is faster than this, so slower transfers are limited by
+/// latency, not by their size.
 const SLOW: f64 = 4_000.0;
 
-/// What limits a measurement, by the part that takes longest. `warps` is how many runs the device does at a time.
+/// Describes what limits a measurement: the part that takes longest. `warps` is the number of runs
+/// that the device executes at a time.
 pub fn limit(timings: &Timings, warps: Option<u64>) -> String {
     let parts = &timings.parts;
     let elapsed = parts.elapsed.max(1e-6);
     let transfers = parts.upload + parts.download;
-    // What the CPU does for the device may overlap with the device: it is not the limit beyond what is not the device's.
-    let beside = (elapsed - parts.kernel - transfers).max(0.0);
-    let leftovers = parts.leftovers.min(beside);
-    let host = beside - leftovers;
+    // Fallback runs may overlap with the device. Only the time outside the device counts against
+    // them.
+    let outside = (elapsed - parts.kernel - transfers).max(0.0);
+    let leftovers = parts.leftovers.min(outside);
+    let host = outside - leftovers;
     let percent = |part: f64| 100.0 * part / elapsed;
     let dominant = [(parts.kernel, 0), (transfers, 1), (leftovers, 2), (host, 3)]
         .into_iter()
@@ -113,7 +117,7 @@ pub fn limit(timings: &Timings, warps: Option<u64>) -> String {
     }
 }
 
-/// `: 3 of 200, 2 fuel, 1 size`.
+/// Formats how many runs fell back, and why: `: 3 of 200, 2 fuel, 1 size`.
 fn reasons(counts: &Counts) -> String {
     let left: Vec<String> = counts
         .reasons()
@@ -164,7 +168,7 @@ mod tests {
         assert_eq!(said(&bytes, None), "bytes: transfers 60 %, 1,000,000 kB");
         let host = timings(10.0, 10.0, 0.0, 0);
         assert_eq!(said(&host, None), "launch and host 80 %, not the device");
-        // Leftovers that overlap with the device are no more than what is beside it.
+        // Leftovers that overlap with the device count no more than the time outside it.
         let mut left = timings(20.0, 0.0, 500.0, 0);
         left.counts.first = 9;
         left.counts.left[0] = 1;

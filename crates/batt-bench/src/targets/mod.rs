@@ -1,4 +1,4 @@
-//! The targets of the original's documents, beside what is measured here.
+//! The performance targets of the original's documents, next to measurements on this machine.
 
 mod catalogue;
 mod harness;
@@ -17,7 +17,7 @@ use batt_reference::Original;
 use clap::Args;
 use serde_json::json;
 
-use self::catalogue::{What, measurements};
+use self::catalogue::{Measurement, measurements};
 use self::harness::{Agreement, Harness, Timings};
 use self::report::{to_json, write, write_markdown};
 use self::stages::{Stages, two_devices};
@@ -25,21 +25,22 @@ use crate::devices::ordinals;
 use crate::memory::{DeviceMemory, Watch};
 use crate::options::{Against, Common, OnDevice};
 use crate::text::print;
-use crate::tokpidjin::Wanted;
+use crate::tokpidjin::PythonOptions;
 use crate::{devices, interrupt};
 
-/// What a measurement came to.
+/// The result of one measurement.
 #[derive(Clone, Debug, Default)]
 pub struct Finding {
     pub timings: Option<Timings>,
-    /// Microseconds that Python takes for the same.
+    /// Microseconds that Python takes for the same runs.
     pub python: Option<f64>,
-    /// What there is to say besides.
+    /// Remarks.
     pub note: String,
 }
 
 impl Finding {
-    fn said(note: impl Into<String>) -> Finding {
+    /// A finding without timings.
+    fn remark(note: impl Into<String>) -> Finding {
         Finding {
             note: note.into(),
             ..Finding::default()
@@ -47,34 +48,34 @@ impl Finding {
     }
 }
 
-/// All that was measured.
+/// All measurements, and whether the sides agree.
 pub struct Table {
     pub devices: Vec<String>,
-    /// Runs that the device does at a time, if it says.
+    /// Runs that the device executes at a time, if it reports that.
     pub warps: Option<u64>,
     pub threads: usize,
-    pub findings: HashMap<What, Finding>,
+    pub findings: HashMap<Measurement, Finding>,
     pub agreement: Agreement,
     pub errors: Vec<String>,
     pub elapsed: Duration,
     pub interrupted: bool,
 }
 
-/// What opening a device took and told.
+/// How long opening a device took, and what the device reports.
 struct Opened {
-    /// With whatever had to be done for the first time, and again.
+    /// The first time, which may compile the kernel, and the second time.
     times: [Duration; 2],
     warps: Option<u64>,
     name: String,
 }
 
-/// How often memory is looked at.
+/// The interval at which memory is sampled.
 const EVERY: Duration = Duration::from_millis(200);
 
 /// Measure the workloads of the original's documents on a device, on one core and on all
 ///
-/// All sides take turns and are compared; the table says what limits the device. With --against a
-/// checkout of tokpidjin, Python runs the batt of 650 steps as well.
+/// All sides take turns, and their results are compared. The table names what limits the device.
+/// With --against and a checkout of tokpidjin, Python runs the batt of 650 steps as well.
 #[derive(Args)]
 pub struct TargetsArgs {
     #[command(flatten)]
@@ -106,11 +107,11 @@ fn measure(args: &TargetsArgs) -> Result<Table> {
     let checkout = checkout
         .map(|folder| args.common.checkout(folder))
         .transpose()?;
-    let material = args.common.material(checkout.as_ref())?;
+    let corpus = args.common.corpus(checkout.as_ref())?;
     let python = checkout
         .as_ref()
         .filter(|checkout| checkout.original == Original::Tokpidjin)
-        .map(|checkout| Wanted {
+        .map(|checkout| PythonOptions {
             checkout,
             python: args.against.python.as_deref(),
             seed: args.common.seed,
@@ -125,9 +126,9 @@ fn measure(args: &TargetsArgs) -> Result<Table> {
 
     let all = measurements();
     let harness = Harness::new(&mut devices);
-    let mut stages = Stages::new(&material, harness, python)?;
+    let mut stages = Stages::new(&corpus, harness, python)?;
     let weights: u32 = all.iter().map(|what| what.weight()).sum();
-    let share = |what: What| time * what.weight() / weights;
+    let share = |what: Measurement| time * what.weight() / weights;
     let mut findings = HashMap::new();
     for what in all {
         if interrupt::happened() {
@@ -144,15 +145,15 @@ fn measure(args: &TargetsArgs) -> Result<Table> {
     // Frees the memory of the device.
     drop(devices);
     if !interrupt::happened() {
-        let share = share(What::TwoDevices);
+        let share = share(Measurement::TwoDevices);
         let finding = two_devices(&work, device, share, &mut agreement)?;
-        findings.extend(finding.map(|finding| (What::TwoDevices, finding)));
+        findings.extend(finding.map(|finding| (Measurement::TwoDevices, finding)));
     }
-    findings.insert(What::Opening, stages::opening(&opened));
-    findings.insert(What::Device, Finding::said(opened.name));
-    findings.insert(What::Memory, stages::memory(device, &seen));
-    findings.insert(What::Coverage, stages::coverage(&counts));
-    findings.insert(What::Compared, stages::compared(&agreement, &errors));
+    findings.insert(Measurement::Opening, stages::opening(&opened));
+    findings.insert(Measurement::Device, Finding::remark(opened.name));
+    findings.insert(Measurement::Memory, stages::memory(device, &seen));
+    findings.insert(Measurement::Coverage, stages::coverage(&counts));
+    findings.insert(Measurement::Compared, stages::compared(&agreement, &errors));
     Ok(Table {
         devices: names,
         warps: opened.warps,
@@ -165,7 +166,7 @@ fn measure(args: &TargetsArgs) -> Result<Table> {
     })
 }
 
-/// Opens the device twice: the first time may compile the kernel, the second finds it in the cache.
+/// Opens the device twice. The first time may compile the kernel; the second finds it in the cache.
 fn open_twice(device: &DeviceChoice) -> Result<Opened> {
     let started = Instant::now();
     let name = devices::open_logical(device, 1)?.names().swap_remove(0);

@@ -14,7 +14,7 @@ use crate::text::{counted, counts_json, differ, duration, interrupted};
 struct Row<'t> {
     target: &'t Target,
     finding: Option<&'t Finding>,
-    /// Microseconds: on one core, on all, on devices.
+    /// Microseconds on one core, on all cores and on devices.
     times: Option<[f64; 3]>,
     python: Option<f64>,
     limit: Option<String>,
@@ -43,7 +43,7 @@ impl<'t> Row<'t> {
         }
     }
 
-    /// How many times as fast as one core and as all cores devices are.
+    /// Returns the speed of devices relative to one core and to all cores.
     fn ratios(&self) -> Option<[f64; 2]> {
         let [one, all, device] = self.times?;
         Some([one, all].map(|time| time / device.max(1e-6)))
@@ -106,7 +106,7 @@ fn rows(table: &Table) -> impl Iterator<Item = Row<'_>> {
     TARGETS.iter().map(|target| Row::of(target, table))
 }
 
-/// How many times as fast, in as many digits as matter: devices may be far slower.
+/// Formats a ratio of speeds to at least two significant digits, since devices may be far slower.
 fn times(ratio: f64) -> String {
     let digits = match ratio {
         _ if ratio >= 100.0 => 0,
@@ -116,7 +116,7 @@ fn times(ratio: f64) -> String {
     format!("{ratio:.digits$}")
 }
 
-/// For people.
+/// Writes the table as text.
 pub fn write(out: &mut dyn Write, table: &Table) -> Result<()> {
     writeln!(
         out,
@@ -138,7 +138,7 @@ pub fn write(out: &mut dyn Write, table: &Table) -> Result<()> {
         if let (Some([one, all, device]), Some([to_one, to_all])) = (row.times, row.ratios()) {
             writeln!(
                 out,
-                "    one core {}, all cores {}, device {}: {} times one core, {} times all",
+                "    one core {}, all cores {}, device {}: {} times the speed of one core, {} times that of all",
                 duration(one),
                 duration(all),
                 duration(device),
@@ -153,8 +153,8 @@ pub fn write(out: &mut dyn Write, table: &Table) -> Result<()> {
     }
     writeln!(
         out,
-        "\nThe original's figures are from its documents and from other machines; nothing of it was run here\
-         \nunless it says Python."
+        "\nThe original's figures come from its documents and from other machines. Only figures labelled\
+         \n\"Python\" were measured here."
     )?;
     let agreement = &table.agreement;
     for difference in &agreement.differences {
@@ -169,7 +169,7 @@ pub fn write(out: &mut dyn Write, table: &Table) -> Result<()> {
     Ok(())
 }
 
-/// For machines: one object for each target.
+/// Returns the table as JSON, one object for each target.
 pub fn to_json(table: &Table) -> Json {
     json!({
         "devices": table.devices,
@@ -185,11 +185,11 @@ pub fn to_json(table: &Table) -> Json {
     })
 }
 
-/// As Markdown.
+/// Writes the table as Markdown.
 pub fn write_markdown(out: &mut dyn Write, table: &Table) -> Result<()> {
     writeln!(
         out,
-        "| doc | target | published | one core, all cores, device | device to one core, to all | limited by | remarks |"
+        "| doc | target | published | one core, all cores, device | speed relative to one core, to all | limited by | remarks |"
     )?;
     writeln!(out, "| --- | --- | --- | --- | --- | --- | --- |")?;
     for row in rows(table) {
@@ -215,7 +215,7 @@ mod tests {
     use std::collections::HashMap;
     use std::time::Duration;
 
-    use super::super::catalogue::What;
+    use super::super::catalogue::Measurement;
     use super::super::harness::{Agreement, Timings};
     use super::*;
 
@@ -238,7 +238,7 @@ mod tests {
             devices: vec!["a device".to_owned()],
             warps: None,
             threads: 5,
-            findings: HashMap::from([(What::Batt, finding)]),
+            findings: HashMap::from([(Measurement::Batt, finding)]),
             agreement: Agreement::default(),
             errors: Vec::new(),
             elapsed: Duration::from_secs(1),
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_measurement_is_looked_at_in_several_ways() {
+    fn views_scale_a_measurement() {
         let json = to_json(&table());
         let device = |name: &str| {
             let rows = json["rows"].as_array().unwrap();
@@ -265,14 +265,14 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_the_digits_that_matter() {
+    fn ratios_have_significant_digits() {
         let all = [12_345.6, 12.345, 0.5, 0.0123, 0.000_036_3];
         let text = ["12346", "12.35", "0.50", "0.012", "0.000036"];
         assert_eq!(all.map(times), text);
     }
 
     #[test]
-    fn the_page_has_a_row_for_each() {
+    fn the_page_has_a_row_for_each_target() {
         let mut out = Vec::new();
         write_markdown(&mut out, &table()).unwrap();
         let text = String::from_utf8(out).unwrap();

@@ -1,4 +1,4 @@
-//! The measurements, one after the other.
+//! Runs the measurements of the catalogue.
 
 use std::fmt::Write as _;
 use std::num::NonZeroUsize;
@@ -13,56 +13,58 @@ use batt_engine::{Compiled, Sample, profile};
 use batt_lang::card::CardDonor;
 use batt_lang::{Batt, OnError, StepId};
 
-use super::catalogue::What;
+use super::catalogue::Measurement;
 use super::harness::{Agreement, Harness, OneCore, Subject, Timings, Work, micros};
-use super::workloads::{Op, Programs, codes, nothing, patterns, ten};
+use super::workloads::{Op, Programs, codes, identity, patterns, ten};
 use super::{Finding, Opened};
+use crate::corpus::{Corpus, merged, merged_to_size};
 use crate::devices::open_logical;
-use crate::material::{Material, merged, near};
 use crate::mega::targets::STEPS;
 use crate::memory::{DeviceMemory, Used};
 use crate::text::{counted, duration, grouped, where_finished};
 use crate::{interrupt, tokpidjin};
 
-/// Grids that one operation is run on at the most.
+/// The most grids that one operation runs on.
 const MANY: usize = 1 << 15;
 
-/// Samples of a batt at the most.
+/// The most samples that a batt runs on.
 const SAMPLES: usize = 4000;
 
-/// Samples of which the median one is measured alone.
+/// Samples from which the median one is chosen and measured alone.
 const CANDIDATES: usize = 64;
 
-/// Samples in a batch of one batt of 32 solvers.
+/// Batch sizes, in samples, for one batt of 32 solvers.
 const SIZES: [usize; 10] = [1, 3, 10, 30, 100, 200, 500, 1_000, 3_000, 10_000];
 
-/// Grids that one operation is run on.
+/// Batch sizes, in grids, for one operation.
 const GRIDS: [usize; 6] = [1, 10, 100, 1_000, 10_000, 100_000];
 
-/// Samples that are divided into batches, and how many batches of a size are enough.
+/// Samples that are divided into batches.
 const POOL: usize = 1_000;
+
+/// The most batches of one size.
 const BATCHES: usize = 64;
 
-/// Solvers of that batt.
+/// Solvers of the batt that is measured in batches of several sizes.
 const SOLVERS: usize = 32;
 
-/// Runs of the sample pattern at once, to see what a device does when it is filled.
+/// Runs of the sample pattern at once, enough to fill a device.
 const FILLED: usize = 1000;
 
-/// What measurements have in common.
+/// What the measurements share.
 pub struct Stages<'m, 'h> {
-    material: &'m Material,
+    corpus: &'m Corpus,
     donors: Vec<CardDonor<'m>>,
     samples: Vec<Sample<'m>>,
     harness: Harness<'h>,
     /// The batt of about 650 steps.
     batt: Batt,
     /// The Python that runs the batt as well, if any.
-    python: Option<tokpidjin::Wanted<'m>>,
+    python: Option<tokpidjin::PythonOptions<'m>>,
 }
 
-/// What two logical devices are measured with.
-pub struct ForTwo<'m> {
+/// The work on which two logical devices are measured.
+pub struct TwoDeviceWork<'m> {
     programs: Subject,
     steps: usize,
     samples: Vec<Sample<'m>>,
@@ -70,67 +72,67 @@ pub struct ForTwo<'m> {
 
 impl<'m, 'h> Stages<'m, 'h> {
     pub fn new(
-        material: &'m Material,
+        corpus: &'m Corpus,
         harness: Harness<'h>,
-        python: Option<tokpidjin::Wanted<'m>>,
+        python: Option<tokpidjin::PythonOptions<'m>>,
     ) -> Result<Stages<'m, 'h>> {
-        let donors = material.donors();
+        let donors = corpus.donors();
         let on_error = match python {
             Some(_) => OnError::Defaults,
             None => OnError::default(),
         };
         Ok(Stages {
-            batt: near(&donors, STEPS, on_error)?,
-            samples: material.samples(),
-            material,
+            batt: merged_to_size(&donors, STEPS, on_error)?,
+            samples: corpus.samples(),
+            corpus,
             donors,
             harness,
             python,
         })
     }
 
-    /// One measurement. `None` if it is made elsewhere, or after Ctrl-C.
-    pub fn measure(&mut self, what: What, time: Duration) -> Result<Option<Finding>> {
+    /// Runs one measurement. Returns `None` if it is made elsewhere, or after Ctrl-C.
+    pub fn measure(&mut self, what: Measurement, time: Duration) -> Result<Option<Finding>> {
         let finding = match what {
-            What::Pattern(demos) => self.pattern(1, demos, time)?,
-            What::FivePatterns(demos) => self.pattern(5, demos, time)?,
-            What::BattOnce => self.batt_once(time),
-            What::Batt => self.whole_batt(time)?,
-            What::Tasks(tasks, batch) => {
-                let samples = self.material.samples_of(tasks);
+            Measurement::Pattern(demos) => self.pattern(1, demos, time)?,
+            Measurement::FivePatterns(demos) => self.pattern(5, demos, time)?,
+            Measurement::BattOnce => self.batt_once(time),
+            Measurement::Batt => self.whole_batt(time)?,
+            Measurement::Tasks(tasks, batch) => {
+                let samples = self.corpus.samples_of(tasks);
                 self.on_batt(samples, NonZeroUsize::new(batch), time)
             }
-            What::Few(count) => self.on_batt(self.cycled(count), None, time),
-            What::Sizes => self.sizes(time)?,
-            What::OpSizes => self.op_sizes(time)?,
-            What::Op(name) => self.op(name, time)?,
-            What::Ops(category) => self.many(&category.program()?, time),
-            What::Codes => self.codes(time)?,
-            What::Single => self.on_grids(&named("fgpartition")?, 1, time),
-            What::Grids80 => self.on_grids(&named("o_g")?, 80, time),
-            What::Grids80Ten => self.on_grids(&ten()?, 80, time),
-            What::Launch => self.on_grids(&nothing()?, 1, time),
-            What::ShareOfObjects => Some(self.share_of_objects(time)),
-            What::Calls => Some(self.calls()),
-            What::Soak => Some(Finding::said("`batt-bench soak` measures it")),
-            What::Setting => Some(Finding::said(
-                "a setting of the original's, nothing to measure",
+            Measurement::Few(count) => self.on_batt(self.cycled(count), None, time),
+            Measurement::Sizes => self.sizes(time)?,
+            Measurement::OpSizes => self.op_sizes(time)?,
+            Measurement::Op(name) => self.op(name, time)?,
+            Measurement::Ops(category) => self.many(&category.program()?, time),
+            Measurement::Codes => self.codes(time)?,
+            Measurement::Single => self.on_grids(&named("fgpartition")?, 1, time),
+            Measurement::Grids80 => self.on_grids(&named("o_g")?, 80, time),
+            Measurement::Grids80Ten => self.on_grids(&ten()?, 80, time),
+            Measurement::Launch => self.on_grids(&identity()?, 1, time),
+            Measurement::ShareOfObjects => Some(self.share_of_objects(time)),
+            Measurement::Calls => Some(self.calls()),
+            Measurement::Soak => Some(Finding::remark("`batt-bench soak` measures it")),
+            Measurement::Setting => Some(Finding::remark(
+                "a setting of the original, not a measurement",
             )),
-            What::Opening
-            | What::Memory
-            | What::TwoDevices
-            | What::Coverage
-            | What::Compared
-            | What::Device => None,
+            Measurement::Opening
+            | Measurement::Memory
+            | Measurement::TwoDevices
+            | Measurement::Coverage
+            | Measurement::Compared
+            | Measurement::Device => None,
         };
         Ok(finding)
     }
 
-    /// Ends measuring with these devices.
-    pub fn finish(self) -> (ForTwo<'m>, Harness<'h>) {
+    /// Releases the devices, and returns the work for the measurement of two logical devices.
+    pub fn finish(self) -> (TwoDeviceWork<'m>, Harness<'h>) {
         let programs = self.donors.iter().map(|d| Compiled::new(d.program));
         let steps = self.donors.iter().map(|d| d.program.steps().len());
-        let work = ForTwo {
+        let work = TwoDeviceWork {
             steps: steps.sum(),
             programs: Subject::Programs(programs.collect()),
             samples: self.samples,
@@ -138,18 +140,18 @@ impl<'m, 'h> Stages<'m, 'h> {
         (work, self.harness)
     }
 
-    /// So many samples; if there are fewer they are repeated.
+    /// Returns `count` samples, repeated if there are fewer.
     fn cycled(&self, count: usize) -> Vec<Sample<'m>> {
         self.samples.iter().copied().cycle().take(count).collect()
     }
 
-    /// Measures as many of the samples as there is time for.
+    /// Measures as many of the samples as fit the time.
     fn fitting(&mut self, mut work: Work<'_>, time: Duration) -> Option<Timings> {
         self.harness.fit(&mut work, time);
         self.harness.measure(&work, time)
     }
 
-    /// The batt on samples, all of them.
+    /// Measures the batt on samples, as many as fit the time.
     fn on_batt(
         &mut self,
         samples: Vec<Sample<'m>>,
@@ -167,12 +169,12 @@ impl<'m, 'h> Stages<'m, 'h> {
         let timings = self.fitting(work, time)?;
         let mut note = about(&timings);
         if timings.samples < wanted {
-            let _ = write!(note, ", of {} for want of time", grouped(wanted));
+            let _ = write!(note, ", of {} (time was short)", grouped(wanted));
         }
         Some(timed(timings, note))
     }
 
-    /// As many of the batt's samples as there is time for, and Python if it is there.
+    /// Measures the batt on as many samples as fit the time, and Python if it was asked for.
     fn whole_batt(&mut self, time: Duration) -> Result<Option<Finding>> {
         let Some(mut finding) = self.on_batt(self.cycled(SAMPLES), None, time) else {
             return Ok(None);
@@ -187,13 +189,13 @@ impl<'m, 'h> Stages<'m, 'h> {
         );
         let samples = timings.samples as f64;
         if let Some(python) = &self.python {
-            let wanted = tokpidjin::Wanted {
+            let wanted = tokpidjin::PythonOptions {
                 time,
                 ..python.clone()
             };
             let outputs = self.batt.outputs.iter();
             let solvers = outputs.map(|output| output.donor.clone()).collect();
-            let data = &self.material.data;
+            let data = &self.corpus.data;
             let found = tokpidjin::compare_batt(&wanted, &self.batt, solvers, data)?;
             let mean = |of: fn(&tokpidjin::Measured) -> f64| {
                 found.samples.iter().map(of).sum::<f64>() / found.samples.len().max(1) as f64
@@ -211,7 +213,7 @@ impl<'m, 'h> Stages<'m, 'h> {
         Ok(Some(finding))
     }
 
-    /// One run of the batt: the sample of which takes the median time of some.
+    /// Measures one run of the batt, on the sample with the median time among the first few.
     fn batt_once(&mut self, time: Duration) -> Option<Finding> {
         let subject = Subject::batt(&self.batt, true);
         let mut core = OneCore::new(&subject, &self.harness.limits);
@@ -240,11 +242,12 @@ impl<'m, 'h> Stages<'m, 'h> {
         Some(timed(timings, note))
     }
 
-    /// Colours out of demonstrations, in one run and in many at once.
+    /// Measures the sample pattern, which lists the colours of demonstrations: one run, then many
+    /// at once.
     fn pattern(&mut self, times: usize, demos: usize, time: Duration) -> Result<Option<Finding>> {
         let batt = patterns(times)?;
         let subject = Subject::batt(&batt, true);
-        let demos: Vec<Pair> = self.material.demos(demos);
+        let demos: Vec<Pair> = self.corpus.demos(demos);
         let Some(pair) = demos.first() else {
             return Ok(None);
         };
@@ -278,7 +281,7 @@ impl<'m, 'h> Stages<'m, 'h> {
         Ok(Some(timed(once, note)))
     }
 
-    /// Programs on so many grids.
+    /// Measures programs on `count` grids.
     fn on_grids(&mut self, programs: &Programs, count: usize, time: Duration) -> Option<Finding> {
         let work = Work {
             subject: &programs.subject,
@@ -292,7 +295,7 @@ impl<'m, 'h> Stages<'m, 'h> {
         Some(timed(timings, note))
     }
 
-    /// Programs on as many grids as there is time for.
+    /// Measures programs on as many grids as fit the time.
     fn many(&mut self, programs: &Programs, time: Duration) -> Option<Finding> {
         let work = Work {
             subject: &programs.subject,
@@ -306,18 +309,19 @@ impl<'m, 'h> Stages<'m, 'h> {
         Some(timed(timings, note))
     }
 
+    /// Measures one operation on many grids.
     fn op(&mut self, name: &str, time: Duration) -> Result<Option<Finding>> {
         let finding = self.many(&named(name)?, time);
-        let before = Op::named(name).and_then(Op::before);
+        let setup = Op::named(name).and_then(Op::setup);
         Ok(finding.map(|mut finding| {
-            if let Some(before) = before {
-                let _ = write!(finding.note, "; with {before} before it");
+            if let Some(setup) = setup {
+                let _ = write!(finding.note, "; includes {setup} for its arguments");
             }
             finding
         }))
     }
 
-    /// Four codes of `o_g` in one program, and in one each.
+    /// Measures four codes of `o_g` in one program, and in one program each.
     fn codes(&mut self, time: Duration) -> Result<Option<Finding>> {
         let [together, alone] = codes()?;
         let Some(mut finding) = self.many(&together, time / 2) else {
@@ -333,22 +337,22 @@ impl<'m, 'h> Stages<'m, 'h> {
             batch: None,
             at_a_time: None,
         };
-        let Some(apart) = self.harness.measure(&work, time / 2) else {
+        let Some(separate) = self.harness.measure(&work, time / 2) else {
             return Ok(None);
         };
         if let Some(timings) = &finding.timings {
             let _ = write!(
                 finding.note,
                 "; as four programs {} on the device, {:.2} times as long; {:.2} times on one core",
-                duration(apart.device),
-                apart.device / timings.device.max(1e-6),
-                apart.one / timings.one.max(1e-6),
+                duration(separate.device),
+                separate.device / timings.device.max(1e-6),
+                separate.one / timings.one.max(1e-6),
             );
         }
         Ok(Some(finding))
     }
 
-    /// A batt of 32 solvers on few and many samples.
+    /// Measures a batt of 32 solvers in batches of several sizes.
     fn sizes(&mut self, time: Duration) -> Result<Option<Finding>> {
         let stride = (self.donors.len() / SOLVERS).max(1);
         let some: Vec<CardDonor<'_>> = self
@@ -363,14 +367,15 @@ impl<'m, 'h> Stages<'m, 'h> {
         Ok(self.series(&subject, batt.program.steps().len(), &SIZES, time, "sample"))
     }
 
-    /// One operation on few and many grids.
+    /// Measures one operation on batches of grids of several sizes.
     fn op_sizes(&mut self, time: Duration) -> Result<Option<Finding>> {
         let op = named("o_g")?;
         Ok(self.series(&op.subject, op.steps, &GRIDS, time, "grid"))
     }
 
-    /// The same work in batches of several sizes, the smallest first, as long as there is time. Some samples take far
-    /// longer than others, so a size is judged by what one core takes for the same samples.
+    /// Measures the same work in batches of several sizes, the smallest first, until the time is
+    /// over. Some samples take far longer than others, so each size is compared with one core on
+    /// the same samples.
     fn series(
         &mut self,
         subject: &Subject,
@@ -392,7 +397,7 @@ impl<'m, 'h> Stages<'m, 'h> {
         let pool = work.samples.clone();
         let mut all: Vec<(usize, Timings)> = Vec::new();
         for &size in sizes {
-            // Whole batches alone; one that is larger than the pool has samples several times.
+            // Only whole batches. A batch larger than the pool repeats samples.
             let count = size * (pool.len() / size).clamp(1, BATCHES);
             let enough = all.last().is_some_and(|(_, last)| {
                 let once = last.one + last.device + last.all;
@@ -416,8 +421,8 @@ impl<'m, 'h> Stages<'m, 'h> {
             .map(|(size, t)| format!("{}: {:.3}", grouped(*size), ratio(t)))
             .collect();
         let note = format!(
-            "{}; times as fast as one core in a batch of {}; the device is faster than all cores {}, than one core {}; \
-             best batch {}, shown here for {}",
+            "{}; speed relative to one core by batch size {}; the device is faster than all cores {}, than one core {}; \
+             best batch size {}, shown here for {}",
             counted(steps, "step"),
             ratios.join(", "),
             crossover(&all, |t| t.all),
@@ -428,7 +433,7 @@ impl<'m, 'h> Stages<'m, 'h> {
         Some(timed(best, note))
     }
 
-    /// The part of the time that goes into finding objects, here and on the device.
+    /// Measures the share of the time that finding objects takes, on the CPU and on the device.
     fn share_of_objects(&mut self, time: Duration) -> Finding {
         let is_objects = |name: &str| matches!(name, "o_g" | "objects");
         let subject = Subject::batt(&self.batt, false);
@@ -452,7 +457,7 @@ impl<'m, 'h> Stages<'m, 'h> {
             ops.map(|op| op.cycles as f64).sum()
         };
         let percent = |of: f64, all: f64| 100.0 * of / all.max(1e-12);
-        Finding::said(format!(
+        Finding::remark(format!(
             "{:.0} % of the time in primitives on the CPU, {:.0} % of the cycles on the device, on {}",
             percent(own(false), own(true)),
             percent(cycles(false), cycles(true)),
@@ -460,7 +465,7 @@ impl<'m, 'h> Stages<'m, 'h> {
         ))
     }
 
-    /// What is called in the batt, and how often.
+    /// Counts the calls of some operations in the batt.
     fn calls(&self) -> Finding {
         let steps = self.batt.program.steps().len();
         let mut counts = [("o_g", 0), ("difference", 0), ("mapply", 0), ("apply", 0)];
@@ -473,8 +478,8 @@ impl<'m, 'h> Stages<'m, 'h> {
             }
         }
         let counts = counts.map(|(name, count)| format!("{name} {count}"));
-        let tasks = self.material.data.len().max(1);
-        Finding::said(format!(
+        let tasks = self.corpus.data.len().max(1);
+        Finding::remark(format!(
             "in our batt of {steps} steps: {}; {:.1} samples a task",
             counts.join(", "),
             self.samples.len() as f64 / tasks as f64
@@ -496,7 +501,7 @@ fn timed(timings: Timings, note: String) -> Finding {
     }
 }
 
-/// `658 steps on 1,000 samples`.
+/// Formats the size of a measurement: `658 steps on 1,000 samples`.
 fn about(timings: &Timings) -> String {
     format!(
         "{} on {}",
@@ -505,7 +510,7 @@ fn about(timings: &Timings) -> String {
     )
 }
 
-/// What went up and down, and how long that and the kernel took.
+/// Formats the bytes of the transfers, and the times of transfers and kernel.
 fn transfers(timings: &Timings) -> String {
     let parts = &timings.parts;
     format!(
@@ -519,7 +524,7 @@ fn transfers(timings: &Timings) -> String {
     )
 }
 
-/// Says from which size on the device is faster than another side, in all larger sizes.
+/// Names the size from which on the device is faster than another side.
 fn crossover(all: &[(usize, Timings)], other: impl Fn(&Timings) -> f64) -> String {
     let wins = all.iter().rev().take_while(|(_, t)| t.device < other(t));
     match (wins.last(), all.last()) {
@@ -529,9 +534,10 @@ fn crossover(all: &[(usize, Timings)], other: impl Fn(&Timings) -> f64) -> Strin
     }
 }
 
-/// What one and two logical devices on a device take for the same. `None` after Ctrl-C.
+/// Measures the same work on one and on two logical devices of one device. Returns `None` after
+/// Ctrl-C.
 pub fn two_devices(
-    work: &ForTwo<'_>,
+    work: &TwoDeviceWork<'_>,
     device: &DeviceChoice,
     time: Duration,
     agreement: &mut Agreement,
@@ -566,33 +572,33 @@ pub fn two_devices(
     Ok(Some(timed(two, note)))
 }
 
-/// What opening took.
+/// Reports how long opening the device took.
 pub fn opening(opened: &Opened) -> Finding {
     let [first, again] = opened.times.map(|time| duration(micros(time)));
-    Finding::said(format!(
-        "{first} the first time, {again} with a kept kernel"
+    Finding::remark(format!(
+        "{first} the first time, {again} with a cached kernel"
     ))
 }
 
-/// Memory of the device that was used at the most.
+/// Reports the most memory of the device that was in use.
 pub fn memory(device: &DeviceChoice, seen: &[Used]) -> Finding {
     let most = seen.iter().filter_map(|used| used.devices).max();
     let (Some(device), Some(most)) = (DeviceMemory::of(device), most) else {
-        return Finding::said("not known here: the device has no memory of its own");
+        return Finding::remark("unknown: the device has no memory of its own");
     };
     let mib = |bytes: u64| grouped((bytes >> 20) as usize);
-    Finding::said(format!(
-        "{:.1} % of the device, {} of {} MiB, at the most",
+    Finding::remark(format!(
+        "at most {:.1} % of the device, {} of {} MiB",
         100.0 * most as f64 / device.total.max(1) as f64,
         mib(most),
         mib(device.total)
     ))
 }
 
-/// Primitives, and runs, that the device takes.
+/// Reports how many primitives and runs the device covers.
 pub fn coverage(counts: &Counts) -> Finding {
     let all = OpId::every().count();
-    Finding::said(format!(
+    Finding::remark(format!(
         "{} of {} primitives; {}",
         grouped(all - batt::ops::without_device_body().len()),
         grouped(all),
@@ -600,10 +606,10 @@ pub fn coverage(counts: &Counts) -> Finding {
     ))
 }
 
-/// Is every result the same?
+/// Reports how many results were compared, and how many differ.
 pub fn compared(agreement: &Agreement, errors: &[String]) -> Finding {
     let mut note = format!(
-        "{} compared, {} differ; {} of devices",
+        "{} compared, {} differ; {} on devices",
         counted(agreement.compared, "result"),
         grouped(agreement.differing),
         counted(errors.len(), "error"),
@@ -611,7 +617,7 @@ pub fn compared(agreement: &Agreement, errors: &[String]) -> Finding {
     if let Some(error) = errors.first() {
         let _ = write!(note, ": {error}");
     }
-    Finding::said(note)
+    Finding::remark(note)
 }
 
 #[cfg(test)]
@@ -619,7 +625,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_a_device_begins_to_win() {
+    fn crossover_names_the_first_size_that_wins() {
         let timings = |size: usize, all: f64, device: f64| {
             let timings = Timings {
                 samples: size,

@@ -1,4 +1,4 @@
-//! The programs that are measured, besides solvers.
+//! The programs that are measured in addition to solvers.
 
 use std::fmt::Write as _;
 
@@ -19,13 +19,14 @@ pub enum Category {
     Simple,
 }
 
-/// A program of one operation, with what it needs to be given.
+/// A program of one operation, with the calls that make its arguments.
 pub struct Op {
     pub name: &'static str,
     body: &'static [&'static str],
 }
 
-/// The operations that the original's documents name. Each is the last step; what is before it makes its arguments.
+/// The operations that the original's documents name. The last step of each is the operation; the
+/// steps before it make its arguments.
 pub const OPS: [Op; 11] = [
     op("o_g", &["o_g(I, R5)"]),
     op("p_g", &["p_g(I)"]),
@@ -51,13 +52,13 @@ const fn op(name: &'static str, body: &'static [&'static str]) -> Op {
 }
 
 impl Op {
-    /// The operation with this name.
+    /// Returns the operation with this name.
     pub fn named(name: &str) -> Option<&'static Op> {
         OPS.iter().find(|op| op.name == name)
     }
 
-    /// What its arguments are made by, if they are.
-    pub fn before(&self) -> Option<String> {
+    /// Returns the calls that make its arguments, if there are any.
+    pub fn setup(&self) -> Option<String> {
         let calls = &self.body[..self.body.len() - 1];
         (!calls.is_empty()).then(|| calls.join(", "))
     }
@@ -67,19 +68,19 @@ impl Op {
     }
 }
 
-/// Programs, ready to run.
+/// Compiled programs.
 pub struct Programs {
     pub subject: Subject,
-    /// Steps of all together.
+    /// The total number of steps.
     pub steps: usize,
 }
 
 impl Programs {
-    /// Programs by the calls of their steps: step `k` is `xk`.
+    /// Compiles programs given by the calls of their steps. Step `k` is named `xk`.
     pub fn of<T: AsRef<str>>(bodies: &[&[T]], dialect: Dialect) -> Result<Programs> {
         let mut text = String::new();
         for (k, body) in bodies.iter().enumerate() {
-            // Writing cannot fail: it is to a string.
+            // Writing to a string cannot fail.
             let _ = writeln!(text, "def solve_{k}(I):");
             for (step, call) in body.iter().enumerate() {
                 let _ = writeln!(text, "    x{} = {}", step + 1, call.as_ref());
@@ -98,12 +99,12 @@ impl Programs {
     }
 }
 
-/// A program that does as good as nothing: what is left is the launch.
-pub fn nothing() -> Result<Programs> {
+/// Returns a program that does almost nothing, so that its time is that of the launch.
+pub fn identity() -> Result<Programs> {
     Programs::of(&[&["identity(I)"]], Dialect::Tokpidjin)
 }
 
-/// Four codes of `o_g` in one program, and in one program each.
+/// Returns four codes of `o_g` in one program, and in one program each.
 pub fn codes() -> Result<[Programs; 2]> {
     let codes = ["R1", "R3", "R5", "R7"].map(|code| format!("o_g(I, {code})"));
     let mut together = codes.to_vec();
@@ -117,7 +118,7 @@ pub fn codes() -> Result<[Programs; 2]> {
     ])
 }
 
-/// Ten operations on a grid, one after the other.
+/// Returns a program of ten operations on a grid, one after the other.
 pub fn ten() -> Result<Programs> {
     let calls = [
         "rot90(I)",
@@ -135,10 +136,10 @@ pub fn ten() -> Result<Programs> {
 }
 
 impl Category {
-    /// A program of as many calls as the original's documents count in a batt.
+    /// Returns a program with as many calls as the original's documents count in a batt.
     pub fn program(self) -> Result<Programs> {
         let mut calls: Vec<String> = Vec::new();
-        // The step that the next one works on.
+        // The argument of the next call: the latest step.
         let last = |calls: &[String]| match calls.len() {
             0 => "I".to_owned(),
             n => format!("x{n}"),
@@ -191,7 +192,7 @@ impl Category {
     }
 }
 
-/// A batt of the sample pattern, once or several times.
+/// Returns a batt that holds the sample pattern once or several times.
 pub fn patterns(times: usize) -> Result<Batt> {
     let text = match times {
         1 => PATTERN.to_owned(),
@@ -228,12 +229,12 @@ mod tests {
     use batt_engine::{Job, judge_job};
 
     use super::*;
-    use crate::material::Material;
+    use crate::corpus::Corpus;
 
-    /// Every program does what it is there for: it has a value on nearly every grid.
+    /// A program that fails on most grids would time the failure.
     #[test]
-    fn all_programs_work() {
-        let corpus = Material::load(&[], None, None).unwrap();
+    fn programs_have_values_on_nearly_all_grids() {
+        let corpus = Corpus::load(&[], None, None).unwrap();
         let mut all: Vec<(String, Programs)> = OPS
             .iter()
             .map(|op| (op.name.to_owned(), op.program().unwrap()))
@@ -246,7 +247,7 @@ mod tests {
         all.push(("together".into(), together));
         all.push(("alone".into(), alone));
         all.push(("ten".into(), ten().unwrap()));
-        all.push(("nothing".into(), nothing().unwrap()));
+        all.push(("identity".into(), identity().unwrap()));
         let mut workspace = Workspace::new();
         for (name, found) in &all {
             let Subject::Programs(programs) = &found.subject else {
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_steps_as_published() {
+    fn programs_have_the_published_number_of_steps() {
         let steps = |category: Category| category.program().unwrap().steps;
         assert_eq!(steps(Category::Grid), 40);
         assert_eq!(steps(Category::Set), 102);

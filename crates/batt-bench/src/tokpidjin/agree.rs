@@ -1,4 +1,4 @@
-//! Are the lists of both sides the same?
+//! Compares the lists of both sides.
 
 use serde_json::Value as Json;
 
@@ -7,34 +7,35 @@ use serde_json::Value as Json;
 pub struct Agreement {
     /// Entries compared.
     pub entries: usize,
-    /// The same value, kinds and the order of sets included.
+    /// Entries with the same value, including kinds and the order of sets.
     pub same: usize,
-    /// The same but for the order of sets that hold functions or nan, which Python itself orders by address.
+    /// Entries that differ only in the order of sets that hold functions or nan. Python orders
+    /// those by address.
     pub arbitrary: usize,
-    /// Entries where we reached a limit that Python does not have.
+    /// Entries where this engine reached a limit that Python does not have.
     pub limited: usize,
-    /// The first that differ.
+    /// The first differences.
     pub differences: Vec<String>,
 }
 
-/// Differences listed.
+/// The number of differences listed.
 const LISTED: usize = 20;
 
 impl Agreement {
-    /// Entries that differ for no good reason.
+    /// Returns the number of entries that differ for no known reason.
     pub fn differ(&self) -> usize {
         self.entries - self.same - self.arbitrary - self.limited
     }
 
-    /// Compares an entry, ours with theirs; `None` where we reached a limit.
+    /// Compares an entry of ours with Python's. `None`: this engine reached a limit.
     pub fn entry(&mut self, place: &str, ours: Option<&Json>, theirs: &Json) {
         self.entries += 1;
         match ours {
             None => self.limited += 1,
             Some(ours) if ours == theirs => self.same += 1,
             Some(ours)
-                if (unsteady(ours) || unsteady(theirs))
-                    && regardless(ours) == regardless(theirs) =>
+                if (has_address_hash(ours) || has_address_hash(theirs))
+                    && unordered(ours) == unordered(theirs) =>
             {
                 self.arbitrary += 1;
             }
@@ -49,21 +50,21 @@ impl Agreement {
     }
 }
 
-/// Does the value hold anything that Python hashes by address?
-fn unsteady(value: &Json) -> bool {
+/// Returns whether the value holds anything that Python hashes by address.
+fn has_address_hash(value: &Json) -> bool {
     match value {
-        Json::Array(items) => items.iter().any(unsteady),
+        Json::Array(items) => items.iter().any(has_address_hash),
         Json::Object(object) => object.iter().any(|(tag, inner)| {
-            tag == "f" || (tag == "x" && inner.as_str() == Some("nan")) || unsteady(inner)
+            tag == "f" || (tag == "x" && inner.as_str() == Some("nan")) || has_address_hash(inner)
         }),
         _ => false,
     }
 }
 
-/// A text of the value that does not depend on the order of sets.
-fn regardless(value: &Json) -> String {
+/// Returns a text of the value that does not depend on the order of sets.
+fn unordered(value: &Json) -> String {
     let list = |items: &[Json], sorted: bool| {
-        let mut items: Vec<String> = items.iter().map(regardless).collect();
+        let mut items: Vec<String> = items.iter().map(unordered).collect();
         if sorted {
             items.sort_unstable();
         }
@@ -75,7 +76,7 @@ fn regardless(value: &Json) -> String {
             .iter()
             .map(|(tag, inner)| match inner {
                 Json::Array(items) => format!("{tag}({})", list(items, tag == "s")),
-                other => format!("{tag}{}", regardless(other)),
+                other => format!("{tag}{}", unordered(other)),
             })
             .collect(),
         other => other.to_string(),
@@ -98,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn order_counts_unless_python_has_none() {
+    fn order_counts_unless_python_hashes_by_address() {
         let mut agreement = Agreement::default();
         let mut compare = |a: Json, b: Json| agreement.entry("x", Some(&a), &b);
         compare(json!({"s": [1, 2]}), json!({"s": [1, 2]}));

@@ -1,8 +1,12 @@
-# Times a batt under the library of a Python checkout, on request. Started by `batt bench --against`.
+# Times a batt under the library of a Python checkout. Started by `batt-bench tokpidjin` and
+# `batt-bench targets --against`.
 #
-# Arguments: the checkout, the folder of the batt, "quiet" to take log calls out of the library as it is loaded, and
-# the seconds one call may take. One JSON object a line on stdin, one answer a line on stdout. Only the call of
-# the batt is timed: S and I are tuples before the clock starts, results are encoded after it has stopped.
+# Arguments: the checkout, the folder of the batt, a mode, and the seconds one call may take. The
+# mode "quiet" removes log calls from the library when it is loaded.
+#
+# Reads one JSON object per line on stdin and writes one answer per line on stdout. Only the call of
+# the batt is timed: S and I are made before the clock starts, and results are encoded after it has
+# stopped.
 
 import ast
 import importlib.abc
@@ -15,7 +19,7 @@ import signal
 import sys
 from time import perf_counter_ns
 
-# Whatever the checkout prints must not mix with the answers, and nobody wants to read it.
+# Output of the checkout must not mix with the answers, so it is discarded.
 os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 checkout, folder, mode, seconds = sys.argv[1:]
 sys.path[:0] = [folder, checkout]

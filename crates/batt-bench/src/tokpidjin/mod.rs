@@ -1,4 +1,4 @@
-//! A batt under tokpidjin's library by Python, and by this engine, in turns.
+//! Compares a batt under tokpidjin's Python library with the same batt under this engine, in turns.
 
 mod agree;
 mod report;
@@ -30,23 +30,23 @@ use crate::options::{Common, advised};
 use crate::text::print;
 use crate::turns::spread;
 
-/// Behind the preamble of every script.
+/// The script, which follows the preamble of every script.
 const SCRIPT: &str = include_str!("child.py");
 
-/// Samples that are enough for a steady figure.
+/// The number of samples that suffices for a steady figure.
 const SAMPLES: usize = 600;
 
-/// Rounds of every side, unless time is short.
+/// The most rounds of every side.
 const ROUNDS: usize = 5;
 
-/// Samples of a turn: as in a mega-batch, each is run once and the next is another one, but neither side has to
-/// find its memory in the caches of the other.
+/// Samples in a turn. Several keep each side's data in the CPU caches, and no sample runs twice in
+/// a row, as in a mega-batch.
 const TURN: usize = 16;
 
 /// Compare a batt with the same batt under tokpidjin's own library, in turns
 ///
-/// Solvers of the checkout are merged with the built-in differs. Python and this engine run the batt
-/// on the same samples; both lists are compared entry by entry. The library needs numpy.
+/// Solvers of the checkout are merged with the built-in differs. Python and this engine run the
+/// batt on the same samples, and both lists are compared entry by entry. The library needs numpy.
 #[derive(Args)]
 pub struct TokpidjinArgs {
     /// A checkout of tokpidjin
@@ -79,14 +79,14 @@ pub fn main(args: &TokpidjinArgs) -> Result<bool> {
 
 /// How to run the Python side.
 #[derive(Clone)]
-pub struct Wanted<'a> {
+pub struct PythonOptions<'a> {
     pub checkout: &'a Checkout,
     pub python: Option<&'a Path>,
     pub seed: u64,
     pub time: Duration,
 }
 
-/// What the comparison found.
+/// The result of the comparison.
 pub struct Comparison {
     pub python: PathBuf,
     pub version: String,
@@ -96,29 +96,29 @@ pub struct Comparison {
     pub samples: Vec<Measured>,
     pub rounds: usize,
     pub agreement: Agreement,
-    /// Samples on which Python's call raised, which loses both lists.
+    /// Samples on which Python's call raised an error and so lost both lists.
     pub raised: Vec<String>,
     /// Samples left out because Python took too long for one call.
     pub too_long: Vec<String>,
-    /// Seconds one call of Python's may take.
+    /// The seconds that one call of Python may take.
     pub patience: f64,
     pub interrupted: bool,
 }
 
-/// One sample: microseconds of a call, the median over the rounds.
+/// The times of one sample: microseconds of a call, the median over the rounds.
 pub struct Measured {
     pub name: String,
-    /// The checkout as it is, its logging switched off.
+    /// The unchanged checkout, with logging disabled.
     pub python: f64,
     /// The checkout without its log calls.
     pub quiet: f64,
-    /// Ours, both lists as values in the memory of the run, as in Python.
+    /// This engine, with both lists as values in the memory of the run, as in Python.
     pub ours: f64,
-    /// Ours, both lists copied out of the run.
+    /// This engine, with both lists copied out of the run.
     pub copied: f64,
 }
 
-/// What Python says of one call.
+/// Python's answer to one call.
 #[derive(Deserialize)]
 struct Answer {
     nanos: f64,
@@ -137,9 +137,9 @@ fn compare(args: &TokpidjinArgs) -> Result<Comparison> {
             "`batt bench --against` compares with arc-dsl",
         ));
     }
-    let material = args.common.material(Some(&checkout))?;
-    let all = material.donors();
-    let wanted = Wanted {
+    let corpus = args.common.corpus(Some(&checkout))?;
+    let all = corpus.donors();
+    let wanted = PythonOptions {
         checkout: &checkout,
         python: args.python.as_deref(),
         seed: args.common.seed,
@@ -152,12 +152,12 @@ fn compare(args: &TokpidjinArgs) -> Result<Comparison> {
     };
     let batt = merge(&picked, &differs(Dialect::Tokpidjin), &options)?.batt;
     let solvers = picked.iter().map(|donor| donor.id.clone()).collect();
-    compare_batt(&wanted, &batt, solvers, &material.data)
+    compare_batt(&wanted, &batt, solvers, &corpus.data)
 }
 
 /// Compares a batt whose failing steps have defaults, as in Python.
 pub fn compare_batt(
-    wanted: &Wanted<'_>,
+    wanted: &PythonOptions<'_>,
     batt: &Batt,
     solvers: Vec<String>,
     data: &Dataset,
@@ -203,7 +203,7 @@ pub fn compare_batt(
     Ok(sides.comparison)
 }
 
-/// A sample with what to call it.
+/// A sample with its task and pair, which name it.
 struct Chosen<'a> {
     task: &'a Task,
     pair: PairRef,
@@ -234,7 +234,7 @@ impl Chosen<'_> {
 /// The sides that take turns, and the outcome.
 struct Sides<'b> {
     comparison: Comparison,
-    /// The checkout as it is, and without its log calls.
+    /// Python on the unchanged checkout, and on the checkout without its log calls.
     pythons: [Python; 2],
     ours: Runner,
     batt: &'b Batt,
@@ -242,7 +242,7 @@ struct Sides<'b> {
 }
 
 impl Sides<'_> {
-    /// Compares the results on as many samples as there is time for; those are timed afterwards.
+    /// Compares the results on as many samples as fit the time, and returns those to be timed.
     fn choose<'d>(&mut self, data: &'d Dataset, time: Duration) -> Result<Vec<Chosen<'d>>> {
         let all: Vec<_> = data.pairs().collect();
         let mut chosen = Vec::new();
@@ -254,7 +254,7 @@ impl Sides<'_> {
                 sample: Sample::new(task, grids),
             };
             if chosen.is_empty() {
-                // The first call is for whatever Python does only once.
+                // The first call warms Python up.
                 for python in &mut self.pythons {
                     let _: Answer = python.ask(&next.request(false))?;
                 }
@@ -316,7 +316,7 @@ impl Sides<'_> {
             ("s", ours_s.collect(), &theirs.s),
         ];
         for (list, ours, theirs) in lists {
-            // An entry that one side does not have differs from nothing.
+            // A missing entry counts as null, so it differs from any other.
             for k in 0..ours.len().max(theirs.len()) {
                 let nothing = Some(Json::Null);
                 let place = format!("{}, {list}[{k}]", chosen.name());
@@ -373,7 +373,7 @@ impl Sides<'_> {
         Ok(())
     }
 
-    /// Microseconds of a run of ours, from the grids of a task to both lists.
+    /// Returns the microseconds of a run of this engine, from the grids of a task to both lists.
     fn time_ours(&mut self, chosen: &Chosen<'_>, copied: bool) -> f64 {
         let start = Instant::now();
         let made = self.ours.run(&chosen.sample, &self.limits, |run, entry| {

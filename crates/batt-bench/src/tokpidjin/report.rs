@@ -1,4 +1,4 @@
-//! What the comparison with a tokpidjin checkout says.
+//! The report of the comparison with a tokpidjin checkout.
 
 use std::io::Write;
 
@@ -9,7 +9,7 @@ use super::{Comparison, Measured};
 use crate::text::{counted, duration, grouped, interrupted, table, table_text};
 use batt_reference::median;
 
-/// The time of one side on a sample.
+/// Selects the time of one side on a sample.
 type Side = fn(&Measured) -> f64;
 
 /// The time of one side.
@@ -30,7 +30,7 @@ impl Figures {
     }
 }
 
-/// How many times faster we are: over all samples, on the median sample, on the worst.
+/// How many times faster this engine is: over all samples, on the median sample, on the worst.
 struct Ratios {
     overall: f64,
     median: f64,
@@ -55,11 +55,12 @@ impl Ratios {
 }
 
 const HOW: &str = "\
-Python: S and I are made before the clock starts; imports and a first call are not timed; logging is disabled, but
-the library formats its messages all the same. In \"without log calls\" those are taken out as it is loaded.
-batt: one thread; from the grids of the task to both lists, as values of the run or copied out of it.";
+Python: S and I are made before the clock starts. Imports and a first call are not timed. Logging is
+disabled, but the library still formats its messages; \"without log calls\" removes those calls when
+the library is loaded.
+batt: one thread, from the grids of the task to both lists, as values of the run or copied out.";
 
-/// Writes the report for people.
+/// Writes the report as text.
 pub fn write(out: &mut dyn Write, comparison: &Comparison) -> Result<()> {
     writeln!(
         out,
@@ -117,13 +118,17 @@ pub fn write(out: &mut dyn Write, comparison: &Comparison) -> Result<()> {
         (
             "only order       ",
             agreement.arbitrary,
-            "sets of functions or nan, whose order Python leaves to chance",
+            "entries whose sets hold functions or nan, which Python orders by address",
         ),
-        ("limits of ours   ", agreement.limited, "no value here"),
+        (
+            "limits of batt   ",
+            agreement.limited,
+            "entries without a value here",
+        ),
         (
             "raised           ",
             comparison.raised.len(),
-            "samples on which Python's call raised; not timed",
+            "samples on which Python's call raised an error; not timed",
         ),
         (
             "too long         ",
@@ -158,7 +163,7 @@ fn ratios(comparison: &Comparison) -> [(&'static str, Ratios); 4] {
     ]
 }
 
-/// The comparison for JSON.
+/// Returns the comparison as JSON.
 pub fn to_json(comparison: &Comparison) -> Json {
     let samples: Vec<Json> = comparison
         .samples

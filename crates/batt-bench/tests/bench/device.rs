@@ -75,7 +75,7 @@ fn every_target_is_measured() {
         let found = rows.iter().find(|row| row["target"] == target);
         found.unwrap_or_else(|| panic!("no {target}"))
     };
-    // Those that are timed, and those of which there is only something to say.
+    // Some targets are timed; the others have only a remark.
     for target in [
         "sample pattern, 200 samples",
         "whole batt of 5 patterns, 50 samples a task",
@@ -92,14 +92,14 @@ fn every_target_is_measured() {
     let note = |target: &str| row(target)["note"].as_str().unwrap();
     assert!(note("operations covered").contains(" primitives; "));
     assert!(note("correctness").contains(" 0 differ"));
-    assert!(note("warm-up").contains("with a kept kernel"));
+    assert!(note("warm-up").contains("with a cached kernel"));
     assert!(note("CPU below").contains("than all cores"));
     assert!(note("80 grids in one batch").contains("up "));
     assert_eq!(row("80 grids in one batch")["measured"]["runs"], 80);
 }
 
 #[test]
-fn the_table_for_people_and_for_the_page() {
+fn targets_print_text_and_markdown() {
     let folder = folder();
     run(&folder, "targets", &["--seconds", "1"])
         .code(0)
@@ -127,7 +127,7 @@ fn a_benchmark_on_a_device_needs_one() {
 }
 
 #[test]
-fn a_device_gives_the_results_of_the_cores() {
+fn device_and_cpu_agree() {
     let ended = run(&folder(), "device", &["--seconds", "1", "--json"]).code(0);
     let device = &json(&ended)["device"];
     assert_eq!(device["differing"], 0);
@@ -136,7 +136,7 @@ fn a_device_gives_the_results_of_the_cores() {
 }
 
 #[test]
-fn a_soak_ends_by_itself() {
+fn a_soak_ends_after_its_time() {
     let started = Instant::now();
     let ended = run(
         &folder(),
@@ -156,14 +156,14 @@ fn a_soak_ends_by_itself() {
     );
     assert!(soak["memory"].as_array().unwrap().len() >= 3);
     assert!(soak["process"]["max"].as_u64() >= soak["process"]["first"].as_u64());
-    // A short soak says nothing about growth.
+    // A short soak cannot tell growth.
     assert_eq!(soak["process"]["growth"], Json::Null);
     assert_eq!(soak["device_memory"], Json::Null);
 }
 
-/// A device that is lost is a finding, even if the CPU has done everything.
+/// A lost device is a failure, even if all its runs fell back to the CPU.
 #[test]
-fn a_soak_on_a_lost_device() {
+fn a_soak_fails_on_a_lost_device() {
     let folder = folder();
     let args = ["soak", "--device", "emulated", "--seconds", "1"];
     let mut command = command(&folder.path("."), &[&args, &FILES[..]].concat());

@@ -66,7 +66,7 @@ fn mega_with_mutants() {
 }
 
 #[test]
-fn mega_on_files_and_tasks_of_ones_own() {
+fn mega_on_named_solvers_and_tasks() {
     let folder = Folder::with_tasks();
     let solvers = "\
 def solve_aa11(I):

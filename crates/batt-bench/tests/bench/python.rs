@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::support::Folder;
 
 #[test]
-fn a_folder_that_is_no_checkout() {
+fn a_folder_without_a_checkout_is_an_error() {
     let folder = Folder::with_tasks();
     let compare =
         |folder: &Folder| folder.bench(&["tokpidjin", ".", "--tasks", "tasks", "--seconds", "0.1"]);
@@ -43,7 +43,7 @@ fn mutants_that_differ_are_shown() {
 }
 
 #[test]
-fn a_python_that_does_not_exist() {
+fn a_missing_python_is_an_error() {
     let folder = Folder::with_tasks();
     for file in ["dsl.py", "constants.py", "safe_dsl.py"] {
         folder.write(file, "");

@@ -1,4 +1,4 @@
-//! A folder to work in and the command to run there.
+//! A temporary folder, and the command to run in it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

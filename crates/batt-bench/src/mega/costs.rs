@@ -1,4 +1,4 @@
-//! Where the time of one batt goes: into steps that solvers share, or into steps of one solver alone.
+//! Profiles one batt: the time of steps that solvers share, and of steps that belong to one solver.
 
 use std::time::{Duration, Instant};
 
@@ -9,13 +9,13 @@ use batt_engine::{Sample, profile};
 use batt_lang::card::CardDonor;
 use batt_lang::{Batt, Operand, StepId};
 
+use crate::corpus::merged;
 use crate::interrupt;
-use crate::material::merged;
 
-/// Steps listed.
+/// The number of steps listed.
 const LISTED: usize = 5;
 
-/// A share of the steps, and the share of the time that they take.
+/// A group of steps, and the share of the time that they take.
 #[derive(Clone, Copy, Default)]
 pub struct Part {
     pub steps: usize,
@@ -23,15 +23,15 @@ pub struct Part {
     pub time: f64,
 }
 
-/// The profile of the batt without differs.
-pub struct Whereabouts {
+/// Where the time of a batt without differs goes.
+pub struct BattCosts {
     pub samples: usize,
     pub steps: usize,
-    /// Microseconds of a sample in steps.
+    /// Mean microseconds that the steps of a sample take.
     pub micros: f64,
-    /// Steps by how many solvers they belong to: one, two to nine, more.
+    /// Steps by the number of solvers that use them: one, two to nine, more.
     pub by_users: [Part; 3],
-    /// Steps that need neither `S` nor `I` nor `C`: the same on every sample.
+    /// Steps that need neither `S` nor `I` nor `C`, and so are the same on every sample.
     pub independent: Part,
     /// The most expensive steps.
     pub top: Vec<Costly>,
@@ -47,13 +47,13 @@ pub struct Costly {
     pub time: f64,
 }
 
-/// Profiles the batt of all solvers on as many samples as there is time for.
+/// Profiles the batt of all solvers on as many samples as fit the time.
 pub fn find(
     donors: &[CardDonor<'_>],
     samples: &[Sample<'_>],
     limits: &Limits,
     time: Duration,
-) -> Result<Whereabouts> {
+) -> Result<BattCosts> {
     let merged = merged(donors, false)?;
     let (batt, stats) = (&merged.batt, &merged.stats);
     let started = Instant::now();
@@ -88,7 +88,7 @@ pub fn find(
         donors: users[k],
         time: seconds[k] / total,
     };
-    Ok(Whereabouts {
+    Ok(BattCosts {
         samples: profile.runs,
         steps: seconds.len(),
         micros: total * 1e6 / profile.runs.max(1) as f64,
@@ -108,7 +108,7 @@ pub fn find(
     })
 }
 
-/// Which steps need no input.
+/// Returns for each step whether it needs no input.
 fn independent(batt: &Batt) -> Vec<bool> {
     let mut known: Vec<bool> = Vec::with_capacity(batt.program.steps().len());
     for step in batt.program.steps() {

@@ -1,4 +1,4 @@
-//! What is measured on: solvers, tasks, samples, and batts of the solvers.
+//! The solvers, tasks and samples to measure on, and batts of the solvers.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -17,18 +17,18 @@ use crate::text::{counted, note};
 use crate::turns::spread;
 
 /// Solvers and the tasks to run them on.
-pub struct Material {
+pub struct Corpus {
     pub solvers: Solvers,
     pub data: Tasks,
 }
 
-impl Material {
-    /// Loads files; the built-in solvers or puzzles where none are named.
+impl Corpus {
+    /// Loads the named files. Built-in solvers or puzzles replace those that are not named.
     pub fn load(
         solvers: &[PathBuf],
         tasks: Option<&Path>,
         dialect: Option<Dialect>,
-    ) -> Result<Material> {
+    ) -> Result<Corpus> {
         let solvers = match solvers {
             [] => Solvers::embedded(),
             paths => Solvers::load(paths, dialect)?,
@@ -56,10 +56,10 @@ impl Material {
                 "name tasks that have at least one pair with --tasks",
             ));
         }
-        Ok(Material { solvers, data })
+        Ok(Corpus { solvers, data })
     }
 
-    /// The solvers as donors of a batt.
+    /// Returns the solvers as donors of a batt.
     pub fn donors(&self) -> Vec<CardDonor<'_>> {
         donors(self.programs(), &self.data)
     }
@@ -68,12 +68,12 @@ impl Material {
         self.solvers.iter().map(Solver::program)
     }
 
-    /// The solvers, compiled.
+    /// Compiles the solvers.
     pub fn compiled(&self) -> Vec<Compiled> {
         self.programs().map(Compiled::new).collect()
     }
 
-    /// Every sample of every task, in an order of which any beginning is spread over all.
+    /// Returns every sample of every task, in an order of which any prefix is spread evenly.
     pub fn samples(&self) -> Vec<Sample<'_>> {
         let all: Vec<Sample<'_>> = self
             .data
@@ -83,7 +83,7 @@ impl Material {
         spread(all.len()).map(|k| all[k]).collect()
     }
 
-    /// The samples of a number of tasks, repeated if there are fewer.
+    /// Returns the samples of a number of tasks, repeated if there are fewer.
     pub fn samples_of(&self, tasks: usize) -> Vec<Sample<'_>> {
         let tasks = self.data.iter().cycle().take(tasks);
         tasks
@@ -91,15 +91,15 @@ impl Material {
             .collect()
     }
 
-    /// A number of demonstrations of all tasks, repeated if there are fewer.
+    /// Returns a number of demonstrations of all tasks, repeated if there are fewer.
     pub fn demos(&self, count: usize) -> Vec<Pair> {
         let all = self.data.iter().flat_map(|task| &task.train);
         all.cycle().take(count).cloned().collect()
     }
 }
 
-/// Turns programs into donors of a batt. An id is the id of the task, or the name of the program, with
-/// a number if it was taken.
+/// Turns programs into donors of a batt. An id is that of the task, or the name of the program,
+/// with a number if it is already in use.
 pub fn donors<'p>(
     programs: impl Iterator<Item = &'p Program>,
     data: &Dataset,
@@ -141,7 +141,7 @@ pub fn add_mutants<'p>(donors: &mut Vec<CardDonor<'p>>, mutants: &'p [Mutant]) {
     }
 }
 
-/// Draws a number of solvers at random, or takes all. They are all of one dialect.
+/// Draws a number of solvers at random, or takes all. Fails unless they share one dialect.
 pub fn drawn<'p>(
     donors: &[CardDonor<'p>],
     count: Option<usize>,
@@ -185,8 +185,8 @@ fn merged_for(
         .map_err(|error| advised(error, "name solver files of one dialect"))
 }
 
-/// Merges as many of the first solvers, with the built-in differs, as give about a number of steps.
-pub fn near(donors: &[CardDonor<'_>], steps: usize, on_error: OnError) -> Result<Batt> {
+/// Merges the first solvers with the built-in differs, as many as give about `steps` steps.
+pub fn merged_to_size(donors: &[CardDonor<'_>], steps: usize, on_error: OnError) -> Result<Batt> {
     let batt =
         |count: usize| Ok::<_, anyhow::Error>(merged_for(&donors[..count], true, on_error)?.batt);
     let (mut low, mut high) = (1, donors.len());
