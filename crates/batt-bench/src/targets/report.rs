@@ -153,8 +153,8 @@ pub fn write(out: &mut dyn Write, table: &Table) -> Result<()> {
     }
     writeln!(
         out,
-        "\nThe original's figures come from its documents and from other machines. Only figures labelled\
-         \n\"Python\" were measured here."
+        "\nThe original's figures come from its documents and from other machines, except those\
+         \nlabelled \"Python\", which were measured here."
     )?;
     let agreement = &table.agreement;
     for difference in &agreement.differences {
