@@ -319,7 +319,7 @@ INLINE void spend_shared(Ctx &c, u64 work) {
 }
 
 /// Lanes that part take turns: what all but one of them do takes as long as this part of it would by itself. Measured, see
-/// docs/performance.md.
+/// docs/experiments/2026-11-16-gpu-lanes-alone.md.
 const i64 SIDE_BY_SIDE = 6;
 
 /// What each lane does by itself, at the same time as the others: the most that one of them does takes time, the rest is work for

@@ -1,7 +1,8 @@
 //! Pieces of batts: what one job on a device does of a batt.
 //!
 //! That is one solver with its differs. What solvers share is done by each of them: a warp takes the steps of its job one after
-//! the other, and a device has thousands of warps, so a batt as a whole would take longer. `docs/performance.md` has the measurements.
+//! the other, and a device has thousands of warps, so a batt as a whole would take longer. See
+//! `docs/experiments/2026-11-16-gpu-one-solver-per-job.md`.
 
 use std::collections::HashMap;
 
