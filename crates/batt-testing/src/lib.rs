@@ -16,7 +16,7 @@ pub mod plumbing;
 pub use faulty::{Faulty, Script, Trouble};
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use batt_dsl::{Dialect, Fault, Limits, OwnedValue, Workspace};
 use batt_engine::Compiled;
@@ -57,14 +57,36 @@ pub fn run(program: &Compiled, limits: &Limits) -> Result<OwnedValue, Fault> {
     })
 }
 
-/// Runs `work` and panics if it takes longer than `patience`. The time bounds runaways; it is no
-/// measurement, since debug builds on a busy machine are slow.
+/// Runs `work` on this thread and panics if it takes longer than `patience`. The time bounds
+/// runaways; it is no measurement, since debug builds are slow.
 pub fn within<T>(patience: Duration, what: &str, work: impl FnOnce() -> T) -> T {
-    let started = Instant::now();
-    let result = work();
-    let took = started.elapsed();
+    let (result, took) = processor_time(work);
     assert!(took <= patience, "{what} took {took:?}");
     result
+}
+
+/// Runs `work` on this thread and returns the processor time it takes, which other programs on the
+/// machine do not lengthen.
+#[cfg(unix)]
+pub fn processor_time<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+    use rustix::time::{ClockId, clock_gettime};
+
+    let now = || {
+        let now = clock_gettime(ClockId::ThreadCPUTime);
+        // The clock starts at 0 with the thread, so both numbers are positive.
+        Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
+    };
+    let started = now();
+    let result = work();
+    (result, now() - started)
+}
+
+/// Runs `work` and returns the time it takes.
+#[cfg(not(unix))]
+pub fn processor_time<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+    let started = std::time::Instant::now();
+    let result = work();
+    (result, started.elapsed())
 }
 
 /// Returns whether tests that take minutes should run: `BATT_HEAVY` is set and not 0.
