@@ -93,8 +93,8 @@ mod tasks;
 mod trace;
 
 pub use batt_arc::{
-    COLOURS, Dataset, Grid, GridError, MAX_SIDE, Pair, PairRef, Score, Skipped, Split, Task,
-    corpus, render,
+    COLOURS, Dataset, Grid, GridError, GridTextError, MAX_SIDE, Pair, PairRef, Score, Skipped,
+    Split, Task, corpus, render,
 };
 pub use batt_conformance as conformance;
 pub use batt_cuda::{Compiler, DeviceFacts, KernelFacts, Origin, Survey};
