@@ -8,7 +8,7 @@ use batt_dsl::OwnedValue;
 use batt_lang::{Operand, Program, StepId, StepKind};
 use serde::{Serialize, Serializer};
 
-use crate::evaluate::Verdict;
+use crate::evaluate::{JobResult, Verdict};
 use crate::interpret::RunError;
 
 impl Verdict {
@@ -85,6 +85,32 @@ fn callee(program: &Program, id: StepId) -> &str {
         },
         StepKind::Tuple(_) => "a tuple",
     }
+}
+
+impl JobResult {
+    /// Returns the value as an [`output_grid`], if the value was asked for and is one.
+    pub fn output(&self) -> Option<Grid> {
+        self.value.as_ref().and_then(output_grid)
+    }
+}
+
+/// Returns a value as a grid, if it is one of a size that ARC allows. As in a comparison with the
+/// expected output, `True` is 1.
+pub fn output_grid(value: &OwnedValue) -> Option<Grid> {
+    let OwnedValue::Tuple(rows) = value else {
+        return None;
+    };
+    let cell = |value: &OwnedValue| match value {
+        OwnedValue::Int(n) => u8::try_from(*n).ok(),
+        OwnedValue::Bool(b) => Some(u8::from(*b)),
+        _ => None,
+    };
+    let row = |value: &OwnedValue| match value {
+        OwnedValue::Tuple(cells) => cells.iter().map(cell).collect::<Option<Vec<u8>>>(),
+        _ => None,
+    };
+    let rows: Option<Vec<Vec<u8>>> = rows.iter().map(row).collect();
+    Grid::from_rows(&rows?).ok()
 }
 
 /// Describes a value by its kind and size, in a few words.
@@ -206,5 +232,32 @@ mod tests {
         let owned = OwnedValue::from_json(&value).unwrap();
         assert_eq!(serde_json::to_value(EncodedValue(&owned)).unwrap(), value);
         assert_eq!(owned.to_json(), value);
+    }
+
+    #[test]
+    fn only_grids_are_outputs() {
+        let output = |json| {
+            let value = OwnedValue::from_json(&json).unwrap();
+            output_grid(&value).map(|grid| grid.to_string())
+        };
+        assert_eq!(
+            output(serde_json::json!({"g": ["01", "23"]})).unwrap(),
+            "01\n23"
+        );
+        let bools = serde_json::json!({"t": [{"t": [true, 2]}, {"t": [false, 3]}]});
+        assert_eq!(output(bools).unwrap(), "12\n03");
+        for other in [
+            serde_json::json!(3),
+            serde_json::json!({"t": []}),
+            serde_json::json!({"t": [1, 2]}),
+            serde_json::json!({"t": [{"t": []}]}),
+            serde_json::json!({"t": [{"t": [1, 10]}]}),
+            serde_json::json!({"t": [{"t": [-1]}]}),
+            serde_json::json!({"t": [{"t": [1, 2]}, {"t": [1]}]}),
+            serde_json::json!({"s": [{"t": [1, 2]}]}),
+            serde_json::json!({"t": vec![serde_json::json!({"t": [1]}); 31]}),
+        ] {
+            assert_eq!(output(other.clone()), None, "{other}");
+        }
     }
 }

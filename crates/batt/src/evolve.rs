@@ -67,8 +67,8 @@ impl Evolve {
 
     /// Learns from solvers. Their names say which tasks they belong to.
     pub fn solvers(mut self, solvers: &Solvers) -> Evolve {
-        let programs = solvers.files().iter().flat_map(|file| &file.programs);
-        self.solvers.extend(programs.cloned());
+        let programs = solvers.functions().map(|(program, _)| program.clone());
+        self.solvers.extend(programs);
         self
     }
 

@@ -84,7 +84,6 @@ pub mod evolve;
 pub mod files;
 pub mod mega;
 pub mod ops;
-mod pair;
 pub mod profile;
 mod run;
 mod solvers;
@@ -117,7 +116,6 @@ pub use devices::{
 };
 pub use error::{Error, Result};
 pub use mega::{Mega, MegaSummary};
-pub use pair::run_pair;
 pub use run::{RunOptions, RunReport, RunResult, run, run_count};
 pub use solvers::{Solver, Solvers};
 pub use tasks::Tasks;
