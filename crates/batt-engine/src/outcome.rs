@@ -129,21 +129,25 @@ pub fn describe(value: &OwnedValue) -> String {
     }
 }
 
-/// A failed run, for JSON.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct FailureRecord<'a> {
-    kind: &'static str,
-    op: Option<&'a str>,
-    line: Option<u32>,
-    message: &'static str,
+/// Why a run failed, in a form for programs and for JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FailureRecord {
+    /// The name of the fault: Python's exception, or the limit that was reached.
+    pub kind: &'static str,
+    /// What the step that failed calls.
+    pub op: Option<String>,
+    /// The line of that step.
+    pub line: Option<u32>,
+    /// What the fault means.
+    pub message: &'static str,
 }
 
-impl<'a> FailureRecord<'a> {
+impl FailureRecord {
     /// Describes a failed run of a program.
-    pub fn new(error: &RunError, program: &'a Program) -> FailureRecord<'a> {
+    pub fn new(error: &RunError, program: &Program) -> FailureRecord {
         FailureRecord {
             kind: error.fault.name(),
-            op: error.step.map(|id| callee(program, id)),
+            op: error.step.map(|id| callee(program, id).to_owned()),
             line: error.step.map(|id| program.step(id).span.line),
             message: error.fault.explain(),
         }
@@ -161,7 +165,7 @@ pub struct RunLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<EncodedValue<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<FailureRecord<'a>>,
+    error: Option<FailureRecord>,
     /// Microseconds.
     us: f64,
 }

@@ -257,3 +257,28 @@ impl fmt::Debug for Solvers {
         f.debug_list().entries(self.iter()).finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::archive::Import;
+    use crate::tasks::Tasks;
+
+    #[test]
+    fn a_selection_counts_as_files_do() {
+        let all = Solvers::embedded();
+        let selected: Solvers = all.iter().take(3).cloned().collect();
+        assert_eq!(Import::new(&Tasks::embedded(), &selected).len(), 3);
+        assert_eq!(Solvers::parse(&selected.format(), "again.py").len(), 3);
+    }
+
+    #[test]
+    fn programs_that_cannot_run_on_a_task_are_no_solvers() {
+        let file = SolverFile::parse("def f(a, b): return add(a, b)", "f.py");
+        let program = &file.programs[0];
+        assert!(Solver::new(program).is_err());
+        let keyword = Solvers::parse("def f(I): return I", "f.py");
+        let keyword = keyword.get("f").unwrap().program().clone().renamed("class");
+        assert!(Solver::new(&keyword).is_err());
+    }
+}
