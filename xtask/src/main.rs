@@ -13,6 +13,7 @@
 
 mod device;
 mod dispatch;
+mod names;
 mod style;
 
 use std::env;

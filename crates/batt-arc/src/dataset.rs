@@ -73,11 +73,13 @@ impl Dataset {
 
     /// The task of that id.
     pub fn get(&self, id: &str) -> Option<&Task> {
-        let at = self
-            .tasks
-            .binary_search_by(|task| task.id.as_str().cmp(id))
-            .ok()?;
-        Some(&self.tasks[at])
+        Some(&self.tasks[self.position(id)?])
+    }
+
+    /// The position of the task of that id.
+    pub fn position(&self, id: &str) -> Option<usize> {
+        let found = self.tasks.binary_search_by(|task| task.id.as_str().cmp(id));
+        found.ok()
     }
 
     /// The task a function is for: its name is the id of the task, or ends in `_` and the id. Ids
@@ -89,12 +91,17 @@ impl Dataset {
     /// assert!(tasks.task_of("solve").is_none());
     /// ```
     pub fn task_of(&self, function: &str) -> Option<&Task> {
+        Some(&self.tasks[self.position_of(function)?])
+    }
+
+    /// The position of the [task a function is for](Dataset::task_of).
+    pub fn position_of(&self, function: &str) -> Option<usize> {
         let ends = function
             .match_indices('_')
             .map(|(at, _)| &function[at + 1..]);
         std::iter::once(function)
             .chain(ends)
-            .find_map(|id| self.get(id))
+            .find_map(|id| self.position(id))
     }
 
     /// The number of tasks.

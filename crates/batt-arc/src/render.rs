@@ -53,32 +53,32 @@ pub enum Color {
 
 /// One column of a [`layout`]: a title and its content.
 #[derive(Debug, Clone)]
-pub struct Panel<'a> {
+pub struct Panel {
     title: String,
-    body: Body<'a>,
+    body: Body,
 }
 
 #[derive(Debug, Clone)]
-enum Body<'a> {
-    Grid(&'a Grid),
-    Diff(&'a Grid, &'a Grid),
+enum Body {
+    Grid(Grid),
+    Diff(Grid, Grid),
     Note(String),
     Arrow,
 }
 
-impl<'a> Panel<'a> {
+impl Panel {
     /// A grid, with its size added to the title.
-    pub fn grid(title: &str, grid: &'a Grid) -> Panel<'a> {
+    pub fn grid(title: &str, grid: &Grid) -> Panel {
         let title = format!("{title} {}x{}", grid.height(), grid.width());
         Panel {
             title,
-            body: Body::Grid(grid),
+            body: Body::Grid(grid.clone()),
         }
     }
 
     /// Where two grids differ: `x` or white marks the cells. Grids of different size are not
     /// compared; the panel says so.
-    pub fn diff(expected: &'a Grid, got: &'a Grid) -> Panel<'a> {
+    pub fn diff(expected: &Grid, got: &Grid) -> Panel {
         if (expected.height(), expected.width()) != (got.height(), got.width()) {
             return Panel::note("diff", "sizes differ");
         }
@@ -87,12 +87,12 @@ impl<'a> Panel<'a> {
         let title = format!("diff {wrong} of {}", expected.cells().len());
         Panel {
             title,
-            body: Body::Diff(expected, got),
+            body: Body::Diff(expected.clone(), got.clone()),
         }
     }
 
     /// Text in place of a grid: an error, or a `?` for an unknown answer.
-    pub fn note(title: &str, text: &str) -> Panel<'a> {
+    pub fn note(title: &str, text: &str) -> Panel {
         Panel {
             title: title.to_owned(),
             body: Body::Note(text.to_owned()),
@@ -100,7 +100,7 @@ impl<'a> Panel<'a> {
     }
 
     /// `->` between an input and an output.
-    pub fn arrow() -> Panel<'a> {
+    pub fn arrow() -> Panel {
         Panel {
             title: String::new(),
             body: Body::Arrow,
@@ -139,7 +139,7 @@ impl<'a> Panel<'a> {
 }
 
 /// Panels side by side, titles on top. Every line ends in a newline.
-pub fn layout(panels: &[Panel<'_>], color: Color) -> String {
+pub fn layout(panels: &[Panel], color: Color) -> String {
     const GAP: usize = 2;
     let height = panels.iter().map(Panel::height).max().unwrap_or(0);
     let columns: Vec<Vec<(String, usize)>> = panels

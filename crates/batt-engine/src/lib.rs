@@ -68,7 +68,7 @@ pub use graph::GraphWorker;
 pub use interpret::RunError;
 pub use mega::{MegaOptions, MegaReport, MegaResult, mega};
 pub use on_devices::{evaluate_on, mega_on};
-pub use outcome::{EncodedValue, FailureRecord, RunLine, describe, micros};
+pub use outcome::{EncodedValue, FailureRecord, RunLine, describe, micros, output_grid};
 pub use profile::{BattProfile, StepProfile, profile};
 pub use run_plan::{PlannedRun, RunPlan, RunScope};
 pub use run_summary::RunSummary;

@@ -8,7 +8,7 @@ use batt_dsl::OwnedValue;
 use batt_lang::{Operand, Program, StepId, StepKind};
 use serde::{Serialize, Serializer};
 
-use crate::evaluate::Verdict;
+use crate::evaluate::{JobResult, Verdict};
 use crate::interpret::RunError;
 
 impl Verdict {
@@ -87,6 +87,32 @@ fn callee(program: &Program, id: StepId) -> &str {
     }
 }
 
+impl JobResult {
+    /// Returns the value as an [`output_grid`], if the value was asked for and is one.
+    pub fn output(&self) -> Option<Grid> {
+        self.value.as_ref().and_then(output_grid)
+    }
+}
+
+/// Returns a value as a grid, if it is one of a size that ARC allows. As in a comparison with the
+/// expected output, `True` is 1.
+pub fn output_grid(value: &OwnedValue) -> Option<Grid> {
+    let OwnedValue::Tuple(rows) = value else {
+        return None;
+    };
+    let cell = |value: &OwnedValue| match value {
+        OwnedValue::Int(n) => u8::try_from(*n).ok(),
+        OwnedValue::Bool(b) => Some(u8::from(*b)),
+        _ => None,
+    };
+    let row = |value: &OwnedValue| match value {
+        OwnedValue::Tuple(cells) => cells.iter().map(cell).collect::<Option<Vec<u8>>>(),
+        _ => None,
+    };
+    let rows: Option<Vec<Vec<u8>>> = rows.iter().map(row).collect();
+    Grid::from_rows(&rows?).ok()
+}
+
 /// Describes a value by its kind and size, in a few words.
 pub fn describe(value: &OwnedValue) -> String {
     match value {
@@ -103,21 +129,25 @@ pub fn describe(value: &OwnedValue) -> String {
     }
 }
 
-/// A failed run, for JSON.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct FailureRecord<'a> {
-    kind: &'static str,
-    op: Option<&'a str>,
-    line: Option<u32>,
-    message: &'static str,
+/// Why a run failed, in a form for programs and for JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FailureRecord {
+    /// The name of the fault: Python's exception, or the limit that was reached.
+    pub kind: &'static str,
+    /// What the step that failed calls.
+    pub op: Option<String>,
+    /// The line of that step.
+    pub line: Option<u32>,
+    /// What the fault means.
+    pub message: &'static str,
 }
 
-impl<'a> FailureRecord<'a> {
+impl FailureRecord {
     /// Describes a failed run of a program.
-    pub fn new(error: &RunError, program: &'a Program) -> FailureRecord<'a> {
+    pub fn new(error: &RunError, program: &Program) -> FailureRecord {
         FailureRecord {
             kind: error.fault.name(),
-            op: error.step.map(|id| callee(program, id)),
+            op: error.step.map(|id| callee(program, id).to_owned()),
             line: error.step.map(|id| program.step(id).span.line),
             message: error.fault.explain(),
         }
@@ -135,7 +165,7 @@ pub struct RunLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<EncodedValue<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<FailureRecord<'a>>,
+    error: Option<FailureRecord>,
     /// Microseconds.
     us: f64,
 }
@@ -206,5 +236,32 @@ mod tests {
         let owned = OwnedValue::from_json(&value).unwrap();
         assert_eq!(serde_json::to_value(EncodedValue(&owned)).unwrap(), value);
         assert_eq!(owned.to_json(), value);
+    }
+
+    #[test]
+    fn only_grids_are_outputs() {
+        let output = |json| {
+            let value = OwnedValue::from_json(&json).unwrap();
+            output_grid(&value).map(|grid| grid.to_string())
+        };
+        assert_eq!(
+            output(serde_json::json!({"g": ["01", "23"]})).unwrap(),
+            "01\n23"
+        );
+        let bools = serde_json::json!({"t": [{"t": [true, 2]}, {"t": [false, 3]}]});
+        assert_eq!(output(bools).unwrap(), "12\n03");
+        for other in [
+            serde_json::json!(3),
+            serde_json::json!({"t": []}),
+            serde_json::json!({"t": [1, 2]}),
+            serde_json::json!({"t": [{"t": []}]}),
+            serde_json::json!({"t": [{"t": [1, 10]}]}),
+            serde_json::json!({"t": [{"t": [-1]}]}),
+            serde_json::json!({"t": [{"t": [1, 2]}, {"t": [1]}]}),
+            serde_json::json!({"s": [{"t": [1, 2]}]}),
+            serde_json::json!({"t": vec![serde_json::json!({"t": [1]}); 31]}),
+        ] {
+            assert_eq!(output(other.clone()), None, "{other}");
+        }
     }
 }

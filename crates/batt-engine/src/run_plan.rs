@@ -68,8 +68,7 @@ impl<'a> RunPlan<'a> {
             own_tasks: Vec::new(),
         };
         for (name, program) in solvers {
-            let own = data.task_of(name);
-            let own = own.map(|own| plan.tasks.partition_point(|task| task.id < own.id));
+            let own = data.position_of(name);
             plan.own_tasks.push(own);
             let solver = plan.own_tasks.len() - 1;
             match (scope, own) {

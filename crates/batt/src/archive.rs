@@ -53,12 +53,10 @@ impl Import {
     /// Imports solvers that belong to a task by name.
     pub fn new(tasks: &Tasks, solvers: &Solvers) -> Import {
         let mut import = Import::empty(tasks);
-        for program in solvers.files().iter().flat_map(|file| &file.programs) {
+        for (program, _) in solvers.functions() {
             let is_solver = ParamRole::of(program.params()).is_some();
             let canonical = is_solver.then(|| canonical(program).ok()).flatten();
-            let task = tasks.task_of(program.name());
-            let at = task.and_then(|task| tasks.iter().position(|other| other.id == task.id));
-            match (canonical, at) {
+            match (canonical, tasks.position_of(program.name())) {
                 (None, _) => import.not_solvers.push(program.name().to_owned()),
                 (Some(_), None) => import.without_task.push(program.name().to_owned()),
                 (Some(program), Some(task)) => import.candidates.push(ImportCandidate {

@@ -71,13 +71,7 @@ impl DonorPool {
     pub fn new(solvers: &Solvers, tasks: Option<&Tasks>) -> Result<DonorPool> {
         let mut pool = DonorPool::default();
         let mut ids = DonorIds::default();
-        let of_files = solvers.files().iter().flat_map(|file| {
-            let name = file.source.name();
-            file.programs.iter().map(move |program| (program, name))
-        });
-        let selected = solvers.iter().filter(|_| solvers.files().is_empty());
-        let selected = selected.map(|solver| (solver.program(), solver.file()));
-        for (program, file) in of_files.chain(selected) {
+        for (program, file) in solvers.functions() {
             if let Err(error) = card::canonical(program) {
                 pool.left_out.push(format!("{file}: {error}"));
                 continue;

@@ -78,6 +78,15 @@ impl Control {
         self.cancel.is_cancelled()
     }
 
+    /// A control for a part of the work. Cancelling it leaves the rest alone; it is cancelled with
+    /// this one.
+    pub(crate) fn child(&self) -> Control {
+        Control {
+            cancel: self.cancel.child(),
+            progress: self.progress.clone(),
+        }
+    }
+
     /// The token, for the crates that do the work.
     pub(crate) fn token(&self) -> &Cancel {
         &self.cancel

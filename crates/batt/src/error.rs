@@ -53,6 +53,9 @@ pub enum Error {
         /// What the system says.
         source: io::Error,
     },
+    /// The system gives no thread.
+    #[error("cannot start a thread: {}", io_message(.0))]
+    Thread(#[source] io::Error),
     /// The request cannot be carried out as it was made.
     #[error("{message}")]
     Request {
@@ -98,6 +101,7 @@ impl Error {
             Error::Reference(error) => error.hint(),
             Error::Results(error) => error.hint().to_owned(),
             Error::Card(error) => error.hint().to_owned(),
+            Error::Thread(_) => "end other programs, or raise the limit of processes".to_owned(),
             Error::Request { hint, .. } => hint.clone(),
         }
     }

@@ -20,6 +20,8 @@
 //! # Ok::<(), batt::Error>(())
 //! ```
 
+mod run;
+
 use std::num::NonZeroUsize;
 use std::path::Path;
 
@@ -33,6 +35,7 @@ pub use batt_evolve::{
     StageTimes, StopReason, TestAnswer, Weights,
 };
 
+pub use self::run::EvolveRun;
 use crate::control::Control;
 use crate::devices::{DeviceChoice, Devices};
 use crate::error::Result;
@@ -67,8 +70,8 @@ impl Evolve {
 
     /// Learns from solvers. Their names say which tasks they belong to.
     pub fn solvers(mut self, solvers: &Solvers) -> Evolve {
-        let programs = solvers.files().iter().flat_map(|file| &file.programs);
-        self.solvers.extend(programs.cloned());
+        let programs = solvers.functions().map(|(program, _)| program.clone());
+        self.solvers.extend(programs);
         self
     }
 
@@ -167,17 +170,22 @@ impl Evolve {
     pub fn run(
         self,
         control: &Control,
-        mut listener: impl FnMut(EvolveEvent<'_>),
+        mut listener: impl FnMut(EvolveEvent),
     ) -> Result<EvolveReport> {
         let threads = self.options.threads;
         let setup = batt_evolve::EvolveSetup::new(&self.tasks, &self.solvers, self.options)?;
-        listener(EvolveEvent::Started(setup.start()));
+        listener(EvolveEvent::Started(setup.start().clone()));
         // Programs that a device cannot keep within the limits of evolution run on the CPU.
         let limits = Limits::default();
         let mut devices = Devices::open(&self.device, setup.runs_at_once(), &limits, threads)?;
         for note in devices.notes() {
-            listener(EvolveEvent::Note(note));
+            listener(EvolveEvent::Note(note.clone()));
         }
         Ok(setup.run(devices.as_mut(), control.token(), &mut listener)?)
+    }
+
+    /// Begins to evolve on a thread of its own, for callers that want to go through the events.
+    pub fn start(self, control: &Control) -> Result<EvolveRun> {
+        EvolveRun::start(self, control)
     }
 }

@@ -84,7 +84,6 @@ pub mod evolve;
 pub mod files;
 pub mod mega;
 pub mod ops;
-mod pair;
 pub mod profile;
 mod run;
 mod solvers;
@@ -93,8 +92,8 @@ mod tasks;
 mod trace;
 
 pub use batt_arc::{
-    COLOURS, Dataset, Grid, GridError, MAX_SIDE, Pair, PairRef, Score, Skipped, Split, Task,
-    corpus, render,
+    COLOURS, Dataset, Grid, GridError, GridTextError, MAX_SIDE, Pair, PairRef, Score, Skipped,
+    Split, Task, corpus, render,
 };
 pub use batt_conformance as conformance;
 pub use batt_cuda::{Compiler, DeviceFacts, KernelFacts, Origin, Survey};
@@ -117,7 +116,6 @@ pub use devices::{
 };
 pub use error::{Error, Result};
 pub use mega::{Mega, MegaSummary};
-pub use pair::run_pair;
 pub use run::{RunOptions, RunReport, RunResult, run, run_count};
 pub use solvers::{Solver, Solvers};
 pub use tasks::Tasks;

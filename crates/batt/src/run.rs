@@ -4,11 +4,12 @@ use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
-use batt_arc::{Pair, PairRef, Task};
+use batt_arc::{Grid, Pair, PairRef, Task};
 use batt_dsl::{Limits, OwnedValue};
 use batt_engine::device::{DeviceOptions, DeviceReport};
 use batt_engine::{
-    EvalOptions, JobResult, RunLine, RunPlan, RunScope, RunSummary, Values, Verdict, evaluate_on,
+    EvalOptions, FailureRecord, JobResult, RunLine, RunPlan, RunScope, RunSummary, Values, Verdict,
+    evaluate_on, output_grid,
 };
 
 use crate::control::Control;
@@ -77,6 +78,19 @@ impl RunResult {
     /// The input and the expected output.
     pub fn input(&self) -> Option<&Pair> {
         self.task().pair(self.pair)
+    }
+
+    /// The value as a grid, if the value was asked for and is one.
+    pub fn output(&self) -> Option<Grid> {
+        self.value.as_ref().and_then(output_grid)
+    }
+
+    /// Where and why the run failed, if it did.
+    pub fn failure(&self) -> Option<FailureRecord> {
+        match &self.verdict {
+            Verdict::Failed(error) => Some(FailureRecord::new(error, self.solver().program())),
+            _ => None,
+        }
     }
 
     /// Says why the run is wrong; `None` if it is right or no output is known.

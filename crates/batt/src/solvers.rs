@@ -23,6 +23,38 @@ struct SolverParts {
 }
 
 impl Solver {
+    /// Makes a program a solver, such as one that was evolved or cut out of a batt. Its file is the
+    /// canonical text.
+    ///
+    /// ```
+    /// use batt::card::{extract_donor, merge};
+    /// use batt::{Grid, Solver, Solvers};
+    ///
+    /// let batt = merge(&Solvers::parse("def solve_a(I): return hmirror(I)", "a.py"), None)?.batt;
+    /// let solver = Solver::new(&extract_donor(&batt, "a", None)?.program)?;
+    /// let input = Grid::from_rows(&[[1], [2]]).unwrap();
+    /// assert_eq!(solver.run(&input).unwrap().to_string(), "((2,), (1,))");
+    /// # Ok::<(), batt::Error>(())
+    /// ```
+    pub fn new(program: &Program) -> Result<Solver> {
+        let name = program.name();
+        let text = program.to_string();
+        let file = SolverFile::parse_in(&text, name, Some(program.dialect()));
+        if !file.is_clean() || file.program(name).is_none() {
+            return Err(Error::request(
+                format_args!("'{name}' cannot be the name of a solver"),
+                "choose a name that Python and the library do not use, of letters, digits and _",
+            ));
+        }
+        let solver = Solvers::from_files(vec![file]).get(name).cloned();
+        solver.ok_or_else(|| {
+            Error::request(
+                format_args!("'{name}' takes ({})", program.params().join(", ")),
+                "a solver takes one grid, or those of S, I and C that it needs",
+            )
+        })
+    }
+
     /// The program.
     pub fn program(&self) -> &Program {
         &self.0.program
@@ -180,7 +212,18 @@ impl Solvers {
     /// );
     /// ```
     pub fn format(&self) -> String {
-        print_file(self.0.files.iter().flat_map(|file| &file.programs))
+        print_file(self.functions().map(|(program, _)| program))
+    }
+
+    /// Every function of the files that loaded, also those that cannot run on a task, with the name
+    /// of its file; the solvers, if they were selected from others.
+    pub(crate) fn functions(&self) -> impl Iterator<Item = (&Program, &str)> {
+        let of_files = self.0.files.iter().flat_map(|file| {
+            let name = file.source.name();
+            file.programs.iter().map(move |program| (program, name))
+        });
+        let selected = self.iter().filter(|_| self.0.files.is_empty());
+        of_files.chain(selected.map(|solver| (solver.program(), solver.file())))
     }
 
     /// Functions that loaded but take neither a grid nor `(S, I, C)`, so they cannot run on a task.
@@ -200,7 +243,7 @@ impl<'s> IntoIterator for &'s Solvers {
 }
 
 impl FromIterator<Solver> for Solvers {
-    /// A selection of solvers. It has no files, so nothing to check or to format.
+    /// A selection of solvers. It has no files, so there is nothing to check.
     fn from_iter<T: IntoIterator<Item = Solver>>(solvers: T) -> Solvers {
         Solvers(Arc::new(SolversParts {
             files: Vec::new(),
@@ -212,5 +255,30 @@ impl FromIterator<Solver> for Solvers {
 impl fmt::Debug for Solvers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::archive::Import;
+    use crate::tasks::Tasks;
+
+    #[test]
+    fn a_selection_counts_as_files_do() {
+        let all = Solvers::embedded();
+        let selected: Solvers = all.iter().take(3).cloned().collect();
+        assert_eq!(Import::new(&Tasks::embedded(), &selected).len(), 3);
+        assert_eq!(Solvers::parse(&selected.format(), "again.py").len(), 3);
+    }
+
+    #[test]
+    fn programs_that_cannot_run_on_a_task_are_no_solvers() {
+        let file = SolverFile::parse("def f(a, b): return add(a, b)", "f.py");
+        let program = &file.programs[0];
+        assert!(Solver::new(program).is_err());
+        let keyword = Solvers::parse("def f(I): return I", "f.py");
+        let keyword = keyword.get("f").unwrap().program().clone().renamed("class");
+        assert!(Solver::new(&keyword).is_err());
     }
 }

@@ -23,7 +23,6 @@ use std::path::Path;
 use batt_arc::submission::{Guess, choose, score_now};
 use batt_arc::{DatasetError, Grid, Score, Task};
 use batt_archive::Archive;
-use batt_dsl::OwnedValue;
 use batt_engine::{Compiled, EvalOptions, Job, JobResult, Sample, Values, evaluate};
 
 pub use batt_arc::submission::{
@@ -110,8 +109,7 @@ impl Candidates {
     /// Adds solvers that belong to a task by name.
     pub fn add_solvers(&mut self, solvers: &Solvers) {
         for solver in solvers {
-            let task = self.tasks.task_of(solver.name());
-            let at = task.and_then(|task| self.tasks.iter().position(|other| other.id == task.id));
+            let at = self.tasks.position_of(solver.name());
             let Some(at) = at.filter(|&at| !self.tasks.tasks()[at].test.is_empty()) else {
                 continue;
             };
@@ -212,7 +210,7 @@ impl Outcome {
     fn of(result: JobResult) -> Outcome {
         Outcome {
             right: result.verdict.is_right(),
-            output: result.value.as_ref().and_then(grid),
+            output: result.output(),
         }
     }
 }
@@ -249,57 +247,5 @@ impl AnswerSummary {
             }
         }
         self.tasks_solved += usize::from(solved);
-    }
-}
-
-/// Returns a value as a grid that may be in a submission. `True` is 1 there, as it is in a
-/// comparison.
-fn grid(value: &OwnedValue) -> Option<Grid> {
-    let OwnedValue::Tuple(rows) = value else {
-        return None;
-    };
-    let cell = |value: &OwnedValue| match value {
-        OwnedValue::Int(n) => u8::try_from(*n).ok(),
-        OwnedValue::Bool(b) => Some(u8::from(*b)),
-        _ => None,
-    };
-    let row = |value: &OwnedValue| match value {
-        OwnedValue::Tuple(cells) => cells.iter().map(cell).collect::<Option<Vec<u8>>>(),
-        _ => None,
-    };
-    let rows: Option<Vec<Vec<u8>>> = rows.iter().map(row).collect();
-    Grid::from_rows(&rows?).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn value(json: serde_json::Value) -> OwnedValue {
-        OwnedValue::from_json(&json).unwrap()
-    }
-
-    #[test]
-    fn only_grids_are_answers() {
-        let json = |json| grid(&value(json)).map(|grid| grid.to_string());
-        assert_eq!(
-            json(serde_json::json!({"g": ["01", "23"]})).unwrap(),
-            "01\n23"
-        );
-        let bools = serde_json::json!({"t": [{"t": [true, 2]}, {"t": [false, 3]}]});
-        assert_eq!(json(bools).unwrap(), "12\n03");
-        for other in [
-            serde_json::json!(3),
-            serde_json::json!({"t": []}),
-            serde_json::json!({"t": [1, 2]}),
-            serde_json::json!({"t": [{"t": []}]}),
-            serde_json::json!({"t": [{"t": [1, 10]}]}),
-            serde_json::json!({"t": [{"t": [-1]}]}),
-            serde_json::json!({"t": [{"t": [1, 2]}, {"t": [1]}]}),
-            serde_json::json!({"s": [{"t": [1, 2]}]}),
-            serde_json::json!({"t": vec![serde_json::json!({"t": [1]}); 31]}),
-        ] {
-            assert_eq!(json(other.clone()), None, "{other}");
-        }
     }
 }

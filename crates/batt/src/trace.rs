@@ -21,14 +21,18 @@ pub struct RunInput {
 }
 
 impl RunInput {
-    /// The input of a pair, if the task has that pair.
-    pub fn of_pair(task: &Task, pair: PairRef) -> Option<RunInput> {
-        let pair = task.pair(pair)?;
-        Some(RunInput {
+    /// The input of a pair of a task.
+    pub fn new(task: &Task, pair: &Pair) -> RunInput {
+        RunInput {
             grid: pair.input.clone(),
             demos: task.train.clone(),
             expected: pair.output.clone(),
-        })
+        }
+    }
+
+    /// The input of a pair that is given by its name, if the task has that pair.
+    pub fn of_pair(task: &Task, pair: PairRef) -> Option<RunInput> {
+        Some(RunInput::new(task, task.pair(pair)?))
     }
 
     fn job<'a>(&'a self, solver: &'a Solver) -> Job<'a> {

@@ -7,9 +7,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use batt::render::{Panel, layout};
-use batt::{
-    Control, Devices, Grid, RunOptions, RunResult, Solvers, Task, Tasks, Values, micros, run,
-};
+use batt::{Control, Devices, RunOptions, RunResult, Solvers, Task, Tasks, Values, micros, run};
 use clap::Args;
 use serde_json::json;
 
@@ -165,7 +163,7 @@ impl Row<'_> {
     /// The test input and what the solver made of it.
     fn picture(&self, ui: &Ui) -> Option<String> {
         let run = self.runs.last()?;
-        let answer = Grid::from_rows(&run.value.as_ref()?.as_grid()?).ok()?;
+        let answer = run.output()?;
         let panels = [
             Panel::grid("input", &run.input()?.input),
             Panel::arrow(),

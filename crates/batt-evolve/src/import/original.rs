@@ -75,7 +75,7 @@ pub fn read_original(
             skips.names += 1;
             continue;
         };
-        let Some(task) = data.iter().position(|task| task.id == id) else {
+        let Some(task) = data.position(id) else {
             skips.tasks.insert(id.to_owned());
             continue;
         };

@@ -14,6 +14,8 @@ mod setup;
 mod weights;
 mod writer;
 
+use std::sync::Arc;
+
 use batt_arc::Task;
 use batt_archive::{Archive, RunId};
 use batt_engine::Cancel;
@@ -28,24 +30,25 @@ use crate::evolution::Evolution;
 use writer::ArchiveWriter;
 
 /// What happens in a run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum EvolveEvent<'e> {
+pub enum EvolveEvent {
     /// Tasks and solvers are chosen, and the archive is read.
-    Started(&'e EvolveStart),
+    Started(EvolveStart),
     /// Something the user should know, such as why the CPU runs everything.
-    Note(&'e str),
-    /// A generation is done; the first one of these events comes before the first generation.
-    Generation(&'e EvolveProgress),
+    Note(String),
+    /// A generation is done; the first one of these events comes before the first generation. The
+    /// progress is copied only if the listener keeps it.
+    Generation(Arc<EvolveProgress>),
     /// A task has a better solver. With an archive the event comes when the solver is saved.
     Improved {
         /// The task and its solver.
-        improvement: &'e Improvement,
+        improvement: Improvement,
         /// Whether the archive keeps the solver; `None` without an archive.
         saved: Option<bool>,
     },
     /// Another process keeps the archive busy; saving is tried again.
-    SaveDelayed(&'e str),
+    SaveDelayed(String),
 }
 
 /// Why a run ended.
@@ -109,7 +112,7 @@ impl EvolveSetup {
         mut self,
         devices: &mut [Box<dyn Device>],
         cancel: &Cancel,
-        listener: &mut dyn FnMut(EvolveEvent<'_>),
+        listener: &mut dyn FnMut(EvolveEvent),
     ) -> Result<EvolveReport, EvolveError> {
         let tasks = self.tasks.clone();
         let mut evolution = Evolution::new(
@@ -125,24 +128,28 @@ impl EvolveSetup {
         let origins = std::mem::take(&mut self.origins);
         let path = self.start.archive.clone();
         let run = archive.as_ref().map(|(_, run)| run.number());
-        let mut progress = EvolveProgress::new(&evolution, tasks.clone(), (path, run), origins);
+        let progress = EvolveProgress::new(&evolution, tasks.clone(), (path, run), origins);
+        let mut progress = Arc::new(progress);
         let mut writer = ArchiveWriter::new(archive, self.options.retention)?;
-        listener(EvolveEvent::Generation(&progress));
+        listener(EvolveEvent::Generation(Arc::clone(&progress)));
         let mut left = self.options.generations.unwrap_or(u64::MAX);
         let ended = loop {
             if let Some(stop) = stop_reason(left, &evolution, cancel) {
                 break Ok(stop);
             }
             let round = evolution.round(devices, cancel);
-            let improvements = progress.add(&evolution, &round);
+            let now = Arc::make_mut(&mut progress);
+            let improvements = now.add(&evolution, &round);
             writer.take(&tasks, round.found);
-            if let Err(error) = writer.save(&evolution, improvements, &mut progress, listener) {
+            if let Err(error) = writer.save(&evolution, improvements, now, listener) {
                 break Err(error);
             }
-            listener(EvolveEvent::Generation(&progress));
+            now.tick();
+            listener(EvolveEvent::Generation(Arc::clone(&progress)));
             left -= 1;
         };
-        progress.end();
+        let mut progress = Arc::unwrap_or_clone(progress);
+        progress.tick();
         let ended = ended.and_then(|stop| {
             writer.finish(&evolution, &mut progress, listener)?;
             Ok(stop)

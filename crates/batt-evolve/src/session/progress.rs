@@ -41,7 +41,7 @@ pub struct EvolveProgress {
     /// Programs that the archive could not store.
     pub not_storable: usize,
     started: Instant,
-    ended: Option<Duration>,
+    time: Duration,
     /// How archived programs came about, by their hashes.
     origins: HashMap<String, String>,
 }
@@ -111,7 +111,7 @@ impl EvolveProgress {
             saved: 0,
             not_storable: 0,
             started: Instant::now(),
-            ended: None,
+            time: Duration::ZERO,
             origins,
         }
     }
@@ -180,14 +180,14 @@ impl EvolveProgress {
         }
     }
 
-    /// Stops the clock.
-    pub(super) fn end(&mut self) {
-        self.ended = Some(self.started.elapsed());
+    /// Notes how much time has passed.
+    pub(super) fn tick(&mut self) {
+        self.time = self.started.elapsed();
     }
 
-    /// Returns the time since the beginning, until the end.
+    /// Returns the time from the beginning to this generation.
     pub fn time(&self) -> Duration {
-        self.ended.unwrap_or_else(|| self.started.elapsed())
+        self.time
     }
 
     /// Returns a count as a rate per minute.

@@ -85,12 +85,12 @@ impl ArchiveWriter {
         evolution: &Evolution<'_>,
         improvements: Vec<Improvement>,
         progress: &mut EvolveProgress,
-        listener: &mut dyn FnMut(EvolveEvent<'_>),
+        listener: &mut dyn FnMut(EvolveEvent),
     ) -> Result<(), EvolveError> {
         let due = |last: Instant| last.elapsed() >= BETWEEN_CHECKPOINTS;
         let due = self.last_checkpoint.is_none_or(due);
         let Some(thread) = &mut self.thread else {
-            for improvement in &improvements {
+            for improvement in improvements {
                 let saved = None;
                 listener(EvolveEvent::Improved { improvement, saved });
             }
@@ -121,7 +121,7 @@ impl ArchiveWriter {
         &mut self,
         evolution: &Evolution<'_>,
         progress: &mut EvolveProgress,
-        listener: &mut dyn FnMut(EvolveEvent<'_>),
+        listener: &mut dyn FnMut(EvolveEvent),
     ) -> Result<(), EvolveError> {
         self.last_checkpoint = None;
         self.save(evolution, Vec::new(), progress, listener)?;
@@ -138,18 +138,18 @@ impl ArchiveWriter {
 fn hear(
     reply: SaveReply,
     progress: &mut EvolveProgress,
-    listener: &mut dyn FnMut(EvolveEvent<'_>),
+    listener: &mut dyn FnMut(EvolveEvent),
 ) -> Result<(), EvolveError> {
     match reply {
         SaveReply::Saved(receipt) => {
             progress.saved += receipt.new;
             progress.not_storable += receipt.not_storable;
-            for improvement in &receipt.improvements {
+            for improvement in receipt.improvements {
                 let saved = Some(receipt.kept.contains(&improvement.best.hash));
                 listener(EvolveEvent::Improved { improvement, saved });
             }
         }
-        SaveReply::Delayed(why) => listener(EvolveEvent::SaveDelayed(&why)),
+        SaveReply::Delayed(why) => listener(EvolveEvent::SaveDelayed(why)),
         SaveReply::Failed(error) => return Err(error),
     }
     Ok(())

@@ -1,13 +1,13 @@
 //! Pictures of a solver at work on the pairs of a task.
 
 use batt::render::{Color, Panel, layout};
-use batt::{Grid, JobResult, OwnedValue, Pair, PairRef, Program, Split, Task, Verdict, run_pair};
+use batt::{Grid, JobResult, Limits, Pair, PairRef, RunInput, Solver, Split, Task, Verdict};
 
 use crate::draw;
 
 /// Draws each demonstration: input, expected output, the solver's output, and the cells that are
 /// wrong. With `tests` the tests too, without their expected outputs.
-pub fn pictures(program: &Program, task: &Task, tests: bool, color: Color) -> String {
+pub fn pictures(solver: &Solver, task: &Task, tests: bool, color: Color) -> String {
     let mut out = String::new();
     let split = if tests {
         task.pair_count()
@@ -17,9 +17,10 @@ pub fn pictures(program: &Program, task: &Task, tests: bool, color: Color) -> St
     for (name, pair) in task.pairs().take(split) {
         let is_demo = name.split == Split::Train;
         let expected = pair.output.as_ref().filter(|_| is_demo);
-        let result = run_pair(program, task, pair);
+        let input = RunInput::new(task, pair);
+        let result = solver.run_on(&input, &Limits::default());
         out.push('\n');
-        out += &picture(name, pair, expected, &result, program, color);
+        out += &picture(name, pair, expected, &result, solver, color);
     }
     out
 }
@@ -29,10 +30,10 @@ fn picture(
     pair: &Pair,
     expected: Option<&Grid>,
     result: &JobResult,
-    program: &Program,
+    solver: &Solver,
     color: Color,
 ) -> String {
-    let got = result.value.as_ref().and_then(grid);
+    let got = result.output();
     let mut panels = vec![
         Panel::grid(&format!("{name} input"), &pair.input),
         Panel::arrow(),
@@ -54,15 +55,11 @@ fn picture(
         (None, _) => {
             panels.push(Panel::note("solver", "no grid"));
             below = match (&result.verdict, &result.value) {
-                (Verdict::Failed(error), _) => error.explain(program, "solver") + "\n",
+                (Verdict::Failed(error), _) => error.explain(solver.program(), "solver") + "\n",
                 (_, Some(value)) => draw::value(value, color),
                 (_, None) => String::new(),
             };
         }
     }
     layout(&panels, color) + &below
-}
-
-fn grid(value: &OwnedValue) -> Option<Grid> {
-    Grid::from_rows(&value.as_grid()?).ok()
 }

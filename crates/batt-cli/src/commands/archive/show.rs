@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use batt::archive::{Archive, ArchiveEntry, ArchivedSolver};
-use batt::{Dataset, Task};
+use batt::{Dataset, Solver, Task};
 use clap::Args;
 use serde_json::json;
 
@@ -135,6 +135,7 @@ fn draw(
             "the archive is damaged, or of another version of batt",
         ));
     };
+    let runnable = Solver::new(&program)?;
     let mut tasks: Vec<&Task> = entries.iter().filter_map(|e| data.get(&e.task)).collect();
     tasks.dedup_by_key(|task| &task.id);
     if tasks.is_empty() {
@@ -150,7 +151,7 @@ fn draw(
             ));
         }
         writeln!(out, "\n{}", ui.out(STRONG, name(&task.id)))?;
-        write!(out, "{}", pictures(&program, task, tests, ui.out_color()))?;
+        write!(out, "{}", pictures(&runnable, task, tests, ui.out_color()))?;
     }
     if tasks.len() > DRAWN {
         let rest = counted(tasks.len() - DRAWN, "more task");

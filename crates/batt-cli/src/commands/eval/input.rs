@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use anyhow::Result;
-use batt::{Grid, GridError, PairRef, RunInput, Split};
+use batt::{Grid, PairRef, RunInput, Split};
 
 use crate::error::{advised, bad_file};
 use crate::solvers::open_tasks;
@@ -64,7 +64,8 @@ impl Input {
             (read, path.display().to_string())
         };
         read.map_err(|error| bad_file("read", path, &error))?;
-        let grid = parse(&String::from_utf8_lossy(&text)).map_err(|problem| {
+        let grid: Result<Grid, _> = String::from_utf8_lossy(&text).parse();
+        let grid = grid.map_err(|problem| {
             advised(
                 format_args!("{name}: {problem}"),
                 "write a grid as [[0, 1], [2, 3]] or as lines of digits, at most 30x30",
@@ -95,43 +96,6 @@ fn split_pair(text: &str) -> (&str, Option<PairRef>) {
     (text, None)
 }
 
-/// Reads a grid: JSON if it starts like JSON, else a row of digits on each line.
-fn parse(text: &str) -> Result<Grid, String> {
-    let text = text.trim();
-    let rows: Vec<Vec<i64>> = if text.starts_with('[') {
-        serde_json::from_str(text).map_err(|error| error.to_string())?
-    } else {
-        let row = |(k, line): (usize, &str)| {
-            let cells = line.chars().filter(|c| !c.is_whitespace());
-            let digit = |c: char| {
-                let bad = || format!("line {}: '{}' is no digit", k + 1, c.escape_default());
-                c.to_digit(10).map(i64::from).ok_or_else(bad)
-            };
-            cells.map(digit).collect()
-        };
-        text.lines()
-            .enumerate()
-            .map(row)
-            .collect::<Result<_, _>>()?
-    };
-    let mut grid = Vec::with_capacity(rows.len());
-    for (i, row) in rows.iter().enumerate() {
-        let colour = |(column, &value): (usize, &i64)| {
-            u8::try_from(value).map_err(|_| {
-                let row = i;
-                GridError::Colour { row, column, value }.to_string()
-            })
-        };
-        let row: Vec<u8> = row
-            .iter()
-            .enumerate()
-            .map(colour)
-            .collect::<Result<_, _>>()?;
-        grid.push(row);
-    }
-    Grid::from_rows(&grid).map_err(|error| error.to_string())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,26 +114,5 @@ mod tests {
         );
         assert_eq!(split("c:\\a.json"), ("c:\\a.json", None));
         assert_eq!(split("a:eval:1"), ("a:eval:1", None));
-    }
-
-    #[test]
-    fn grids_come_in_two_spellings() {
-        let grid = Grid::from_rows(&[[0, 1, 2], [3, 4, 0]]).unwrap();
-        assert_eq!(parse("[[0, 1, 2], [3, 4, 0]]"), Ok(grid.clone()));
-        assert_eq!(parse("012\n340\n"), Ok(grid.clone()));
-        assert_eq!(parse(" 0 1 2\r\n 3 4 0\r\n"), Ok(grid));
-        for bad in [
-            "",
-            "[]",
-            "01\n2",
-            "0a",
-            "[[0, 10]]",
-            "[[-1]]",
-            "[[0.5]]",
-            "[",
-            "[[]]",
-        ] {
-            assert!(parse(bad).is_err(), "{bad}");
-        }
     }
 }

@@ -219,7 +219,7 @@ pub fn main(args: &EvolveArgs, ui: &Ui) -> Result<Exit> {
     }
     let mut view = View::new(args, deadline, ui);
     let report = evolve.run(&control, |event| match event {
-        EvolveEvent::Started(start) => say(args, start, ui),
+        EvolveEvent::Started(start) => say(args, &start, ui),
         EvolveEvent::Note(text) => ui.note(text),
         other => view.show(&other),
     });

@@ -1,7 +1,7 @@
 //! Draws a demonstration and the output of the best program.
 
 use batt::render::{Color, Panel, layout};
-use batt::{Grid, Pair, PairRef, Program, Split, Task, run_pair};
+use batt::{Grid, Limits, Pair, PairRef, Program, RunInput, Solver, Split, Task};
 
 /// Blanks between two pictures.
 const GAP: usize = 2;
@@ -15,6 +15,7 @@ pub fn draw(
     (width, height): (usize, usize),
     color: Color,
 ) -> Option<(PairRef, String)> {
+    let solver = Solver::new(program).ok()?;
     let mut fitting = Vec::new();
     for (index, pair) in task.train.iter().enumerate() {
         let Some(expected) = &pair.output else {
@@ -23,9 +24,8 @@ pub fn draw(
         if !fits(pair, expected, width, height, color) {
             continue;
         }
-        let result = run_pair(program, task, pair);
-        let got = result.value.and_then(|value| value.as_grid());
-        let got = got.and_then(|rows| Grid::from_rows(&rows).ok());
+        let result = solver.run_on(&RunInput::new(task, pair), &Limits::default());
+        let got = result.output();
         let cells = pair.input.cells().len() + expected.cells().len();
         fitting.push((result.verdict.is_right(), cells, index, pair, expected, got));
     }

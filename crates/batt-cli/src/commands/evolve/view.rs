@@ -57,7 +57,7 @@ impl<'u> View<'u> {
     }
 
     /// Shows what happens.
-    pub fn show(&mut self, event: &EvolveEvent<'_>) {
+    pub fn show(&mut self, event: &EvolveEvent) {
         match event {
             EvolveEvent::Generation(progress) => self.show_progress(progress),
             EvolveEvent::Improved { improvement, saved } => self.tell(improvement, *saved),
