@@ -1,28 +1,28 @@
-# `just` lists the verbs. CI runs the same commands through .ci/run.
+# `just` lists the recipes. CI runs the same commands through .ci/run.
 
 _default:
     @just --list --unsorted
 
-# formatting, lints, documentation, generated files
+# check formatting, lints, documentation and generated files
 check:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets --all-features -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
     cargo xtask gen --check
 
-# every test that needs nothing but this repository
+# run every test that needs only this repository
 test *ARGS:
     cargo test --workspace --all-features {{ARGS}}
 
-# results against those CPython computed
+# compare results with those that CPython computed
 conformance DIR="../shared/vectors":
     cargo run --package batt-cli --quiet -- conformance {{DIR}}
 
-# throughput; `just bench --against ../arc-dsl --tasks data/training` compares with Python
+# measure throughput; `just bench --against ../arc-dsl --tasks data/training` compares with Python
 bench *ARGS:
     cargo run --release --package batt-cli --quiet -- bench {{ARGS}}
 
-# every figure of the README
+# measure the figures of the README and docs/performance.md
 figures *ARGS:
     cargo run --release --package batt-bench --quiet -- readme {{ARGS}}
 
@@ -30,10 +30,10 @@ figures *ARGS:
 gen:
     cargo xtask gen
 
-# fuzz one target, for ten minutes unless told otherwise
+# fuzz one target, by default for ten minutes
 fuzz TARGET SECONDS="600":
     cargo +nightly fuzz run {{TARGET}} -- -max_total_time={{SECONDS}}
 
-# what CI runs
+# run everything that CI runs
 ci:
     .ci/run

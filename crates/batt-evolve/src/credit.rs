@@ -21,8 +21,8 @@ pub struct Weights {
 pub struct Credit {
     /// Offspring made, by kind.
     pub tried: [u64; MutationKind::ALL.len()],
-    /// Offspring that were better than their parent, by kind; a new best of a task counts ten
-    /// times.
+    /// Credit earned, by kind. Offspring that are better than the median of their population earn
+    /// one, and a new best of a task earns ten.
     pub paid: [u64; MutationKind::ALL.len()],
 }
 
