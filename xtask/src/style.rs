@@ -38,7 +38,7 @@ pub fn check() -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(!problems.is_empty())))
 }
 
-/// Files and lines that are too long.
+/// Returns messages about files and lines that are too long.
 fn long_files() -> Result<Vec<String>> {
     let mut problems = Vec::new();
     let mut command = 0;
@@ -76,7 +76,7 @@ fn long_files() -> Result<Vec<String>> {
     Ok(problems)
 }
 
-/// The files of the repository, as paths from its root.
+/// Lists the files of the repository, as paths from its root.
 fn files() -> Result<Vec<String>> {
     let output = Command::new("git")
         .current_dir(root())
@@ -107,13 +107,13 @@ fn is_test_file(file: &str) -> bool {
     file.ends_with("/tests.rs") || file.contains("/tests/")
 }
 
-/// A source text up to its test module, which stands last.
+/// Returns a source text up to its test module, which stands last.
 fn without_tests(text: &str) -> &str {
     let tests = text.find("\n#[cfg(test)]\nmod tests {");
     tests.map_or(text, |at| &text[..at])
 }
 
-/// Type names that are reachable from two crates.
+/// Returns messages about type names that are reachable from two crates.
 fn shared_names() -> Result<Vec<String>> {
     let mut crates_of: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for entry in fs::read_dir(root().join("crates"))? {
@@ -143,7 +143,7 @@ fn shared_names() -> Result<Vec<String>> {
     Ok(problems)
 }
 
-/// The names of types that a crate defines and that its users can name.
+/// Returns the names of types that a crate defines and that its users can name.
 fn reachable_types(lib: &Path) -> Result<BTreeSet<String>> {
     let mut found = Types::default();
     found.module(lib, true)?;
@@ -156,7 +156,8 @@ fn reachable_types(lib: &Path) -> Result<BTreeSet<String>> {
     Ok(reachable)
 }
 
-/// The types of a crate. It relies on the layout of rustfmt: an item begins on a line of its own.
+/// The types of a crate. The search relies on the layout of rustfmt: an item begins on a line of
+/// its own.
 #[derive(Default)]
 struct Types {
     /// Public types in public modules.
@@ -212,7 +213,7 @@ impl Types {
     }
 }
 
-/// The modules that a text declares in other files, and whether they are public.
+/// Returns the modules that a text declares in other files, and whether they are public.
 fn children(text: &str, public: bool) -> Vec<(String, bool)> {
     let mut children = Vec::new();
     for line in text.lines() {
@@ -229,7 +230,7 @@ fn children(text: &str, public: bool) -> Vec<(String, bool)> {
     children
 }
 
-/// The file of a module declared in another file; `None` if a `path` attribute names it.
+/// Finds the file of a module declared in another file; `None` if a `path` attribute names it.
 fn file_of(parent: &Path, module: &str) -> Option<PathBuf> {
     let stem = parent.file_stem()?.to_str()?;
     let folder = match stem {
@@ -241,7 +242,7 @@ fn file_of(parent: &Path, module: &str) -> Option<PathBuf> {
     paths.find(|path| path.is_file())
 }
 
-/// The last names of the paths in a `use` item: those that it exports under their own name.
+/// Returns the names that a `use` item exports: the last names of its paths, without renamed ones.
 fn exported(names: &str) -> Vec<String> {
     let separators = |c: char| matches!(c, '{' | '}' | ',' | ';');
     let paths = names.split(separators).map(str::trim);
