@@ -1,9 +1,9 @@
-//! What donors are called in a batt.
+//! The ids of donors, the solvers merged into a batt.
 
 use std::collections::{HashMap, HashSet};
 
-/// Returns the id of a solver whose task is not known, from its name: what follows `solve_`,
-/// `solver_` or `verify_`, else the whole name.
+/// Returns the id of a solver whose task is not known: its name without the prefix `solve_`,
+/// `solver_` or `verify_`.
 ///
 /// ```
 /// use batt_lang::card::donor_id;
@@ -23,7 +23,7 @@ pub fn donor_id(name: &str) -> &str {
 #[derive(Debug, Default)]
 pub struct DonorIds {
     taken: HashSet<String>,
-    /// How often each id was asked for; the search for a free number goes on from there.
+    /// How often each id was asked for. The search for a free number continues from this count.
     asked: HashMap<String, usize>,
 }
 
