@@ -514,7 +514,7 @@ pub(super) fn compress_general<'r>(
     run.tuple(&kept_rows)
 }
 
-/// Says whether the container has exactly one distinct element.
+/// Returns whether the container has exactly one distinct element.
 fn uniform<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<bool> {
     if let Value::Set(set) = container {
         return Ok(set.len() == 1);
