@@ -154,14 +154,14 @@ impl Arena {
         }
     }
 
-    /// Says whether exactly as much is in use as at a position.
+    /// Returns whether exactly as much is in use as at a position.
     #[inline(always)]
     pub fn is_at(&self, position: Position) -> bool {
         // Positions in different chunks have different addresses, so `next` alone decides.
         self.next.get() == position.next
     }
 
-    /// Says whether an address was allocated after a position.
+    /// Returns whether an address was allocated after a position.
     #[inline]
     pub fn is_after(&self, position: Position, address: NonNull<u8>) -> bool {
         if position.used == self.used.get() {

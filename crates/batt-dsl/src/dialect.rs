@@ -37,7 +37,7 @@ impl Dialect {
         Dialect::ALL.into_iter().find(|d| d.name() == name)
     }
 
-    /// Says whether cells are `(i, j, colour)`. Otherwise they are `(colour, (i, j))`.
+    /// Returns whether cells are `(i, j, colour)`. Otherwise they are `(colour, (i, j))`.
     #[inline(always)]
     pub fn cells_are_triples(self) -> bool {
         matches!(self, Dialect::Tokpidjin)

@@ -14,7 +14,7 @@ pub enum Fault {
     Index,
     /// A position that Python looks up in a dictionary without finding it (`KeyError`).
     Key,
-    /// A value that lacks the method it is asked for (`AttributeError`).
+    /// A value without the requested method (`AttributeError`).
     Attribute,
     /// An empty `max`/`min`, a failed unpacking, a zero step (`ValueError`).
     Value,

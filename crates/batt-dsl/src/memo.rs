@@ -114,7 +114,7 @@ pub(crate) struct Standing {
 const ASKED: u8 = 0x80;
 
 impl Standing {
-    /// Says whether the next call is to be looked up.
+    /// Returns whether the next call is to be looked up.
     #[inline(always)]
     pub fn is_asked(&self) -> bool {
         self.tries.get() >= ASKED
@@ -282,14 +282,14 @@ impl Memo {
         (known.address == NonNull::from(closure).cast()).then_some(known)
     }
 
-    /// Says whether any call of the closure has recurred.
+    /// Returns whether any call of the closure has recurred.
     #[inline(always)]
     fn has_hits(&mut self, closure: &Closure<'_>) -> bool {
         self.known(closure).is_some_and(|known| known.hits > 0)
     }
 
-    /// Says whether calls of the closure are still looked up after a miss. A full memo continues as
-    /// long as there are more hits than misses.
+    /// Returns whether calls of the closure are still looked up after a miss. A full memo continues
+    /// as long as there are more hits than misses.
     fn is_worth_a_miss(&mut self, number: u16) -> bool {
         if !self.is_full() {
             return true;

@@ -73,7 +73,7 @@ pub(crate) struct Memory {
     marks: RefCell<Vec<Mark>>,
     /// The memo of closure calls. It points only to what [stays for good](Memory::stay_for_good).
     pub(crate) memo: RefCell<Memo>,
-    /// Columns remembered in this run.
+    /// The columns cached in this run.
     pub(crate) columns: Kept,
 }
 
@@ -86,7 +86,7 @@ struct Region {
     lasting_bytes: Cell<usize>,
 }
 
-/// The state of a run's memory before a turn of a loop.
+/// The state of a run's memory before an iteration of a loop.
 struct Mark {
     main: Position,
     lasting: Position,
@@ -99,7 +99,7 @@ struct Mark {
 
 /// An active loop.
 pub(crate) struct Turns {
-    /// The position of the main arena when this turn began.
+    /// The position of the main arena when this iteration began.
     start: Position,
     /// The same fields as in the mark.
     lasting_bytes: usize,
@@ -157,9 +157,9 @@ impl Memory {
         !self.marks.borrow().is_empty()
     }
 
-    /// Says whether the values stay to the end of the run or scoped region, and existed before the
-    /// current turn of the outermost loop. They do if they stay at its mark: that mark only moves
-    /// forward, and later loops take theirs later.
+    /// Returns whether the values stay to the end of the run or scoped region, and existed before
+    /// the current iteration of the outermost loop. They do if they stay at the mark of that loop:
+    /// the mark only moves forward, and later loops take their marks later.
     pub fn stay_for_good<const N: usize>(&self, values: [Value<'_>; N]) -> bool {
         let (marks, region) = (self.marks.borrow(), self.region());
         let mut addresses = values.iter().filter_map(|value| value.address());
@@ -234,7 +234,7 @@ impl Region {
         }
     }
 
-    /// Says whether the value at this address stays when memory is released to a mark.
+    /// Returns whether the value at this address stays when memory is released to a mark.
     fn stays(&self, mark: &Mark, address: NonNull<u8>) -> bool {
         self.stays_at([mark.main, mark.lasting], address)
     }
@@ -260,6 +260,7 @@ impl<'r> Run<'r> {
         self.noting_elsewhere(NonNull::from(owner).cast(), make)
     }
 
+    /// Returns whether a note may need an arena other than the current one.
     #[inline(always)]
     fn is_watched(&self) -> bool {
         let home = self.home;

@@ -367,7 +367,7 @@ impl<'r> Run<'r> {
         self.memory = bytes;
     }
 
-    /// Says whether cells are `(i, j, colour)`.
+    /// Returns whether cells are `(i, j, colour)`.
     #[inline(always)]
     pub(crate) fn triples(&self) -> bool {
         self.dialect.cells_are_triples()

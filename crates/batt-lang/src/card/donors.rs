@@ -19,11 +19,11 @@ pub fn donor_id(name: &str) -> &str {
         .unwrap_or(name)
 }
 
-/// Gives every donor of a batt an id of its own.
+/// Gives every donor of a batt a unique id.
 #[derive(Debug, Default)]
 pub struct DonorIds {
     taken: HashSet<String>,
-    /// How often each id was asked for. The search for a free number continues from this count.
+    /// How often each id was requested. The search for a free number continues from this count.
     asked: HashMap<String, usize>,
 }
 

@@ -426,7 +426,7 @@ impl<'f> Lowering<'f> {
         self.push_named(kind, name, range)
     }
 
-    /// Adds a step under a name of its own.
+    /// Adds a step under a given name.
     pub(super) fn push_named(
         &mut self,
         kind: StepKind,
