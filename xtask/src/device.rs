@@ -8,7 +8,7 @@ use anyhow::{Result, anyhow};
 use batt_cuda::source::{PROBE, Source, VM};
 use batt_cuda::{Arch, Compilation, Nvrtc, NvrtcOptions, Places};
 
-/// Compiles for the given architectures, or for all.
+/// Compiles the device source for the given architectures, or for all.
 pub fn compile(words: &[&str]) -> Result<ExitCode> {
     let options = NvrtcOptions {
         verbose: words.contains(&"--ptxas"),
@@ -36,7 +36,7 @@ pub fn compile(words: &[&str]) -> Result<ExitCode> {
         for _ in 0..threads.min(work.len()) {
             scope.spawn(|| {
                 while let Some((files, arch)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if !one(&nvrtc, files, *arch, options) {
+                    if !compile_one(&nvrtc, files, *arch, options) {
                         failed.store(true, Ordering::Relaxed);
                     }
                 }
@@ -46,8 +46,8 @@ pub fn compile(words: &[&str]) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(failed.into_inner())))
 }
 
-/// Compiles for one architecture and prints the result.
-fn one(nvrtc: &Nvrtc, files: &[Source], arch: Arch, options: NvrtcOptions) -> bool {
+/// Compiles one source for one architecture and prints the result. Returns false on failure.
+fn compile_one(nvrtc: &Nvrtc, files: &[Source], arch: Arch, options: NvrtcOptions) -> bool {
     let Some(main) = files.first() else {
         return true;
     };

@@ -36,7 +36,7 @@ struct Generated {
 }
 
 enum Writer {
-    /// A `batt` command that prints it.
+    /// A `batt` command that prints the file.
     Command(&'static [&'static str]),
     /// The device's table of primitives.
     Dispatch,
@@ -156,19 +156,19 @@ fn printed(arguments: &[&str]) -> Result<String> {
 /// Reads a file; `None` if it does not exist.
 fn on_disk(path: &Path) -> Result<Option<String>> {
     match fs::read_to_string(path) {
-        // A checkout may have other line endings.
+        // A checkout on Windows may have other line endings.
         Ok(text) => Ok(Some(text.replace("\r\n", "\n"))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
     }
 }
 
-/// The first line, counted from 1, in which two different texts differ.
+/// Returns the first line, counted from 1, in which two different texts differ.
 fn first_difference(a: &str, b: &str) -> usize {
     a.lines().zip(b.lines()).take_while(|(a, b)| a == b).count() + 1
 }
 
-/// The root of the workspace.
+/// Returns the root of the workspace.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }

@@ -33,7 +33,7 @@ pub fn check() -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(!problems.is_empty())))
 }
 
-/// Files and lines that are too long.
+/// Returns messages about files and lines that are too long.
 fn long_files() -> Result<Vec<String>> {
     let mut problems = Vec::new();
     let mut command = 0;
@@ -71,7 +71,7 @@ fn long_files() -> Result<Vec<String>> {
     Ok(problems)
 }
 
-/// The files of the repository, as paths from its root.
+/// Lists the files of the repository, as paths from its root.
 fn files() -> Result<Vec<String>> {
     let output = Command::new("git")
         .current_dir(root())
@@ -102,7 +102,7 @@ fn is_test_file(file: &str) -> bool {
     file.ends_with("/tests.rs") || file.contains("/tests/")
 }
 
-/// A source text up to its test module, which stands last.
+/// Returns a source text up to its test module, which stands last.
 fn without_tests(text: &str) -> &str {
     let tests = text.find("\n#[cfg(test)]\nmod tests {");
     tests.map_or(text, |at| &text[..at])

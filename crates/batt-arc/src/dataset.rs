@@ -82,8 +82,8 @@ impl Dataset {
         found.ok()
     }
 
-    /// The task a function is for: its name is the id of the task, or ends in `_` and the id. Ids
-    /// may contain `_`; the longest that fits counts.
+    /// Returns the task that a function solves. The function's name is the id of the task, or ends
+    /// in `_` and the id. Ids may contain `_`; the longest id that fits counts.
     ///
     /// ```
     /// let tasks = batt_arc::corpus::tasks();
@@ -131,7 +131,8 @@ impl Dataset {
         self.tasks.iter().map(Task::pair_count).sum()
     }
 
-    /// JSON files of the folder that hold no tasks: worth a warning, but not errors.
+    /// The JSON files of the loaded folder that hold no tasks. They are worth a warning, but are
+    /// not errors.
     pub fn skipped(&self) -> &[Skipped] {
         &self.skipped
     }
@@ -161,8 +162,8 @@ impl Dataset {
         hash.0
     }
 
-    /// As [`content_hash`](Dataset::content_hash), without the answers to the tests: a dataset has
-    /// the same hash with its solutions and without.
+    /// Returns a hash of all ids and grids except the answers to the tests, so a dataset has the
+    /// same hash with and without its solutions. See also [`content_hash`](Dataset::content_hash).
     pub fn shown_hash(&self) -> u64 {
         let mut hash = Fnv::new();
         for task in &self.tasks {
@@ -182,7 +183,8 @@ impl<'a> IntoIterator for &'a Dataset {
     }
 }
 
-/// Adds to `kept` the outputs that only `other` has; false if the two contradict each other.
+/// Adds to `kept` the outputs that only `other` has. Returns false if the two contradict each
+/// other.
 pub(crate) fn merge(kept: &mut Task, other: Task) -> bool {
     let same_shape = kept.train == other.train && kept.test.len() == other.test.len();
     let agree = |a: &Pair, b: &Pair| {
@@ -308,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_does_not_include_the_answers() {
+    fn the_shown_hash_ignores_the_answers() {
         let shown = |output| Dataset::new(vec![task("a", output)]).unwrap().shown_hash();
         assert_eq!(shown(Some(1)), shown(Some(2)));
         assert_eq!(shown(Some(1)), shown(None));

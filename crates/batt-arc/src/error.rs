@@ -131,7 +131,7 @@ fn inside(place: &str) -> String {
 }
 
 impl DatasetError {
-    /// Returns advice on how to fix it.
+    /// Returns advice on how to fix the error.
     pub fn hint(&self) -> String {
         match self {
             DatasetError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {

@@ -81,7 +81,7 @@ pub enum GridError {
     },
 }
 
-/// `1 cell`, `2 cells`: for messages.
+/// Returns a count with its noun for a message, such as `1 cell` or `2 cells`.
 pub(crate) fn counted(n: usize, noun: &str) -> String {
     if n == 1 {
         format!("1 {noun}")
@@ -180,7 +180,7 @@ impl Grid {
         self.cells.chunks_exact(self.width())
     }
 
-    /// The colour at row `i`, column `j`, if that is inside.
+    /// The colour at row `i`, column `j`; `None` outside the grid.
     pub fn get(&self, i: usize, j: usize) -> Option<u8> {
         // Without this check, a `j` that is too large would read from the next row.
         if j >= self.width() {
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_no_grid() {
+    fn malformed_grids_are_refused() {
         let message = |grid: Result<Grid, GridError>| grid.unwrap_err().to_string();
         let none: [[u8; 0]; 0] = [];
         assert_eq!(message(Grid::from_rows(&none)), "the grid has no rows");

@@ -121,7 +121,7 @@ impl Panel {
                 .map(|line| (line.to_owned(), line.chars().count()))
                 .collect(),
             Body::Arrow => {
-                // At the middle row of the tallest grid.
+                // The arrow points to the middle row of the tallest grid.
                 let mut lines = vec![(String::new(), 0); height.saturating_sub(1) / 2];
                 lines.push(("->".to_owned(), 2));
                 lines
@@ -191,7 +191,7 @@ pub fn grid(grid: &Grid, color: Color) -> String {
         .collect()
 }
 
-/// `input -> output`, under the name of the pair; `?` stands for an unknown output.
+/// Renders a pair as `input -> output` under its name; `?` stands for an unknown output.
 fn pair(name: PairRef, pair: &Pair, color: Color) -> String {
     let output = match &pair.output {
         Some(output) => Panel::grid("output", output),
@@ -205,7 +205,7 @@ fn pair(name: PairRef, pair: &Pair, color: Color) -> String {
     layout(&panels, color)
 }
 
-/// All pairs of a task below one another, under its id, name and description.
+/// Renders all pairs of a task below one another, under its id, name and description.
 pub fn task(task: &Task, color: Color) -> String {
     let mut out = match &task.name {
         Some(name) => format!("{}  {name}\n", task.id),
@@ -222,7 +222,7 @@ pub fn task(task: &Task, color: Color) -> String {
     out
 }
 
-/// Expected, got, and where they differ.
+/// Renders the expected grid, the actual one and their differences side by side.
 pub fn comparison(expected: &Grid, got: &Grid, color: Color) -> String {
     let panels = [
         Panel::grid("expected", expected),
@@ -266,8 +266,8 @@ fn diff_line(a: &[u8], b: &[u8], color: Color) -> (String, usize) {
     }
 }
 
-/// Writes cells on their backgrounds. Neighbours of one colour share an escape, because slow
-/// terminals take noticeably longer for more.
+/// Writes cells on their backgrounds. Neighbours of one colour share an escape sequence, because
+/// slow terminals take noticeably longer with one per cell.
 fn painted(cells: impl Iterator<Item = (RgbColor, &'static str)>) -> String {
     let mut out = String::new();
     let mut current = None;

@@ -2,10 +2,10 @@
 
 use std::cmp::{Ordering, Reverse};
 
-/// How well a program does on the demonstrations of a task.
+/// The score of a program on the demonstrations of a task.
 ///
-/// Sorted, the better one comes first: more demonstrations solved, then closer, then smaller, then
-/// cheaper.
+/// Better scores sort first: more demonstrations solved, then closer outputs, then fewer steps,
+/// then lower cost.
 ///
 /// ```
 /// use batt_arc::Score;
@@ -20,15 +20,15 @@ use std::cmp::{Ordering, Reverse};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Score {
-    /// Demonstrations whose output the program gives.
+    /// The number of demonstrations for which the program gives the expected output.
     pub demos_solved: u32,
-    /// Demonstrations there are.
+    /// The number of demonstrations.
     pub demos: u32,
     /// The average closeness of the outputs to the expected ones, in parts per million.
     pub closeness: u32,
-    /// Steps of the program.
+    /// The number of steps of the program.
     pub size: u32,
-    /// Units of work that all demonstrations take together.
+    /// The units of work that all demonstrations take together.
     pub cost: u64,
 }
 
@@ -41,8 +41,8 @@ impl Score {
         self.demos > 0 && self.demos_solved >= self.demos
     }
 
-    /// Returns what the outputs are worth, whatever program they come from. The better one sorts
-    /// first.
+    /// Returns the part of the score that depends on the outputs alone, not on the size or the cost
+    /// of the program. Better grades sort first.
     pub fn grade(&self) -> impl Ord + use<> {
         Reverse((self.demos_solved, self.closeness))
     }

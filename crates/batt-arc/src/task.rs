@@ -9,16 +9,16 @@ use crate::dataset::Fnv;
 /// One example: an input and, if it is known, its output.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Pair {
-    /// The grid that a solver gets.
+    /// The grid passed to a solver.
     pub input: Grid,
-    /// The grid that it should return; absent in the test pairs of a competition file.
+    /// The grid that the solver should return; absent in the test pairs of a competition file.
     pub output: Option<Grid>,
 }
 
 /// An ARC puzzle: demonstrations and tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
-    /// Its id: the stem of the task file, or the key in a Kaggle file.
+    /// The id: the stem of the task file, or the key in a Kaggle file.
     pub id: String,
     /// A title, if the file has one.
     pub name: Option<String>,

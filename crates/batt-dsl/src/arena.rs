@@ -15,11 +15,12 @@ type Word = u64;
 /// Bytes of the first chunk. Each further chunk is at least twice as large as the one before.
 const FIRST_CHUNK: usize = 4096;
 
-/// An arena larger than this is given back to the system when it is reset.
+/// The most bytes that an arena keeps when it is reset. A larger one returns its memory to the
+/// system.
 const KEEP: usize = 32 << 20;
 
-/// The byte that overwrites released memory in debug builds, so that tests find values used too
-/// late.
+/// The byte that overwrites released memory in debug builds, so that tests find values that are
+/// used after their release.
 #[cfg(debug_assertions)]
 const RELEASED: u8 = 0xA5;
 
@@ -52,7 +53,8 @@ pub(crate) struct Position {
 }
 
 // SAFETY: `next`, `end` and `start` point into `chunks`, which the arena owns and which move with
-// it. No other thread can hold a reference into them: allocations borrow the arena.
+// it. No reference into them exists when the arena moves to another thread, because `Run` gives
+// every allocation the lifetime of a borrow of the arena.
 unsafe impl Send for Arena {}
 
 impl Default for Arena {
@@ -71,7 +73,7 @@ impl Default for Arena {
 }
 
 impl Position {
-    /// The position of an arena of which nothing is in use.
+    /// The position of an arena in which nothing is in use.
     pub const START: Position = Position {
         used: 0,
         next: NonNull::<Word>::dangling().cast(),
@@ -79,8 +81,8 @@ impl Position {
 }
 
 impl Arena {
-    /// Returns room for this many bytes, aligned to [`ALIGN`] and not yet written. No other
-    /// allocation overlaps it until it is released. Returns `None` when the system has no memory.
+    /// Allocates this many bytes, aligned to [`ALIGN`] and not yet written. No other allocation
+    /// overlaps them until they are released. Returns `None` when the system has no memory.
     #[inline(always)]
     pub fn room(&self, bytes: usize) -> Option<NonNull<u8>> {
         match self.room_at_hand(bytes) {
@@ -89,7 +91,8 @@ impl Arena {
         }
     }
 
-    /// Does what [`room`](Arena::room) does, but returns `None` where that needs a new chunk.
+    /// Allocates in the current chunk. Returns `None` if [`room`](Arena::room) would need a new
+    /// one.
     #[inline(always)]
     pub fn room_at_hand(&self, bytes: usize) -> Option<NonNull<u8>> {
         let size = bytes.checked_add(ALIGN - 1)? & !(ALIGN - 1);
@@ -111,7 +114,8 @@ impl Arena {
         let mut chunks = self.chunks.borrow_mut();
         let used = self.used.get();
         if chunks.get(used).is_none_or(|spare| spare.size() < size) {
-            // The spare chunk is too small and would stand in the way of a larger one.
+            // The spare chunk is too small. Chunks must be in order of size, so it makes way for a
+            // larger one.
             chunks.truncate(used);
             let doubled = chunks.last().map_or(FIRST_CHUNK, |last| 2 * last.size());
             let mut words: Vec<Word> = Vec::new();
@@ -132,7 +136,7 @@ impl Arena {
         Some(start)
     }
 
-    /// Makes a chunk the newest one, all of it free, and returns its start.
+    /// Makes a chunk the newest one, with all of its bytes free, and returns its start.
     fn go_to(&self, chunk: &Chunk) -> NonNull<u8> {
         self.start.set(chunk.start);
         self.next.set(chunk.start);
@@ -150,14 +154,14 @@ impl Arena {
         }
     }
 
-    /// Says whether exactly as much is in use as at a position.
+    /// Returns whether exactly as much is in use as at a position.
     #[inline(always)]
     pub fn is_at(&self, position: Position) -> bool {
-        // A position in another chunk has another address.
+        // Positions in different chunks have different addresses, so `next` alone decides.
         self.next.get() == position.next
     }
 
-    /// Says whether an address was allocated after a position.
+    /// Returns whether an address was allocated after a position.
     #[inline]
     pub fn is_after(&self, position: Position, address: NonNull<u8>) -> bool {
         if position.used == self.used.get() {
@@ -177,7 +181,8 @@ impl Arena {
         within || later.any(|chunk| chunk.holds(address))
     }
 
-    /// Releases what was allocated after a position of this arena. The chunks stay at hand.
+    /// Releases everything allocated after a position of this arena. The chunks are kept for later
+    /// allocations.
     ///
     /// # Safety
     ///
@@ -208,7 +213,7 @@ impl Arena {
         }
     }
 
-    /// Overwrites what was allocated after a position.
+    /// Overwrites everything allocated after a position.
     #[cfg(debug_assertions)]
     fn overwrite(&self, from: Position) {
         let (mut at, chunks) = (from.next, self.chunks.borrow());
@@ -228,13 +233,14 @@ impl Arena {
         }
     }
 
-    /// Makes the next reset look at more than this arena: see [`reset`](Arena::reset).
+    /// Makes the next [`reset`](Arena::reset) return true, so that its caller resets more than this
+    /// arena.
     pub fn make_untidy(&self) {
         self.untidy.set(true);
     }
 
-    /// Releases everything, and keeps the largest chunk for the next run. Returns whether the run
-    /// has used more than one chunk, or [`make_untidy`](Arena::make_untidy) was called.
+    /// Releases everything, and keeps the largest chunk for the next run. Returns true if the run
+    /// has used more than one chunk, or if [`make_untidy`](Arena::make_untidy) was called.
     #[inline(always)]
     pub fn reset(&mut self) -> bool {
         let untidy = self.untidy.get();

@@ -1,13 +1,13 @@
-//! Calls of function values, and the depth of Python's stack.
+//! Calls of function values, and the depth of CPython's stack.
 //!
 //! CPython raises `RecursionError` at 1,000 frames. A run counts the frames that CPython would
-//! have: those below a solver, one for each closure, and those that a primitive puts between its
-//! caller and the function it calls (itself, and a generator expression or `max`). Such a primitive
-//! declares them with `frames` in [`op!`](crate::op).
+//! have: the frames below a solver, one frame for each closure, and the frames that a primitive
+//! puts between its caller and the function it calls (its own frame, and that of a generator
+//! expression or `max`). Such a primitive declares them with `frames` in [`op!`](crate::op).
 //!
-//! Frames of helpers inside a primitive are not counted, nor are C functions that call no function
-//! of the program. CPython counts some of them, and fewer once its interpreter has specialised the
-//! code.
+//! The run counts neither frames of helpers inside a primitive nor C functions that call no
+//! function of the program. CPython counts some of them, and fewer once its interpreter has
+//! specialised the code.
 
 use crate::dialect::Dialect;
 use crate::fault::{Fault, Outcome};
@@ -16,8 +16,8 @@ use crate::run::Run;
 use crate::table::{Fallback, Op, OpCode, OpId, Type};
 use crate::value::{Closure, Form, Returned, Value};
 
-/// The frame number of a solver. Below it are those of the module, of `main` and of the function
-/// that tests solvers, as in the original library.
+/// The frame number of a solver. Below it are the frames of the module, of `main` and of the
+/// function that tests solvers, as in the original library.
 pub(crate) const SOLVER_FRAME: u32 = 4;
 
 /// CPython's recursion limit.
@@ -127,8 +127,8 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Returns the default of a primitive that never fails. Limits are not Python's: a run that
-    /// reaches one has no value to continue with.
+    /// Returns the default of a primitive that never fails in Python. A fault that is a limit is
+    /// returned unchanged, because Python has no such limit and therefore no default for it.
     #[cold]
     pub(crate) fn fall_back(&mut self, fault: Fault, to: Fallback) -> Outcome<Value<'r>> {
         if fault.is_limit() {
@@ -144,8 +144,8 @@ impl<'r> Run<'r> {
         })
     }
 
-    /// Returns what a generated program uses for a failed call of `f`: the fallback of the
-    /// primitive, or `()` for anything else.
+    /// Returns the value that a generated program uses in place of a failed call of `f`: the
+    /// fallback of the primitive, or `()` if `f` is anything else.
     pub fn default_of(&mut self, f: Value<'r>) -> Outcome<Value<'r>> {
         let fallback = match f {
             Value::Op(id) => id.op().fallback,
@@ -168,7 +168,7 @@ impl<'r> Run<'r> {
         FRAMES.saturating_sub(self.depth)
     }
 
-    /// Puts the frame of a closure on the stack; the caller takes it off.
+    /// Puts the frame of a closure on the stack. The caller removes it.
     #[inline(always)]
     fn enter(&mut self) -> Outcome<()> {
         self.check_frames(1)?;
@@ -176,8 +176,9 @@ impl<'r> Run<'r> {
         Ok(())
     }
 
-    /// Runs the body of a primitive that calls functions, with this many frames on the stack. In
-    /// tokpidjin the wrapper that makes a primitive safe takes one more.
+    /// Runs the body of a primitive that calls functions, with this many more frames on the stack.
+    /// In tokpidjin the wrapper that returns the default of a failed primitive takes one frame
+    /// more.
     #[inline(always)]
     pub(crate) fn in_frames<T>(
         &mut self,
@@ -297,7 +298,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Makes a function. Each is equal only to itself.
+    /// Makes a closure, which is equal only to itself.
     pub(crate) fn closure(&mut self, arity: u8, form: Form<'r>) -> Outcome<Value<'r>> {
         self.closures = self.closures.wrapping_add(1);
         Ok(Value::Closure(self.alloc(Closure {
@@ -315,7 +316,7 @@ pub(crate) fn compositions_around(n: u32, k: u32) -> u32 {
     n.saturating_sub(2).min(n - 1 - k)
 }
 
-/// The function that replaces one that could not be made.
+/// The function that a primitive returns if it cannot make the requested one.
 static FALLBACK_FUNCTION: Op = Op {
     name: "<fallback>",
     dialect: Dialect::Tokpidjin,

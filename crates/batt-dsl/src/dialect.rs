@@ -1,4 +1,4 @@
-//! Dialects: the names a solver file may use, and where their meanings differ.
+//! Dialects: the names that a solver file may use, and the differences in their meanings.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -11,7 +11,8 @@ pub enum Dialect {
     /// The original arc-dsl.
     #[default]
     ArcDsl,
-    /// RE-ARC's copy of it: `argmax` and `argmin` of an empty container give `None`.
+    /// RE-ARC's copy of arc-dsl, in which `argmax` and `argmin` of an empty container return
+    /// `None`.
     ReArc,
     /// A fork of arc-dsl made for search. Cells are `(i, j, colour)`, functions return a fallback
     /// instead of failing, families of functions take a code, and solvers see the demonstrations.
@@ -36,13 +37,13 @@ impl Dialect {
         Dialect::ALL.into_iter().find(|d| d.name() == name)
     }
 
-    /// Says whether cells are `(i, j, colour)`. Otherwise they are `(colour, (i, j))`.
+    /// Returns whether cells are `(i, j, colour)`. Otherwise they are `(colour, (i, j))`.
     #[inline(always)]
     pub fn cells_are_triples(self) -> bool {
         matches!(self, Dialect::Tokpidjin)
     }
 
-    /// Says whether all primitives return a default where they would fail.
+    /// Returns whether all primitives return a default instead of failing.
     #[inline(always)]
     pub fn never_fails(self) -> bool {
         matches!(self, Dialect::Tokpidjin)

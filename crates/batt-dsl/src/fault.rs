@@ -1,4 +1,4 @@
-//! The reasons for which a run ends without a value.
+//! Faults: the reasons why a run ends without a value.
 
 use std::fmt;
 
@@ -12,13 +12,13 @@ pub enum Fault {
     Type,
     /// A position outside a tuple (`IndexError`).
     Index,
-    /// A position that no tuple has, where Python looks in a dictionary (`KeyError`).
+    /// A position that Python looks up in a dictionary without finding it (`KeyError`).
     Key,
-    /// A value that lacks the method it is asked for (`AttributeError`).
+    /// A value without the requested method (`AttributeError`).
     Attribute,
     /// An empty `max`/`min`, a failed unpacking, a zero step (`ValueError`).
     Value,
-    /// `first` and its kin applied to an empty container (`StopIteration`).
+    /// `first` or a similar primitive applied to an empty container (`StopIteration`).
     StopIteration,
     /// A `StopIteration` that crossed a generator expression (`RuntimeError`).
     Runtime,
@@ -57,7 +57,8 @@ impl Fault {
         Fault::Time,
     ];
 
-    /// Returns the name used in reports: Python's exception class, or our own word for a limit.
+    /// Returns the name used in reports: Python's exception class, or a name of our own for a
+    /// limit.
     pub fn name(self) -> &'static str {
         match self {
             Fault::Type => "TypeError",
@@ -77,7 +78,8 @@ impl Fault {
         }
     }
 
-    /// Says whether the fault is ours and not Python's: a limit of the run or of 64-bit integers.
+    /// Returns whether the fault is not an exception of Python but a limit: of the run, or of
+    /// 64-bit integers.
     pub fn is_limit(self) -> bool {
         matches!(
             self,

@@ -1,14 +1,14 @@
 //! CPython's hashes of integers, tuples and frozensets (64-bit builds, 3.8 and later).
 //!
-//! They decide where a set keeps its elements, so the iteration order of every set follows from
-//! them. `None` and functions hash by address in CPython 3.11. Their order is unspecified there, so
-//! any stable hash serves here.
+//! The hashes decide where a set keeps its elements, so the iteration order of every set follows
+//! from them. `None` and functions hash by address in CPython 3.11. Their order is unspecified
+//! there, so any stable hash serves here.
 
 const P1: u64 = 11_400_714_785_074_694_791;
 const P2: u64 = 14_029_467_366_897_019_727;
 const P5: u64 = 2_870_177_450_012_600_261;
 
-/// `hash(n)`.
+/// Returns `hash(n)`.
 #[inline]
 pub fn int(n: i64) -> u64 {
     const MODULUS: u64 = (1 << 61) - 1;
@@ -29,7 +29,7 @@ pub fn int(n: i64) -> u64 {
     }
 }
 
-/// `hash(n)` for the small integers of coordinates and colours.
+/// Returns `hash(n)` for the small integers of coordinates and colours.
 #[inline(always)]
 const fn small(n: i64) -> u64 {
     (if n == -1 { -2 } else { n }) as u64
@@ -48,7 +48,7 @@ const fn close_tuple(acc: u64, len: u64) -> u64 {
     if acc == u64::MAX { 1_546_275_796 } else { acc }
 }
 
-/// `hash` of a tuple whose elements have these hashes.
+/// Returns the `hash` of a tuple whose elements have these hashes.
 pub fn tuple(hashes: impl ExactSizeIterator<Item = u64>) -> u64 {
     let len = hashes.len() as u64;
     close_tuple(hashes.fold(P5, lane), len)
@@ -66,7 +66,7 @@ pub(crate) fn end_pair(begin: u64, second: u64) -> u64 {
     close_tuple(lane(begin, second), 2)
 }
 
-/// `hash((i, j))`.
+/// Returns `hash((i, j))`.
 #[inline(always)]
 pub fn pair(i: i16, j: i16) -> u64 {
     // Negative coordinates become large unsigned ones, so one test covers both ends.
@@ -78,7 +78,7 @@ pub fn pair(i: i16, j: i16) -> u64 {
     }
 }
 
-/// `hash((colour, (i, j)))`.
+/// Returns `hash((colour, (i, j)))`.
 #[inline(always)]
 pub fn cell(color: i32, i: i16, j: i16) -> u64 {
     let acc = match COLORS.get(color as usize) {
@@ -88,7 +88,7 @@ pub fn cell(color: i32, i: i16, j: i16) -> u64 {
     close_tuple(lane(acc, pair(i, j)), 2)
 }
 
-/// `hash((i, j, colour))`.
+/// Returns `hash((i, j, colour))`.
 #[inline(always)]
 pub fn triple(i: i16, j: i16, color: i32) -> u64 {
     let (row, column) = (i as usize, j as usize);
@@ -105,7 +105,7 @@ const fn compute_location(i: i16, j: i16) -> u64 {
     lane(lane(P5, small(i as i64)), small(j as i64))
 }
 
-/// `hash(x)` for a float that equals no 64-bit integer.
+/// Returns `hash(x)` for a float that equals no 64-bit integer.
 pub fn float(x: f64) -> u64 {
     if x.is_infinite() {
         return int(if x > 0.0 { 314_159 } else { -314_159 });
@@ -118,7 +118,7 @@ const fn compute_pair(i: i16, j: i16) -> u64 {
     close_tuple(compute_location(i, j), 2)
 }
 
-/// Rows and columns of grids are below this.
+/// An exclusive bound of the row and column numbers of grids.
 const SIDE: usize = 32;
 
 /// The hashes of the locations of grids. The 8 KiB save four multiplications per hash.
@@ -154,7 +154,7 @@ static COLORS: [u64; 10] = {
     accs
 };
 
-/// `hash` of a frozenset whose elements have these hashes, in any order.
+/// Returns the `hash` of a frozenset whose elements have these hashes, in any order.
 pub fn set(hashes: impl ExactSizeIterator<Item = u64>) -> u64 {
     let len = hashes.len() as u64;
     let mut x = hashes.fold(0, |acc: u64, h| {

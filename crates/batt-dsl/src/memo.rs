@@ -2,12 +2,12 @@
 //!
 //! Solvers have loops in loops, and the inner loop often asks the same question again: "which
 //! object is nearest to this location?", for every location, for every object. The functions are
-//! closures without side effects, the arguments locations, objects or tuples of both, so the answer
-//! is the same each time.
+//! closures without side effects, and the arguments are locations, objects or tuples of both, so
+//! the answer is the same each time.
 //!
 //! A lookup has a cost, so only expensive calls are looked up. A closure is *expensive* once a call
-//! of it has taken [`EXPENSIVE`] steps; all others pay for one comparison. Each call of an
-//! expensive closure that takes as long again is stored:
+//! of it has taken [`EXPENSIVE`] steps; calls of other closures pay for one comparison. Each later
+//! call of an expensive closure that takes that many steps is stored:
 //!
 //! ```text
 //!   closure (a number), argument (one value, or the two of a tuple)
@@ -48,17 +48,18 @@ use crate::value::{Closure, Form, Returned, Value};
 /// A call of at least this many steps is worth storing.
 const EXPENSIVE: u64 = 16;
 
-/// While no call of an expensive closure has recurred, only every fourth of its expensive calls is
-/// looked up, and every sixteenth stored. That is enough to detect recurring calls in loops of
-/// hundreds, and costs little where none recur.
-const TRY_LOOKING: u8 = 4;
-const TRY_STORING: u8 = 16;
+/// The interval of lookups while no call of an expensive closure has recurred: only every fourth of
+/// its expensive calls is looked up. That is enough to detect recurring calls in loops of hundreds,
+/// and costs little if none recur.
+const LOOKUP_INTERVAL: u8 = 4;
+/// The interval of stored calls while no call of an expensive closure has recurred.
+const STORE_INTERVAL: u8 = 16;
 
-/// The steps of a lookup, beside the call itself. Steps measure time.
+/// The steps charged for a hit, in addition to those of the call itself. Steps measure time.
 const RECALL: usize = 3;
 
 /// The maximum number of entries, in 2 MiB: their numbers fit 16 bits.
-const MOST: usize = (1 << 16) - 1;
+const MAX_ENTRIES: usize = (1 << 16) - 1;
 
 /// The number of slots of the index when it is first used.
 const FIRST_SLOTS: usize = 64;
@@ -75,7 +76,7 @@ pub(crate) struct Memo {
     /// The index into `entries`: open addressing over a power of two of slots. A slot has the
     /// number of an entry, counted from 1 (0 is an empty slot), and bits of the call's hash.
     index: Vec<(u16, u16)>,
-    /// The entry after the one found last, which is usually the next one asked for.
+    /// The entry after the last one found, which is usually the next one to be looked up.
     next: usize,
     /// The number of hashes taken of values whose hash follows from a number assigned by the run.
     hashed: u64,
@@ -98,22 +99,22 @@ struct Expensive {
     hits: u32,
 }
 
-/// What the memo knows of a closure, stored in the closure. It has three bytes; with more, a
-/// closure would not fit a cache line.
+/// The state of a closure in the memo, stored in the closure. It has three bytes, because a larger
+/// one would not let a closure fit a cache line.
 #[derive(Default)]
 pub(crate) struct Standing {
     /// The closure's number if it is expensive, otherwise 0.
     number: Cell<[u8; 2]>,
-    /// The number of expensive calls modulo [`TRY_STORING`], and the bit [`ASKED`] if the next call
-    /// is to be looked up.
+    /// The number of expensive calls modulo [`STORE_INTERVAL`], and the bit [`ASKED`] if the next
+    /// call is to be looked up.
     tries: Cell<u8>,
 }
 
-/// The bit of `tries` that does not count.
+/// The bit of `tries` that is set if the next call is to be looked up. It is not part of the count.
 const ASKED: u8 = 0x80;
 
 impl Standing {
-    /// Says whether the next call is to be looked up.
+    /// Returns whether the next call is to be looked up.
     #[inline(always)]
     pub fn is_asked(&self) -> bool {
         self.tries.get() >= ASKED
@@ -131,12 +132,12 @@ impl Standing {
 
     /// Counts an expensive call and returns the count.
     fn count(&self) -> u8 {
-        let tries = (self.tries.get() + 1) % TRY_STORING;
+        let tries = (self.tries.get() + 1) % STORE_INTERVAL;
         self.tries.set(tries);
         tries
     }
 
-    /// Says whether the value of the current call is stored although none has recurred yet.
+    /// Returns whether the value of the current call is stored although no call has recurred yet.
     fn is_sample(&self) -> bool {
         self.tries.get() & !ASKED == 0
     }
@@ -226,7 +227,7 @@ impl Entry {
 }
 
 impl Memo {
-    /// Says whether every possible call is stored; only tests ask for that.
+    /// Returns whether every possible call is stored, which only tests request.
     #[inline(always)]
     fn is_eager(&self) -> bool {
         #[cfg(test)]
@@ -235,7 +236,7 @@ impl Memo {
         false
     }
 
-    /// Forgets everything and keeps the room.
+    /// Removes all entries and keeps the allocated memory.
     #[inline(always)]
     pub fn clear(&mut self) {
         if !self.closures.is_empty() {
@@ -251,16 +252,16 @@ impl Memo {
         self.hashed += 1;
     }
 
-    /// Returns how often such a value was hashed.
+    /// Returns the number of hashes counted by [`note_hash`](Memo::note_hash).
     pub fn hashed(&self) -> u64 {
         self.hashed
     }
 
     fn is_full(&self) -> bool {
-        self.entries.len() == MOST
+        self.entries.len() == MAX_ENTRIES
     }
 
-    /// Assigns a number to a closure. Returns `None` when numbers or room are used up.
+    /// Assigns a number to a closure. Returns `None` if no number is left or the memo is full.
     fn admit(&mut self, closure: &Closure<'_>) -> Option<u16> {
         let number = u16::try_from(self.closures.len() + 1).ok()?;
         if self.is_full() {
@@ -273,7 +274,7 @@ impl Memo {
         Some(number)
     }
 
-    /// Returns the record of a closure. A number from an earlier memo does not count.
+    /// Returns the record of a closure. A number assigned before the memo was cleared is ignored.
     #[inline(always)]
     fn known(&mut self, closure: &Closure<'_>) -> Option<&mut Expensive> {
         let number = usize::from(closure.standing.number());
@@ -281,14 +282,14 @@ impl Memo {
         (known.address == NonNull::from(closure).cast()).then_some(known)
     }
 
-    /// Says whether any call of the closure has recurred.
+    /// Returns whether any call of the closure has recurred.
     #[inline(always)]
     fn has_hits(&mut self, closure: &Closure<'_>) -> bool {
         self.known(closure).is_some_and(|known| known.hits > 0)
     }
 
-    /// Says whether calls of the closure are still looked up after a miss. A full memo continues as
-    /// long as there are more hits than misses.
+    /// Returns whether calls of the closure are still looked up after a miss. A full memo continues
+    /// as long as there are more hits than misses.
     fn is_worth_a_miss(&mut self, number: u16) -> bool {
         if !self.is_full() {
             return true;
@@ -339,14 +340,14 @@ impl Memo {
         }
         self.entries.push(entry);
         match self.entries.len() > self.index.len() / 2 {
-            true => self.index_anew(),
+            true => self.rebuild_index(),
             false => self.enter(self.entries.len()),
         }
     }
 
     /// Doubles the index.
     #[cold]
-    fn index_anew(&mut self) {
+    fn rebuild_index(&mut self) {
         let slots = (2 * self.index.len()).max(FIRST_SLOTS);
         self.index.clear();
         self.index.resize(slots, (0, 0));
@@ -361,7 +362,7 @@ impl Memo {
         while self.index[slot].0 != 0 {
             slot = (slot + 1) & mask;
         }
-        // At most `MOST` entries, so the number fits.
+        // There are at most `MAX_ENTRIES` entries, so the number fits.
         self.index[slot] = (number as u16, hash.bits);
     }
 }
@@ -369,8 +370,8 @@ impl Memo {
 const _: () = assert!(size_of::<Closure<'_>>() <= 64);
 
 impl<'r> Run<'r> {
-    /// Says whether a call was expensive that began with this many steps left in the slice. A call
-    /// that crosses into the next slice counts as cheap.
+    /// Returns whether a call was expensive, given the steps left in the slice when it began. A
+    /// call that crosses into the next slice counts as cheap.
     #[inline(always)]
     pub(crate) fn was_expensive(&self, fuel_before: u64) -> bool {
         #[cfg(test)]
@@ -388,7 +389,7 @@ impl<'r> Run<'r> {
         let mut memo = home.memo.borrow_mut();
         let standing = &closure.standing;
         if memo.known(closure).is_none() {
-            // Outside loops a step calls its function once, so no call recurs.
+            // Outside loops, a step calls its function only once, so no call recurs.
             if !home.is_in_loop() || !home.stay_for_good([Value::Closure(closure)]) {
                 return;
             }
@@ -399,7 +400,7 @@ impl<'r> Run<'r> {
             standing.number.set(number.to_ne_bytes());
             standing.tries.set(0);
         }
-        if standing.count().is_multiple_of(TRY_LOOKING) || memo.is_eager() {
+        if standing.count().is_multiple_of(LOOKUP_INTERVAL) || memo.is_eager() {
             standing.ask(true);
         }
     }
@@ -425,8 +426,8 @@ impl<'r> Run<'r> {
         Some(unsafe { Value::from_identity(entry.kind, entry.value) })
     }
 
-    /// Calls `outer(inner(x))` for an expensive `outer`. If `inner` makes a tuple of two, its parts
-    /// are enough to look the call up, and the tuple need not be made.
+    /// Calls `outer(inner(x))` for an expensive `outer`. If `inner` makes a tuple of two, the parts
+    /// of the tuple are enough for a lookup, so a hit does not make the tuple.
     #[inline(never)]
     pub(crate) fn compose_memoised(
         &mut self,

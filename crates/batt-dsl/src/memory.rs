@@ -1,9 +1,9 @@
 //! The memory of a run, and which parts of it are released before the run ends.
 //!
 //! Values live until their run ends, with one exception. A loop that calls a function for every
-//! element releases what a call has made once nothing of it is needed: when the result points to
-//! none of it, or when an equal result collected before replaces it. The loop takes a *mark* of the
-//! memory before a call and releases memory back to that mark afterwards.
+//! element releases the values made by a call once none of them is needed: when the result points
+//! to none of them, or when an equal result collected before replaces it. The loop takes a *mark*
+//! of the memory before a call and releases memory back to that mark afterwards.
 //!
 //! Values never change, but facts about a set or tuple (its order, its hash, a lookup table) are
 //! cached beside it as *notes*. A note may be made inside a loop about a value older than the mark,
@@ -32,14 +32,15 @@
 //! releasing a mark also releases lasting memory, unless a note was made since about an owner that
 //! stays at this mark.
 //!
-//! The solvers of a batt share some values and own others. [`Run::scoped`] runs the own part of one
-//! solver: its values are in a *scoped region*, which is released as a whole. Shared values are
-//! made outside of it, from shared values alone, so they never point into the region. Notes about
+//! The solvers of a batt share some values and own others. [`Run::scoped`] runs the unshared part
+//! of one solver: its values are in a *scoped region*, which is released as a whole. Shared values
+//! are made outside of it, from shared values alone, so they never point into the region. Notes
+//! about
 //! shared values are made outside as well, by the same rule: they stay as long as their owner.
 //! These notes are free for the solver that triggers them, so that a solver's limits never depend
 //! on its neighbours. Each shared value has at most one note of a kind, so their memory is bounded.
 //!
-//! Debug builds overwrite released memory, so tests find values that are used too late.
+//! Debug builds overwrite released memory, so tests find values that are used after their release.
 
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
@@ -59,7 +60,7 @@ pub(crate) struct Memory {
     shared: Region,
     /// Values of the [scoped region](Run::scoped).
     own: Region,
-    /// Whether a scoped region is active: values are made there.
+    /// Whether a scoped region is active, so that values are made there.
     scoped: Cell<bool>,
     /// The bytes that may still be allocated outside while a scoped region is active, if bounded.
     shared_left: Cell<Option<usize>>,
@@ -72,7 +73,7 @@ pub(crate) struct Memory {
     marks: RefCell<Vec<Mark>>,
     /// The memo of closure calls. It points only to what [stays for good](Memory::stay_for_good).
     pub(crate) memo: RefCell<Memo>,
-    /// Columns remembered in this run.
+    /// The columns cached in this run.
     pub(crate) columns: Kept,
 }
 
@@ -81,16 +82,16 @@ pub(crate) struct Memory {
 struct Region {
     main: Arena,
     lasting: Arena,
-    /// Bytes of the run's budget that loops do not give back: those of lasting notes.
+    /// The bytes of lasting notes. Loops do not return them to the run's budget.
     lasting_bytes: Cell<usize>,
 }
 
-/// The state of a run's memory before a turn of a loop.
+/// The state of a run's memory before an iteration of a loop.
 struct Mark {
     main: Position,
     lasting: Position,
     lasting_bytes: usize,
-    /// The bytes that the run might still allocate.
+    /// The bytes that the run could still allocate.
     budget: usize,
     /// Whether a note was made since about a value that stays.
     noted: bool,
@@ -98,13 +99,14 @@ struct Mark {
 
 /// An active loop.
 pub(crate) struct Turns {
-    /// The position of the main arena when this turn began.
+    /// The position of the main arena when this iteration began.
     start: Position,
     /// The same fields as in the mark.
     lasting_bytes: usize,
     budget: usize,
-    /// Set once a call has made a value that stays. Most later calls will too, so nothing is
-    /// released from then on: checking every turn took a fifth of the time of such loops.
+    /// Whether some call has made a value that stays. Most later calls will make one too, so
+    /// nothing is released from then on: checking every iteration took a fifth of the time of such
+    /// loops.
     over: bool,
 }
 
@@ -150,14 +152,14 @@ impl Memory {
         self.shared.main.make_untidy();
     }
 
-    /// Says whether a loop is active that releases memory.
+    /// Returns whether a loop that releases memory is active.
     pub fn is_in_loop(&self) -> bool {
         !self.marks.borrow().is_empty()
     }
 
-    /// Says whether the values stay to the end of the run or scoped region, and existed before the
-    /// current turn of the outermost loop. They do if they stay at its mark: that mark only moves
-    /// forward, and later loops take theirs later.
+    /// Returns whether the values stay to the end of the run or scoped region, and existed before
+    /// the current iteration of the outermost loop. They do if they stay at the mark of that loop:
+    /// the mark only moves forward, and later loops take their marks later.
     pub fn stay_for_good<const N: usize>(&self, values: [Value<'_>; N]) -> bool {
         let (marks, region) = (self.marks.borrow(), self.region());
         let mut addresses = values.iter().filter_map(|value| value.address());
@@ -182,14 +184,14 @@ impl Memory {
         }
     }
 
-    /// Subtracts from what may be allocated outside.
+    /// Subtracts from the bytes that may be allocated outside.
     fn take_shared(&self, bytes: usize) {
         let left = self.shared_left.get();
         self.shared_left
             .set(left.map(|left| left.saturating_sub(bytes)));
     }
 
-    /// Says whether several solvers share the value at this address, so that all of them profit
+    /// Returns whether several solvers share the value at this address, so that all of them profit
     /// from a note about it.
     fn is_for_all(&self, owner: NonNull<u8>) -> bool {
         match self.computing.get() {
@@ -198,7 +200,7 @@ impl Memory {
         }
     }
 
-    /// Returns the arena for a note about the value at this address, if it is not the current one.
+    /// Returns the arena for a note about the value at this address; `None` for the current arena.
     fn place_of_note(&self, owner: NonNull<u8>) -> Option<&Arena> {
         let region = self.region();
         let mut marks = self.marks.borrow_mut();
@@ -232,13 +234,12 @@ impl Region {
         }
     }
 
-    /// Says whether the value at this address stays when memory is released to a mark.
+    /// Returns whether the value at this address stays when memory is released to a mark.
     fn stays(&self, mark: &Mark, address: NonNull<u8>) -> bool {
         self.stays_at([mark.main, mark.lasting], address)
     }
 
-    /// Says whether the value at this address existed when values and notes stood at these
-    /// positions.
+    /// Returns whether the value at this address existed when the arenas were at these positions.
     fn stays_at(&self, [main, lasting]: [Position; 2], address: NonNull<u8>) -> bool {
         !self.main.is_after(main, address) && !self.lasting.is_after(lasting, address)
     }
@@ -259,6 +260,7 @@ impl<'r> Run<'r> {
         self.noting_elsewhere(NonNull::from(owner).cast(), make)
     }
 
+    /// Returns whether a note may need an arena other than the current one.
     #[inline(always)]
     fn is_watched(&self) -> bool {
         let home = self.home;
@@ -297,7 +299,7 @@ impl<'r> Run<'r> {
         made
     }
 
-    /// Runs a loop whose calls leave nothing behind: see [`turn1`](Run::turn1).
+    /// Runs a loop that releases the values made by its calls: see [`turn1`](Run::turn1).
     #[inline]
     pub(crate) fn in_turns<T>(&mut self, body: impl FnOnce(&mut Run<'r>, &mut Turns) -> T) -> T {
         debug_assert!(std::ptr::eq(self.arena, &self.home.region().main));
@@ -309,8 +311,8 @@ impl<'r> Run<'r> {
         result
     }
 
-    /// Calls a function in a turn of a loop. Releases what the call has made unless its value is
-    /// part of that.
+    /// Calls a function in an iteration of a loop. Releases everything that the call has made,
+    /// unless its value points to some of it.
     #[inline(always)]
     pub(crate) fn turn1(
         &mut self,
@@ -326,7 +328,7 @@ impl<'r> Run<'r> {
         outcome
     }
 
-    /// Does the same with two arguments.
+    /// Calls a function with two arguments, otherwise like [`turn1`](Run::turn1).
     #[inline(always)]
     pub(crate) fn turn2(
         &mut self,
@@ -343,9 +345,9 @@ impl<'r> Run<'r> {
         outcome
     }
 
-    /// Takes a turn of a loop that collects values. `collect` returns the number of the call's
-    /// value, and whether that is a value collected before; then what the call has made is
-    /// released.
+    /// Runs one iteration of a loop that collects values. `collect` returns the number of the
+    /// call's value, and whether that value was collected before. If it was, everything that the
+    /// call has made is released.
     ///
     /// # Safety
     ///
@@ -362,15 +364,15 @@ impl<'r> Run<'r> {
         let value = call(self)?;
         let (number, is_old) = collect(self, value);
         if is_old {
-            // SAFETY: the turn is this call and the search for its value. The call's value was
-            // dropped in favour of an older one, and by the contract of this function `collect` has
-            // kept nothing of it.
+            // SAFETY: the iteration is this call and the search for its value. The value was
+            // dropped in favour of an older one, and by the contract of this function neither
+            // `collect` nor the caller keeps a pointer to memory allocated since the call began.
             unsafe { self.end_turn(turns, Ok(Value::None)) };
         }
         Ok(number)
     }
 
-    /// Tests a condition in a turn of a loop.
+    /// Tests a condition in an iteration of a loop.
     #[inline(always)]
     pub(crate) fn test(
         &mut self,
@@ -381,12 +383,12 @@ impl<'r> Run<'r> {
         self.begin_turn(turns);
         let verdict = self.call1(condition, a);
         let truth = verdict.map(|verdict| self.truth(verdict));
-        // SAFETY: the turn is this call, and only a `bool` is kept of it.
+        // SAFETY: the iteration is this call, and only a `bool` outlives it.
         unsafe { self.end_turn(turns, Ok(Value::None)) };
         truth
     }
 
-    /// `a < b`, in a turn of a loop.
+    /// Returns `a < b`, computed in an iteration of a loop.
     #[inline(always)]
     pub(crate) fn lt_in_turn(
         &mut self,
@@ -396,12 +398,12 @@ impl<'r> Run<'r> {
     ) -> Outcome<bool> {
         self.begin_turn(turns);
         let less = self.lt(a, b);
-        // SAFETY: the turn is this comparison, and only a `bool` is kept of it.
+        // SAFETY: the iteration is this comparison, and only a `bool` outlives it.
         unsafe { self.end_turn(turns, Ok(Value::None)) };
         less
     }
 
-    /// Begins a turn: everything that exists now stays.
+    /// Begins an iteration: everything that exists now stays.
     #[inline(always)]
     fn begin_turn(&mut self, turns: &mut Turns) {
         if !turns.over && !self.arena.is_at(turns.start) {
@@ -418,7 +420,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Ends a turn. Releases what was made in it unless the value is part of that.
+    /// Ends an iteration. Releases everything made in it, unless the value points to some of it.
     ///
     /// # Safety
     ///
@@ -436,27 +438,29 @@ impl<'r> Run<'r> {
         }
         let is_noted = self.home.region().lasting_bytes.get() != turns.lasting_bytes;
         if !is_noted {
-            // The common case: nothing made in this turn stays, and the mark serves the next turn
-            // as well.
+            // The common case: nothing made in this iteration stays, and the mark serves the next
+            // one as well.
             let before = self.budget();
             self.scratch.lowest = self.scratch.lowest.min(before);
             self.scratch.released += (turns.budget - before) as u64;
             self.set_budget(turns.budget);
-            // SAFETY: `start` is the position at which this turn began. The value has no address,
-            // the caller keeps nothing else of this turn, and by the invariant of this module
-            // nothing that stays points to main memory after `start`.
+            // SAFETY: `start` is the position at which this iteration began. The value has no
+            // address, the caller keeps no other pointer to memory of this iteration, and by the
+            // invariant of this module nothing that stays points to main memory after `start`.
             unsafe { self.arena.rewind(turns.start) };
         } else {
-            // SAFETY: the caller of `end_turn` keeps nothing of this turn but the value, and the
-            // value has no address.
+            // SAFETY: the caller of `end_turn` keeps no pointer to memory of this iteration except
+            // inside the value, and the value has no address.
             unsafe { self.settle(turns) };
         }
     }
 
+    /// Ends an iteration in which lasting notes were made, by releasing memory back to the mark.
+    ///
     /// # Safety
     ///
-    /// The conditions of [`end_turn`](Run::end_turn), and no part of the value was allocated after
-    /// the mark.
+    /// The conditions of [`end_turn`](Run::end_turn) hold, and no part of the value was allocated
+    /// after the mark.
     #[inline(never)]
     unsafe fn settle(&mut self, turns: &mut Turns) {
         let region = self.home.region();
@@ -486,7 +490,7 @@ impl<'r> Run<'r> {
     }
 }
 
-/// What remains of the limits.
+/// The part of a run's limits that is still unused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowance {
     pub(crate) steps: u64,
@@ -615,7 +619,8 @@ impl<'r, 's> Outside<'r, 's> {
 }
 
 impl Run<'_> {
-    /// Returns the allowance of a computation with its own limits, bounded by the room there is.
+    /// Returns the allowance of a computation with its own limits, bounded by the bytes that may
+    /// still be allocated outside.
     fn full_allowance(&self) -> Allowance {
         let limits = self.limits();
         Allowance {
@@ -628,7 +633,7 @@ impl Run<'_> {
 }
 
 impl Value<'_> {
-    /// Returns the address of a value that is not complete in its word.
+    /// Returns the address of a value whose word is a pointer; `None` if the word is the content.
     pub(crate) fn address(self) -> Option<NonNull<u8>> {
         Some(match self {
             Value::Failed(_)
@@ -706,7 +711,7 @@ mod tests {
                         Ok(made) => {
                             assert!((32_000..33_000).contains(&cost.memory), "{cost:?}");
                             assert!(cost.peak >= cost.memory);
-                            // The solver itself has not paid yet.
+                            // The solver itself has not been charged yet.
                             let before = run.allowance();
                             assert_eq!(run.charge(&cost), Ok(()));
                             assert_eq!(before.memory - run.allowance().memory, cost.memory);

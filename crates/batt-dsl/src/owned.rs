@@ -91,8 +91,8 @@ impl OwnedValue {
         OwnedValue::Tuple(rows.into_iter().map(row).collect())
     }
 
-    /// Returns the rows, if it is a tuple of equally long, non-empty tuples of plain integers 0 to
-    /// 9.
+    /// Returns the rows, if the value is a tuple of equally long, non-empty tuples of plain
+    /// integers 0 to 9.
     pub fn as_grid(&self) -> Option<Vec<Vec<u8>>> {
         let OwnedValue::Tuple(rows) = self else {
             return None;
@@ -226,7 +226,7 @@ impl fmt::Display for OwnedValue {
 
 /// Conversions between values of a run and owned values.
 impl<'r> Run<'r> {
-    /// Copies a value so that it outlives the run. Sets are put in order for that.
+    /// Copies a value so that it outlives the run. The copy of a set is in iteration order.
     ///
     /// A value contained many times over is written out many times, so the copy as a whole obeys
     /// the limit on the size of a value, and counts as memory of the run.
@@ -271,8 +271,8 @@ impl<'r> Run<'r> {
         })
     }
 
-    /// Appends the JSON encoding of a value, as [`OwnedValue::to_json`] has it, without a copy.
-    /// Text appended before a fault stays.
+    /// Appends the JSON encoding of a value, in the form of [`OwnedValue::to_json`], without
+    /// copying the value. Text appended before a fault stays.
     pub fn write_json(&mut self, v: Value<'r>, out: &mut String) -> Outcome<()> {
         self.check_limits()?;
         let start = out.len();
@@ -362,7 +362,7 @@ impl<'r> Run<'r> {
         self.as_grid(v)
     }
 
-    /// Returns the elements of a set in no particular order, which is cheaper than asking for the
+    /// Returns the elements of a set in no particular order, which is cheaper than computing the
     /// order.
     pub fn unordered(&self, v: Value<'r>) -> Option<Vec<Value<'r>>> {
         let set = v.as_set()?;
@@ -372,7 +372,7 @@ impl<'r> Run<'r> {
         })
     }
 
-    /// Python's `==`.
+    /// Compares two values as Python's `==` does.
     pub fn equal(&mut self, a: Value<'r>, b: Value<'r>) -> bool {
         self.eq(a, b)
     }

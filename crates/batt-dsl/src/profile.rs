@@ -1,8 +1,9 @@
-//! Where the time of a run goes: calls of primitives, one inside the other.
+//! Profiling: the time that runs spend in each primitive, and in each path of nested calls.
 //!
-//! Every primitive has a twin that does the same and measures the time ([`OpId::profiled`]). A
-//! program whose primitives are replaced by their twins is profiled; other programs pay nothing.
-//! The twins write to the [`Profile`] of the workspace.
+//! Every primitive has a profiled version that does the same and measures the time
+//! ([`OpId::profiled`]). A program whose primitives are replaced by their profiled versions is
+//! profiled; other programs pay nothing. The profiled versions write to the [`Profile`] of the
+//! workspace.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -16,7 +17,7 @@ use crate::value::Returned;
 pub struct Profile {
     ops: HashMap<&'static str, OpTimes>,
     tree: Vec<ProfileNode>,
-    /// The node of a primitive by its caller.
+    /// The nodes, by caller and primitive.
     nodes: HashMap<(Option<usize>, &'static str), usize>,
     stack: Vec<Frame>,
 }
@@ -34,7 +35,8 @@ pub struct OpTimes {
     pub bytes: u64,
     /// The number of calls by duration, see [`OpTimes::quantile`].
     histogram: Vec<u32>,
-    /// Active calls. Of a call inside a call of the same primitive only the outer time counts.
+    /// The number of active calls. If a primitive is called inside a call of itself, only the time
+    /// of the outer call counts.
     active: u32,
 }
 
@@ -45,7 +47,7 @@ pub struct ProfileNode {
     pub op: &'static str,
     /// The caller's position in [`Profile::tree`]; `None` for a step of a program.
     pub parent: Option<usize>,
-    /// The time spent in it, without calls inside.
+    /// The time spent in the primitive, without calls inside.
     pub own: Duration,
     /// The number of calls.
     pub calls: u64,
@@ -157,7 +159,7 @@ impl Profile {
 }
 
 impl OpId {
-    /// Returns the twin that measures the time of its calls.
+    /// Returns the profiled version, which measures the time of its calls.
     pub fn profiled(self) -> OpId {
         OpId::of(self.op().profiled)
     }

@@ -1,5 +1,5 @@
-//! The operations of Python that primitives are made of: equality, order, truth, arithmetic,
-//! indexing, iteration. Names follow the primitive operations of the specification.
+//! The operations of Python of which primitives are made: equality, order, truth, arithmetic,
+//! indexing, iteration.
 
 use std::cmp::Ordering;
 
@@ -9,7 +9,7 @@ use crate::run::Run;
 use crate::value::Value;
 
 impl<'r> Run<'r> {
-    /// `hash(v)`.
+    /// Returns `hash(v)`.
     pub fn hash(&mut self, v: Value<'r>) -> u64 {
         match v {
             // CPython hashes these by address; any stable number serves.
@@ -52,7 +52,8 @@ impl<'r> Run<'r> {
                     return hash;
                 }
                 let hash = hash::tuple(tuple.items.iter().map(|&item| self.hash(item)));
-                // Out of memory only loses the note. The run has recorded the limit and will fail.
+                // If memory runs out, only the note is lost here. The run has recorded the limit
+                // and will fail.
                 if let Ok(known) = self.tuple_known(tuple) {
                     known.hash.set(Some(hash));
                 }
@@ -62,8 +63,8 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// `a == b`. Python's comparison never fails. When ours reaches a limit of the run it returns
-    /// `false`, and the run as a whole fails ([`Run::check_limits`]).
+    /// Returns `a == b`. Python's comparison never fails. When this one reaches a limit of the run
+    /// it returns `false`, and the run as a whole fails ([`Run::check_limits`]).
     #[inline]
     pub(crate) fn eq(&mut self, a: Value<'r>, b: Value<'r>) -> bool {
         match (a, b) {
@@ -82,7 +83,7 @@ impl<'r> Run<'r> {
                 (Some(a), Some(b)) => a == b,
                 _ => false,
             },
-            // As in Python, an object equals itself without a look inside.
+            // As in Python, an object equals itself whatever it contains.
             (Value::Tuple(a), Value::Tuple(b)) if std::ptr::eq(a, b) => true,
             (Value::Op(a), Value::Op(b)) => a == b,
             (Value::Closure(a), Value::Closure(b)) => std::ptr::eq(a, b),
@@ -116,8 +117,8 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// `a is b or a == b`: how Python compares elements of containers. It differs from `==` only
-    /// for nan.
+    /// Returns `a is b or a == b`, which is how Python compares elements of containers. It differs
+    /// from `==` only for nan.
     #[inline]
     pub(crate) fn eq_member(&mut self, a: Value<'r>, b: Value<'r>) -> bool {
         match (a, b) {
@@ -126,7 +127,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// `a < b`: numbers, tuples lexicographically, sets by proper inclusion.
+    /// Returns `a < b`. Tuples are compared lexicographically, sets by proper inclusion.
     pub(crate) fn lt(&mut self, a: Value<'r>, b: Value<'r>) -> Outcome<bool> {
         if let (Some(a), Some(b)) = (a.as_int(), b.as_int()) {
             return Ok(a < b);
@@ -157,7 +158,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// `bool(v)`.
+    /// Returns `bool(v)`.
     #[inline]
     pub(crate) fn truth(&self, v: Value<'r>) -> bool {
         match v {
@@ -172,7 +173,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// `len(v)`.
+    /// Returns `len(v)`.
     #[inline]
     pub(crate) fn len(&self, v: Value<'r>) -> Outcome<usize> {
         match v {
@@ -181,7 +182,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Number of elements of a tuple.
+    /// Returns the number of elements of a tuple.
     #[inline(always)]
     pub(crate) fn tuple_len(&self, v: Value<'r>) -> Option<usize> {
         Some(match v {
@@ -217,7 +218,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// `v[k]` for a position in range.
+    /// Returns `v[k]` for a position in range.
     #[inline(always)]
     pub(crate) fn item(&mut self, v: Value<'r>, k: usize) -> Outcome<Value<'r>> {
         match v {
@@ -240,7 +241,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// `v[k]` with Python's rules: negative positions count from the end.
+    /// Returns `v[k]` by Python's rules: negative positions count from the end.
     pub(crate) fn at(&mut self, v: Value<'r>, k: i64) -> Outcome<Value<'r>> {
         let len = self.tuple_len(v).ok_or(Fault::Type)? as i64;
         let k = if k < 0 { k.saturating_add(len) } else { k };
@@ -253,7 +254,7 @@ impl<'r> Run<'r> {
 
     /// Returns the elements of a tuple in order, or of a set in table order.
     pub fn items(&mut self, v: Value<'r>) -> Outcome<&'r [Value<'r>]> {
-        // Callers walk over the elements, so the walk is paid for here.
+        // Callers walk over the elements, so the run is charged for the walk here.
         let items = match v {
             Value::Tuple(tuple) => {
                 self.spend(tuple.items.len() / 2 + 1)?;
@@ -286,7 +287,7 @@ impl<'r> Run<'r> {
         Ok(items)
     }
 
-    /// `a, b = v`.
+    /// Unpacks `a, b = v`.
     #[inline]
     pub(crate) fn unpack2(&mut self, v: Value<'r>) -> Outcome<(Value<'r>, Value<'r>)> {
         match v {
@@ -309,7 +310,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// `a, b, c = v`.
+    /// Unpacks `a, b, c = v`.
     pub(crate) fn unpack3(&mut self, v: Value<'r>) -> Outcome<[Value<'r>; 3]> {
         match v {
             Value::Cell(c) if self.triples() => Ok(Run::triple(c.get())),
@@ -320,7 +321,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// `v, (i, j) = cell`, or `i, j, v = cell` where cells are triples. Returns `(v, i, j)`.
+    /// Unpacks `v, (i, j) = cell`, or `i, j, v = cell` if cells are triples. Returns `(v, i, j)`.
     pub(crate) fn uncell(&mut self, cell: Value<'r>) -> Outcome<(Value<'r>, Value<'r>, Value<'r>)> {
         if self.triples() {
             let [i, j, v] = self.unpack3(cell)?;
@@ -331,7 +332,7 @@ impl<'r> Run<'r> {
         Ok((v, i, j))
     }
 
-    /// Makes the cell `(v, (i, j))`, or `(i, j, v)` where cells are triples.
+    /// Makes the cell `(v, (i, j))`, or `(i, j, v)` if cells are triples.
     pub(crate) fn recell(
         &mut self,
         v: Value<'r>,
@@ -345,7 +346,7 @@ impl<'r> Run<'r> {
         self.pair(v, at)
     }
 
-    /// `a + b`.
+    /// Returns `a + b`.
     pub(crate) fn add(&mut self, a: Value<'r>, b: Value<'r>) -> Outcome<Value<'r>> {
         if let (Some(a), Some(b)) = (a.as_int(), b.as_int()) {
             return a.checked_add(b).map(Value::Int).ok_or(Fault::Overflow);
@@ -367,7 +368,7 @@ impl<'r> Run<'r> {
         Err(Fault::Type)
     }
 
-    /// `a - b`.
+    /// Returns `a - b`.
     pub(crate) fn sub(&mut self, a: Value<'r>, b: Value<'r>) -> Outcome<Value<'r>> {
         if let (Some(a), Some(b)) = (a.as_int(), b.as_int()) {
             return a.checked_sub(b).map(Value::Int).ok_or(Fault::Overflow);
@@ -381,7 +382,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// `a * b`.
+    /// Returns `a * b`.
     pub(crate) fn mul(&mut self, a: Value<'r>, b: Value<'r>) -> Outcome<Value<'r>> {
         if let Some((a, b)) = floats(a, b) {
             return Ok(self.new_float(a * b));
@@ -403,7 +404,7 @@ impl<'r> Run<'r> {
         self.tuple(&items.repeat(n))
     }
 
-    /// `a // b`.
+    /// Returns `a // b`.
     pub(crate) fn fdiv(&mut self, a: Value<'r>, b: Value<'r>) -> Outcome<Value<'r>> {
         if let Some((a, b)) = floats(a, b) {
             return Ok(self.new_float(float_floor_div(a, b)?));
@@ -415,7 +416,7 @@ impl<'r> Run<'r> {
         floor_div(a, b).map(Value::Int)
     }
 
-    /// `-a`.
+    /// Returns `-a`.
     pub(crate) fn neg(&mut self, a: Value<'r>) -> Outcome<Value<'r>> {
         if let Value::Float(x) = a {
             return Ok(self.new_float(-x.get()));
@@ -424,8 +425,7 @@ impl<'r> Run<'r> {
         a.checked_neg().map(Value::Int).ok_or(Fault::Overflow)
     }
 
-    /// Makes a float from arithmetic. Each nan is an object of its own, with its number in its
-    /// bits.
+    /// Makes a float from arithmetic. Each nan is a separate object, with its number in its bits.
     fn new_float(&mut self, x: f64) -> Value<'r> {
         if !x.is_nan() {
             return Value::float(x);
@@ -436,7 +436,7 @@ impl<'r> Run<'r> {
         ))
     }
 
-    /// `v in container`.
+    /// Returns `v in container`.
     pub(crate) fn contains(&mut self, v: Value<'r>, container: Value<'r>) -> Outcome<bool> {
         match container {
             Value::Set(set) => Ok(set.contains(self, v)),
@@ -453,7 +453,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// `v[a:b]`; an absent bound is `None`.
+    /// Returns `v[a:b]`; an absent bound is `None`.
     pub(crate) fn slice_tuple(
         &mut self,
         v: Value<'r>,
@@ -489,7 +489,8 @@ impl<'r> Run<'r> {
             .collect())
     }
 
-    /// `max(items, key)` or `min(items, key)`: returns the position of the first extreme item.
+    /// Returns the position of the first extreme item, as `max(items, key)` or `min(items, key)`
+    /// finds it.
     pub(crate) fn extreme(
         &mut self,
         keys: &[Value<'r>],
@@ -506,7 +507,8 @@ impl<'r> Run<'r> {
         Ok((!keys.is_empty()).then_some(best))
     }
 
-    /// Does the same with a given comparison; returns 0 if there are no items.
+    /// Does what [`extreme`](Run::extreme) does, with a given comparison; returns 0 if there are no
+    /// items.
     #[inline(always)]
     fn extreme_by(
         &mut self,
@@ -528,7 +530,7 @@ impl<'r> Run<'r> {
     }
 }
 
-/// Returns two numbers of which at least one is a float.
+/// Returns two numbers as floats, if at least one of them is a float.
 fn floats(a: Value<'_>, b: Value<'_>) -> Option<(f64, f64)> {
     match (a, b) {
         (Value::Float(_), _) | (_, Value::Float(_)) => Some((a.as_f64()?, b.as_f64()?)),
@@ -536,8 +538,8 @@ fn floats(a: Value<'_>, b: Value<'_>) -> Option<(f64, f64)> {
     }
 }
 
-/// `a // b` for floats, computed from the remainder as in CPython, so that infinities give the same
-/// results.
+/// Returns `a // b` for floats, computed from the remainder as in CPython, so that infinities give
+/// the same results.
 fn float_floor_div(a: f64, b: f64) -> Outcome<f64> {
     if b == 0.0 {
         return Err(Fault::ZeroDivision);
@@ -563,7 +565,7 @@ fn float_floor_div(a: f64, b: f64) -> Outcome<f64> {
     })
 }
 
-/// `a // b` for integers.
+/// Returns `a // b` for integers.
 pub(crate) fn floor_div(a: i64, b: i64) -> Outcome<i64> {
     if b == 0 {
         return Err(Fault::ZeroDivision);
@@ -576,7 +578,7 @@ pub(crate) fn floor_div(a: i64, b: i64) -> Outcome<i64> {
     })
 }
 
-/// `a % b` for integers.
+/// Returns `a % b` for integers.
 pub(crate) fn floor_mod(a: i64, b: i64) -> Outcome<i64> {
     if b == 0 {
         return Err(Fault::ZeroDivision);

@@ -16,8 +16,8 @@ use crate::value::{Returned, Value};
 
 /// Type hints of parameters and results. They are conventions of the DSL, which never checks them.
 ///
-/// Names with an underscore or a number are tokpidjin's: they say which constants are meant, so
-/// that a search can vary them.
+/// Names with an underscore or a number are hints of tokpidjin. They tell which constants are
+/// meant, so that a search can vary them.
 #[allow(missing_docs, non_camel_case_types)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
@@ -41,7 +41,7 @@ pub enum Type {
     Container,
     ContainerContainer,
     Callable,
-    /// A location or vector, in tokpidjin's words.
+    /// A location or vector in tokpidjin.
     IJ,
     /// The demonstration pairs of a task.
     Samples,
@@ -75,9 +75,9 @@ impl fmt::Display for Type {
 /// A parameter of a primitive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpParam {
-    /// The name, as usable in a keyword argument.
+    /// The name, which is also that of the keyword argument.
     pub name: &'static str,
-    /// What is expected, by convention.
+    /// The expected type, by convention.
     pub ty: Type,
 }
 
@@ -92,13 +92,13 @@ pub enum OpCode {
     Three(for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>, Value<'r>) -> Returned<'r>),
     /// Four arguments.
     Four(for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>, Value<'r>, Value<'r>) -> Returned<'r>),
-    /// Three arguments, of which the last may be omitted; it counts as three when bound.
+    /// Three arguments, of which the last may be omitted. `lbind` and `rbind` count three.
     TwoOrThree(for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>, Option<Value<'r>>) -> Returned<'r>),
-    /// Any arguments, all of which are ignored; the result is `()`. It counts as none when bound.
+    /// Any arguments, all of which are ignored; the result is `()`. `lbind` and `rbind` count none.
     Anything,
 }
 
-/// The result of a primitive that never fails, where it would fail.
+/// The value that a primitive returns instead of failing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fallback {
     /// `()`
@@ -114,9 +114,9 @@ pub enum Fallback {
 }
 
 impl Fallback {
-    /// Returns tokpidjin's fallback, which follows from the hints of a function. A hint that its
-    /// type file does not define (the symbols with 4 and 8 values) makes the lookup fail, and then
-    /// the fallback is `()`.
+    /// Returns tokpidjin's fallback, which follows from the hints of a function. Tokpidjin's type
+    /// file does not define the symbols with 4 and 8 values. Such a hint makes its lookup fail, and
+    /// then the fallback is `()`.
     pub const fn of(params: &[OpParam], returns: Type) -> Fallback {
         let mut k = 0;
         while k < params.len() {
@@ -163,19 +163,20 @@ impl Type {
 pub struct Op {
     /// The name in solver files.
     pub name: &'static str,
-    /// The dialect that has the name: tokpidjin, or arc-dsl with RE-ARC.
+    /// The dialect that has the name: tokpidjin, or arc-dsl for both arc-dsl and RE-ARC.
     pub dialect: Dialect,
-    /// The result where it would fail; `None` if it fails.
+    /// The value that it returns instead of failing; `None` if it may fail.
     pub fallback: Option<Fallback>,
     /// The family (module) it belongs to, for the manual.
     pub family: &'static str,
     /// Parameters in positional order.
     pub params: &'static [OpParam],
-    /// The kind of the result, by convention.
+    /// The type of the result, by convention.
     pub returns: Type,
-    /// Whether the abstract result can depend on the iteration order of a set.
+    /// Whether the result can depend on the iteration order of a set. The order of a resulting set
+    /// does not count.
     pub order_sensitive: bool,
-    /// If so, when.
+    /// The condition for that, in words; empty if `order_sensitive` is false.
     pub order: &'static str,
     /// The documentation in Markdown: what it does and when it fails. The first sentence is the
     /// summary.
@@ -186,7 +187,7 @@ pub struct Op {
     pub fails: &'static str,
     /// The code.
     pub code: OpCode,
-    /// The twin that does the same and measures the time.
+    /// The profiled version, which does the same and measures the time.
     pub profiled: &'static Op,
 }
 
@@ -203,7 +204,7 @@ impl Op {
         text[..end].split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// `name(param, ...)`.
+    /// Returns the form of a call, `name(param, ...)`.
     pub fn call_form(&self) -> String {
         let params: Vec<_> = self.params.iter().map(|p| p.name).collect();
         format!("{}({})", self.name, params.join(", "))
@@ -275,7 +276,7 @@ impl OpId {
         self.0
     }
 
-    /// Says whether it is this primitive or its profiled twin.
+    /// Returns whether it is this primitive or its profiled version.
     pub(crate) fn is(self, op: &'static Op) -> bool {
         std::ptr::eq(self.0, op) || std::ptr::eq(self.0, op.profiled)
     }
@@ -287,7 +288,7 @@ impl OpId {
             let numbered = OpId::every().enumerate();
             numbered.map(|(k, id)| (id.key(), k)).collect()
         });
-        // Only the fallback function has an id without being in the table.
+        // The fallback function has an id without being in the table.
         index.get(&self.key()).copied().unwrap_or(index.len())
     }
 
@@ -449,7 +450,7 @@ const CONSTANTS: [(&str, Constant); SHARED + 64] = [
     ("THOUSAND", Int(1000)),
 ];
 
-/// Returns how many constants a dialect has.
+/// Returns the number of constants of a dialect.
 pub(crate) const fn constant_count(dialect: Dialect) -> usize {
     match dialect {
         Dialect::ArcDsl | Dialect::ReArc => SHARED,
@@ -528,11 +529,11 @@ pub const fn unescaped(ident: &'static str) -> &'static str {
 /// parts, in this order:
 ///
 /// - `#[inline(always)]` before the signature, for the few primitives that take no longer than a
-///   call: a result that comes back through memory would cost as much again
-/// - `ordered "a set of several";` after the signature, if the iteration order of a set matters,
-///   and when
-/// - `frames 2;` after that, if the primitive calls functions: the frames of Python's stack between
-///   its caller and the function (`calls.rs`)
+///   call, because returning the result through memory would cost as much again
+/// - `ordered "a set of several elements";` after the signature, if the iteration order of a set
+///   matters; the text says when
+/// - `frames 2;` after that, if the primitive calls functions: the number of frames on Python's
+///   stack between its caller and the function (`calls.rs`)
 #[macro_export]
 macro_rules! op {
     (

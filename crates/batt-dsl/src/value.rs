@@ -1,13 +1,14 @@
-//! Values: the six kinds a program can see, and their compact forms.
+//! Values: the kinds that a program can see, and their compact forms.
 //!
-//! A program sees `None`, bools, ints, tuples, frozensets and functions, and in one dialect floats.
-//! Common tuples have forms of their own ([`IntPair`], [`Cell`], [`Segment`], [`GridView`], rows);
-//! a program cannot observe which form a value has. Two forms are canonical, so code may test for
-//! them by variant: two plain integers that fit 16 bits are always a `Pair`, and a plain 32-bit
-//! integer with such a pair is always a `Cell`. Booleans are not plain: `(True, 0)` equals `(1, 0)`
-//! but is a general tuple. Where cells are triples (see [`Dialect`](crate::Dialect)) a `Cell` is
-//! the tuple `(i, j, colour)`, and no other form represents three such integers. The run knows
-//! which of the two a cell is; the cell itself does not.
+//! A program sees `None`, bools, ints, tuples, frozensets and functions, and in the dialect
+//! tokpidjin floats. Common tuples have compact forms ([`IntPair`], [`Cell`], [`Segment`],
+//! [`GridView`], rows); a program cannot observe which form a value has. Two forms are canonical,
+//! so code may test for them by variant: two plain integers that fit 16 bits are always a `Pair`,
+//! and a plain 32-bit integer with such a pair is always a `Cell`. Booleans are not plain: `(True,
+//! 0)` equals `(1, 0)` but is a general tuple. In a dialect whose cells are triples (see
+//! [`Dialect`](crate::Dialect)) a `Cell` is the tuple `(i, j, colour)`, and no other form
+//! represents three such integers. The run knows which of the two tuples a cell is; the cell itself
+//! does not.
 //!
 //! Values are `Copy` and live in the arena of the run that made them.
 
@@ -22,20 +23,20 @@ use crate::table::OpId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(C, align(4))]
 pub struct IntPair {
-    /// Row, growing downward.
+    /// The row, growing downward.
     pub i: i16,
-    /// Column.
+    /// The column.
     pub j: i16,
 }
 
 impl IntPair {
-    /// `(i, j)`.
+    /// Makes the pair `(i, j)`.
     #[inline(always)]
     pub const fn new(i: i16, j: i16) -> IntPair {
         IntPair { i, j }
     }
 
-    /// Returns the pair if both numbers fit.
+    /// Makes a pair if both numbers fit.
     #[inline(always)]
     pub fn fit(i: i64, j: i64) -> Option<IntPair> {
         Some(IntPair::new(i.try_into().ok()?, j.try_into().ok()?))
@@ -58,7 +59,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// `(color, at)`.
+    /// Makes a cell of this colour at a location.
     #[inline(always)]
     pub const fn new(color: i32, at: IntPair) -> Cell {
         Cell { color, at }
@@ -73,9 +74,9 @@ impl Cell {
 /// A tuple of equally long, non-empty tuples of plain integers 0 to 255: bytes, row by row.
 #[derive(Clone, Copy, Debug)]
 pub struct GridView<'r> {
-    /// Number of rows, at least 1.
+    /// The number of rows, at least 1.
     pub height: usize,
-    /// Number of columns, at least 1.
+    /// The number of columns, at least 1.
     pub width: usize,
     /// `height * width` cells.
     pub cells: &'r [u8],
@@ -139,18 +140,18 @@ pub struct Concat<'r> {
     pub(crate) built: Slot<Option<&'r Set<'r>>>,
 }
 
-/// A function made by a function. It is equal only to itself.
+/// A function made by a primitive. It is equal only to itself.
 pub struct Closure<'r> {
     /// The number of arguments of a call.
     pub(crate) arity: u8,
-    /// What the memo knows of the closure.
+    /// The state of the closure in the memo.
     pub(crate) standing: Standing,
     /// The closure's number in its run, a stable stand-in for its address.
     pub(crate) id: u32,
     pub(crate) form: Form<'r>,
 }
 
-/// What a closure does. As in Python, nothing is checked before the call.
+/// The definition of a closure. As in Python, nothing is checked before the call.
 pub(crate) enum Form<'r> {
     /// `outer(inner(x))`
     Compose(Value<'r>, Value<'r>),
@@ -193,8 +194,8 @@ impl Word<f64> {
         f64::from_bits(self.0)
     }
 
-    /// Says whether both are the same object in Python. Every nan made by arithmetic is an object
-    /// of its own, identified by its bits.
+    /// Returns whether both are the same object in Python. Every nan made by arithmetic is a
+    /// separate object, identified by its bits.
     #[inline(always)]
     pub(crate) fn is(self, other: Word<f64>) -> bool {
         self.0 == other.0
@@ -274,7 +275,7 @@ pub enum Value<'r> {
     Bool(Word<bool>),
     /// An integer
     Int(i64),
-    /// A float: nan, an infinity, or what arithmetic makes of them
+    /// A float: nan, an infinity, or the result of arithmetic on them
     Float(Word<f64>),
     /// `(i, j)`: a tuple of two plain integers
     Pair(Word<IntPair>),
@@ -312,7 +313,7 @@ impl<'r> Row<'r> {
     }
 }
 
-/// The nesting depth of the forms that are not nodes of their own.
+// The nesting depths of compact forms.
 const PAIR_DEPTH: u32 = 1;
 const CELL_DEPTH: u32 = 2;
 const CONCAT_DEPTH: u32 = 3;
@@ -327,7 +328,7 @@ impl<'r> Value<'r> {
         Value::Bool(Word(b.into(), std::marker::PhantomData))
     }
 
-    /// The nan that stands for a missing number: one object, in Python's terms.
+    /// The nan that stands for a missing number. In Python it is a single object.
     pub const NAN: Value<'r> = Value::float(f64::NAN);
 
     /// A float.
@@ -354,7 +355,7 @@ impl<'r> Value<'r> {
         Value::Cell(Word(cell.key(), std::marker::PhantomData))
     }
 
-    /// Returns the location, if it is one in compact form.
+    /// Returns the location, if the value is a location in compact form.
     #[inline(always)]
     pub fn as_pair(self) -> Option<IntPair> {
         match self {
@@ -363,7 +364,7 @@ impl<'r> Value<'r> {
         }
     }
 
-    /// Returns the plain integer or bool as a number.
+    /// Returns the number, if the value is an integer or a bool.
     #[inline(always)]
     pub fn as_int(self) -> Option<i64> {
         match self {
@@ -373,7 +374,7 @@ impl<'r> Value<'r> {
         }
     }
 
-    /// Returns the integer that a number equals, if any; a float may equal one.
+    /// Returns the integer that the value equals, if there is one. A float may equal an integer.
     pub(crate) fn integral(self) -> Option<i64> {
         match self {
             Value::Float(x) => {
@@ -386,7 +387,7 @@ impl<'r> Value<'r> {
         }
     }
 
-    /// Returns the number as a float.
+    /// Returns the number as a float, if the value is a number.
     pub(crate) fn as_f64(self) -> Option<f64> {
         match self {
             Value::Float(x) => Some(x.get()),
@@ -394,13 +395,13 @@ impl<'r> Value<'r> {
         }
     }
 
-    /// Says whether it is a nan, which is not even equal to itself.
+    /// Returns whether the value is a nan, which is not even equal to itself.
     #[inline(always)]
     pub(crate) fn is_nan(self) -> bool {
         matches!(self, Value::Float(x) if x.get().is_nan())
     }
 
-    /// Returns the set, if it is one.
+    /// Returns the set, if the value is a set.
     #[inline(always)]
     pub fn as_set(self) -> Option<&'r Set<'r>> {
         match self {
@@ -409,7 +410,7 @@ impl<'r> Value<'r> {
         }
     }
 
-    /// Says whether it is a tuple, in any form.
+    /// Returns whether the value is a tuple, in any form.
     #[inline(always)]
     pub fn is_tuple(self) -> bool {
         matches!(
@@ -436,7 +437,8 @@ impl<'r> Value<'r> {
         }
     }
 
-    /// Returns the kind, a number below 16, and the word. Together they identify the value.
+    /// Returns the kind of the value, a number below 16, and its word. Together they identify the
+    /// value.
     #[inline(always)]
     pub(crate) fn identity(self) -> (u8, u64) {
         fn at<T>(place: &T) -> u64 {
@@ -466,7 +468,7 @@ impl<'r> Value<'r> {
     /// # Safety
     ///
     /// `kind` and `word` came from [`identity`](Value::identity) of a value that is not a fault. If
-    /// that value has an address, what lies there is alive and unmoved for `'r`.
+    /// that value has an address, the object at that address is alive and unmoved for `'r`.
     #[inline(always)]
     pub(crate) unsafe fn from_identity(kind: u8, word: u64) -> Value<'r> {
         use std::marker::PhantomData;

@@ -1,6 +1,6 @@
 //! Python's recursion limit: the depth at which calls fail.
 //!
-//! The depths are those of CPython 3.11, when the original library's `main` calls a solver that
+//! The depths were measured in CPython 3.11 when the original library's `main` calls a solver that
 //! makes these calls.
 
 use batt_dsl::{Dialect, Fault, Limits, OpId, OwnedValue, Run, Value, Workspace};

@@ -1,4 +1,4 @@
-//! Values at the border of a run: converted in and out, as text and as JSON.
+//! Tests of values that enter and leave a run, as text and as JSON.
 
 use batt_dsl::{Dialect, Limits, OwnedValue, Workspace};
 use proptest::collection::vec;
@@ -41,7 +41,7 @@ fn has_sets(value: &OwnedValue) -> bool {
     }
 }
 
-/// Python's `==` over values, slow and obvious.
+/// Compares values as Python's `==` does, in the slow and obvious way.
 fn equal(a: &OwnedValue, b: &OwnedValue) -> bool {
     use OwnedValue::{Bool, Int, None, Set, Tuple};
     let number = |v: &OwnedValue| match v {
@@ -78,8 +78,8 @@ proptest! {
         prop_assert_eq!(OwnedValue::from_json(&json), Ok(value), "{}", text);
     }
 
-    /// Equality in a run is Python's, whatever forms the two values have, and equal values are one
-    /// element of a set.
+    /// Equality in a run agrees with Python's, whatever forms the two values have, and equal values
+    /// are one element of a set.
     #[test]
     fn equality_is_pythons(a in value(), b in value()) {
         let plain = |v: &OwnedValue| unbooled(v);
@@ -96,7 +96,7 @@ proptest! {
     }
 }
 
-/// Replaces the bools of a value by numbers: equal, but often of another form.
+/// Replaces the bools of a value with numbers. The result is equal, but often has another form.
 fn unbooled(value: &OwnedValue) -> OwnedValue {
     match value {
         OwnedValue::Bool(b) => OwnedValue::Int((*b).into()),

@@ -72,7 +72,7 @@ codes! {
     UnknownName = "unknown-name",
     /// A variable that gets its value only later.
     UnboundVariable = "unbound-variable",
-    /// A name that the file itself defines as something a solver cannot use.
+    /// A name that the file itself defines as something that a solver cannot use.
     UnsupportedGlobal = "unsupported-global",
     /// A primitive called with the wrong number of arguments.
     WrongArity = "wrong-arity",
@@ -117,13 +117,13 @@ impl fmt::Display for DiagnosticCode {
 /// One finding in a solver file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How serious it is.
+    /// The severity of the finding.
     pub severity: Severity,
     /// The kind of finding.
     pub code: DiagnosticCode,
     /// The finding in one line.
     pub message: String,
-    /// The file it is in; empty for a program that came from no file.
+    /// The name of the file; empty for a program that came from no file.
     pub file: String,
     /// The place: line, column, length. Line 0 means no particular place.
     pub span: Span,
@@ -131,13 +131,14 @@ pub struct Diagnostic {
     pub source_line: String,
     /// The number of characters of `source_line` before the place.
     pub caret: u32,
-    /// How to fix it, if there is advice to give.
+    /// Advice on how to fix it, if there is any.
     pub hint: Option<String>,
-    /// The function it is in, if any.
+    /// The function that contains the place, if any.
     pub function: Option<String>,
 }
 
-/// Longer lines are cut to the surroundings of the place.
+/// The longest source line, in bytes, that is kept whole. A longer line is cut to a window around
+/// the place.
 const LINE_LIMIT: usize = 160;
 
 impl Diagnostic {
@@ -163,14 +164,14 @@ impl Diagnostic {
         }
     }
 
-    /// Adds the function it is in.
+    /// Sets the function that contains the place.
     #[must_use]
     pub fn in_function(mut self, name: impl Into<String>) -> Diagnostic {
         self.function = Some(name.into());
         self
     }
 
-    /// Returns whether it is an error.
+    /// Returns whether the finding is an error.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
@@ -229,8 +230,9 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// The line of a place, and how many of its characters stand before it. Of a long line only a
-/// window is kept; otherwise a file of one line would be copied into each of its findings.
+/// Returns the source line of a place, and the number of its characters before the place. Only a
+/// window of a long line is returned, because otherwise a file of one line would be copied into
+/// each of its findings.
 fn excerpt(source: &SourceFile, span: Span) -> (String, u32) {
     let line = source.line(span.line);
     let before = (span.column as usize).saturating_sub(1);

@@ -72,7 +72,7 @@ impl Ref {
     pub const INPUT: Ref = Ref::new(PARAM, 1);
     /// The grid to compare with.
     pub const COMPARISON: Ref = Ref::new(PARAM, 2);
-    /// In the place of the callee, it marks a node as a tuple of its arguments.
+    /// A marker that stands in the place of the callee if the node is a tuple of its arguments.
     const TUPLE: Ref = Ref::new(PARAM, 3);
 
     const fn new(tag: u32, payload: u32) -> Ref {
@@ -99,18 +99,18 @@ impl Ref {
         self.0 & ((1 << TAG) - 1)
     }
 
-    /// Returns the node, if it is one.
+    /// Returns the number of the node, if the operand is one.
     #[inline]
     pub fn as_node(self) -> Option<u32> {
         (self.0 >> TAG == NODE).then_some(self.0)
     }
 
-    /// Returns the primitive, if it is one.
+    /// Returns the primitive, if the operand is one.
     pub fn as_op(self) -> Option<OpId> {
         (self.0 >> TAG == OP).then(|| every_op()[self.payload() as usize])
     }
 
-    /// Returns whether it is a constant or a literal.
+    /// Returns whether the operand is a constant or a literal.
     pub fn is_constant(self) -> bool {
         matches!(self.0 >> TAG, CONST | LITERAL)
     }
@@ -147,7 +147,7 @@ fn every_op() -> &'static [OpId] {
     ALL.get_or_init(|| OpId::every().collect())
 }
 
-/// Tokpidjin has the constants of all dialects.
+/// Returns all constants by index. Tokpidjin has the constants of all dialects.
 fn every_constant() -> &'static [ConstId] {
     static ALL: OnceLock<Vec<ConstId>> = OnceLock::new();
     ALL.get_or_init(|| Dialect::Tokpidjin.constants().collect())
@@ -256,7 +256,7 @@ impl Graph {
     ///
     /// # Panics
     ///
-    /// As [`call`](Graph::call).
+    /// Under the same conditions as [`call`](Graph::call).
     pub fn intern(&mut self, operands: &[Ref]) -> Ref {
         let hash = self.hash_of(operands);
         let Graph {
@@ -276,7 +276,10 @@ impl Graph {
         }
         let node = hashes.len() as u32;
         for operand in operands {
-            assert!(operand.as_node().is_none_or(|id| id < node), "not there");
+            assert!(
+                operand.as_node().is_none_or(|id| id < node),
+                "an operand does not exist"
+            );
         }
         refs.extend_from_slice(operands);
         starts.push(refs.len() as u32);
@@ -300,7 +303,8 @@ impl Graph {
         operands.iter().fold(operands.len() as u64, combine)
     }
 
-    /// Returns a literal, or the constant with its value.
+    /// Returns the operand for a literal: a constant if one has its value, otherwise the literal
+    /// itself.
     pub fn literal(&mut self, literal: Literal) -> Ref {
         let named = self.dialect.constants().find(|c| c.value() == literal);
         if let Some(constant) = named {
@@ -329,8 +333,8 @@ impl Graph {
         self.literals.get(number as usize)
     }
 
-    /// Adds a program and returns its result. `None` if its dialect is another one, or if its
-    /// parameters are not `I` alone or some of `S`, `I` and `C`.
+    /// Adds a program and returns its result. Returns `None` if the program has another dialect, or
+    /// if its parameters are neither a single grid nor some of `S`, `I` and `C`.
     pub fn add_program(&mut self, program: &Program) -> Option<Ref> {
         if program.dialect() != self.dialect {
             return None;
@@ -374,7 +378,7 @@ impl Graph {
         nodes
     }
 
-    /// As [`reach`](Graph::reach), into an existing list, which is cleared first.
+    /// Does the same as [`reach`](Graph::reach), but fills an existing list, which it clears first.
     pub fn reach_into(&self, value: Ref, nodes: &mut Vec<u32>) {
         nodes.clear();
         nodes.extend(value.as_node());
@@ -397,8 +401,8 @@ impl Graph {
         nodes.sort_unstable();
     }
 
-    /// The parameters of a value as a program, by their numbers among `S`, `I` and `C`. `nodes` are
-    /// those it [reaches](Graph::reach).
+    /// Returns the parameters of the program for a value, by their numbers among `S`, `I` and `C`.
+    /// `nodes` are the nodes that the value [reaches](Graph::reach).
     pub fn params(&self, value: Ref, nodes: &[u32]) -> &'static [u32] {
         let used = |param: Ref| {
             let mut operands = nodes.iter().flat_map(|&node| self.operands(node));
@@ -452,7 +456,7 @@ impl Graph {
     }
 }
 
-/// Copies values from a graph, each once.
+/// Copies values from one graph to another, each node once.
 pub struct Importer<'g> {
     from: &'g Graph,
     /// The copy of each node.
@@ -465,7 +469,7 @@ pub struct Importer<'g> {
 }
 
 impl<'g> Importer<'g> {
-    /// Begins to copy from a graph.
+    /// Makes an importer that copies from a graph.
     pub fn new(from: &'g Graph) -> Importer<'g> {
         Importer {
             from,
@@ -528,7 +532,7 @@ impl<'g> Importer<'g> {
     }
 }
 
-/// A bijection that spreads bits (the finalizer of SplitMix64).
+/// Spreads the bits of a number by a bijection, the finalizer of SplitMix64.
 fn mix(n: u64) -> u64 {
     let mut z = n.wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -556,7 +560,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_come_out_as_they_went_in() {
+    fn programs_survive_a_round_trip() {
         let text = "\
 def solve(I):
     x1 = objects(I, T, F, T)

@@ -74,7 +74,7 @@ fn separated<'t>(out: &mut impl fmt::Write, items: impl Iterator<Item = &'t str>
 /// The names in the printed text.
 struct Names {
     params: Vec<String>,
-    /// The prefix of step numbers: `x`, unless a parameter has such a name.
+    /// The prefix of step numbers: `x`, unless a parameter has a name such as `x1`.
     prefix: String,
     /// The returned last step, and its name.
     output: Option<(StepId, String)>,
@@ -90,7 +90,8 @@ impl Names {
                 _ => continue,
             };
         }
-        // A parameter keeps its name unless it would hide a primitive or constant the steps use.
+        // A parameter keeps its name unless it would hide a primitive or constant that the steps
+        // use.
         let mut params = Vec::with_capacity(program.params().len());
         for param in program.params() {
             let name = free(param.clone(), |name| taken.contains(name));
@@ -218,12 +219,12 @@ mod tests {
     }
 
     #[test]
-    fn a_negative_number_can_be_called_in_vain() {
+    fn a_call_of_a_negative_number_is_parenthesised() {
         assert!(printed("def f(I):\n    return (-1)(I)").contains("O = (-1)(I)\n"));
     }
 
     #[test]
-    fn a_lone_item_is_still_a_tuple() {
+    fn a_tuple_of_one_item_has_a_comma() {
         assert_eq!(
             printed("def f(I):\n    return (I,)"),
             "def f(I):\n    O = (I,)\n    return O\n"

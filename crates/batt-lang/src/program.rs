@@ -1,8 +1,8 @@
 //! Programs: the form of a solver after parsing.
 //!
 //! A program is a list of steps in Python's order of evaluation. Every call is one step with its
-//! own number. A name that is assigned twice in the text is two steps here, and an alias (`x2 =
-//! x1`) is none.
+//! own number. A name that is assigned twice in the text becomes two steps, and an alias (`x2 =
+//! x1`) becomes none.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -71,8 +71,8 @@ pub enum StepKind {
         /// The arguments in positional order.
         args: Vec<Operand>,
     },
-    /// `(items...)` with at least one item that is not a literal or constant: a tuple of those
-    /// alone is a literal itself.
+    /// `(items...)` with at least one item that is neither a literal nor a constant. A tuple of
+    /// only literals and constants is a literal itself.
     Tuple(Vec<Operand>),
 }
 
@@ -86,7 +86,7 @@ impl StepKind {
         callee.into_iter().chain(rest)
     }
 
-    /// As [`operands`](Self::operands), mutably.
+    /// Returns the operands in the order of [`operands`](Self::operands), as mutable references.
     pub fn operands_mut(&mut self) -> impl Iterator<Item = &mut Operand> {
         let (callee, rest) = match self {
             StepKind::Call { callee, args } => (Some(callee), args),
@@ -128,7 +128,7 @@ impl Program {
         &self.name
     }
 
-    /// The dialect it is written in.
+    /// The dialect of the program.
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
@@ -185,19 +185,19 @@ impl Program {
         self.lines
     }
 
-    /// The same program under another name.
+    /// Returns the same program under another name.
     #[must_use]
     pub fn renamed(mut self, name: impl Into<String>) -> Program {
         self.name = name.into();
         self
     }
 
-    /// The same program with its operands changed. A changed operand must not refer to a later
-    /// step.
+    /// Returns the same program with its operands changed. A changed operand must not refer to a
+    /// later step.
     ///
     /// # Panics
     ///
-    /// If an operand refers to a parameter or step that is not there.
+    /// If an operand refers to a parameter or step that does not exist.
     #[must_use]
     pub fn with_operands(self, mut change: impl FnMut(&mut Operand)) -> Program {
         let mut builder = ProgramBuilder::new(self.name, self.params).in_dialect(self.dialect);
@@ -265,7 +265,7 @@ impl Hash for Program {
 }
 
 impl fmt::Display for Program {
-    /// The canonical text, see [`print`](crate::print).
+    /// Writes the canonical text, see [`print`](crate::print).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         crate::print::write_program(f, self)
     }
@@ -279,12 +279,12 @@ pub struct Uses {
 }
 
 impl Uses {
-    /// Uses of a step.
+    /// The number of references to a step.
     pub fn step(&self, id: StepId) -> u32 {
         self.steps[id.index()]
     }
 
-    /// Uses of a parameter.
+    /// The number of references to a parameter.
     pub fn param(&self, id: ParamId) -> u32 {
         self.params[id.index()]
     }
@@ -355,7 +355,7 @@ impl ProgramBuilder {
     ///
     /// # Panics
     ///
-    /// If an operand refers to a parameter or step that is not there.
+    /// If an operand refers to a parameter or step that does not exist.
     pub fn call(&mut self, callee: Operand, args: Vec<Operand>) -> Operand {
         self.push(StepKind::Call { callee, args }, None, Span::default())
     }
@@ -364,7 +364,7 @@ impl ProgramBuilder {
     ///
     /// # Panics
     ///
-    /// If an operand refers to a parameter or step that is not there.
+    /// If an operand refers to a parameter or step that does not exist.
     pub fn tuple(&mut self, items: Vec<Operand>) -> Operand {
         match items.iter().map(Operand::literal).collect() {
             Some(literals) => Operand::Literal(Literal::Tuple(literals)),
@@ -376,7 +376,7 @@ impl ProgramBuilder {
     ///
     /// # Panics
     ///
-    /// If the result refers to a parameter or step that is not there.
+    /// If the result refers to a parameter or step that does not exist.
     pub fn finish(mut self, result: Operand) -> Program {
         self.check(&result);
         self.program.result = result;
@@ -413,12 +413,12 @@ impl ProgramBuilder {
     }
 
     fn check(&self, operand: &Operand) {
-        let there = match operand {
+        let exists = match operand {
             Operand::Step(id) => id.index() < self.program.steps.len(),
             Operand::Param(id) => id.index() < self.program.params.len(),
             _ => true,
         };
-        assert!(there, "{operand:?} is not there yet");
+        assert!(exists, "{operand:?} does not exist yet");
     }
 }
 
@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "not there yet")]
+    #[should_panic(expected = "does not exist yet")]
     fn steps_cannot_refer_to_later_ones() {
         let mut b = ProgramBuilder::new("f", ["I"]);
         b.call(op("hmirror"), vec![Operand::Step(StepId(0))]);

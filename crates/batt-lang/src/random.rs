@@ -2,8 +2,8 @@
 
 /// SplitMix64, the generator of Steele, Lea and Flood: a counter and a mixing function.
 ///
-/// It is written out here so that a seed picks the same things whatever the version of a
-/// dependency.
+/// The generator is written out here so that a seed picks the same things in every version,
+/// whatever the dependencies.
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {

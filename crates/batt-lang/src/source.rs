@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A place in a source file: where it starts, and how long it is on that line.
+/// A place in a source file: its start, and its length on that line.
 ///
 /// Lines and columns count from 1, columns in characters. A program that came from no file has
 /// spans of line 0.
@@ -14,7 +14,7 @@ pub struct Span {
     pub line: u32,
     /// The column.
     pub column: u32,
-    /// Characters from there, not beyond the end of the line.
+    /// The number of characters, not beyond the end of the line.
     pub length: u32,
 }
 
@@ -45,7 +45,7 @@ pub struct SourceFile {
     text: Arc<str>,
     /// Byte offset of every line's first byte.
     starts: Vec<u32>,
-    /// Every byte is a character: columns need no counting.
+    /// Whether every byte is a character, so that columns need no counting.
     ascii: bool,
 }
 
@@ -94,7 +94,7 @@ impl SourceFile {
         self.text[range].trim_end_matches(['\n', '\r'])
     }
 
-    /// The rest of a line after some characters.
+    /// Returns the rest of a line after the first `skipped` characters.
     pub(crate) fn tail_of_line(&self, line: u32, skipped: usize) -> &str {
         let line = self.line(line);
         if self.ascii {
@@ -129,8 +129,8 @@ impl SourceFile {
 
 /// Turns byte ranges of one file into spans.
 ///
-/// It remembers its last answer. The next question is nearly always close by, so even a file of one
-/// enormous line takes linear time.
+/// The locator remembers its last answer. The next range is nearly always close by, so even a file
+/// of one enormous line takes linear time.
 #[derive(Debug)]
 pub(crate) struct Locator<'s> {
     source: &'s SourceFile,
@@ -150,7 +150,7 @@ impl<'s> Locator<'s> {
         self.source
     }
 
-    /// The place of a byte range, cut at the end of its first line.
+    /// Returns the place of a byte range, cut at the end of its first line.
     pub(crate) fn span(&self, range: Range<usize>) -> Span {
         let source = self.source;
         let start = range.start.min(source.text.len());

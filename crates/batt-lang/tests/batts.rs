@@ -1,4 +1,4 @@
-//! Batts survive writing and reading, as text and as JSON; and reading terminates on any input.
+//! Batts survive writing and reading, as text and as JSON. Reading terminates on any input.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use batt_lang::{
 
 const TOKPIDJIN: Option<Dialect> = Some(Dialect::Tokpidjin);
 
-/// A small generator of its own, so that failures are reproducible.
+/// A small random generator that is part of this test, so that failures are reproducible.
 struct Random(u64);
 
 impl Random {
@@ -29,7 +29,7 @@ impl Random {
     }
 }
 
-/// A batt of a dialect, with everything a batt can have.
+/// Makes a random batt of a dialect, with everything a batt can have.
 fn generated(random: &mut Random, dialect: Dialect) -> Batt {
     let ops: Vec<OpId> = OpId::every()
         .filter(|id| dialect.op(id.op().name) == Some(*id))

@@ -1,4 +1,5 @@
-//! Merging changes no answer: each solver and each differ has the same value in a batt as alone.
+//! Merging changes no answer: each solver and each differ has the same value in a batt as on its
+//! own.
 //!
 //! The programs are random, of arc-dsl. A small interpreter in this file runs them step by step.
 
@@ -333,7 +334,7 @@ fn value<'r>(
     }
 }
 
-/// A program alone: it fails when any of its steps fails.
+/// Runs a program on its own. It fails when any of its steps fails.
 fn alone<'r>(
     run: &mut Run<'r>,
     on_error: OnError,
@@ -372,7 +373,7 @@ fn with_inputs<T>(body: impl for<'r> FnOnce(&mut Run<'r>, [Slot<'r>; 3]) -> T) -
     })
 }
 
-/// The answers of all programs, one by one; `None` if a limit was reached.
+/// Returns the answers of all programs, run one by one; `None` if a limit was reached.
 fn one_by_one(solvers: &[Program], differs: &[Program], on_error: OnError) -> Option<Answers> {
     let mut answers = Answers::new();
     for donor in [None].into_iter().chain(solvers.iter().map(Some)) {
@@ -400,7 +401,7 @@ fn one_by_one(solvers: &[Program], differs: &[Program], on_error: OnError) -> Op
     Some(answers)
 }
 
-/// The answers of a batt.
+/// Returns the answers of a batt; `None` if a limit was reached.
 fn together(batt: &Batt) -> Option<Answers> {
     with_inputs(|run, params| {
         let slots = steps(run, batt.on_error, &params, &batt.program);
@@ -542,7 +543,7 @@ proptest! {
 fn ten_thousand_solvers() {
     const SOLVERS: usize = 10_000;
     const STEPS: usize = 30;
-    // Any scattered numbers will do.
+    // Any scattered numbers suffice.
     let mut state = 1u64;
     let mut below = |n: usize| {
         state = state

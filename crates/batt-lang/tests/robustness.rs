@@ -25,7 +25,7 @@ def solve_b(S, I, C):
     return (x2, SEVENTEEN)[0]
 ";
 
-/// A small generator of its own, so that failures are reproducible.
+/// A small random generator that is part of this test, so that failures are reproducible.
 struct Random(u64);
 
 impl Random {

@@ -1,4 +1,4 @@
-//! Types of real programs.
+//! Tests of the types of real programs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ fn programs(text: &str, dialect: Dialect) -> Vec<Program> {
     SolverFile::parse_in(text, "test.py", Some(dialect)).programs
 }
 
-/// The number of steps, and of those with a type.
+/// Returns the number of steps, and the number of steps with a type.
 fn typed(types: &mut Types, programs: &[Program]) -> (usize, usize) {
     let (mut all, mut good) = (0, 0);
     for program in programs {

@@ -30,7 +30,7 @@ const MAX_DEPTH: usize = 5;
 impl Dataset {
     /// Loads a file or a folder of tasks, whatever the format.
     ///
-    /// | what | is recognised by |
+    /// | format | recognised by |
     /// | --- | --- |
     /// | ARC task file | `{"train": [...], "test": [...]}`; the id is the stem of the file name |
     /// | RE-ARC file | a list of pairs; all become demonstrations |
@@ -155,7 +155,8 @@ fn collect(
     Ok(())
 }
 
-/// `x_challenges.json` has its answers in `x_solutions.json`.
+/// Returns the path of the solutions file that belongs to a challenges file: `x_solutions.json`
+/// for `x_challenges.json`.
 fn solutions_name(challenges: &Path) -> Option<PathBuf> {
     let name = challenges.file_name()?.to_str()?;
     name.contains("challenges")
@@ -194,7 +195,7 @@ fn entries(node: &Node) -> &[(String, Node)] {
     }
 }
 
-/// The JSON of a file.
+/// Reads a file and parses it as JSON.
 pub(crate) fn read(path: &Path) -> Result<Node, DatasetError> {
     let mut text = Vec::new();
     let file = fs::File::open(path).map_err(|source| io_error(path, source))?;
@@ -211,7 +212,7 @@ pub(crate) fn read(path: &Path) -> Result<Node, DatasetError> {
     parse(path, &text)
 }
 
-/// The JSON of a text; the path is for messages.
+/// Parses JSON text; `path` is for messages.
 pub(crate) fn parse(path: &Path, text: &[u8]) -> Result<Node, DatasetError> {
     // Editors on Windows write a byte order mark, which JSON does not allow.
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);

@@ -38,7 +38,7 @@ impl Shape {
                 }
             }
             Node::Map(entries) => {
-                // One match decides: a malformed neighbour is reported later.
+                // One matching entry decides; malformed entries beside it are reported later.
                 let any = |test: fn(&Node) -> bool| entries.iter().any(|(_, value)| test(value));
                 let lists = [node.get("train"), node.get("test")];
                 if lists

@@ -1,15 +1,15 @@
 //! Chooses the two answers to a test input among the outputs of many solvers.
 //!
-//! Solvers with the same output support it together. Outputs are ranked
+//! Solvers with the same output support it together. Outputs are ranked by
 //!
-//! 1. by the demonstrations their best solver solves,
-//! 2. by its closeness on the others,
-//! 3. by the votes of the solvers that solve as many demonstrations as the best one. A simple solver has
-//!    more weight: a rule of few steps that explains the demonstrations is less likely to do so by
-//!    accident. A solver of `n` steps has the weight `1 / (1 + n)`, so one solver of 3 steps outweighs one
-//!    of 7 steps and equals two of them.
+//! 1. the number of demonstrations that their best solver solves,
+//! 2. the closeness of that solver on the demonstrations,
+//! 3. the votes of the solvers that solve as many demonstrations as the best one. A simple solver
+//!    has more weight: a rule of few steps that explains the demonstrations is less likely to do
+//!    so by accident. A solver of `n` steps has the weight `1 / (1 + n)`, so one solver of 3
+//!    steps outweighs one of 7 steps and equals two of them.
 //!
-//! Ties go by size, then by the cells: the choice never depends on the order of the guesses.
+//! Size decides ties, then the cells, so the choice never depends on the order of the guesses.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ use crate::{Grid, Score};
 pub struct Guess {
     /// The output.
     pub output: Grid,
-    /// How well it does on the demonstrations.
+    /// The score of the solver on the demonstrations.
     pub score: Score,
 }
 
@@ -39,7 +39,7 @@ pub struct Choice<'g> {
     pub votes: u64,
 }
 
-/// The answers to give.
+/// The answers chosen for one test input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chosen {
     /// The two attempts, the better one first.
@@ -50,9 +50,9 @@ pub struct Chosen {
     pub solves_demos: bool,
 }
 
-/// Returns the score of a solver on the demonstrations as they are now. The archived closeness
-/// counts if the archived demonstrations agree; otherwise the task has changed, and only the solved
-/// ones count.
+/// Returns the score of a solver on the demonstrations as they are now. If the archived numbers of
+/// demonstrations agree, the archived closeness is kept. Otherwise the task has changed, and the
+/// closeness is the share of the demonstrations that are solved now.
 pub fn score_now(archived: &Score, demos_solved: usize, demos: usize) -> Score {
     let (demos_solved, demos) = (demos_solved as u32, demos as u32);
     let agrees = (archived.demos_solved, archived.demos) == (demos_solved, demos);
@@ -68,7 +68,7 @@ pub fn score_now(archived: &Score, demos_solved: usize, demos: usize) -> Score {
     }
 }
 
-/// Returns the two best different outputs; fillers where there are fewer.
+/// Returns the two best different outputs; fillers replace missing ones.
 pub fn choose(guesses: &[Guess]) -> Chosen {
     let ranked = rank(guesses);
     let attempt = |at: usize| match ranked.get(at) {
@@ -111,7 +111,7 @@ pub fn rank(guesses: &[Guess]) -> Vec<Choice<'_>> {
 /// A whole vote.
 const VOTE: u64 = 1_000_000;
 
-/// The vote of a solver: the simpler, the more it weighs.
+/// Returns the vote of a solver. Simpler solvers have more weight.
 fn vote(score: &Score) -> u64 {
     VOTE / (u64::from(score.size) + 1)
 }
@@ -141,7 +141,7 @@ mod tests {
     fn colours(guesses: &[Guess]) -> Vec<u8> {
         let first = |choice: &Choice<'_>| choice.output.cells()[0];
         let ranked: Vec<u8> = rank(guesses).iter().map(first).collect();
-        // Never by the order of the guesses.
+        // The order of the guesses must not matter.
         let mut turned = guesses.to_vec();
         for _ in 0..guesses.len() {
             turned.rotate_left(1);
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn solved_demonstrations_come_first() {
-        // However close, simple and numerous the others are.
+        // The other guesses are closer, simpler and more numerous.
         let guesses = [
             guess(1, 2, 99, 1),
             guess(1, 2, 99, 2),
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_numbers_do_no_harm() {
+    fn extreme_sizes_do_not_overflow() {
         let odd = [
             guess(2, 1, 0, u32::MAX),
             guess(1, 1, 0, 2),

@@ -1,4 +1,4 @@
-//! Reads a submission of any origin. An invalid part does not keep the others from being read.
+//! Reads a submission of any origin. The valid parts are read even if others are invalid.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,15 +9,15 @@ use crate::load::{self, Node, Shape};
 use crate::{Dataset, Grid};
 
 /// The answers to one test input; `None` in the place of an invalid one.
-type Read = [Option<Grid>; ATTEMPTS];
+type ReadAttempts = [Option<Grid>; ATTEMPTS];
 
 /// A submission of any origin: its valid parts, and a finding for each invalid one.
 #[derive(Debug, Clone)]
 pub struct Draft {
     path: PathBuf,
-    answers: BTreeMap<String, Vec<Read>>,
+    answers: BTreeMap<String, Vec<ReadAttempts>>,
     findings: Vec<Finding>,
-    /// What the file is instead, if it is no submission at all.
+    /// A description of the file if it is not a submission at all.
     foreign: Option<String>,
 }
 
@@ -61,7 +61,7 @@ impl Draft {
             }
             other => {
                 let flaw = kind("an object of answers by task id", other);
-                draft.find(None, None, None, flaw);
+                draft.record(None, None, None, flaw);
             }
         }
         draft
@@ -76,37 +76,37 @@ impl Draft {
                 }
             }
             Node::Row(cells) if cells.is_empty() => {
-                self.find(Some(id), None, None, Problem::EmptyList);
+                self.record(Some(id), None, None, Problem::EmptyList);
             }
             other => {
                 let flaw = kind("a list of answers, one for each test input", other);
-                self.find(Some(id), None, None, flaw);
+                self.record(Some(id), None, None, flaw);
             }
         }
         if self.answers.insert(id.to_owned(), answers).is_some() {
-            self.find(Some(id), None, None, Flaw::RepeatedTask);
+            self.record(Some(id), None, None, Flaw::RepeatedTask);
         }
     }
 
-    fn attempts(&mut self, id: &str, test: usize, node: &Node) -> Read {
+    fn attempts(&mut self, id: &str, test: usize, node: &Node) -> ReadAttempts {
         let Node::Map(_) = node else {
             let expected = "an answer {\"attempt_1\": grid, \"attempt_2\": grid}";
-            self.find(Some(id), Some(test), None, kind(expected, node));
+            self.record(Some(id), Some(test), None, kind(expected, node));
             return [None, None];
         };
         std::array::from_fn(|at| {
             let key = ATTEMPT_KEYS[at];
             let Some(attempt) = node.get(key) else {
-                self.find(Some(id), Some(test), None, Problem::Missing { key });
+                self.record(Some(id), Some(test), None, Problem::Missing { key });
                 return None;
             };
             load::grid(attempt)
-                .map_err(|problem| self.find(Some(id), Some(test), Some(at), problem))
+                .map_err(|problem| self.record(Some(id), Some(test), Some(at), problem))
                 .ok()
         })
     }
 
-    fn find(
+    fn record(
         &mut self,
         task: Option<&str>,
         test: Option<usize>,
@@ -133,7 +133,7 @@ impl Draft {
         }
     }
 
-    /// What the file is, such as `a solutions file`, if it is no submission at all.
+    /// A description of the file, such as `a solutions file`, if it is not a submission at all.
     pub fn foreign(&self) -> Option<&str> {
         self.foreign.as_deref()
     }
@@ -181,8 +181,8 @@ impl Draft {
         findings
     }
 
-    /// Returns whether the answers to a task are invalid as a whole. Their number is no finding
-    /// then.
+    /// Returns whether the answers to a task are invalid as a whole. In that case their number is
+    /// not reported as well.
     fn is_flawed(&self, id: &str) -> bool {
         let whole = |found: &&Finding| found.task.as_deref() == Some(id) && found.test.is_none();
         let flaws = self.findings.iter().filter(whole);
@@ -196,7 +196,7 @@ impl Draft {
         if !self.check(data).is_empty() {
             return None;
         }
-        let complete = |read: &Read| -> Option<Attempts> {
+        let complete = |read: &ReadAttempts| -> Option<Attempts> {
             let [first, second] = read;
             Some([first.clone()?, second.clone()?])
         };
@@ -240,7 +240,7 @@ mod tests {
     const GOOD: &str = r#"{"attempt_1": [[1]], "attempt_2": [[2, 3]]}"#;
 
     #[test]
-    fn a_good_one_has_no_findings() {
+    fn a_valid_submission_has_no_findings() {
         let draft = draft(&format!(r#"{{"one": [{GOOD}], "two": [{GOOD}, {GOOD}]}}"#));
         assert_eq!(draft.check(&data()), []);
         assert_eq!((draft.tasks(), draft.outputs()), (2, 3));
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn the_right_parts_are_kept() {
+    fn valid_parts_are_kept() {
         let draft = draft(r#"{"one": [{"attempt_1": [[7]], "attempt_2": 3}]}"#);
         let seven = Grid::from_rows(&[[7]]).unwrap();
         assert_eq!(draft.get("one"), Some([[Some(seven), None]].as_slice()));

@@ -42,15 +42,15 @@ pub enum Flaw {
     /// A task has more or fewer answers than test inputs.
     #[error("{} for {}", counted(*.answers, "answer"), counted(*.tests, "test input"))]
     OutputCount {
-        /// The answers there are.
+        /// The number of answers.
         answers: usize,
-        /// The test inputs there are.
+        /// The number of test inputs.
         tests: usize,
     },
 }
 
 impl Flaw {
-    /// Returns a word that programs can tell flaws apart by.
+    /// Returns a word that identifies the kind of flaw, for programs.
     pub fn code(&self) -> &'static str {
         match self {
             Flaw::Part(Problem::Grid(_)) => "bad-grid",

@@ -98,7 +98,7 @@ impl SubmissionScore {
     }
 }
 
-/// A share of nothing is 0.
+/// Returns `part / whole`, or 0 if `whole` is 0.
 fn share(part: f64, whole: usize) -> f64 {
     match whole {
         0 => 0.0,
@@ -106,7 +106,7 @@ fn share(part: f64, whole: usize) -> f64 {
     }
 }
 
-/// `None` if an expected output is not known.
+/// Scores one task; `None` if one of its expected outputs is not known.
 fn score(draft: &Draft, task: &Task) -> Option<TaskScore> {
     let expected: Option<Vec<&Grid>> = task.test.iter().map(|pair| pair.output.as_ref()).collect();
     let expected = expected?;

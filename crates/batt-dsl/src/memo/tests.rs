@@ -1,4 +1,4 @@
-//! The memo is not observable: results, closures and fallbacks are those without it.
+//! Tests that the memo is not observable: results, closures and fallbacks are the same without it.
 
 use super::*;
 use crate::dialect::Dialect;
@@ -6,9 +6,9 @@ use crate::fault::Outcome;
 use crate::owned::OwnedValue;
 use crate::run::{Limits, Workspace};
 
-/// Makes no call expensive.
+/// A threshold that makes no call expensive.
 pub(crate) const OFF: Option<u64> = Some(1 << 60);
-/// Makes every call expensive.
+/// A threshold that makes every call expensive.
 const EAGER: Option<u64> = Some(0);
 
 /// A grid with a pattern of small objects.
@@ -45,8 +45,8 @@ impl<'r> Names<'_, 'r> {
     }
 }
 
-/// Finds for each object the locations it is nearest to; the function that finds the nearest object
-/// is called again for each object.
+/// Finds for each object the locations to which it is the nearest object. The function that finds
+/// the nearest object of a location recurs for each object.
 pub(crate) fn nearest<'r>(run: &mut Run<'r>) -> Outcome<Value<'r>> {
     let mut names = distances(run)?;
     names.set("find", "lbind argmin things")?;
@@ -57,8 +57,8 @@ pub(crate) fn nearest<'r>(run: &mut Run<'r>) -> Outcome<Value<'r>> {
     names.set("owns", "apply own things")
 }
 
-/// Does the same for locations that are as far from another location; the others are asked for
-/// their distances.
+/// Finds for each object the locations that are nearer to it than to any other object, by comparing
+/// distances.
 pub(crate) fn nearer<'r>(run: &mut Run<'r>) -> Outcome<Value<'r>> {
     let mut names = distances(run)?;
     names.set("others", "rbind remove things")?;
@@ -73,8 +73,8 @@ pub(crate) fn nearer<'r>(run: &mut Run<'r>) -> Outcome<Value<'r>> {
     names.set("owns", "apply own things")
 }
 
-/// Asks repeatedly how far locations are from one, through a tuple in a tuple that holds a set of
-/// it.
+/// Measures repeatedly how far locations are from one location, which is inside a set in a tuple in
+/// another tuple.
 pub(crate) fn tuples<'r>(run: &mut Run<'r>) -> Outcome<Value<'r>> {
     let mut names = distances(run)?;
     names
@@ -100,7 +100,7 @@ pub(crate) fn tuples<'r>(run: &mut Run<'r>) -> Outcome<Value<'r>> {
     names.set("counts", "apply count often")
 }
 
-/// Locations, objects, and their distances.
+/// Returns names for locations, objects, and functions that measure their distances.
 fn distances<'a, 'r>(run: &'a mut Run<'r>) -> Outcome<Names<'a, 'r>> {
     let grid = run.input(10, 10, &GRID)?;
     let flags = [("T", true), ("F", false)].map(|(name, flag)| (name, Value::bool(flag)));
@@ -174,8 +174,8 @@ fn a_new_allowance_clears_the_memo() {
     assert!(workspace.memo().recalled > 0);
 }
 
-/// Asks many times which of two new functions comes first in a set. The answer follows from their
-/// numbers.
+/// Tests many times which of two new functions comes first in a set. The result follows from the
+/// numbers of the functions.
 fn which_is_first<'r>(run: &mut Run<'r>) -> Outcome<Value<'r>> {
     let numbers = run.make_tuple(&[Value::Int(3); 40])?;
     let mut names = Names(run, vec![("numbers", numbers), ("seven", Value::Int(7))]);
@@ -200,7 +200,7 @@ fn calls_that_hash_functions_are_not_stored() {
     assert_eq!(run(&mut workspace, EAGER, which_is_first).0, plain);
 }
 
-/// Calls a function three frames deep, then this many frames deeper.
+/// Calls a function three frames deep, then `calls` frames deeper.
 fn deep<'r>(run: &mut Run<'r>, calls: usize) -> Outcome<Value<'r>> {
     let numbers = run.make_tuple(&[1, 2, 3, 4].map(Value::Int))?;
     let mut names = Names(run, vec![("numbers", numbers)]);
@@ -362,7 +362,7 @@ pub(crate) fn random_run(workspace: &mut Workspace, seed: u64, dialect: Dialect)
                 if let (Ok(pairs), Ok(f)) = (pairs, f) {
                     let images = run.call(apply, &[f, pairs]);
                     let images = images.and_then(|images| run.to_owned(images));
-                    // If a limit was reached, the next step reports it.
+                    // If the call reached a limit, the next step reports it.
                     if run.check_limits().is_ok() {
                         trace.push(images);
                     }
@@ -376,7 +376,8 @@ pub(crate) fn random_run(workspace: &mut Workspace, seed: u64, dialect: Dialect)
             trace.push(outcome.and_then(|value| run.to_owned(value)));
             match outcome {
                 Ok(f @ (Value::Op(_) | Value::Closure(_))) => {
-                    // Keeps a function that works on some value: most fail on all of them.
+                    // Keeps only functions that work on some value, because most functions fail on
+                    // all of them.
                     let mut works = false;
                     for &value in values.iter().take(7) {
                         let one = run.items(value).ok().and_then(|items| items.first());

@@ -39,7 +39,7 @@ fn binary<'r>(
     numbers: impl Fn(i64, i64) -> Outcome<i64>,
     operation: impl Fn(&mut Run<'r>, Value<'r>, Value<'r>) -> Outcome<Value<'r>>,
 ) -> Outcome<Value<'r>> {
-    // Plain integers and pairs of them come first: nearly all arguments are of these kinds.
+    // Plain integers and pairs of them come first, because nearly all arguments are of these kinds.
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => return numbers(a, b).map(Value::Int),
         (Value::Pair(a), Value::Pair(b)) => {
@@ -116,7 +116,8 @@ fn number(v: Value<'_>) -> Outcome<i64> {
     v.as_int().ok_or(Fault::Type)
 }
 
-/// Returns the direction of a float by Python's comparisons: nan is neither zero nor positive.
+/// Returns the sign of a float by Python's comparisons. A nan is neither zero nor positive, so its
+/// sign is -1.
 fn toward(x: f64) -> i64 {
     if x == 0.0 {
         0
@@ -132,7 +133,7 @@ op! {
     ///
     /// An integer is added to both components of a pair. Only the first two components of a tuple
     /// count, and the result has two. Components that are tuples themselves are joined end to end.
-    /// Fails for sets, for functions, for `None` and for tuples of fewer than two.
+    /// Fails for sets, for functions, for `None` and for tuples of fewer than two components.
     pub add(a: Numerical, b: Numerical) -> Numerical;
     example "add(UNITY, (4, 5))" => "(5, 6)";
     fails "add(ONE, initset(TWO))";
@@ -143,8 +144,9 @@ op! {
     /// The difference of two numbers or vectors.
     ///
     /// An integer pairs up with both components of a pair. Only the first two components of a tuple
-    /// count, and the result has two. Components that are sets give the set difference, also with
-    /// one set on the right for both. Fails for other kinds and for tuples of fewer than two.
+    /// count, and the result has two. Components that are sets are subtracted as sets; a single set
+    /// on the right is subtracted from both. Fails for other kinds and for tuples of fewer than two
+    /// components.
     pub subtract(a: Numerical, b: Numerical) -> Numerical;
     example "subtract(TEN, UNITY)" => "(9, 9)";
     fails "subtract(initset(ONE), initset(ONE))";
@@ -156,7 +158,7 @@ op! {
     ///
     /// An integer pairs up with both components of a pair. Only the first two components of a tuple
     /// count, and the result has two. A component that is a tuple itself is repeated that many
-    /// times. Fails for other kinds and for tuples of fewer than two.
+    /// times. Fails for other kinds and for tuples of fewer than two components.
     pub multiply(a: Numerical, b: Numerical) -> Numerical;
     example "multiply(THREE, DOWN_LEFT)" => "(3, -3)";
     fails "multiply(UP, ())";
@@ -168,7 +170,7 @@ op! {
     ///
     /// Rounding is toward minus infinity. An integer pairs up with both components of a pair. Only
     /// the first two components of a tuple count, and the result has two. Fails for a divisor of
-    /// zero, for anything but integers, and for tuples of fewer than two.
+    /// zero, for anything but integers, and for tuples of fewer than two components.
     pub divide(a: Numerical, b: Numerical) -> Numerical;
     example "divide((-7, 7), TWO)" => "(-4, 3)";
     fails "divide(UNITY, RIGHT)";
@@ -200,7 +202,7 @@ op! {
     /// Twice the number or vector.
     ///
     /// Only the first two components of a tuple count; one that is a tuple itself is repeated.
-    /// Fails for other kinds and for tuples of fewer than two.
+    /// Fails for other kinds and for tuples of fewer than two components.
     pub double(n: Numerical) -> Numerical;
     example "double((2, -3))" => "(4, -6)";
     fails "double(())";
@@ -241,7 +243,7 @@ op! {
 }
 
 op! {
-    /// The number one step further from zero; for a vector, both components.
+    /// The number moved one step away from zero; for a vector, both components moved.
     ///
     /// Zero stays zero. Only the first two components of a tuple count. Fails for anything but an
     /// integer or a tuple that starts with two integers.

@@ -27,8 +27,8 @@ pub(super) const OPS: &[&Op] = &[
 op! {
     /// The most frequent colour.
     ///
-    /// Of equally frequent colours it is the first in the iteration order of the set of colours.
-    /// Fails when there are none.
+    /// If several colours are equally frequent, the first one in the iteration order of the set of
+    /// colours is returned. Fails when there are none.
     pub mostcolor(element: Element) -> Integer;
     ordered "several colours that are equally frequent";
     example "mostcolor(((1, 2), (2, 3)))" => "2";
@@ -39,8 +39,8 @@ op! {
 op! {
     /// The rarest colour.
     ///
-    /// Of equally rare colours it is the first in the iteration order of the set of colours. Fails
-    /// when there are none.
+    /// If several colours are equally rare, the first one in the iteration order of the set of
+    /// colours is returned. Fails when there are none.
     pub leastcolor(element: Element) -> Integer;
     ordered "several colours that are equally rare";
     example "leastcolor(((1, 2), (2, 2)))" => "1";
@@ -48,7 +48,7 @@ op! {
     |run| { color_by_frequency(run, element, Ordering::Less) }
 }
 
-/// Pays for one look at every cell.
+/// Charges the run for one look at every cell.
 fn spend_for<'r>(run: &mut Run<'r>, element: Value<'r>) -> Outcome<()> {
     let work = match element {
         Value::Set(set) => set.len() / 4,
@@ -57,13 +57,14 @@ fn spend_for<'r>(run: &mut Run<'r>, element: Value<'r>) -> Outcome<()> {
     run.spend(work)
 }
 
-/// Counts the colours of ARC among a few cells. Returns `None` when there is another colour.
+/// Counts the colours of ARC among at most [`MOST_PACKED`] cells. Returns `None` when there is
+/// another colour.
 ///
 /// All counters are in one register, six bits each.
 fn count_packed(colors: impl ExactSizeIterator<Item = i32>) -> Option<[u32; FEW]> {
     debug_assert!(colors.len() <= MOST_PACKED);
-    // A table instead of a shift by the colour, because the compiler would vectorise the shifts at
-    // a loss.
+    // This is a table instead of a shift by the colour, because the compiler would vectorise the
+    // shifts, which is slower.
     const ONE: [u64; FEW + 1] = [
         1,
         1 << 6,
@@ -87,7 +88,7 @@ fn count_packed(colors: impl ExactSizeIterator<Item = i32>) -> Option<[u32; FEW]
     (highest < FEW).then(|| std::array::from_fn(|k| (packed >> (6 * k)) as u32 & 63))
 }
 
-/// More cells would overflow six bits.
+/// The most cells that six-bit counters can count.
 const MOST_PACKED: usize = 63;
 
 /// Counts the colours of ARC. Returns `None` when there is another colour.
@@ -128,7 +129,7 @@ fn count_few(cells: &[u8]) -> Option<[u32; FEW]> {
     (counted as usize == cells.len()).then_some(counts)
 }
 
-/// The colours of ARC.
+/// The number of colours of ARC.
 const FEW: usize = 10;
 
 fn count_bytes(cells: &[u8]) -> [u32; 256] {
@@ -139,7 +140,7 @@ fn count_bytes(cells: &[u8]) -> [u32; 256] {
     counts
 }
 
-/// Returns the most (or least) frequent byte, where that does not depend on the set of bytes.
+/// Returns the most (or least) frequent byte, if it can be found without building the set of bytes.
 pub(super) fn winner_of(cells: &[u8], direction: Ordering) -> Option<u8> {
     match count_few(cells) {
         Some(counts) => winner(&counts, direction),
@@ -159,8 +160,8 @@ fn count_cells(cells: &[Cell]) -> Option<[u32; FEW]> {
     Some(counts)
 }
 
-/// Returns the most (or least) frequent colour, of several the first in the iteration order of the
-/// set of colours. Returns `None` if that depends on how the set was built.
+/// Returns the most (or least) frequent colour; if several tie, the first one in the iteration
+/// order of the set of colours. Returns `None` if that depends on how the set was built.
 fn winner(counts: &[u32; FEW], direction: Ordering) -> Option<u8> {
     if let Some(winner) = clear_winner(counts, direction) {
         return Some(winner);
@@ -181,7 +182,7 @@ fn winner(counts: &[u32; FEW], direction: Ordering) -> Option<u8> {
         .min_by_key(|&c| place(c))
 }
 
-/// Returns the colour that alone is the most (or least) frequent.
+/// Returns the most (or least) frequent colour, if there is no tie.
 fn clear_winner(counts: &[u32], direction: Ordering) -> Option<u8> {
     let mut winner = None;
     let mut tie = false;
@@ -207,8 +208,8 @@ fn color_by_frequency<'r>(
     most_frequent(run, &values, direction)
 }
 
-/// Returns the most (or least) frequent colour of a grid or object in compact form, where that does
-/// not depend on the set of colours.
+/// Returns the most (or least) frequent colour of a grid or object in compact form, if it can be
+/// found without building the set of colours.
 #[inline(always)]
 pub(super) fn quick_winner<'r>(
     run: &mut Run<'r>,
@@ -325,7 +326,7 @@ op! {
     |run| { Ok(Value::Set(palette_set(run, element)?)) }
 }
 
-/// `palette` as a set.
+/// Does what `palette` does, and returns the set itself.
 pub(super) fn palette_set<'r>(run: &mut Run<'r>, element: Value<'r>) -> Outcome<&'r Set<'r>> {
     if let Some(colors) = quick_palette(run, element, Origin::Frozen)? {
         return Ok(colors);
@@ -334,7 +335,7 @@ pub(super) fn palette_set<'r>(run: &mut Run<'r>, element: Value<'r>) -> Outcome<
     run.build_frozen(&values)
 }
 
-/// Returns the colours of a grid or object in compact form, where the sequence of insertion cannot
+/// Returns the colours of a grid or object in compact form, if the order of insertion cannot
 /// matter.
 pub(super) fn quick_palette<'r>(
     run: &mut Run<'r>,
@@ -376,7 +377,7 @@ fn small_colors(colors: impl Iterator<Item = i32>) -> Option<u16> {
     (beyond == 0 && present != 0).then_some(present)
 }
 
-/// Says whether the table of these colours is the same for every insertion order. Up to four
+/// Returns whether the table of these colours is the same for every insertion order. Up to four
 /// colours share eight slots, where 0 collides with 8 and 1 with 9; five and more have a slot each.
 fn insertion_order_is_moot(present: u16) -> bool {
     let both = |a: u32, b: u32| present >> a & present >> b & 1 == 1;
@@ -402,7 +403,7 @@ op! {
 }
 
 op! {
-    /// The colour of an object: that of its first cell.
+    /// The colour of an object, which is the colour of its first cell.
     ///
     /// For a grid it is the top left value. Fails for anything empty.
     pub color(obj: Object) -> Integer;
@@ -412,7 +413,7 @@ op! {
     |run| { first_color(run, obj) }
 }
 
-/// Returns the first component of the first element; where cells are triples, the third.
+/// Returns the first component of the first element; the third one if cells are triples.
 pub(super) fn first_color<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<Value<'r>> {
     if let Value::Set(set) = container {
         run.spend(set.len() / 4)?;

@@ -59,8 +59,8 @@ op! {
     |run| { run.closure(1, Form::Matcher(function, target)) }
 }
 
-/// Returns the arity of a function with one argument bound. Python's definition distinguishes two
-/// and three parameters; any other number, one included, becomes three.
+/// Returns the arity of a function with one argument bound. Python's definition handles two and
+/// three parameters; any other number, even one, becomes three.
 pub(super) fn bound_arity(arity: usize) -> u8 {
     match arity {
         2 => 1,
@@ -100,8 +100,8 @@ op! {
 op! {
     /// The function applied a number of times in a row.
     ///
-    /// Once gives the function itself. Fails for a number below one and for one that fills Python's
-    /// stack: in a step of a solver, 997 or more.
+    /// The number 1 gives the function itself. Fails for a number below 1, and for a number that
+    /// fills Python's stack: in a step of a solver, 997 or more.
     pub power(function: Callable, n: Integer) -> Callable;
     example "power(double, THREE)(ONE)" => "8";
     fails "power(double, ZERO)";
@@ -188,7 +188,7 @@ op! {
     ///
     /// The result is of the container's kind. Fails when a value is not a container.
     pub mapply(function: Callable, container: ContainerContainer) -> FrozenSet;
-    ordered "a tuple, on whose elements the function gives sets of several";
+    ordered "a tuple, on whose elements the function gives sets of several elements";
     frames 3;
     example "mapply(lbind(repeat, SEVEN), (1, 2))" => "(7, 7, 7)";
     fails "mapply(double, (1, 2))";
@@ -213,7 +213,7 @@ op! {
     ///
     /// The longer container's extra elements are dropped.
     pub papply(function: Callable, a: Tuple, b: Tuple) -> Tuple;
-    ordered "a set of several";
+    ordered "a set of several elements";
     frames 2;
     example "papply(add, (1, 2), (3, 4))" => "(4, 6)";
     fails "papply(add, THREE, (3, 4))";
@@ -244,7 +244,7 @@ op! {
     ///
     /// The longer container's extra elements are dropped. Fails when a value is not a container.
     pub mpapply(function: Callable, a: Tuple, b: Tuple) -> Tuple;
-    ordered "a set of several, given or produced";
+    ordered "a set of several elements, given or produced";
     frames 3;
     example "mpapply(repeat, (7, 8), (1, 2))" => "(7, 8, 8)";
     fails "mpapply(add, (1, 2), (3, 4))";
@@ -302,8 +302,8 @@ op! {
     }
 }
 
-/// Lines between all pairs of locations, most of which are known before they are drawn: the line is
-/// empty between locations that are not in line, and the same in both directions.
+/// The lines between all pairs of locations. Most of them are known before they are drawn: the line
+/// between locations that are not in line is empty, and a line is the same in both directions.
 struct KnownLines {
     /// Whether both sides have the same locations.
     is_symmetric: bool,
@@ -321,8 +321,8 @@ impl KnownLines {
         })
     }
 
-    /// Says whether the line has been drawn from the other end, or is empty and not the first empty
-    /// one.
+    /// Returns whether the line need not be drawn: it has been drawn from the other end, or it is
+    /// empty and not the first empty one.
     #[inline(always)]
     fn has(&self, a: Value<'_>, b: Value<'_>, from_other_end: bool, has_empty: bool) -> bool {
         let (Some(a), Some(b)) = (a.as_pair(), b.as_pair()) else {
@@ -352,7 +352,7 @@ mod tests {
         Value::Op(OpId::of(op))
     }
 
-    /// Returns the locations of a rectangle without every third.
+    /// Returns the locations of a rectangle except every third one.
     fn locations<'r>(run: &mut Run<'r>, height: i16, width: i16) -> Outcome<&'r Set<'r>> {
         let all = (0..height).flat_map(|i| (0..width).map(move |j| IntPair::new(i, j)));
         let some: Vec<_> = all.filter(|p| (p.i + p.j) % 3 != 0).collect();

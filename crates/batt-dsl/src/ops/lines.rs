@@ -33,8 +33,8 @@ pub(super) const OPS: &[&Op] = &[
     &index::OP,
 ];
 
-/// Returns the four direct and the four diagonal neighbours of a location, in Python's sequence. It
-/// serves locations of a grid: at the end of the 16-bit range neighbours wrap around.
+/// Returns the four direct and the four diagonal neighbours of a location, in Python's order. It is
+/// meant for locations of a grid: at the ends of the 16-bit range neighbours wrap around.
 pub(crate) fn neighborhood(at: IntPair) -> [IntPair; 8] {
     let IntPair { i, j } = at;
     let (up, down) = (i.wrapping_sub(1), i.wrapping_add(1));
@@ -195,7 +195,7 @@ op! {
     }
 }
 
-/// Returns the rows and columns from one location to another.
+/// Returns the numbers of rows and columns from one location to another.
 #[inline(always)]
 fn way(a: IntPair, b: IntPair) -> (i32, i32) {
     (
@@ -204,14 +204,14 @@ fn way(a: IntPair, b: IntPair) -> (i32, i32) {
     )
 }
 
-/// Says whether two locations share a row, a column or a diagonal.
+/// Returns whether two locations share a row, a column or a diagonal.
 #[inline(always)]
 pub(super) fn are_in_line(a: IntPair, b: IntPair) -> bool {
     let (di, dj) = way(a, b);
     di == 0 || dj == 0 || di.abs() == dj.abs()
 }
 
-/// [`connect`] in compact form.
+/// Does what [`connect`] does, for locations in compact form.
 fn connect_pairs<'r>(run: &mut Run<'r>, a: IntPair, b: IntPair) -> Outcome<Value<'r>> {
     let (di, dj) = way(a, b);
     if !are_in_line(a, b) {
@@ -233,7 +233,7 @@ fn connect_pairs<'r>(run: &mut Run<'r>, a: IntPair, b: IntPair) -> Outcome<Value
             };
             run.slice_from((0..steps as usize + 1).map(|k| {
                 let k = k as i32;
-                // The location lies between two of the compact range, so nothing is cut off.
+                // The location lies between two compact ones, so the casts cut nothing off.
                 IntPair::new(
                     (i32::from(start.i) + k * step_i) as i16,
                     (i32::from(start.j) + k * step_j) as i16,
@@ -255,11 +255,11 @@ fn connect_pairs<'r>(run: &mut Run<'r>, a: IntPair, b: IntPair) -> Outcome<Value
 const SHOT: i16 = 42;
 
 op! {
-    /// The line from a location on, 42 times the direction long.
+    /// The line that starts at a location and ends 42 times the direction away.
     ///
-    /// The start is included. The direction `(0, 0)` gives only the start, a direction that is
-    /// neither straight nor exactly diagonal the empty set. Fails unless the start is a pair of
-    /// integers and the direction begins with two.
+    /// Both ends are included. The direction `(0, 0)` gives only the start, and a direction that is
+    /// neither straight nor exactly diagonal gives the empty set. Fails unless the start is a pair
+    /// of integers and the direction begins with two integers.
     pub shoot(start: Pair, direction: Pair) -> Indices;
     example "size(shoot(ORIGIN, DOWN))" => "43";
     fails "shoot(ORIGIN, THREE)";
@@ -275,7 +275,7 @@ op! {
     }
 }
 
-/// Returns where a shot ends, for a start and a direction of any kind.
+/// Returns the end of a shot, for a start and a direction of any kind.
 pub(super) fn shot_end<'r>(
     run: &mut Run<'r>,
     start: Value<'r>,
@@ -364,8 +364,8 @@ fn full_box<'r>(run: &mut Run<'r>, patch: Value<'r>) -> Outcome<&'r Set<'r>> {
     if run.len(patch)? == 0 {
         return run.empty_set();
     }
-    // Python takes one corner of the indices and the other of the patch. They may differ if
-    // locations are nested in locations.
+    // Python takes one corner of the indices and the other corner of the patch itself. Indices and
+    // patch may differ if locations are nested in locations.
     let indices = toindices(run, patch)?;
     let from = ulcorner(run, indices)?;
     let from = run.unpack2(from)?;
@@ -412,9 +412,9 @@ op! {
     }
 }
 
-/// Returns the locations of the bounding box that a compact patch does not cover: *Diff* of `full`,
-/// the locations of the box row by row, and the locations of the patch. It marks locations instead
-/// of looking them up.
+/// Returns the locations of the bounding box that a compact patch does not cover. The result is the
+/// set that Python's difference makes of `full`, the locations of the box row by row, and the
+/// locations of the patch. The function marks locations instead of looking them up.
 fn uncovered<'r>(
     run: &mut Run<'r>,
     full: &'r Set<'r>,
@@ -489,8 +489,8 @@ op! {
 op! {
     /// The outline one step inside the bounding box of a patch.
     ///
-    /// A box one row high has no inside: the outline then takes the rows above and below it, and
-    /// likewise with one column; a single location gives what `outbox` gives. Fails for an empty
+    /// A box of one row has no inside, so the outline reaches one row above and one row below it;
+    /// likewise for one column. A single location gives what `outbox` gives. Fails for an empty
     /// patch.
     pub inbox(patch: Patch) -> Indices;
     example "inbox(connect(ORIGIN, TWO_BY_TWO))" => "frozenset({(1, 1)})";

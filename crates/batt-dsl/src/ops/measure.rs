@@ -1,7 +1,7 @@
-//! Measures of patches and grids, and how two patches lie relative to each other.
+//! Measures of patches and grids, and the relative position of two patches.
 //!
 //! Nearly all of them follow from the bounding box, which a patch in compact form caches. The
-//! general code behind each fast path takes whatever Python takes: tuples as patches, bools as
+//! general code behind each fast path accepts whatever Python accepts: tuples as patches, bools as
 //! coordinates, sets of mixed elements.
 
 use std::cmp::Ordering;
@@ -43,7 +43,7 @@ pub(super) const OPS: &[&Op] = &[
     &gravitate::OP,
 ];
 
-/// Which coordinate of a location.
+/// A coordinate of a location.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Axis {
     Row,
@@ -188,9 +188,9 @@ op! {
     }
 }
 
-/// Returns the extremes of every column of any patch, as Python finds them: `rows` says which
-/// extreme of the first column, `columns` of the second. Further columns have an answer only if the
-/// two agree.
+/// Returns the extremes of every column of any patch, as Python finds them. `rows` is the wanted
+/// extreme of the first column, `columns` that of the second column. Further columns have an answer
+/// only if the two agree.
 #[cold]
 fn corner<'r>(
     run: &mut Run<'r>,
@@ -211,7 +211,7 @@ fn corner<'r>(
     corner_of(run, locations, rows, columns)
 }
 
-/// Returns which extreme of column `k` a corner takes.
+/// Returns the extreme of column `k` that a corner takes.
 fn wanted(k: usize, rows: Ordering, columns: Ordering) -> Outcome<Ordering> {
     match k {
         0 => Ok(rows),
@@ -356,7 +356,7 @@ fn width_of<'r>(run: &mut Run<'r>, piece: Value<'r>) -> Outcome<i64> {
     extent(run, left, right)
 }
 
-/// `to - from + 1`, a number or an error.
+/// Returns `to - from + 1`, or a fault if that is not an integer.
 fn extent<'r>(run: &mut Run<'r>, from: Value<'r>, to: Value<'r>) -> Outcome<i64> {
     let distance = run.sub(to, from)?;
     let extent = run.add(distance, Value::Int(1))?;
@@ -398,7 +398,7 @@ op! {
 }
 
 op! {
-    /// Whether the grid or patch is higher than wide.
+    /// Whether the grid or patch has more rows than columns.
     pub portrait(piece: Piece) -> Boolean;
     example "portrait(((1, 2, 3), (4, 5, 6)))" => "False";
     fails "portrait(THREE)";
@@ -409,7 +409,7 @@ op! {
 }
 
 op! {
-    /// Whether a grid is as high as wide, or a patch fills a square box.
+    /// Whether a grid has as many rows as columns, or a patch fills a square box.
     ///
     /// True for the empty set. Fails for the empty tuple.
     pub square(piece: Piece) -> Boolean;
@@ -453,8 +453,8 @@ op! {
 op! {
     /// Whether a patch is a horizontal line: one row without gaps.
     ///
-    /// False for an empty patch, and for an object with two colours at one location. Of all grids
-    /// only a single cell counts.
+    /// False for an empty patch, and for an object with two colours at one location. True for a
+    /// grid only if it is a single cell.
     pub hline(patch: Patch) -> Boolean;
     example "hline(connect(ORIGIN, (0, 3)))" => "True";
     fails "hline(THREE)";
@@ -465,7 +465,7 @@ op! {
     }
 }
 
-/// Returns the middle of a box; of two or four middles the lower right one.
+/// Returns the middle of a box; the lower right one if there are two or four.
 fn middle(b: Bounds) -> (i64, i64) {
     (
         i64::from(b.top) + b.height() / 2,
@@ -493,7 +493,7 @@ fn center_of<'r>(run: &mut Run<'r>, patch: Value<'r>) -> Outcome<(i64, i64)> {
 op! {
     /// The centre of the bounding box.
     ///
-    /// Of two middle rows or columns it is the later one. Fails for an empty patch.
+    /// If there are two middle rows or columns, the later one counts. Fails for an empty patch.
     pub center(patch: Patch) -> Pair;
     example "center(connect(ORIGIN, (0, 3)))" => "(0, 2)";
     fails "center(())";
@@ -553,10 +553,10 @@ pub(super) fn means<'r>(run: &mut Run<'r>, locations: Value<'r>, len: usize) -> 
     run.tuple(&means)
 }
 
-/// Spans of up to this many rows or columns are compared as bit masks.
+/// The most rows or columns that are compared as bit masks.
 const MASK: usize = u128::BITS as usize;
 
-/// Says whether two patches have a row or column in common.
+/// Returns whether two patches have a row or column in common.
 fn matching<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>, axis: Axis) -> Outcome<bool> {
     if let (Value::Set(a), Value::Set(b)) = (a, b)
         && let (Some(box_a), Some(box_b)) = (a.bounds(), b.bounds())
@@ -676,19 +676,20 @@ fn nearest(
 
 /// Returns the distance of two points that may lie anywhere.
 fn distance(a: IntPair, b: IntPair) -> i64 {
-    let apart = |x: i16, y: i16| (i64::from(x) - i64::from(y)).abs();
-    apart(a.i, b.i) + apart(a.j, b.j)
+    let difference = |x: i16, y: i16| (i64::from(x) - i64::from(y)).abs();
+    difference(a.i, b.i) + difference(a.j, b.j)
 }
 
-/// Says whether the common box of two boxes is small enough for [`nearest`].
-fn close(a: Bounds, b: Bounds) -> bool {
+/// Returns whether the common box of two boxes is small enough for [`nearest`].
+fn are_close(a: Bounds, b: Bounds) -> bool {
     let span = |from: i16, to: i16| i64::from(to) - i64::from(from);
     let height = span(a.top.min(b.top), a.bottom.max(b.bottom));
     let width = span(a.left.min(b.left), a.right.max(b.right));
     height + width < i16::MAX.into()
 }
 
-/// Returns the distance of any two patches, as Python finds it. `toindices` is that of the dialect.
+/// Returns the distance of any two patches, as Python finds it. `toindices` is the primitive of the
+/// dialect.
 #[cold]
 pub(super) fn manhattan_general<'r>(
     run: &mut Run<'r>,
@@ -717,7 +718,7 @@ pub(super) fn manhattan_general<'r>(
     best.ok_or(Fault::Value)
 }
 
-/// `abs(a - b)`.
+/// Returns `abs(a - b)`.
 fn absolute_difference<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>) -> Outcome<Value<'r>> {
     match run.sub(a, b)? {
         Value::Int(n) => n.checked_abs().map(Value::Int).ok_or(Fault::Overflow),
@@ -742,7 +743,7 @@ op! {
             let steps = if a.len() == 1 && b.len() == 1 {
                 let corner = |b: Bounds| IntPair::new(b.top, b.left);
                 distance(corner(box_a), corner(box_b))
-            } else if !close(box_a, box_b) {
+            } else if !are_close(box_a, box_b) {
                 in_a.flat_map(|p| in_b.clone().map(move |q| distance(p, q)))
                     .min()
                     .ok_or(Fault::Value)?
@@ -771,10 +772,10 @@ op! {
             && let (Some(box_a), Some(box_b)) = (set_a.bounds(), set_b.bounds())
             && let (Some(in_a), Some(in_b)) = (locations(set_a), locations(set_b))
         {
-            if !reach(box_a, box_b) {
+            if !overlap_or_touch(box_a, box_b) {
                 return Ok(Value::bool(false));
             }
-            if close(box_a, box_b) {
+            if are_close(box_a, box_b) {
                 run.spend((set_a.len() + set_b.len()) / 8)?;
                 // Only cells within one step of the other patch's box can touch it.
                 let near_a = in_a.filter(|&p| within_a_step(p, box_b));
@@ -794,8 +795,8 @@ op! {
     }
 }
 
-/// Says whether two boxes overlap or touch.
-fn reach(a: Bounds, b: Bounds) -> bool {
+/// Returns whether two boxes overlap or touch.
+fn overlap_or_touch(a: Bounds, b: Bounds) -> bool {
     let gap = |a_end: i16, b_start: i16, b_end: i16, a_start: i16| {
         let after = i32::from(b_start) - i32::from(a_end);
         let before = i32::from(a_start) - i32::from(b_end);
@@ -804,7 +805,7 @@ fn reach(a: Bounds, b: Bounds) -> bool {
     gap(a.bottom, b.top, b.bottom, a.top) + gap(a.right, b.left, b.right, a.left) <= 1
 }
 
-/// Says whether a point lies in a box grown by one on every side.
+/// Returns whether a point lies in a box grown by one on every side.
 #[inline(always)]
 fn within_a_step(p: IntPair, b: Bounds) -> bool {
     let inside = |x: i16, from: i16, to: i16| {
@@ -862,8 +863,8 @@ pub(super) fn borders<'r>(
 }
 
 op! {
-    /// The direction from one patch to another by their centres: one step in one of eight
-    /// directions.
+    /// The direction from the centre of one patch to the centre of another, as one step in one of
+    /// eight directions.
     ///
     /// Equal centres give `(0, -1)`. Fails if a patch is empty.
     pub position(a: Patch, b: Patch) -> Pair;
@@ -874,7 +875,7 @@ op! {
         let (bi, bj) = center_of_indices(run, b)?;
         let towards = |from: i64, to: i64| if from < to { 1 } else { -1 };
         let i = if ai == bi { 0 } else { towards(ai, bi) };
-        // Patches in the same row still get a step.
+        // Centres in the same row always get a step to the side.
         let j = if ai != bi && aj == bj { 0 } else { towards(aj, bj) };
         Ok(Value::pair(IntPair::new(i, j)))
     }
@@ -897,8 +898,8 @@ op! {
     ///
     /// The patches move together vertically if they have a column in common, otherwise
     /// horizontally, in the direction of their centres (up or left if equal). Patches that touch
-    /// already give `(0, 0)`; overlapping ones move on until they only touch; after 42 steps the
-    /// search ends there. Fails if a patch is empty.
+    /// already give `(0, 0)`; overlapping patches move on until they only touch. The search ends
+    /// after 42 steps. Fails if a patch is empty.
     pub gravitate(source: Patch, destination: Patch) -> Pair;
     example "gravitate(initset(ORIGIN), initset((5, 0)))" => "(4, 0)";
     fails "gravitate(initset(ORIGIN), ())";
@@ -939,13 +940,13 @@ op! {
     }
 }
 
-/// The most lines across the movement that [`moves_to_touch`] handles, including a free one on each
-/// side.
+/// The most tracks that [`moves_to_touch`] handles, including a free one on each side. A track is a
+/// row or column along the movement.
 const TRACKS: usize = 64;
 
-/// Returns after how many steps along the axis two patches first touch without overlapping, at most
-/// [`MAX_MOVES`]. Returns `None` unless both are in compact form and the destination is of moderate
-/// size.
+/// Returns the number of steps along the axis after which two patches first touch without
+/// overlapping, at most [`MAX_MOVES`]. Returns `None` unless both are in compact form and the
+/// destination is of moderate size.
 fn moves_to_touch<'r>(
     run: &mut Run<'r>,
     source: &'r Set<'r>,
@@ -965,8 +966,8 @@ fn moves_to_touch<'r>(
         return Ok(None);
     }
     run.spend((source.len() + destination.len()) / 2)?;
-    // Positions count in the direction of movement from the destination's first cell, tracks from
-    // the one before its first.
+    // Positions count in the direction of movement, from the first cell of the destination. Tracks
+    // count from the one before its first track.
     let sense = i32::from(sense);
     let start = (i32::from(axis.of(b.top, b.left)) * sense)
         .min(i32::from(axis.of(b.bottom, b.right)) * sense);

@@ -7,15 +7,15 @@ use crate::value::Value;
 
 use super::columns::BLOCK;
 
-/// The elements of a container by number, without asking a set for its order.
+/// The elements of a container by number, without computing the order of a set.
 #[derive(Clone, Copy)]
 pub(super) enum Members<'r> {
     Tuple(&'r [Value<'r>]),
     Set(&'r Set<'r>),
 }
 
-/// With this few elements the memory that calls leave behind does not matter; a longer loop around
-/// this one releases it.
+/// The most elements for which the memory that calls leave behind does not matter. A longer loop
+/// around this one releases it.
 const FEW: usize = 3;
 
 /// The result of mapping the elements of a set.
@@ -26,19 +26,19 @@ pub(super) enum Mapped<'r> {
     Collapsed(&'r Set<'r>),
 }
 
-/// From this many elements on, testing whether a function returns the same patches repeatedly costs
-/// little.
+/// The fewest elements for which it costs little to test whether a function returns the same
+/// patches repeatedly.
 const MANY: usize = 128;
 
-/// After this many elements the collection should have paid.
+/// The number of elements after which collecting stops unless it pays.
 const TRIAL: usize = 32;
 
-/// The distinct values of a function so far. Of hundreds of thousands of calls only few may give a
-/// new value, and the memory of all others is released at once.
+/// The distinct values of a function so far. Often only few of hundreds of thousands of calls give
+/// a new value; the memory of the other calls is released at once.
 pub(super) struct Collected<'r> {
     pub values: Vec<Value<'r>>,
     index: KeyIndex,
-    /// Whether all values were patches, and equal ones were also the same in form.
+    /// Whether all values were patches, and equal values also had the same form.
     pub is_patches: bool,
     has_empty: bool,
 }
@@ -55,19 +55,19 @@ impl<'r> Collected<'r> {
         }
     }
 
-    /// Returns the values, and whether all were patches, and gives the buffers back.
+    /// Returns the values, and whether all were patches. Returns the buffers to the run.
     pub fn finish(self, run: &mut Run<'r>) -> (Vec<Value<'r>>, bool) {
         run.scratch.value_index = self.index;
         (self.values, self.is_patches)
     }
 
-    /// Says whether the empty set is among them.
+    /// Returns whether the empty set is among the values.
     #[inline(always)]
     pub fn has_empty(&self) -> bool {
         self.has_empty
     }
 
-    /// Says whether collecting still pays after this many values.
+    /// Returns whether collecting still pays after this many values.
     #[inline(always)]
     pub fn pays(&self, count: usize) -> bool {
         self.is_patches
@@ -136,7 +136,7 @@ impl<'r> Members<'r> {
         }
     }
 
-    /// Says whether numbers follow the iteration order.
+    /// Returns whether numbers follow the iteration order.
     pub fn in_order(self) -> bool {
         match self {
             Members::Tuple(_) => true,
@@ -200,9 +200,9 @@ impl<'r> Members<'r> {
         Ok(())
     }
 
-    /// Returns the fault that Python meets first, given the one that this element met. Sets are
-    /// visited by number here and in iteration order by Python, which matters only if elements fail
-    /// in different ways and the fault is observable.
+    /// Returns the fault that Python raises first, given the fault of one element. Sets are visited
+    /// by number here and in iteration order by Python, which matters only if elements fail in
+    /// different ways and the fault is observable.
     #[cold]
     pub fn first_fault(
         self,
@@ -217,7 +217,8 @@ impl<'r> Members<'r> {
             return fault;
         }
         // Visiting all elements takes less time than computing an order that is seldom needed. All
-        // are visited even where the order is known, because visits make numbered closures.
+        // elements are visited even if the order is known, because visits make closures, whose
+        // numbers must not depend on that.
         let mut met = vec![(number, fault)];
         for k in number + 1..set.len() {
             match visit(run, k) {

@@ -45,8 +45,8 @@ op! {
     }
 }
 
-/// `hmirror` of anything. It is a function of its own so that a small grid does not pay for its
-/// stack frame.
+/// Does what `hmirror` does, for any value. It is a separate function so that a small grid does not
+/// pay for its stack frame.
 #[inline(never)]
 fn hmirror_general<'r>(run: &mut Run<'r>, piece: Value<'r>) -> Returned<'r> {
     let image = |run: &mut Run<'r>| {
@@ -171,13 +171,13 @@ fn mirrored(x: i16, from: i16, to: i16) -> Option<i16> {
     i16::try_from(i32::from(from) + i32::from(to) - i32::from(x)).ok()
 }
 
-/// `x - from + to`.
+/// Returns `x - from + to`.
 #[inline(always)]
 fn moved(x: i16, from: i16, to: i16) -> Option<i16> {
     i16::try_from(i32::from(x) - i32::from(from) + i32::from(to)).ok()
 }
 
-/// `ulcorner(piece)[axis] + lrcorner(piece)[axis]`.
+/// Returns `ulcorner(piece)[axis] + lrcorner(piece)[axis]`.
 fn edge_sum<'r>(run: &mut Run<'r>, piece: Value<'r>, axis: i64) -> Outcome<Value<'r>> {
     let corner = ulcorner(run, piece)?;
     let low = run.at(corner, axis)?;
@@ -219,7 +219,7 @@ pub(super) fn image_of<'r>(
     Ok(Value::Set(run.build(&image)?))
 }
 
-/// `v[::-1]` of a tuple.
+/// Returns `v[::-1]` of a tuple.
 fn reversed<'r>(run: &mut Run<'r>, v: Value<'r>) -> Outcome<Value<'r>> {
     if !v.is_tuple() {
         return Err(Fault::Type);
@@ -243,7 +243,7 @@ pub(super) fn transposed<'r>(run: &mut Run<'r>, grid: Value<'r>) -> Outcome<Valu
     run.tuple(&columns)
 }
 
-/// `[row[::-1] for row in v]`.
+/// Returns `[row[::-1] for row in v]`.
 fn reversed_rows<'r>(run: &mut Run<'r>, v: Value<'r>) -> Outcome<Vec<Value<'r>>> {
     let mut rows = Vec::new();
     for &row in run.items(v)? {
@@ -253,7 +253,7 @@ fn reversed_rows<'r>(run: &mut Run<'r>, v: Value<'r>) -> Outcome<Vec<Value<'r>>>
     Ok(rows)
 }
 
-/// Returns `zip(*rows)`: the columns as tuples, as many as the shortest row is long.
+/// Returns `zip(*rows)`: the columns as tuples, one for each element of the shortest row.
 fn columns<'r>(run: &mut Run<'r>, rows: &[Value<'r>]) -> Outcome<Vec<Value<'r>>> {
     let mut lines = Vec::with_capacity(rows.len());
     for &row in rows {
@@ -267,7 +267,7 @@ fn columns<'r>(run: &mut Run<'r>, rows: &[Value<'r>]) -> Outcome<Vec<Value<'r>>>
     let mut columns = Vec::new();
     let mut column = Vec::with_capacity(lines.len());
     for j in 0..width {
-        // Rows may share their memory and columns do not, so each column is paid for.
+        // Rows may share their memory and columns do not, so the run is charged for each column.
         run.spend(lines.len())?;
         column.clear();
         column.extend(lines.iter().map(|line| line[j]));
@@ -523,7 +523,7 @@ fn widened<'r>(run: &mut Run<'r>, row: Value<'r>, factor: Value<'r>) -> Outcome<
     run.tuple(&wide)
 }
 
-/// Appends a value as often as the factor says.
+/// Appends a value `factor` times.
 fn repeat<'r>(
     run: &mut Run<'r>,
     values: &mut Vec<Value<'r>>,
@@ -538,7 +538,8 @@ fn repeat<'r>(
     Ok(())
 }
 
-/// Enlarges an object in compact form. Returns `None` if it is not in that form, or leaves it.
+/// Enlarges an object in compact form. Returns `None` if the object or the result is not in that
+/// form.
 fn scaled_object<'r>(
     run: &mut Run<'r>,
     set: &'r Set<'r>,
@@ -612,7 +613,8 @@ op! {
     |run| {
         let (height, width) = dims(run, grid)?;
         let step = match factor {
-            // Only zero has a remainder of zero by an infinity, and by a nan no number has.
+            // Divided by an infinity, only zero has the remainder zero. Divided by a nan, no number
+            // has it.
             Value::Float(x) if x.get().is_infinite() => usize::MAX,
             Value::Float(x) if x.get().is_nan() => return Ok(Value::EMPTY_TUPLE),
             _ => match factor.integral().ok_or(Fault::Type)?.unsigned_abs() {

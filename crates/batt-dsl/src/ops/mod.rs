@@ -1,7 +1,8 @@
-//! The primitives, family by family. Documentation, signature and code of each op stand together.
+//! The primitives, family by family. The documentation, signature and code of each op are in one
+//! place.
 //!
 //! A family's `OPS` lists its primitives, and the table is built from those lists. The dialect
-//! tokpidjin has families of its own, mostly names for these primitives.
+//! tokpidjin has separate families, mostly of other names for these primitives.
 
 mod arithmetic;
 mod assembly;

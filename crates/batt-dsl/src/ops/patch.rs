@@ -52,7 +52,7 @@ op! {
     }
 }
 
-/// `toindices` of a set.
+/// Does what `toindices` does, for a set.
 pub(super) fn indices<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Outcome<&'r Set<'r>> {
     match set.elems {
         Elems::Pairs(_) => Ok(set),
@@ -103,8 +103,8 @@ fn without_colors<'r>(
     Ok(indices)
 }
 
-/// Returns the elements of a non-empty patch in compact form, set or tuple, and the origin of a set
-/// *built* of one image per element: in the set's order, or in the sequence of the tuple.
+/// Returns the elements of a non-empty patch in compact form, set or tuple. Also returns the origin
+/// of a set *built* of one image per element, in the order of the set or tuple.
 pub(super) fn compact<'r>(
     run: &mut Run<'r>,
     patch: Value<'r>,
@@ -116,8 +116,9 @@ pub(super) fn compact<'r>(
     Ok(found.filter(|(set, _)| !matches!(set.elems, Elems::Values(_)) && set.len() > 0))
 }
 
-/// Says whether a non-empty container holds cells. In arc-dsl the second component of its first
-/// element is a tuple then; where cells are triples, the first element has three components.
+/// Returns whether a non-empty container holds cells. In arc-dsl it does if the second component of
+/// its first element is a tuple. In a dialect whose cells are triples it does if its first element
+/// has three components.
 pub(super) fn holds_cells<'r>(run: &mut Run<'r>, patch: Value<'r>) -> Outcome<bool> {
     let first = match patch {
         Value::Set(set) => match set.elems {
@@ -140,7 +141,7 @@ pub(super) fn holds_cells<'r>(run: &mut Run<'r>, patch: Value<'r>) -> Outcome<bo
 op! {
     /// All locations of a grid.
     ///
-    /// The width is that of the first row. An empty grid gives the empty set.
+    /// The width is the length of the first row. An empty grid gives the empty set.
     pub asindices(grid: Grid) -> Indices;
     example "asindices(((1, 2), (3, 4)))" => "frozenset({(0, 1), (1, 0), (1, 1), (0, 0)})";
     fails "asindices(THREE)";
@@ -334,8 +335,8 @@ pub(super) fn dims<'r>(run: &mut Run<'r>, grid: Value<'r>) -> Outcome<(i64, i64)
     Ok((height as i64, run.len(first)? as i64))
 }
 
-/// Evaluates `0 <= i < height and 0 <= j < width` with Python's short circuit. A float may lie
-/// outside, but it is not a position.
+/// Returns the position if `0 <= i < height and 0 <= j < width`, evaluated with Python's short
+/// circuit. A float may lie outside, but inside it is not a position and fails.
 pub(super) fn inside<'r>(
     i: Value<'r>,
     j: Value<'r>,
@@ -351,7 +352,7 @@ pub(super) fn inside<'r>(
     }
 }
 
-/// `0 <= x < end`.
+/// Returns `0 <= x < end`.
 fn within(x: Value<'_>, end: i64) -> Outcome<bool> {
     match x {
         Value::Float(x) => Ok((0.0..end as f64).contains(&x.get())),
@@ -359,7 +360,7 @@ fn within(x: Value<'_>, end: i64) -> Outcome<bool> {
     }
 }
 
-/// `grid[i][j]`.
+/// Returns `grid[i][j]`.
 pub(super) fn cell_at<'r>(
     run: &mut Run<'r>,
     grid: Value<'r>,

@@ -94,7 +94,8 @@ op! {
     }
 }
 
-/// Marks what a flood fill does not enter: the border, the background, and visited cells.
+/// The mark of cells that a flood fill does not enter: the border, the background, and visited
+/// cells.
 const BLOCKED: u8 = 255;
 
 fn compact_objects<'r>(
@@ -292,8 +293,8 @@ pub(super) fn general_objects<'r>(
     Ok(Value::Set(run.build_frozen(&objects)?))
 }
 
-/// Returns, for every object of a tuple of tuples in Python's sequence, the cell that the search
-/// starts from and the cells that the flood fill accepts, in its order.
+/// Returns, for every object of a tuple of tuples in Python's order, the cell from which the search
+/// starts and the cells that the flood fill accepts, in the order of the fill.
 pub(super) fn accepted_cells<'r>(
     run: &mut Run<'r>,
     grid: Value<'r>,
@@ -353,7 +354,7 @@ pub(super) fn accepted_cells<'r>(
         for p in sequence {
             cells.push(cell(run, p)?);
         }
-        // The fill begins with the cell that the search starts from, if it accepts that cell.
+        // The fill begins with the cell from which the search starts, if it accepts that cell.
         let first = match cells.first() {
             Some(&first) => first,
             None => cell(run, start)?,
@@ -381,10 +382,10 @@ pub(crate) struct GridOrders {
     large: Vec<((usize, usize), GridOrder)>,
 }
 
-/// The number of cells of all larger grids whose order is remembered. A cell takes eight bytes.
+/// The most cells, over all larger grids, whose order is cached. A cell takes eight bytes.
 const LARGE_REMEMBERED: usize = 1 << 19;
 
-/// The order of grids up to this many rows and columns is always remembered.
+/// The most rows and columns of a grid whose order is always cached.
 const REMEMBERED_SIDE: usize = 64;
 
 impl GridOrders {
@@ -416,7 +417,7 @@ impl GridOrders {
 }
 
 /// Returns, for every position of a grid, row by row, its rank in the iteration order of the set of
-/// all locations. `objects` looks for cells that belong to no object yet in this sequence.
+/// all locations. `objects` looks for cells that belong to no object yet in this order.
 pub fn grid_ranks(height: usize, width: usize) -> Vec<u32> {
     GridOrder::new(height, width).ranks.to_vec()
 }
@@ -538,8 +539,8 @@ op! {
     }
 }
 
-/// Returns where any object occurs in any grid, with `shift` of the dialect. `normed` has been
-/// moved to the origin.
+/// Returns the places where any object occurs in any grid. `normed` has been moved to the origin;
+/// `shift` is the primitive of the dialect.
 pub(super) fn general_occurrences<'r>(
     run: &mut Run<'r>,
     grid: Value<'r>,
@@ -629,21 +630,21 @@ fn compact_occurrences<'r>(
     Ok(Value::Set(run.set(Elems::Pairs(pairs?), Origin::Frozen)?))
 }
 
-/// The rows and columns up to which a grid gets one word per row.
+/// The most rows and columns of a grid whose rows are stored as one word each.
 const MOST_PLACES: usize = 64;
 
 /// A bit for each location of a grid, row by row.
 type Places = [u64; MOST_PLACES];
 
-/// Returns where the upper left corner of an object may lie so that all its cells occur in the
-/// grid. The object is no larger than the grid. Each cell rules out corners, a whole row of them at
-/// a time.
+/// Returns the locations where the upper left corner of an object may lie so that all of its cells
+/// occur in the grid. The object is no larger than the grid. Each cell rules out corners, a whole
+/// row of them at a time.
 fn corners(grid: &GridView<'_>, cells: &[Cell], bounds: Bounds) -> Places {
     let rows = grid.height - bounds.height() as usize + 1;
     let columns = grid.width - bounds.width() as usize + 1;
     let mut corners = [0; MOST_PLACES];
     corners[..rows].fill(u64::MAX >> (64 - columns));
-    // The places of the previous cell's colour, which is mostly the next cell's colour too.
+    // The places of the previous cell's colour, which is usually the next cell's colour too.
     let mut places = [0; MOST_PLACES];
     let mut color = None;
     for cell in cells {
@@ -669,7 +670,7 @@ fn corners(grid: &GridView<'_>, cells: &[Cell], bounds: Bounds) -> Places {
     corners
 }
 
-/// Returns where a grid has a colour.
+/// Returns the locations of a colour in a grid.
 fn places_of(grid: &GridView<'_>, color: u8) -> Places {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = ONES << 7;
@@ -719,7 +720,7 @@ op! {
     }
 }
 
-/// Says whether all elements are equal and there is at least one.
+/// Returns whether all elements are equal and there is at least one.
 fn uniform<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<bool> {
     if let Value::Row(row) = container {
         return Ok(row
@@ -734,7 +735,7 @@ fn uniform<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<bool> {
     })
 }
 
-/// Returns the cells of a grid at these locations, through a mutable set.
+/// Returns the cells of a grid at these locations, as Python builds them through a mutable set.
 fn line<'r>(
     run: &mut Run<'r>,
     grid: Value<'r>,
@@ -775,7 +776,7 @@ op! {
 }
 
 /// Returns the period of a patch that has been moved to the origin. `extent` measures it along the
-/// axis; `extent` and `shift` are those of the dialect.
+/// axis; `extent` and `shift` are primitives of the dialect.
 pub(super) fn period<'r>(
     run: &mut Run<'r>,
     normed: Value<'r>,

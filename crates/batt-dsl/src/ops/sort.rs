@@ -1,21 +1,21 @@
 //! CPython's `list.sort`, comparison by comparison.
 //!
-//! Any stable sort gives the same result where keys are totally ordered. Sets, which compare by
-//! inclusion, and nan are not, and then the result depends on which keys are compared in which
-//! sequence. So this follows CPython 3.11: natural runs, binary insertion up to the shortest run
-//! wanted, merges in the order of the powers of the boundaries, and galloping.
+//! Any stable sort gives the same result if keys are totally ordered. Sets, which compare by
+//! inclusion, and nan are not totally ordered. Then the result depends on which keys are compared,
+//! and in which order. So this module follows CPython 3.11: natural runs, binary insertion up to
+//! the shortest wanted run, merges in the order of the powers of the boundaries, and galloping.
 
 use crate::fault::Outcome;
 use crate::run::Run;
 use crate::value::Value;
 
-/// After this many consecutive wins of one side, a merge gallops.
+/// The number of consecutive wins of one side after which a merge gallops.
 const MIN_GALLOP: usize = 7;
 
-/// Lists shorter than this are sorted by binary insertion alone.
+/// The shortest list that is merged. Shorter lists are sorted by binary insertion alone.
 const MIN_MERGE: usize = 64;
 
-/// Sorts numbers by their keys: ascending, and equal keys in their order.
+/// Sorts numbers by their keys, in ascending order. Numbers with equal keys keep their order.
 pub(super) fn sort<'r>(
     run: &mut Run<'r>,
     numbers: Vec<u32>,
@@ -157,7 +157,7 @@ impl<F: FnMut(u32, u32) -> Outcome<bool>> Sorter<F> {
         }
     }
 
-    /// Returns where a key belongs in a sorted list, before its equals. The search starts at
+    /// Returns the position of a key in a sorted list, before equal keys. The search starts at
     /// `hint`.
     fn gallop_left(&mut self, key: u32, list: &[u32], hint: usize) -> Outcome<usize> {
         let (mut low, mut high);
@@ -189,7 +189,8 @@ impl<F: FnMut(u32, u32) -> Outcome<bool>> Sorter<F> {
         Ok(high)
     }
 
-    /// Returns where a key belongs in a sorted list, after its equals. The search starts at `hint`.
+    /// Returns the position of a key in a sorted list, after equal keys. The search starts at
+    /// `hint`.
     fn gallop_right(&mut self, key: u32, list: &[u32], hint: usize) -> Outcome<usize> {
         let (mut low, mut high);
         let mut step = 1;
@@ -220,7 +221,7 @@ impl<F: FnMut(u32, u32) -> Outcome<bool>> Sorter<F> {
         Ok(high)
     }
 
-    /// Merges two neighbours of which the first is shorter, from the front.
+    /// Merges two neighbouring stretches from the front. The first one is not the longer one.
     fn merge_low(&mut self, base: usize, len_a: usize, len_b: usize) -> Outcome<()> {
         let left = self.list[base..base + len_a].to_vec();
         let end = base + len_a + len_b;
@@ -293,7 +294,7 @@ impl<F: FnMut(u32, u32) -> Outcome<bool>> Sorter<F> {
         Ok(())
     }
 
-    /// Merges two neighbours of which the second is shorter, from the back.
+    /// Merges two neighbouring stretches from the back. The second one is the shorter one.
     fn merge_high(&mut self, base: usize, len_a: usize, len_b: usize) -> Outcome<()> {
         let right = self.list[base + len_a..base + len_a + len_b].to_vec();
         // The remaining elements of either side; the next destination is behind all of them.
@@ -368,8 +369,8 @@ impl<F: FnMut(u32, u32) -> Outcome<bool>> Sorter<F> {
     }
 }
 
-/// Returns the length to which shorter runs are extended by insertion, so that there are about a
-/// power of two of them.
+/// Returns the length to which shorter runs are extended by insertion. It makes the number of runs
+/// a power of two, or slightly less.
 fn shortest_run(mut len: usize) -> usize {
     let mut rest = 0;
     while len >= MIN_MERGE {

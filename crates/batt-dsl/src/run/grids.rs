@@ -26,7 +26,7 @@ impl<'r> Run<'r> {
         })?))
     }
 
-    /// Makes a grid whose row `i` is `row(i)`: two parts side by side, together `width` cells.
+    /// Makes a grid whose row `i` is `row(i)`: two parts side by side with `width` cells in total.
     #[inline(always)]
     pub(crate) fn grid_of_rows<'a>(
         &mut self,
@@ -57,8 +57,8 @@ impl<'r> Run<'r> {
         self.grid(height, width, cells)
     }
 
-    /// Returns the rows of a grid from the last to the first, if there is [quick
-    /// room](Run::quick_room).
+    /// Makes a grid of the rows of another one from the last to the first. Returns `None` if
+    /// [`quick_room`](Run::quick_room) does.
     #[inline(always)]
     pub(crate) fn quick_rows_upward(&mut self, grid: &GridView<'_>) -> Option<Value<'r>> {
         let GridView {
@@ -86,8 +86,8 @@ impl<'r> Run<'r> {
         })))
     }
 
-    /// Returns two grids of one width, one above the other, if there is [quick
-    /// room](Run::quick_room).
+    /// Makes a grid of two grids of one width, one above the other. Returns `None` if
+    /// [`quick_room`](Run::quick_room) does or if a grid is large.
     #[inline(always)]
     pub(crate) fn quick_stack(
         &mut self,
@@ -112,10 +112,10 @@ impl<'r> Run<'r> {
         })))
     }
 
-    /// Returns paid room for a small grid, head and cells together. Returns `None`, without any
-    /// effect, if a limit is near or the arena is full. Without faults to raise and chunks to
-    /// allocate an operation needs no stack frame, and a solver of one or two steps takes a third
-    /// less time.
+    /// Allocates a small grid, head and cells together, and charges the run for it. Returns `None`,
+    /// without any effect, if a limit is near or the chunk is full. An operation that neither
+    /// raises faults nor allocates chunks needs no stack frame, so a solver of one or two steps
+    /// takes a third less time.
     #[inline(always)]
     fn quick_room(&mut self, cells: usize) -> Option<(GridHead<'r>, &'r mut [MaybeUninit<u8>])> {
         const HEAD: usize = size_of::<GridView<'_>>();
@@ -126,9 +126,10 @@ impl<'r> Run<'r> {
         let memory = self.memory.checked_sub(HEAD + cells)?;
         let room = self.arena.room_at_hand(HEAD + cells)?;
         (self.fuel, self.memory) = (fuel, memory);
-        // SAFETY: the arena returned `HEAD + cells` bytes, aligned for the head, which no other
-        // allocation overlaps and which stay valid while the arena is borrowed for `'r`. Head and
-        // cells are disjoint parts of them. `MaybeUninit` may be uninitialised.
+        // SAFETY: the arena returned `HEAD + cells` bytes, aligned to a word, which suffices for
+        // the head. No other allocation overlaps them, and they stay valid while the arena is
+        // borrowed for `'r`. Head and cells are disjoint parts of them. `MaybeUninit` may be
+        // uninitialised.
         unsafe {
             let places = room.add(HEAD).cast().as_ptr();
             Some((
@@ -167,7 +168,7 @@ impl<'r> Run<'r> {
         self.grid(height, width, cells)
     }
 
-    /// Returns the value as a grid, if it is one.
+    /// Returns the value as a grid in compact form, if it is a grid.
     #[inline(always)]
     pub(crate) fn as_grid(&mut self, v: Value<'r>) -> Option<&'r GridView<'r>> {
         match v {
@@ -176,7 +177,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Returns a grid that is not in its compact form.
+    /// Returns the compact form of a grid that has another form.
     #[inline(never)]
     fn other_as_grid(&mut self, v: Value<'r>) -> Option<&'r GridView<'r>> {
         match v {
@@ -203,7 +204,7 @@ impl<'r> Run<'r> {
         grid
     }
 
-    /// Copies rows of equal length and plain small integers together.
+    /// Copies rows into a compact grid, if they have equal lengths and hold only integers 0 to 255.
     fn gather_grid(&mut self, rows: &[Value<'r>]) -> Option<&'r GridView<'r>> {
         let width = self.tuple_len(*rows.first()?)?;
         if width == 0 {
@@ -232,13 +233,14 @@ impl<'r> Run<'r> {
     }
 }
 
-/// The place for a grid, without its cells.
+/// The memory for a grid, without its cells.
 type GridHead<'r> = &'r mut MaybeUninit<GridView<'r>>;
 
-/// More cells than any grid of ARC has, and few enough that no sum overflows.
+/// The most cells of a small grid: more than any grid of ARC has, and few enough that no sum
+/// overflows.
 const QUICK: usize = 1024;
 
-/// The compiler turns a copy of more bytes into a call.
+/// The most bytes of a short copy. The compiler turns a longer copy into a call.
 const SHORT: usize = 32;
 
 /// Copies rows of `W` cells, the last one first.

@@ -1,4 +1,4 @@
-//! Making values: allocation, tuples, and patches end to end.
+//! Making values: allocation, tuples, and concatenations of patches.
 
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -38,7 +38,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Returns room in the arena, paid for from the memory budget.
+    /// Allocates bytes in the arena and takes them from the memory budget.
     #[inline(always)]
     fn room(&mut self, bytes: usize) -> Outcome<NonNull<u8>> {
         self.reserve(bytes)?;
@@ -86,7 +86,7 @@ impl<'r> Run<'r> {
         Ok(unsafe { &*(std::ptr::from_ref(places) as *const [T]) })
     }
 
-    /// Returns room for `len` items, not yet written.
+    /// Allocates `len` items, which are not yet written.
     #[inline(always)]
     pub(super) fn uninit<T: Copy>(&mut self, len: usize) -> Outcome<&'r mut [MaybeUninit<T>]> {
         self.check_len(len)?;
@@ -198,7 +198,7 @@ impl<'r> Run<'r> {
         Ok(tuple)
     }
 
-    /// Returns *Build* of a tuple's elements, if all are locations or all are cells.
+    /// Returns the set built of a tuple's elements, if all are locations or all are cells.
     pub(crate) fn built(&mut self, tuple: Value<'r>) -> Outcome<Option<&'r Set<'r>>> {
         match tuple {
             Value::Concat(concat) => {
@@ -232,7 +232,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// `(a, b)`.
+    /// Makes the tuple `(a, b)`.
     #[inline(always)]
     pub(crate) fn pair(&mut self, a: Value<'r>, b: Value<'r>) -> Outcome<Value<'r>> {
         match (a, b) {
@@ -257,7 +257,7 @@ impl<'r> Run<'r> {
         self.general_tuple(items)
     }
 
-    /// `(i, j)` for any two numbers.
+    /// Makes the tuple `(i, j)` of any two numbers.
     #[inline]
     pub(crate) fn int_pair(&mut self, i: i64, j: i64) -> Outcome<Value<'r>> {
         match IntPair::fit(i, j) {
@@ -266,7 +266,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// A tuple of plain integers 0 to 255.
+    /// Makes a tuple of plain integers 0 to 255.
     #[inline]
     pub(crate) fn row(&mut self, cells: &'r [u8]) -> Outcome<Value<'r>> {
         if let [a, b] = *cells {
@@ -281,20 +281,22 @@ impl<'r> Run<'r> {
         Ok(Value::Row(self.alloc(Row { cells })?))
     }
 
-    /// Returns room for a program's inputs and the values of its steps.
+    /// Allocates slots for a program's inputs and the values of its steps.
     pub fn slots(&mut self, len: usize) -> Outcome<&'r mut [Value<'r>]> {
         self.spend(len)?;
         self.slice_filled(len, Value::None)
     }
 
-    /// Borrows an empty list of numbers; return it with `give_numbers`.
+    /// Borrows an empty list of numbers. The caller returns it with
+    /// [`give_numbers`](Run::give_numbers).
     pub(crate) fn take_numbers(&mut self) -> Vec<u32> {
         let mut numbers = std::mem::take(&mut self.scratch.numbers);
         numbers.clear();
         numbers
     }
 
-    /// Returns a borrowed list.
+    /// Takes back a list borrowed with [`take_numbers`](Run::take_numbers), so that its memory is
+    /// used again.
     pub(crate) fn give_numbers(&mut self, numbers: Vec<u32>) {
         self.scratch.numbers = numbers;
     }
@@ -315,7 +317,7 @@ impl<'r> Run<'r> {
         })
     }
 
-    /// Makes a value of a task's grid. `cells` holds `height * width` colours, row by row.
+    /// Makes a grid value. `cells` holds `height * width` colours, row by row.
     pub fn input(&mut self, height: usize, width: usize, cells: &[u8]) -> Outcome<Value<'r>> {
         let cells = self.slice(cells)?;
         self.grid(height, width, cells)

@@ -30,10 +30,10 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// Generous for solvers: on its own task the heaviest of arc-dsl takes 0.3 million steps, and
-    /// the one that needs most memory 0.4 MiB. Tight for runaways: with 100 million steps, one run
-    /// in a thousand takes more time than all others together. The default limits of a device
-    /// follow from these.
+    /// Returns limits that are generous for solvers: on its own task, the heaviest solver of
+    /// arc-dsl takes 0.3 million steps, and the one that needs most memory takes 0.4 MiB. They are
+    /// tight for runaways: with 100 million steps, one run in a thousand takes more time than all
+    /// others together. The default limits of a device follow from these.
     fn default() -> Limits {
         Limits {
             steps: 3_000_000,
@@ -44,7 +44,7 @@ impl Default for Limits {
     }
 }
 
-/// Steps between two looks at the clock: a few milliseconds.
+/// The number of steps between two looks at the clock: a few milliseconds.
 const SLICE: u64 = 1 << 18;
 
 /// The memory budget of all steps of a batt together.
@@ -55,8 +55,8 @@ pub struct MemoryBudget {
 }
 
 impl MemoryBudget {
-    /// Makes the budget of a run with these limits: each step may allocate as much as they say, all
-    /// steps together this many times that.
+    /// Makes the budget of a run with these limits: each step may allocate `limits.memory` bytes,
+    /// and all steps together `steps` times as many.
     pub fn new(limits: &Limits, steps: usize) -> MemoryBudget {
         MemoryBudget {
             left: limits.memory.saturating_mul(steps),
@@ -73,7 +73,7 @@ impl MemoryBudget {
         }
     }
 
-    /// Returns what was left for all steps when the current step began.
+    /// Returns the bytes that were left for all steps when the current step began.
     pub fn left(&self) -> usize {
         self.left
     }
@@ -101,7 +101,7 @@ pub(crate) struct Scratch {
     pub profile: Profile,
     /// Bytes that runs have released before their end.
     pub released: u64,
-    /// The smallest memory budget that loops have seen.
+    /// The smallest memory budget just before a loop released memory.
     pub lowest: usize,
     /// The number of elements from which functions are called in columns.
     #[cfg(test)]
@@ -132,8 +132,8 @@ impl Workspace {
         &self.scratch.profile
     }
 
-    /// Returns the number of elements from which functions are called in columns, and how often
-    /// they were.
+    /// Returns the number of elements from which functions are called in columns, and the number of
+    /// such calls so far.
     #[cfg(test)]
     pub(crate) fn columns(&mut self) -> (&mut Option<usize>, u64) {
         let scratch = &mut self.scratch;
@@ -153,7 +153,7 @@ impl Workspace {
         limits: &Limits,
         body: impl for<'r> FnOnce(&mut Run<'r>) -> T,
     ) -> T {
-        // An input that the body cannot see.
+        // This input is only a placeholder that the body cannot see.
         let unused = GridView {
             height: 1,
             width: 1,
@@ -162,8 +162,8 @@ impl Workspace {
         self.run_on(&unused, dialect, limits, |run, _| body(run))
     }
 
-    /// Does what [`run`](Workspace::run) does, with a grid of the caller's as a value of the run,
-    /// without a copy.
+    /// Does what [`run`](Workspace::run) does, and passes a grid of the caller to the body as a
+    /// value of the run, without copying it.
     #[inline]
     pub fn run_on<T>(
         &mut self,
@@ -203,23 +203,23 @@ impl Workspace {
 
 /// One run in progress, the first argument of every primitive.
 pub struct Run<'r> {
-    /// Where values are made.
+    /// The arena in which values are made.
     pub(crate) arena: &'r Arena,
     pub(crate) home: &'r Memory,
     pub(crate) scratch: &'r mut Scratch,
-    /// A reference and not a copy, because setting fields up takes time, and the shortest runs take
-    /// a dozen nanoseconds.
+    /// The limits of the run. They are a reference and not a copy, because copying takes time, and
+    /// the shortest runs take a dozen nanoseconds.
     limits: &'r Limits,
     /// Steps left in this slice.
     fuel: u64,
     /// Steps left after it.
     rest: u64,
     deadline: Option<Instant>,
-    /// Bytes that may still be allocated. The run counts them and not the arena, which keeps room
-    /// from earlier runs: the outcome of a run must not depend on those.
+    /// The bytes that may still be allocated. The run counts them, not the arena, because the arena
+    /// keeps chunks from earlier runs, and the outcome of a run must not depend on those.
     memory: usize,
     reached: Option<Fault>,
-    /// The frames that CPython would have on its stack: see `calls.rs`.
+    /// The number of frames that CPython would have on its stack: see `calls.rs`.
     pub(crate) depth: u32,
     /// The number of closures and nans made so far, a stable stand-in for their addresses.
     pub(crate) closures: u32,
@@ -261,7 +261,7 @@ impl<'r> Run<'r> {
     }
 
     /// Gives the next step of a batt its own budget of steps and memory, independent of earlier
-    /// steps. Time is for the whole run and is not renewed.
+    /// steps. The time limit is for the whole run and is not renewed.
     pub fn begin_step(&mut self, budget: &mut MemoryBudget) {
         budget.left = budget.left.saturating_sub(budget.granted - self.memory);
         budget.granted = self.limits.memory.min(budget.left);
@@ -275,7 +275,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Returns what remains of the limits.
+    /// Returns the unused part of the limits.
     pub fn allowance(&self) -> Allowance {
         Allowance {
             steps: self.fuel + self.rest,
@@ -283,8 +283,8 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Sets what remains of the limits, independent of what was used so far. Time is for the whole
-    /// run and is not renewed.
+    /// Sets the unused part of the limits, whatever was used so far. The time limit is for the
+    /// whole run and is not renewed.
     pub fn allow(&mut self, allowance: Allowance) {
         self.memory = allowance.memory;
         self.home.memo.borrow_mut().clear();
@@ -296,8 +296,8 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Runs `body` with limits of its own, without using up the remaining ones. Returns also the
-    /// bytes it took. If it reaches a limit, the whole run ends.
+    /// Runs `body` with limits of its own, without using up the remaining ones. Returns its result
+    /// and the bytes it took. If it reaches a limit, the whole run ends.
     pub(crate) fn for_free<T>(
         &mut self,
         limits: Allowance,
@@ -318,7 +318,8 @@ impl<'r> Run<'r> {
         (done, bytes)
     }
 
-    /// Pays for a computation that had limits of its own, as if it had run under these.
+    /// Charges this run for a computation that had limits of its own, as if it had run under the
+    /// limits of this run.
     pub fn charge(&mut self, cost: &Cost) -> Outcome<()> {
         if cost.peak > self.memory {
             return Err(self.reach(Fault::Memory));
@@ -345,7 +346,7 @@ impl<'r> Run<'r> {
     fn reach(&mut self, fault: Fault) -> Fault {
         self.fuel = 0;
         self.rest = 0;
-        // The first limit is the one to report.
+        // The first limit that was reached is reported.
         *self.reached.get_or_insert(fault)
     }
 
@@ -366,21 +367,21 @@ impl<'r> Run<'r> {
         self.memory = bytes;
     }
 
-    /// Says whether cells are `(i, j, colour)`.
+    /// Returns whether cells are `(i, j, colour)`.
     #[inline(always)]
     pub(crate) fn triples(&self) -> bool {
         self.dialect.cells_are_triples()
     }
 
-    /// Returns how often a primitive that never fails has fallen back to its default.
+    /// Returns the number of times that a primitive has returned its default instead of failing.
     pub fn fallbacks(&self) -> u32 {
         self.fallbacks
     }
 
-    /// Gives the closures and nans that a step of a batt makes their own range of numbers, so that
-    /// the order of a set of closures does not depend on which other steps ran. A step that makes
-    /// more than a quarter of a million of them continues into the next range. Then hashes may
-    /// collide, which is harmless.
+    /// Gives the closures and nans that a step of a batt makes a range of numbers of their own, so
+    /// that the order of a set of closures does not depend on which other steps ran. A step that
+    /// makes more than a quarter of a million of them continues into the next range. Then hashes
+    /// may collide, which is harmless.
     pub fn begin_closures(&mut self, step: u32) {
         self.closures = step << 18;
     }
@@ -393,7 +394,7 @@ impl<'r> Run<'r> {
     }
 
     /// Returns the number of calls of primitives made in columns, counted as if each had been made
-    /// by itself.
+    /// separately.
     pub fn calls_at_once(&self) -> u64 {
         self.calls_at_once
     }
@@ -403,7 +404,7 @@ impl<'r> Run<'r> {
         self.limits.steps - self.fuel - self.rest
     }
 
-    /// Fails when a container would be too large. Callers check this before building.
+    /// Fails when a container would be too large. Callers check this before they build it.
     #[inline(always)]
     pub(crate) fn check_len(&self, len: usize) -> Outcome<()> {
         if len > self.limits.size {
@@ -412,8 +413,8 @@ impl<'r> Run<'r> {
         Ok(())
     }
 
-    /// Fails when a tuple of this many values would be too large, or exceed the memory. Callers
-    /// check this while gathering them.
+    /// Fails when a tuple of this many values would be too large or exceed the memory limit.
+    /// Callers check this while they gather the values.
     pub(crate) fn check_values(&mut self, len: usize) -> Outcome<()> {
         self.check_len(len)?;
         match len.saturating_mul(size_of::<Value<'r>>()) > self.memory {

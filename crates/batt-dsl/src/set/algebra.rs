@@ -1,5 +1,5 @@
-//! Union, intersection, difference, filter and map of sets. Elements are computed now, layouts on
-//! demand.
+//! Union, intersection, difference, filter and map of sets. Elements are computed at once, layouts
+//! on demand.
 
 use super::origin::{Collapse, Images, Merge, Names, Selection, Union, Walk, walk_order};
 use super::{Bounds, Elems, Origin, Set};
@@ -34,8 +34,8 @@ fn bounds_of(members: &[Value<'_>]) -> Option<Bounds> {
     all.reduce(Bounds::union)
 }
 
-/// Says whether two equal values are also indistinguishable. Equal sets may be laid out
-/// differently, and bools equal integers, at any depth. Returns `false` where the answer would take
+/// Returns whether two equal values are also indistinguishable. Equal sets may be laid out
+/// differently, and bools equal integers, at any depth. Returns `false` if the answer would take
 /// long.
 pub(crate) fn same_form<'r>(a: Value<'r>, b: Value<'r>) -> bool {
     match (a, b) {
@@ -58,11 +58,11 @@ pub(crate) fn same_form<'r>(a: Value<'r>, b: Value<'r>) -> bool {
     }
 }
 
-/// The number of construction steps of two sets that are compared.
+/// The most construction steps of two sets that are compared.
 const STEPS_COMPARED: usize = 4;
 
-/// Says whether two sets are made from the same elements in the same way, so that their tables are
-/// the same.
+/// Returns whether two sets are known to be made from the same elements in the same way, so that
+/// their tables are the same.
 fn made_alike<'r>(mut a: &'r Set<'r>, mut b: &'r Set<'r>) -> bool {
     for _ in 0..STEPS_COMPARED {
         if std::ptr::eq(a, b) {
@@ -90,8 +90,7 @@ impl<'r> Run<'r> {
         self.set(a.elems, Origin::Copy(a))
     }
 
-    /// Makes the set of the elements with these numbers, *built* in the order of the set they come
-    /// from.
+    /// Makes the set of the elements with these numbers, *built* in the order of the set `a`.
     pub(crate) fn set_filter(&mut self, a: &'r Set<'r>, kept: &[u32]) -> Outcome<&'r Set<'r>> {
         self.select(a, kept, Origin::Filter)
     }
@@ -122,9 +121,9 @@ impl<'r> Run<'r> {
         Ok(set)
     }
 
-    /// Makes the set of images of a set's elements, one per element and in the same sequence:
-    /// *Build* in the order of the source. Equal images collapse, and the first in that order
-    /// stays.
+    /// Makes the set of the images of a set's elements, *built* in the order of the source.
+    /// `images` has one image per element, by number. Equal images collapse, and the first one in
+    /// that order stays.
     pub(crate) fn set_map(
         &mut self,
         source: &'r Set<'r>,
@@ -164,8 +163,8 @@ impl<'r> Run<'r> {
         self.set_collapsed(source, elems, images)
     }
 
-    /// Makes *Build* of the images of a set's elements in the set's order. `elems` lacks the
-    /// repetitions, which are indistinguishable from the images that stay.
+    /// Makes the set *built* of the images of a set's elements in the set's order. `elems` lacks
+    /// the repetitions, which are indistinguishable from the images that stay.
     pub(crate) fn set_collapsed(
         &mut self,
         source: &'r Set<'r>,
@@ -176,8 +175,8 @@ impl<'r> Run<'r> {
         self.set(elems, Origin::Collapse(collapse))
     }
 
-    /// Builds the same set now, because the source's order decides which of several equal images
-    /// stays.
+    /// Does what [`set_map`](Run::set_map) does, but computes the source's order at once, because
+    /// the order decides which of several equal images stays.
     fn build_in_order(
         &mut self,
         source: &'r Set<'r>,
@@ -188,7 +187,7 @@ impl<'r> Run<'r> {
         self.build(&images)
     }
 
-    /// *Union*.
+    /// *Union*: makes `a | b`.
     pub(crate) fn set_union(&mut self, a: &'r Set<'r>, b: &'r Set<'r>) -> Outcome<&'r Set<'r>> {
         if std::ptr::eq(a, b) {
             return self.set_copy(a);
@@ -205,7 +204,7 @@ impl<'r> Run<'r> {
         self.set(elems, Origin::Union(union))
     }
 
-    /// *Inter*.
+    /// *Inter*: makes `a & b`.
     pub(crate) fn set_inter(&mut self, a: &'r Set<'r>, b: &'r Set<'r>) -> Outcome<&'r Set<'r>> {
         if std::ptr::eq(a, b) {
             return self.set_copy(a);
@@ -220,7 +219,7 @@ impl<'r> Run<'r> {
         shared
     }
 
-    /// *Diff*: `a - b`.
+    /// *Diff*: makes `a - b`.
     pub(crate) fn set_minus(&mut self, a: &'r Set<'r>, b: &'r Set<'r>) -> Outcome<&'r Set<'r>> {
         self.spend(a.len())?;
         let kept = self.numbers_not_in(a, b);
@@ -241,17 +240,17 @@ impl<'r> Run<'r> {
         if let Origin::Filter(part) | Origin::Minus(part) = b.origin
             && std::ptr::eq(part.source, a)
         {
-            // The elements left out when `b` was made from `a`.
+            // `b` was made from `a`, so the result has the elements that were left out.
             let mut gone = part.kept.iter().peekable();
             kept.extend((0..a.len() as u32).filter(|k| gone.next_if_eq(&k).is_none()));
             return kept;
         }
-        // A large `b` may be searched again, so it gets its table; one of the size of `a` is
-        // walked.
+        // A large `b` may be searched again, so it gets a table. A `b` of about the size of `a` is
+        // walked instead.
         if b.is_searchable() || !a.is_searchable() || b.len() > 2 * a.len() {
             self.search(a, b, false, &mut kept);
         } else {
-            // The other way round: strike out the elements of `b`.
+            // Walk over `b` and strike out its elements.
             kept.extend(0..a.len() as u32);
             for k in 0..b.len() {
                 if let Some(at) = a.find(self, b.elems.get(k)) {
@@ -263,8 +262,8 @@ impl<'r> Run<'r> {
         kept
     }
 
-    /// Returns the numbers of the elements of a set that another one contains, or that it does not
-    /// contain.
+    /// Finds the numbers of the elements of a set that another set contains, or that it does not
+    /// contain, as `contained` says.
     fn search(
         &mut self,
         walked: &'r Set<'r>,
@@ -276,7 +275,7 @@ impl<'r> Run<'r> {
             && let Some(locations) = other.locations(self)
         {
             // Membership is unpredictable, so there is no branch: each number is written, and the
-            // next one overwrites it if it is not wanted.
+            // next number overwrites it if it is not wanted.
             kept.resize(pairs.len(), 0);
             let mut count = 0;
             for (k, &p) in (0..).zip(pairs) {
@@ -292,7 +291,7 @@ impl<'r> Run<'r> {
         }));
     }
 
-    /// Makes *Build* of the members of the members, walked as `walk` says.
+    /// Makes the set *built* of the elements of all members, walked in the order `walk`.
     pub(crate) fn set_merge(
         &mut self,
         walk: Walk<'r>,
@@ -300,8 +299,8 @@ impl<'r> Run<'r> {
     ) -> Outcome<&'r Set<'r>> {
         let (total, kind) = self.kind_of_members(members)?;
         if let Some(kind) = kind {
-            // Which element of which member has which number can be computed later, when the order
-            // is needed.
+            // The correspondence between elements of members and numbers can be computed later,
+            // when the order is needed.
             let (elems, one_color_each) = self.flatten_patches(kind, total, members, |_, _| {})?;
             let merge = self.alloc(Merge::new(walk, members, Names::Elements(elems)))?;
             let set = self.set(elems, Origin::Merge(merge))?;
@@ -311,7 +310,7 @@ impl<'r> Run<'r> {
         let rename = self.slice_filled(total, 0u32)?;
         let (elems, equals_met) = self.flatten_values(members, rename)?;
         if equals_met && !matches!(walk, Walk::Listed) {
-            // The walk decides which of two equal elements stays, so it has to happen now.
+            // The walk decides which of two equal elements stays, so it has to happen at once.
             let order = walk_order(self, walk, members)?;
             let members = self.slice_from(order.iter().map(|&m| members[m as usize]))?;
             return self.set_merge(Walk::Listed, members);
@@ -368,8 +367,9 @@ impl<'r> Run<'r> {
     }
 
     /// Returns the distinct elements of all members, and whether every location occurs once, if
-    /// that is known. Reports the number of each element of each member, counted member after
-    /// member; the last report counts.
+    /// that is known. Reports the number of each element of each member through `name`, with
+    /// positions counted member after member. If a position is reported twice, the last report
+    /// counts.
     #[inline(always)]
     fn flatten_patches(
         &mut self,
@@ -381,8 +381,8 @@ impl<'r> Run<'r> {
         let Some(bounds) = bounds_of(members) else {
             return Ok((Elems::Pairs(&[]), None));
         };
-        // The gathered elements are bounded by the limits: of many members most elements are the
-        // same.
+        // The limits bound the number of distinct elements. If there are many members, most
+        // elements are equal.
         let plane = self.scratch.plane.lay_out(bounds);
         Ok(match kind {
             Kind::Pairs => {

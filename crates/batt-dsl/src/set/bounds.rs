@@ -1,24 +1,24 @@
-//! Bounding boxes, and locations as bits of one.
+//! Bounding boxes, and sets of locations as bits of a bounding box.
 
 use crate::value::IntPair;
 
 /// The bounding box of a patch, all ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Smallest row.
+    /// The smallest row.
     pub top: i16,
-    /// Smallest column.
+    /// The smallest column.
     pub left: i16,
-    /// Largest row.
+    /// The largest row.
     pub bottom: i16,
-    /// Largest column.
+    /// The largest column.
     pub right: i16,
 }
 
 impl Bounds {
     pub(super) fn of(mut pairs: impl Iterator<Item = IntPair>) -> Option<Bounds> {
         let first = pairs.next()?;
-        // Four local variables stay in four registers.
+        // The four bounds are local variables, so that they stay in registers.
         let (mut top, mut left, mut bottom, mut right) = (first.i, first.j, first.i, first.j);
         for p in pairs {
             top = top.min(p.i);
@@ -80,12 +80,12 @@ impl Bounds {
         row * self.width() as usize + (i32::from(p.j) - i32::from(self.left)) as usize
     }
 
-    /// Number of rows.
+    /// The number of rows.
     pub fn height(self) -> i64 {
         i64::from(self.bottom) - i64::from(self.top) + 1
     }
 
-    /// Number of columns.
+    /// The number of columns.
     pub fn width(self) -> i64 {
         i64::from(self.right) - i64::from(self.left) + 1
     }
@@ -99,7 +99,7 @@ pub(crate) struct Locations<'r> {
 }
 
 impl Locations<'_> {
-    /// Says whether a location is among them.
+    /// Returns whether a location is in the set.
     #[inline(always)]
     pub fn contain(&self, p: IntPair) -> bool {
         let b = self.bounds;

@@ -41,9 +41,9 @@ impl<'r> Run<'r> {
 }
 
 impl<'r> Run<'r> {
-    /// Makes a set. Inlined, so that the parts are stored in place: passed on as whole structures
-    /// they are copied in pieces that do not match the preceding stores, and the copy waits for
-    /// those.
+    /// Makes a set. The function is inlined so that the parts are stored in place. Otherwise the
+    /// compiler passes them on as whole structures and copies them in pieces that do not match the
+    /// preceding stores, and the copy waits for the stores.
     #[inline(always)]
     pub(crate) fn set(&mut self, elems: Elems<'r>, origin: Origin<'r>) -> Outcome<&'r Set<'r>> {
         let depth = match elems {
@@ -72,13 +72,13 @@ impl<'r> Run<'r> {
         self.set(Elems::Pairs(&[]), Origin::Build)
     }
 
-    /// *Build* of locations known to be distinct, in this insertion order.
+    /// *Build*: makes the set of locations known to be distinct, in this insertion order.
     pub(crate) fn build_distinct_pairs(&mut self, pairs: &[IntPair]) -> Outcome<&'r Set<'r>> {
         let pairs = self.slice(pairs)?;
         self.set(Elems::Pairs(pairs), Origin::Build)
     }
 
-    /// *Build* of cells known to be distinct, in this insertion order.
+    /// *Build*: makes the set of cells known to be distinct, in this insertion order.
     pub(crate) fn build_distinct_cells(&mut self, cells: &[Cell]) -> Outcome<&'r Set<'r>> {
         if cells.is_empty() {
             return self.empty_set();
@@ -87,22 +87,22 @@ impl<'r> Run<'r> {
         self.set(Elems::Cells(cells), Origin::Build)
     }
 
-    /// *Build*: inserts the values one after the other into an empty set.
+    /// *Build*: makes a set by inserting the values one after the other into an empty set.
     pub(crate) fn build(&mut self, values: &[Value<'r>]) -> Outcome<&'r Set<'r>> {
         self.spend(values.len())?;
         let (elems, _) = self.distinct(values)?;
         self.set(elems, Origin::Build)
     }
 
-    /// *Freeze(Build)*: does the same through a mutable set, whose copy may be laid out
-    /// differently.
+    /// *Freeze(Build)*: inserts the values into a mutable set and makes a frozenset of it, which
+    /// may be laid out differently.
     pub(crate) fn build_frozen(&mut self, values: &[Value<'r>]) -> Outcome<&'r Set<'r>> {
         self.spend(values.len())?;
         let (elems, _) = self.distinct(values)?;
         self.set(elems, Origin::Frozen)
     }
 
-    /// *Freeze(Build)* of one value.
+    /// *Freeze(Build)*: makes the set of one value.
     #[inline(always)]
     pub(crate) fn single(&mut self, value: Value<'r>) -> Outcome<&'r Set<'r>> {
         self.spend(1)?;
@@ -123,7 +123,8 @@ impl<'r> Run<'r> {
         Ok(set)
     }
 
-    /// Returns the distinct values, the first of equals kept, and whether all were distinct.
+    /// Returns the distinct values, with the first one of equal values, and whether all were
+    /// distinct.
     pub(crate) fn distinct(&mut self, values: &[Value<'r>]) -> Outcome<(Elems<'r>, bool)> {
         let total = values.len();
         let Some(first) = values.first() else {
@@ -174,8 +175,8 @@ impl<'r> Run<'r> {
         Ok((elems, elems.len() == values.len()))
     }
 
-    /// Returns the distinct values, the first of equals kept, and whether distinguishable equals
-    /// occurred. Reports the number of each value among the distinct ones.
+    /// Returns the distinct values, with the first one of equal values, and whether some equal
+    /// values could be distinguished. Reports the number of each value among the distinct ones.
     pub(super) fn number_values(
         &mut self,
         values: &[Value<'r>],
@@ -200,8 +201,8 @@ impl<'r> Run<'r> {
                 equals_met = equals_met || !same_form(kept[found as usize], v);
             }
             say(found);
-            // After a limit no two values are equal, and keeping equals would make every search
-            // longer.
+            // After a limit is reached no two values compare equal, and keeping all of them would
+            // make every search longer.
             self.check_limits()?;
         }
         self.scratch.value_index = index;

@@ -2,12 +2,13 @@
 
 use super::layout::EMPTY;
 
-/// An index for this many different keys is cleared quickly.
+/// The most keys for which an index is cleared quickly.
 const SOME: usize = 2048;
-/// With more keys than this it pays to count the different ones first.
+/// The most keys for which the index is made large enough at once. A larger one grows with the
+/// number of different keys.
 const MANY: usize = 1 << 14;
 
-/// Finds equal keys. Cleared for each use; the buffer is kept.
+/// An index that finds equal keys. It is cleared for each use, and its buffer is kept.
 #[derive(Default)]
 pub(crate) struct KeyIndex {
     slots: Vec<(u64, u32)>,
@@ -17,7 +18,7 @@ pub(crate) struct KeyIndex {
 }
 
 impl KeyIndex {
-    /// Makes room for `n` keys and forgets all others.
+    /// Removes all keys and makes room for `n` keys.
     pub fn clear(&mut self, n: usize) {
         let size = (n * 2).next_power_of_two().max(16);
         self.shift = 64 - size.trailing_zeros();
@@ -25,13 +26,13 @@ impl KeyIndex {
         self.slots.resize(size, (0, EMPTY));
     }
 
-    /// Forgets all keys, to take in `n` keys of which most may be equal. The caller has to [make
-    /// room](KeyIndex::make_room) as it goes on.
+    /// Removes all keys, and prepares for `n` keys of which most may be equal. The caller has to
+    /// [make room](KeyIndex::make_room) after every insertion.
     pub fn clear_for_some_of(&mut self, n: usize) {
         self.clear(n.min(SOME));
     }
 
-    /// Makes room for one key more than the present `keys`.
+    /// Makes room for one more key, given the present number of keys.
     #[inline(always)]
     pub fn make_room(&mut self, keys: usize) {
         if keys * 2 >= self.slots.len() {
@@ -81,8 +82,8 @@ impl KeyIndex {
         }
     }
 
-    /// Gathers the different items of several lists, and reports the number of each item, counted
-    /// list after list. `total` is the number of items in all lists.
+    /// Gathers the different items of several lists, and reports the number of each item through
+    /// `name`, with positions counted list after list. `total` is the number of items in all lists.
     pub fn gather<'a, T: Copy + 'a>(
         &mut self,
         lists: impl Iterator<Item = &'a [T]>,
@@ -124,7 +125,7 @@ impl KeyIndex {
         }
     }
 
-    /// Keeps the first of equal items, in place and in order.
+    /// Removes repeated items, in place and in order.
     pub(crate) fn dedupe<T: Copy>(&mut self, items: &mut Vec<T>, key: impl Fn(T) -> u64) {
         // For a handful of items quadratic comparison is faster than filling a table.
         if items.len() <= 8 {

@@ -21,8 +21,8 @@ fn free_in(window: &[u32; 1 + LINEAR_PROBES]) -> u32 {
     bits.fold(0, |free, bit| free | bit)
 }
 
-/// Moves the live elements to the front, in their order, and returns their number. Which slots are
-/// taken is unpredictable, so a branch for each would be mostly mispredicted.
+/// Moves the live elements to the front, in their order, and returns their number. There is no
+/// branch per slot, because it would be mostly mispredicted.
 fn take_live(slots: &mut [u32]) -> usize {
     let mut live = 0;
     for at in 0..slots.len() {
@@ -35,7 +35,7 @@ fn take_live(slots: &mut [u32]) -> usize {
 
 /// A finished table.
 pub(crate) struct Layout<'r> {
-    /// Live elements and dummies.
+    /// The number of live elements and dummies.
     pub fill: u32,
     /// Element numbers, [`EMPTY`] or [`DUMMY`].
     pub slots: &'r [u32],
@@ -53,7 +53,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Begins a new set: 8 empty slots.
+    /// Begins a new set with 8 empty slots.
     pub fn clear(&mut self) {
         self.slots.clear();
         self.slots.resize(8, EMPTY);
@@ -110,8 +110,8 @@ impl Table {
     /// Adds elements known to be absent, growing like CPython.
     #[inline(always)]
     pub fn add_new(&mut self, hashes: &[u64], elements: impl Iterator<Item = u32>) {
-        // The elements are absent, so only a free slot is needed. A register counts down how many
-        // more fit before the table grows.
+        // The elements are absent, so only a free slot is needed. `room` stays in a register and
+        // counts the elements that fit before the table grows.
         let mut room = self.room();
         for element in elements {
             Table::insert_clean(&mut self.slots, hashes[element as usize], element);
@@ -126,8 +126,8 @@ impl Table {
         self.fill = self.used;
     }
 
-    /// Returns how many elements can be added until the table grows, including the one that makes
-    /// it grow. Serves tables without dummies.
+    /// Returns the number of elements that can be added until the table grows, including the one
+    /// that makes it grow. The table must have no dummies.
     #[inline(always)]
     fn room(&self) -> usize {
         (self.mask() * 3).div_ceil(5) - self.used
@@ -178,8 +178,8 @@ impl Table {
         self.fill = self.used;
     }
 
-    /// CPython's `set_merge`: adds the elements of another table, whose element `e` has our number
-    /// `rename(e)`.
+    /// Adds the elements of another table, as CPython's `set_merge` does. Element `e` of the other
+    /// table has the number `rename(e)` in this one.
     pub fn merge(&mut self, hashes: &[u64], other: &Layout<'_>, rename: impl Fn(u32) -> u32) {
         let (live, fill) = (other.order.len(), other.fill as usize);
         self.merge_slots(hashes, other.slots, live, fill, rename);
@@ -235,12 +235,12 @@ impl Table {
         }
     }
 
-    /// Live elements in iteration order.
+    /// The live elements in iteration order.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.slots.iter().copied().filter(|&e| e < DUMMY)
     }
 
-    /// Writes the live elements in iteration order to a slice of exactly their number.
+    /// Writes the live elements in iteration order to a slice whose length is their number.
     pub fn write_order(&self, order: &mut [u32]) {
         let mut at = 0;
         for &element in &self.slots {
@@ -253,7 +253,7 @@ impl Table {
         }
     }
 
-    /// `frozenset(set)`: makes a copy of the table in the size a copy gets.
+    /// Replaces the table with the copy that `frozenset(set)` makes, in the size that a copy gets.
     pub fn freeze(&mut self, hashes: &[u64], scratch: &mut Table) {
         scratch.clear();
         scratch.merge_table(hashes, self);
@@ -268,7 +268,7 @@ mod tests {
     use super::*;
     use crate::hash;
 
-    /// Builds a table of these integers and returns it as the specification's examples show it.
+    /// Builds a table of these integers and returns it with the hashes of the integers.
     fn build(items: &[i64]) -> (Table, Vec<u64>) {
         let hashes: Vec<u64> = items.iter().map(|&n| hash::int(n)).collect();
         let mut table = Table::default();

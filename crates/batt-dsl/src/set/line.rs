@@ -1,14 +1,15 @@
-//! The straight lines of a grid, laid out once: programs connect points by the hundred thousand.
+//! The straight lines of a grid, laid out in a static table, because programs connect points by the
+//! hundred thousand.
 
 use crate::value::IntPair;
 
-/// Rows and columns of grids are below this.
+/// An exclusive bound of the row and column numbers of grids.
 const SIDE: usize = 32;
-/// Diagonals of one direction.
+/// The number of diagonals of one direction.
 const DIAGONALS: usize = 2 * SIDE - 1;
 
-/// All locations, along every direction one line after the other: rows, columns, diagonals to the
-/// right and to the left. Diagonals have a place for every row; places off the grid belong to no
+/// All locations four times, line after line: in rows, in columns, in diagonals to the right and in
+/// diagonals to the left. Diagonals have a place for every row; places off the grid belong to no
 /// line.
 static LOCATIONS: [IntPair; 2 * SIDE * SIDE + 2 * DIAGONALS * SIDE] = {
     let mut all = [IntPair::new(0, 0); 2 * SIDE * SIDE + 2 * DIAGONALS * SIDE];
@@ -30,19 +31,19 @@ static LOCATIONS: [IntPair; 2 * SIDE * SIDE + 2 * DIAGONALS * SIDE] = {
     all
 };
 
-/// Where the lines of each direction begin.
+// The starts of the lines of each direction.
 const ROWS: usize = 0;
 const COLUMNS: usize = SIDE * SIDE;
 const RIGHT: usize = 2 * SIDE * SIDE;
 const LEFT: usize = RIGHT + DIAGONALS * SIDE;
 
 /// Returns the line between two locations of a grid, downwards or along a row to the right. `start`
-/// is its upper or left end, and the ends lie on a line.
+/// is its upper or left end, and a straight line connects the ends.
 #[inline(always)]
 pub(crate) fn between(start: IntPair, end: IntPair) -> Option<&'static [IntPair]> {
     let (i, j) = (start.i as usize, start.j as usize);
     let (to_i, to_j) = (end.i as usize, end.j as usize);
-    // Negative coordinates are large unsigned ones.
+    // Negative coordinates become large unsigned ones.
     if i >= SIDE || j >= SIDE || to_i >= SIDE || to_j >= SIDE {
         return None;
     }
@@ -61,8 +62,8 @@ pub(crate) fn between(start: IntPair, end: IntPair) -> Option<&'static [IntPair]
     LOCATIONS.get(first..=first + len)
 }
 
-/// Says whether this is one of the lines laid out here. The locations of such a line are equally
-/// far apart.
+/// Returns whether this is one of the lines laid out here. The locations of such a line are equally
+/// spaced.
 #[inline(always)]
 pub(super) fn is_laid_out(pairs: &[IntPair]) -> bool {
     LOCATIONS.as_ptr_range().contains(&pairs.as_ptr())

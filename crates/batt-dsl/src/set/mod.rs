@@ -1,15 +1,20 @@
-//! Frozensets: elements now, iteration order on demand.
+//! Frozensets, whose iteration order is computed on demand.
 //!
 //! CPython's iteration order follows from the hashes and from the way a set was made. Most sets are
 //! never read in order, so a [`Set`] keeps its distinct elements in any convenient sequence,
-//! together with its [`Origin`]: enough to replay the construction on a simulated table. The first
-//! order-sensitive read replays it, and the set caches the result.
+//! together with its [`Origin`], which is enough to replay the construction on a simulated table.
+//! The first order-sensitive read replays it, and the set caches the result.
 //!
 //! ```text
 //!   elements (distinct, any sequence) ──┐
 //!                                       ├─ force ─> Layout: slots, iteration order
 //!   origin (Build, map, filter, ...) ───┘
 //! ```
+//!
+//! Comments name constructions in italics. *Build* inserts elements one after the other into an
+//! empty set, *Freeze* makes a frozenset of a mutable set, and *Copy* copies a set. A frozen set or
+//! a copy may be laid out differently from its source. *Union*, *Inter* and *Diff* are `a | b`,
+//! `a & b` and `a - b`.
 
 mod algebra;
 mod bounds;
@@ -41,7 +46,7 @@ pub(crate) use origin::{
 pub(crate) use plane::{Chains, Plane};
 pub use table_view::SetTable;
 
-/// The distinct elements of a set, in the compact form they allow.
+/// The distinct elements of a set, in the most compact form that they allow.
 #[derive(Clone, Copy)]
 pub(crate) enum Elems<'r> {
     /// Locations only (an *Indices*), or nothing.
@@ -80,8 +85,8 @@ impl<'r> Elems<'r> {
 }
 /// A frozenset.
 ///
-/// It takes one cache line: programs make sets by the thousand and read few of them closely. Facts
-/// that only a closer look finds are cached in a separate record.
+/// It takes one cache line, because programs make sets by the thousand and read few of them
+/// closely. Facts that need more computation are cached in a separate record.
 pub struct Set<'r> {
     pub(crate) elems: Elems<'r>,
     pub(crate) origin: Origin<'r>,
@@ -107,12 +112,12 @@ struct Known<'r> {
     /// For locations: one bit per location of the bounding box.
     bits: Slot<Option<&'r [u64]>>,
 }
-/// Bounding boxes up to this area get a bit per location.
+/// The largest area of a bounding box whose locations are stored as bits.
 const MOST_BITS: i64 = 1 << 16;
-/// Sets up to this size are searched linearly.
+/// The largest set that is searched linearly.
 const LINEAR_SEARCH: usize = 12;
 impl<'r> Set<'r> {
-    /// Number of elements.
+    /// The number of elements.
     #[inline(always)]
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
@@ -151,26 +156,27 @@ impl<'r> Set<'r> {
                 None => hash::set(values.iter().map(|&v| run.hash(v))),
             },
         };
-        // Out of memory only loses the note. The run has recorded the limit and will fail.
+        // If memory runs out, only the note is lost here. The run has recorded the limit and will
+        // fail.
         if let Ok(known) = self.known(run) {
             known.hash.set(Some(hash));
         }
         hash
     }
 
-    /// Returns a number that equal sets share, cheaper than the hash, to tell sets from one
-    /// another.
+    /// Returns a number that is equal for equal sets. It is cheaper than the hash and tells most
+    /// different sets apart.
     pub(crate) fn fingerprint(&self, run: &mut Run<'r>) -> u64 {
         let of_keys =
             |sum: u64| (sum ^ (self.len() as u64) << 56).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         match self.elems {
             Elems::Pairs(pairs) if line::is_laid_out(pairs) => of_keys(sum_of_line(pairs)),
-            Elems::Pairs(pairs) => of_keys(sum_of(pairs.iter().map(|&p| print(p)))),
-            Elems::Cells(cells) => of_keys(sum_of(cells.iter().map(|&c| print_cell(c)))),
+            Elems::Pairs(pairs) => of_keys(sum_of(pairs.iter().map(|&p| location_code(p)))),
+            Elems::Cells(cells) => of_keys(sum_of(cells.iter().map(|&c| cell_code(c)))),
             // In general form some elements may equal pairs or cells, as (True, 0) does.
             Elems::Values(values) => {
-                let pairs = values.iter().map(|&v| numeric_pair(v).map(print));
-                let cells = values.iter().map(|&v| run.numeric_cell(v).map(print_cell));
+                let pairs = values.iter().map(|&v| numeric_pair(v).map(location_code));
+                let cells = values.iter().map(|&v| run.numeric_cell(v).map(cell_code));
                 let keys = sum_if_all(pairs).or_else(|| sum_if_all(cells));
                 keys.map_or_else(|| self.hash(run), of_keys)
             }
@@ -208,8 +214,8 @@ impl<'r> Set<'r> {
         }
     }
 
-    /// Returns the hashes of the elements if the sets that this one was made from have them. This
-    /// asks for no order.
+    /// Returns the hashes of the elements if the sets from which this one was made have cached
+    /// theirs. No order is computed for that.
     fn hashes_by_origin(&self, run: &mut Run<'r>) -> Outcome<Option<&'r [u64]>> {
         let gathered = |source: &'r Set<'r>| source.noted(|known| known.hashes.get());
         match self.origin {
@@ -246,7 +252,7 @@ impl<'r> Set<'r> {
         self.known_layout().ok_or(Fault::Memory)
     }
 
-    /// Says whether the iteration order has been computed already.
+    /// Returns whether the iteration order is known already.
     pub(crate) fn is_ordered(&self) -> bool {
         self.len() <= 1 || self.known_layout().is_some()
     }
@@ -396,8 +402,8 @@ impl<'r> Set<'r> {
         Some(table)
     }
 
-    /// Returns the locations of the set as bits. `None` if it is not a set of locations, or they
-    /// are too few for that, or too far apart.
+    /// Returns the locations of the set as bits. Returns `None` if it is not a set of locations, or
+    /// if the locations are too few or too far apart.
     #[inline]
     pub(crate) fn locations(&self, run: &mut Run<'r>) -> Option<Locations<'r>> {
         let Elems::Pairs(pairs) = self.elems else {
@@ -411,7 +417,7 @@ impl<'r> Set<'r> {
         Some(Locations { bounds, bits })
     }
 
-    /// Returns one bit per location of the bounding box, unless that is too large.
+    /// Returns one bit per location of the bounding box, unless the box is too large.
     fn bits(&self, run: &mut Run<'r>, pairs: &[IntPair], b: Bounds) -> Option<&'r [u64]> {
         if let Some(bits) = self.noted(|known| known.bits.get()) {
             return Some(bits);
@@ -430,17 +436,17 @@ impl<'r> Set<'r> {
         Some(bits)
     }
 
-    /// Says whether the set contains an element equal to `v`.
+    /// Returns whether the set contains an element equal to `v`.
     pub(crate) fn contains(&self, run: &mut Run<'r>, v: Value<'r>) -> bool {
         self.find(run, v).is_some()
     }
 
-    /// Says whether every element of this set is in the other.
+    /// Returns whether every element of this set is in the other.
     pub(crate) fn is_subset(&self, run: &mut Run<'r>, other: &Set<'r>) -> bool {
         self.len() <= other.len() && (0..self.len()).all(|k| other.contains(run, self.elems.get(k)))
     }
 
-    /// Says whether both are patches with the same elements in the same sequence.
+    /// Returns whether both sets are patches whose elements are stored in the same sequence.
     pub(crate) fn has_same_list(&self, other: &Set<'r>) -> bool {
         match (self.elems, other.elems) {
             (Elems::Pairs(a), Elems::Pairs(b)) => a == b,
@@ -449,7 +455,7 @@ impl<'r> Set<'r> {
         }
     }
 
-    /// Says whether both sets have the same elements.
+    /// Returns whether both sets have the same elements.
     pub(crate) fn eq(&self, run: &mut Run<'r>, other: &Set<'r>) -> bool {
         if std::ptr::eq(self, other) {
             return true;
@@ -474,12 +480,12 @@ impl<'r> Set<'r> {
         bounds
     }
 
-    /// Caches bounds that the maker knows already.
+    /// Caches bounds that the caller knows already.
     pub(crate) fn with_bounds(&self, bounds: Option<Bounds>) {
         self.bounds.set(bounds);
     }
 
-    /// For cells: says whether every location occurs only once.
+    /// Returns whether every location of a set of cells occurs only once.
     pub(crate) fn one_color_each(&self, run: &mut Run<'r>) -> bool {
         if let Some(known) = self.one_color_each.get() {
             return known;
@@ -508,12 +514,12 @@ impl<'r> Set<'r> {
         known
     }
 
-    /// Returns what is known so far about locations occurring once.
+    /// Returns whether every location occurs only once, if that is known already.
     pub(crate) fn known_one_color_each(&self) -> Option<bool> {
         self.one_color_each.get()
     }
 
-    /// Caches whether every location occurs once, as the maker knows.
+    /// Caches whether every location occurs only once, if the caller knows that already.
     pub(crate) fn with_one_color_each(&self, known: Option<bool>) {
         self.one_color_each.set(known);
     }
@@ -523,48 +529,53 @@ impl<'r> Set<'r> {
         Ok(())
     }
 
-    /// Says whether finding an element is fast without preparation.
+    /// Returns whether finding an element is fast without preparation.
     fn is_searchable(&self) -> bool {
         self.len() <= LINEAR_SEARCH
             || self.noted(|known| known.lookup.get()).is_some()
             || self.noted(|known| known.bits.get()).is_some()
     }
 }
-/// Returns a location's part of a set's fingerprint, which is a sum of squares: the plain sum would
-/// be the same for all lines of one length around one centre. The numbers have 32 bits, so that two
-/// are multiplied at a time.
+/// Returns the code of a location for fingerprints. A fingerprint is a sum of squared codes,
+/// because the plain sum would be the same for all lines of one length around one centre. Codes
+/// have 32 bits, so that the compiler multiplies two at a time.
 #[inline(always)]
-fn print(p: IntPair) -> u32 {
+fn location_code(p: IntPair) -> u32 {
     u32::from(p.i as u16) | u32::from(p.j as u16) << 16
 }
-/// Does the same for a cell. The colour takes bits that locations of grids do not use.
+/// Returns the code of a cell for fingerprints. The colour takes bits that locations of grids do
+/// not use.
 #[inline(always)]
-fn print_cell(c: Cell) -> u32 {
+fn cell_code(c: Cell) -> u32 {
     let color = c.color as u32;
-    print(c.at) ^ color << 8 ^ color << 24
+    location_code(c.at) ^ color << 8 ^ color << 24
 }
 #[inline(always)]
-fn square(print: u32) -> u64 {
-    u64::from(print) * u64::from(print)
+fn square(code: u32) -> u64 {
+    u64::from(code) * u64::from(code)
 }
 #[inline(always)]
-fn sum_of(prints: impl Iterator<Item = u32>) -> u64 {
-    prints.fold(0, |sum, print| sum.wrapping_add(square(print)))
+fn sum_of(codes: impl Iterator<Item = u32>) -> u64 {
+    codes.fold(0, |sum, code| sum.wrapping_add(square(code)))
 }
-/// Does the same for a line that is [laid out](line): its prints are equally far apart.
+/// Returns the sum of squared codes for a line that is [laid out](line). Its codes are equally
+/// spaced.
 fn sum_of_line(pairs: &[IntPair]) -> u64 {
     let n = pairs.len() as i64;
-    let first = i64::from(print(pairs[0]));
-    let step = pairs.get(1).map_or(0, |&p| i64::from(print(p)) - first);
-    // The sums of 0, 1, ..., n - 1 and of their squares. Prints have 21 bits, so nothing overflows.
+    let first = i64::from(location_code(pairs[0]));
+    let step = pairs
+        .get(1)
+        .map_or(0, |&p| i64::from(location_code(p)) - first);
+    // The sums of 0, 1, ..., n - 1 and of their squares. Codes of laid-out locations have 21 bits,
+    // so nothing overflows.
     let numbers = n * (n - 1) / 2;
     let squares = n * (n - 1) * (2 * n - 1) / 6;
     (n * first * first + 2 * numbers * first * step + squares * step * step) as u64
 }
-fn sum_if_all(prints: impl Iterator<Item = Option<u32>>) -> Option<u64> {
+fn sum_if_all(codes: impl Iterator<Item = Option<u32>>) -> Option<u64> {
     let mut sum = 0u64;
-    for print in prints {
-        sum = sum.wrapping_add(square(print?));
+    for code in codes {
+        sum = sum.wrapping_add(square(code?));
     }
     Some(sum)
 }

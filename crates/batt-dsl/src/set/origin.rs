@@ -9,8 +9,8 @@ use crate::hash;
 use crate::run::Run;
 use crate::value::{Cell, GridView, IntPair, Value};
 
-/// The construction of a set, in the words of the specification. *Elements* means the set's own
-/// array of distinct elements.
+/// The construction of a set. The [module of sets](super) defines the words in italics. "Elements"
+/// means the set's own array of distinct elements.
 #[derive(Clone, Copy)]
 pub(crate) enum Origin<'r> {
     /// *Build* of the elements, in the sequence of the array.
@@ -20,17 +20,17 @@ pub(crate) enum Origin<'r> {
     /// *Build* of the images of the source's elements, in the source's iteration order.
     /// Element `k` is the image of element `k` of the source.
     Map(&'r Set<'r>),
-    /// The same if several elements of the source have one image.
+    /// As `Map`, if several elements of the source have the same image.
     Collapse(&'r Collapse<'r>),
     /// *Build* of some elements of the source, in its order. Element `k` was number `kept[k]`.
     Filter(&'r Selection<'r>),
     /// *Copy* of a set with the same element numbers.
     Copy(&'r Set<'r>),
-    /// *Copy* of the source with all but the kept elements turned into dummies.
+    /// *Copy* of the source in which all but the kept elements became dummies.
     Minus(&'r Selection<'r>),
     /// *Union*: element `k` of the left set is number `k`, of the right set `rename[k]`.
     Union(&'r Union<'r>),
-    /// *Build* of the members of the members.
+    /// *Build* of the elements of all members.
     Merge(&'r Merge<'r>),
     /// *Build* of all pairs `(x, y)` of two sets' elements, y in the outer loop. The pair of
     /// elements `x` and `y` is number `y * inner.len() + x`.
@@ -39,7 +39,7 @@ pub(crate) enum Origin<'r> {
     Neighbors,
     /// The frame of a rectangle: `box`, `inbox`, `outbox`.
     Frame { from: IntPair, to: IntPair },
-    /// An object found by the flood fill of `objects`: the one whose cells are our elements.
+    /// An object found by the flood fill of `objects`: the object whose cells are the elements.
     Flood(&'r Flood<'r>),
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Selection<'r> {
     pub kept: &'r [u32],
 }
 
-/// The images of a set's elements, some of them equal. Equal images are indistinguishable.
+/// The images of a set's elements, some of which are equal. Equal images are indistinguishable.
 pub(crate) struct Collapse<'r> {
     pub source: &'r Set<'r>,
     pub images: Images<'r>,
@@ -65,15 +65,15 @@ pub(crate) enum Images<'r> {
     Numbers(&'r [u32]),
 }
 
-/// Two sets united.
+/// The operands of a union.
 pub(crate) struct Union<'r> {
     pub left: &'r Set<'r>,
     pub right: &'r Set<'r>,
-    /// Our numbers for the right set's elements.
+    /// The numbers of the right set's elements in the union.
     pub rename: &'r [u32],
 }
 
-/// Two sets multiplied.
+/// The operands of a product.
 pub(crate) struct Product<'r> {
     pub inner: &'r Set<'r>,
     pub outer: &'r Set<'r>,
@@ -83,10 +83,10 @@ pub(crate) struct Product<'r> {
 pub(crate) struct Merge<'r> {
     /// The order in which the members are walked.
     pub walk: Walk<'r>,
-    /// Containers; sets are walked in their own iteration order.
+    /// The merged containers. Sets are walked in their own iteration order.
     pub members: &'r [Value<'r>],
     pub names: Names<'r>,
-    /// Which member brings which elements, once computed.
+    /// The new elements that each member adds, once computed.
     plan: Slot<Option<&'r Plan<'r>>>,
 }
 
@@ -111,8 +111,8 @@ impl<'r> Merge<'r> {
         }
     }
 
-    /// Returns which member brings which elements. The order of the set that the walk follows is
-    /// known.
+    /// Returns the new elements that each member adds. The order of the set that the walk follows
+    /// must be known.
     ///
     /// This is a note about the merge and not about the current set, because sets of images share
     /// the merge of their sources.
@@ -149,25 +149,25 @@ impl<'r> Merge<'r> {
     }
 }
 
-/// How a merge proceeds.
+/// The new elements that each member of a merge adds.
 struct Plan<'r> {
-    /// The members that bring new elements, in the order of the walk.
+    /// The members that add new elements, in the order of the walk.
     steps: &'r [Step],
-    /// The elements they bring, step after step: positions in the member, ascending, and numbers in
-    /// the merged set.
+    /// The new elements, step after step: their positions in the member, ascending, and their
+    /// numbers in the merged set.
     new: &'r [(u32, u32)],
 }
 
-/// A member of a merge that brings new elements.
+/// A member of a merge that adds new elements.
 #[derive(Clone, Copy)]
 struct Step {
     member: u32,
-    /// The end of its part of the new elements.
+    /// The end of its part of [`Plan::new`].
     end: u32,
 }
 
 impl<'r> Plan<'r> {
-    /// Returns the members and the elements they bring.
+    /// Returns the members and the new elements that they add.
     fn steps(&self) -> impl Iterator<Item = (usize, &'r [(u32, u32)])> {
         let mut start = 0;
         self.steps.iter().map(move |step| {
@@ -181,12 +181,12 @@ impl<'r> Plan<'r> {
 /// The order in which members are merged.
 #[derive(Clone, Copy)]
 pub(crate) enum Walk<'r> {
-    /// As listed.
+    /// In the given order.
     Listed,
     /// In the iteration order of a set with the same element numbers.
     Of(&'r Set<'r>),
-    /// As the results of mapping a set: collected into a set of their own, in which equal results
-    /// collapse, and walked in its order.
+    /// In the iteration order of the set of the members themselves. The members are the images of
+    /// this set's elements, so equal members collapse.
     Mapped(&'r Set<'r>),
 }
 
@@ -195,17 +195,17 @@ pub(crate) struct Flood<'r> {
     pub grid: &'r GridView<'r>,
     pub diagonal: bool,
     pub univalued: bool,
-    /// Background colour, if cells of it are left out.
+    /// The background colour, if cells of that colour are left out.
     pub background: Option<u8>,
     /// The objects in the order in which they were found; the fill of each began with its first
     /// cell.
     pub objects: &'r [&'r [Cell]],
 }
 
-/// Computes the layout of `set` and of all sets it was made from.
+/// Computes the layout of `set` and of all sets from which it was made.
 ///
-/// A program can make chains of origins of any length, so this uses a stack of its own instead of
-/// recursion.
+/// A program can make chains of origins of any length, so this function uses an explicit stack
+/// instead of recursion.
 pub(crate) fn force<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Outcome<()> {
     let mut stack = vec![set];
     while let Some(&top) = stack.last() {
@@ -255,11 +255,11 @@ fn push_sources<'r>(
                 && outer.len() > 1
                 && outer.known_layout().is_none()
             {
-                // Further needs follow from its order.
+                // The other sources follow from the order of `outer`.
                 need(outer);
                 return Ok(());
             }
-            // The order of a member matters if it brings several elements.
+            // The order of a member matters if it adds several elements.
             for (member, new) in merge.plan(run)?.steps() {
                 if let Value::Set(member) = merge.members[member]
                     && new.len() > 1
@@ -332,8 +332,8 @@ fn construct<'r>(
         }
         Origin::Copy(source) => table.merge(hashes, known(source)?, |e| e),
         Origin::Minus(&Selection { source, kept }) => {
-            // Copy the source under its own numbers, then rename them; elements that were not kept
-            // become dummies.
+            // Copies the source under its own numbers, then renames them. Elements that were not
+            // kept become dummies.
             let source_hashes = source.element_hashes(run)?;
             table.merge(source_hashes, known(source)?, |e| e);
             let mut renamed = vec![DUMMY; source.len()];
@@ -379,7 +379,7 @@ fn construct<'r>(
     Ok(())
 }
 
-/// The elements that have occurred.
+/// The record of elements that have occurred.
 struct FirstTimes {
     met: Vec<bool>,
     /// The number of elements that have not occurred yet.
@@ -394,7 +394,7 @@ impl FirstTimes {
         }
     }
 
-    /// Says whether an element occurs for the first time.
+    /// Returns whether an element occurs for the first time, and records it.
     #[inline(always)]
     fn is_new(&mut self, element: u32) -> bool {
         let is_new = !std::mem::replace(&mut self.met[element as usize], true);
@@ -405,7 +405,7 @@ impl FirstTimes {
 
 /// The lookup from elements of members to numbers in the merged set.
 enum Numbering<'r> {
-    /// The numbers, and where each member's part begins.
+    /// The numbers, the start of each member's part, and the number of merged elements.
     Listed(&'r [u32], Vec<usize>, usize),
     /// Locations.
     Plane(Plane, usize),
@@ -461,7 +461,7 @@ impl<'r> Numbering<'r> {
         })
     }
 
-    /// How many elements the merged set has.
+    /// The number of elements of the merged set.
     fn len(&self) -> usize {
         match self {
             Numbering::Listed(.., len) | Numbering::Plane(_, len) | Numbering::Index(_, len) => {
@@ -471,7 +471,7 @@ impl<'r> Numbering<'r> {
         }
     }
 
-    /// Reports positions and numbers of all elements of a member.
+    /// Reports the positions and numbers of all elements of a member.
     #[inline(always)]
     fn each(&self, merge: &Merge<'r>, member: usize, mut say: impl FnMut(u32, u32)) {
         let elems = merge.members[member].as_set().map(|set| set.elems);
@@ -500,7 +500,7 @@ impl<'r> Numbering<'r> {
         }
     }
 
-    /// Returns the borrowed buffers.
+    /// Returns the borrowed buffers to the run.
     fn give_back(self, run: &mut Run<'_>) {
         match self {
             Numbering::Listed(..) => {}
@@ -525,7 +525,7 @@ fn compact_key(v: Value<'_>) -> u64 {
     }
 }
 
-/// Replays a merge. Its members have their order where it matters.
+/// Replays a merge. The order of its members has been computed if it matters.
 fn construct_merge<'r>(
     run: &mut Run<'r>,
     merge: &'r Merge<'r>,
@@ -577,8 +577,8 @@ pub(super) fn walk_order<'r>(
     })
 }
 
-/// Returns the iteration order of *Build(values)*, as positions in `values`. It uses tables of its
-/// own, because the shared ones are in use when this is called.
+/// Returns the iteration order of *Build(values)*, as positions in `values`. It uses separate
+/// tables, because the shared ones are in use when this is called.
 fn build_nested<'r>(run: &mut Run<'r>, values: &[Value<'r>]) -> Outcome<Vec<u32>> {
     run.spend(values.len())?;
     let mut index = super::KeyIndex::default();
@@ -639,7 +639,7 @@ fn construct_frame<'r>(
     Ok(())
 }
 
-/// Replays the layered flood fill that made one object, tables and all.
+/// Replays the layered flood fill that made one object, including its tables.
 fn construct_flood<'r>(
     run: &mut Run<'r>,
     flood: &'r Flood<'r>,
@@ -652,7 +652,7 @@ fn construct_flood<'r>(
     let Elems::Cells(cells) = set.elems else {
         return Ok(());
     };
-    // The flood fill gave the object this very list of cells.
+    // The flood fill gave this list of cells to the object, so its address identifies the object.
     let earlier = flood
         .objects
         .iter()
@@ -692,8 +692,8 @@ fn construct_flood<'r>(
     Ok(())
 }
 
-/// Returns the positions that the flood fill of `objects` accepts, in its order: layer by layer,
-/// each layer in the iteration order of a set. Marks them as occupied.
+/// Returns the positions that the flood fill of `objects` accepts, in the order of the fill: layer
+/// by layer, each layer in the iteration order of a set. Marks the positions as occupied.
 pub(crate) fn flood_sequence<'r>(
     run: &mut Run<'r>,
     (height, width): (usize, usize),
@@ -756,7 +756,7 @@ pub(crate) fn flood_sequence<'r>(
     Ok(sequence)
 }
 
-/// The iteration orders of `dneighbors` and `neighbors`, computed once per location.
+/// A cache of the iteration orders of `dneighbors` and `neighbors`.
 #[derive(Default)]
 pub(crate) struct NeighborOrders {
     /// Two entries per location: direct neighbours, all neighbours. Empty until needed.
@@ -764,7 +764,7 @@ pub(crate) struct NeighborOrders {
     scratch: [u8; 8],
 }
 
-/// Locations below this in both coordinates are remembered.
+/// An exclusive bound of both coordinates of the locations whose orders are cached.
 const REMEMBERED: usize = 64;
 
 /// The mark of an order that has not been computed.

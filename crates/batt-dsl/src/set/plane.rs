@@ -1,4 +1,4 @@
-//! Element numbers by location: equal locations are found without hashing.
+//! Element numbers by location, so that equal locations are found without hashing.
 
 use super::Bounds;
 use super::layout::EMPTY;
@@ -15,7 +15,8 @@ pub(crate) struct Plane {
     width: usize,
 }
 
-/// Larger rectangles use hashing instead: they would not stay in the cache.
+/// The largest rectangle. Larger ones use hashing instead, because they would not stay in the CPU's
+/// cache.
 const MOST_CELLS: i64 = 1 << 14;
 
 impl Plane {
@@ -60,8 +61,8 @@ fn position(origin: (i32, i32), width: usize, p: IntPair) -> usize {
     i * width + j
 }
 
-/// A plane to write to. It is a copy of the parts and not a reference, so that they stay in
-/// registers.
+/// A plane to write to. It copies the fields of the plane instead of referring to it, so that they
+/// stay in registers.
 pub(crate) struct View<'p> {
     entries: &'p mut [(u32, u32)],
     generation: u32,
@@ -92,14 +93,14 @@ pub(crate) struct Chains {
 }
 
 impl Chains {
-    /// Forgets all cells.
+    /// Removes all cells.
     pub fn begin(&mut self) -> &mut Chains {
         self.next.clear();
         self.is_long = false;
         self
     }
 
-    /// Says whether every location has at most one cell.
+    /// Returns whether every location has at most one cell.
     pub fn are_short(&self) -> bool {
         !self.is_long
     }

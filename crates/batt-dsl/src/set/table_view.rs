@@ -1,5 +1,5 @@
-//! Sets with their tables, for callers that keep sets elsewhere. The iteration order is the order
-//! of the slots, and the results of set operations depend on the size of the table.
+//! Sets with their tables, for callers that store sets outside a run. The iteration order is the
+//! order of the slots, and the results of set operations depend on the size of the table.
 
 use super::layout::{DUMMY, EMPTY, Layout};
 use super::{Origin, Set};
@@ -7,21 +7,21 @@ use crate::fault::{Fault, Outcome};
 use crate::run::Run;
 use crate::value::Value;
 
-/// A set as CPython has it in memory.
+/// A set in the form that it has in CPython's memory.
 #[derive(Clone, Copy)]
 pub struct SetTable<'a, 'r> {
     /// The elements in iteration order.
     pub elements: &'a [Value<'r>],
-    /// The slot of each element in the table, growing.
+    /// The slot of each element in the table, ascending.
     pub slots: &'a [u32],
     /// The binary logarithm of the size of the table.
     pub log2_size: u32,
-    /// Whether the table has dummies where elements were removed. Their places never matter:
-    /// frozensets do not grow, and copies are made of the elements alone.
+    /// Whether the table has dummies in place of removed elements. Their places never matter,
+    /// because frozensets do not grow, and copies are made of the elements alone.
     pub dummies: bool,
 }
 
-/// The logarithm of the largest possible table: an element takes at least a byte.
+/// The binary logarithm of the largest table that is accepted.
 const LARGEST: u32 = 31;
 
 impl<'r> Run<'r> {
@@ -41,8 +41,8 @@ impl<'r> Run<'r> {
         })
     }
 
-    /// Makes a set with a known table. The elements are taken to be distinct. Impossible slots are
-    /// a fault.
+    /// Makes a set with a known table. The elements must be distinct, which is not checked.
+    /// Impossible slots are a fault.
     pub fn set_with_table(&mut self, table: &SetTable<'_, 'r>) -> Outcome<Value<'r>> {
         let SetTable {
             elements,

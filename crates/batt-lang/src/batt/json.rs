@@ -1,4 +1,5 @@
-//! The JSON form of a batt: the content of the text, and which steps belong to each entry.
+//! The JSON form of a batt: the content of its Python text, and the steps that belong to each
+//! entry.
 //!
 //! The types here mirror the file; [`to_json`] and [`from_json`] convert a [`Batt`] to them and
 //! back. Reading checks everything.
@@ -107,7 +108,7 @@ impl JsonError {
     /// Converts the error to a finding in a file.
     pub(super) fn diagnostic(&self, source: &SourceFile) -> Diagnostic {
         let (line, column) = self.at.unwrap_or_default();
-        // A place outside the text has no line to show.
+        // A place outside the text has no source line to show.
         let there = line > 0 && (column as usize) <= source.line(line).len() + 1;
         let span = Span {
             line: if there { line } else { 0 },
@@ -207,7 +208,7 @@ pub fn is_json_form(bytes: &[u8]) -> bool {
 /// Reads a batt from JSON text.
 pub fn from_json_text(text: &str) -> Result<Batt, JsonError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    // The format is checked first: in another format, the missing parts are not the problem.
+    // The format is checked first. In a file of another format, missing parts are not the problem.
     #[derive(Deserialize)]
     struct Head {
         format: String,
@@ -381,7 +382,8 @@ impl Reading {
         })
     }
 
-    /// Parses the value of an entry, which must come after its step and after the previous entry.
+    /// Parses the value of an entry. The entry must come after the step of the value and after the
+    /// previous entry.
     fn entry_value(
         &self,
         text: &str,
@@ -402,7 +404,8 @@ impl Reading {
         Ok(value)
     }
 
-    /// Parses the steps of an entry: ascending, and with everything that they and the value need.
+    /// Parses the steps of an entry. They must be in ascending order and include every step that
+    /// they or the value need.
     fn provenance(
         &self,
         batt: &Batt,

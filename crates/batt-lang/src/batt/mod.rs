@@ -55,14 +55,15 @@ pub struct Batt {
 pub struct Output {
     /// The step number given in the text.
     pub number: u32,
-    /// Whether the solver was mutated. The original sets this where its last line was mutated.
+    /// Whether the solver was mutated. The original Python system sets this if the last line of the
+    /// solver was mutated.
     pub mutated: bool,
     /// The id of the solver.
     pub donor: String,
     /// The value.
     pub value: Operand,
-    /// Every step of the solver in ascending order, also those that its value does not need. When
-    /// one of them fails, the solver fails.
+    /// Every step of the solver in ascending order, including steps that its value does not need.
+    /// When one of them fails, the solver fails.
     pub steps: Vec<StepId>,
     /// The number of steps before the append.
     pub after: u32,
@@ -88,16 +89,16 @@ pub struct DifferScore {
 /// The effect of a step that fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum OnError {
-    /// The step has no value, nor has any step that uses it. A candidate is an error exactly when
-    /// its solver alone would fail.
+    /// The step has no value, and neither has any step that uses it. A candidate is an error
+    /// exactly when its solver would fail on its own.
     #[default]
     Poison,
-    /// The step's value is the default of what was called, and the batt goes on.
+    /// The step gets the default value of the called primitive, and the batt goes on.
     Defaults,
 }
 
 impl Batt {
-    /// Returns the dialect it is written in.
+    /// Returns the dialect of the batt.
     pub fn dialect(&self) -> Dialect {
         self.program.dialect()
     }
@@ -138,13 +139,15 @@ impl Batt {
     }
 }
 
-/// Finds the steps that values need. The time for one closure is proportional to its length, not to
-/// that of the program, so a batt may have many entries as long as its solvers are short.
+/// Finds the closure of a value: the steps that the value needs. The time for one closure is
+/// proportional to its length, not to the length of the program, so a batt may have many entries as
+/// long as its solvers are short.
 pub(crate) struct Closures<'p> {
     program: &'p Program,
     /// For each step, the last round that visited it.
     seen: Vec<u32>,
     round: u32,
+    /// Steps in the closure whose operands have not been visited yet.
     open: Vec<StepId>,
 }
 

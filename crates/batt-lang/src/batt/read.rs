@@ -1,4 +1,4 @@
-//! Batt files: Python text or JSON, and both side by side.
+//! Batt files: Python text, JSON, or both side by side.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -35,7 +35,7 @@ use crate::source::{SourceFile, Span};
 pub struct BattFile {
     /// The text.
     pub source: SourceFile,
-    /// The dialect its names were looked up in.
+    /// The dialect in which its names were looked up.
     pub dialect: Dialect,
     /// Why this dialect was detected, as text that begins with its name; `None` if the caller gave
     /// the dialect.
@@ -47,7 +47,7 @@ pub struct BattFile {
 }
 
 impl From<Batt> for BattFile {
-    /// A batt that was made here, as a file without a text.
+    /// Wraps a batt that did not come from a file. The text of the result is empty.
     fn from(batt: Batt) -> BattFile {
         BattFile {
             source: SourceFile::new(batt.program.name(), "".into()),
@@ -62,8 +62,8 @@ impl From<Batt> for BattFile {
 impl BattFile {
     /// Reads a file from disk: `.json` is the JSON form, anything else Python text.
     ///
-    /// Python text may have its JSON form beside it, under the same name. If that describes the
-    /// same batt, it tells which steps belong to each entry. Otherwise a warning is reported.
+    /// Python text may have its JSON form beside it, under the same name. If the JSON describes the
+    /// same batt, the steps of each entry are taken from it. Otherwise a warning is reported.
     pub fn load(path: impl AsRef<Path>, dialect: Option<Dialect>) -> Result<BattFile, SourceError> {
         let path = path.as_ref();
         let name = path.to_string_lossy();
@@ -99,7 +99,8 @@ impl BattFile {
     /// Reads the JSON form; `file_name` is for messages. The file names its dialect, which must
     /// match the given one, if any.
     pub fn parse_json(text: &str, file_name: &str, dialect: Option<Dialect>) -> BattFile {
-        // The index of lines counts in 32 bits: longer text is read, but not shown in messages.
+        // The line index of `SourceFile` has 32-bit offsets. Longer text is read, but messages do
+        // not quote it.
         let shown = if u32::try_from(text.len()).is_ok() {
             text
         } else {
@@ -139,7 +140,7 @@ impl BattFile {
         !self.diagnostics.iter().any(Diagnostic::is_error)
     }
 
-    /// Copies the steps of the entries from the JSON form, if there is one.
+    /// Copies the steps of the entries from the JSON file at `path`, if there is one.
     fn take_provenance(&mut self, path: &Path) {
         let bytes = match std::fs::read(path) {
             Ok(bytes) => bytes,
@@ -173,7 +174,8 @@ impl BattFile {
     }
 }
 
-/// Copies the steps of all entries from the same batt, or returns where it differs.
+/// Copies the steps of all entries from `known` if it is the same batt; otherwise returns the
+/// difference.
 fn adopt(here: &mut Batt, known: Batt) -> Result<(), String> {
     if here.dialect() != known.dialect() {
         return Err(format!("its dialect is {}", known.dialect().name()));

@@ -13,8 +13,9 @@ pub enum Form {
     /// `t1 = identity(I)`
     #[default]
     Plain,
-    /// The same in a `try` statement that gives the step the default of what was called. Only
-    /// tokpidjin has defaults, so a batt of another dialect is written in the plain form.
+    /// The same assignment in a `try` statement, whose handler gives the step the default value of
+    /// the called primitive. Only tokpidjin has defaults, so a batt of another dialect is written
+    /// in the plain form.
     Guarded,
 }
 
@@ -116,7 +117,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The right side of a step.
+    /// Returns the right side of a step's assignment.
     fn value(&self, kind: &StepKind) -> String {
         let list = |items: &[Operand]| {
             let items: Vec<String> = items.iter().map(|item| self.batt.spelling(item)).collect();
@@ -137,7 +138,7 @@ impl Writer<'_> {
     }
 }
 
-/// Takes the next item if it is wanted.
+/// Takes the next item if `wanted` returns true for it.
 fn next_if<'t, T>(
     items: &mut std::slice::Iter<'t, T>,
     wanted: impl Fn(&T) -> bool,
@@ -147,7 +148,7 @@ fn next_if<'t, T>(
     Some(first)
 }
 
-/// A string as Python writes it: in single quotes, on one line.
+/// Returns a string as Python writes it: in single quotes, on one line.
 fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('\'');

@@ -33,7 +33,7 @@ pub(super) fn drop_dead(script: Script) -> Script {
     let mut values: Vec<Operand> = Vec::with_capacity(lines.len());
     let mut live = Vec::with_capacity(lines.len());
     for (mut kind, kept) in lines.into_iter().zip(kept) {
-        // A dropped step keeps an entry, to which no operand refers.
+        // A dropped step gets an entry too, to which no operand refers.
         values.push(Operand::Step(StepId(live.len() as u32)));
         if kept {
             kind.operands_mut().for_each(|o| follow(o, &values));
@@ -63,11 +63,12 @@ fn never_fails(lines: &[StepKind], kind: &StepKind) -> bool {
         return true;
     }
     match direct_call(kind) {
-        // These check nothing. The failures in the op table are those of a later call.
+        // These only make a function and check nothing. The failures in the op table happen when
+        // that function is called.
         Some(("compose" | "chain" | "fork" | "matcher", _)) => true,
-        // These ask their function for its arity.
+        // These ask their argument for its arity, which fails unless it is a function.
         Some(("lbind" | "rbind", [function, _])) => is_function(lines, function),
-        // A larger exponent comes close to the recursion limit.
+        // A larger exponent could reach the recursion limit.
         Some(("power", [_, times])) => matches!(
             times.literal(),
             Some(Literal::Int(1..=500) | Literal::Bool(true))

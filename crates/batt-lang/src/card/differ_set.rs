@@ -1,4 +1,4 @@
-//! The differs of a card: those built in, and those of files.
+//! The differs of a card: the built-in ones and the ones from files.
 
 use std::collections::HashMap;
 
@@ -9,17 +9,17 @@ use crate::batt::PARAMS;
 use crate::parse::SolverFile;
 use crate::program::Program;
 
-/// Differs of one dialect, in order: those built in, then those of files.
+/// Differs of one dialect in order: first the built-in ones, then the ones from files.
 #[derive(Clone, Debug)]
 pub struct DifferSet {
     /// The differs.
     pub programs: Vec<Program>,
-    /// Functions of the files that are not among them, and why, for people.
+    /// Messages about functions that were left out: which function of which file, and why.
     pub left_out: Vec<String>,
 }
 
 impl DifferSet {
-    /// The differs that are built in.
+    /// Returns the built-in differs of a dialect.
     pub fn built_in(dialect: Dialect) -> DifferSet {
         DifferSet {
             programs: differs(dialect),
@@ -27,7 +27,7 @@ impl DifferSet {
         }
     }
 
-    /// No differs.
+    /// Returns an empty set.
     pub fn none() -> DifferSet {
         DifferSet {
             programs: Vec::new(),
@@ -35,8 +35,8 @@ impl DifferSet {
         }
     }
 
-    /// Adds the differs of a file, which was read in the dialect of the solvers: the parameters (S,
-    /// I, C) would make it look like tokpidjin. A file without any is an error.
+    /// Adds the differs of a file. A file without any is an error. The file must have been read in
+    /// the dialect of the solvers, because the parameters (S, I, C) would be detected as tokpidjin.
     pub fn add_file(&mut self, file: &SolverFile) -> Result<(), CardError> {
         let name = file.source.name();
         let mut known: HashMap<&str, String> = HashMap::new();
@@ -61,7 +61,7 @@ impl DifferSet {
                     known.insert(differ, hash);
                     added.push(program.clone());
                 }
-                // The file of the original holds those that are built in.
+                // The differ file of the original system repeats the built-in differs.
                 Some(same) if *same == hash => {}
                 Some(_) => self
                     .left_out
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn differs_of_files_follow_those_built_in() {
+    fn differs_of_files_follow_the_built_in_ones() {
         let mut set = DifferSet::built_in(Dialect::ArcDsl);
         let built_in = set.programs.len();
         let mine = "def differ_mine(S, I, C):\n    return equality(I, C)\n";

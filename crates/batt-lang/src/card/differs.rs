@@ -8,9 +8,9 @@ use crate::program::{Operand, Program, ProgramBuilder};
 /// Returns the built-in differs of a dialect, by name. Each takes `(S, I, C)` and reports how the
 /// grid `I` differs from `C`.
 ///
-/// In tokpidjin they are those of the original, under its names; the value is the number of
-/// differences and one of them. In arc-dsl they compare the same things, and the value is the
-/// number and the set of the differences.
+/// In tokpidjin they are the differs of the original system, under its names; the value is the
+/// number of differences and one of them. In arc-dsl they make the same comparisons, and the value
+/// is the number and the set of the differences.
 ///
 /// A differ is left out if the dialect does not have its primitives.
 pub fn differs(dialect: Dialect) -> Vec<Program> {
@@ -35,7 +35,7 @@ pub fn differs(dialect: Dialect) -> Vec<Program> {
 const I: usize = 1;
 const C: usize = 2;
 
-/// A differ for the colours of one grid that the other does not have.
+/// Makes a differ for the colours of one grid that the other does not have.
 fn arc_colors(dialect: Dialect, name: &str, [of, missing_in]: [usize; 2]) -> Option<Program> {
     let mut differ = Differ::new(dialect, name);
     let grids = [differ.param(of), differ.param(missing_in)];
@@ -45,7 +45,7 @@ fn arc_colors(dialect: Dialect, name: &str, [of, missing_in]: [usize; 2]) -> Opt
     differ.finish(&[count, only])
 }
 
-/// A differ for the one-cell objects of one grid that the other does not have.
+/// Makes a differ for the one-cell objects of one grid that the other does not have.
 fn arc_cells(dialect: Dialect, name: &str, [of, missing_in]: [usize; 2]) -> Option<Program> {
     let mut differ = Differ::new(dialect, name);
     let grids = [differ.param(of), differ.param(missing_in)];
@@ -58,7 +58,7 @@ fn arc_cells(dialect: Dialect, name: &str, [of, missing_in]: [usize; 2]) -> Opti
     differ.finish(&[count, only])
 }
 
-/// A differ for the colours of one grid that the other does not have, with an example.
+/// Makes a differ for the colours of one grid that the other does not have, with an example.
 fn tok_colors(name: &str, of: usize) -> Option<Program> {
     let mut differ = Differ::new(Dialect::Tokpidjin, name);
     let colors = differ.op("p_g")?;
@@ -72,7 +72,8 @@ fn tok_colors(name: &str, of: usize) -> Option<Program> {
     differ.finish(&[count, example])
 }
 
-/// A differ for the one-cell objects of one grid that the other does not have, with an example.
+/// Makes a differ for the one-cell objects of one grid that the other does not have, with an
+/// example.
 fn tok_cells(name: &str, of: usize) -> Option<Program> {
     let mut differ = Differ::new(Dialect::Tokpidjin, name);
     let (objects, code) = (differ.op("o_g")?, differ.constant("R5")?);
@@ -120,7 +121,7 @@ impl Differ {
         Some(self.builder.call(Operand::Op(op), args.to_vec()))
     }
 
-    /// Makes the same call on two values, with further arguments.
+    /// Calls a primitive on each of two values, with the same further arguments.
     fn on_both(
         &mut self,
         name: &str,

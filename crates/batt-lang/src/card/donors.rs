@@ -1,9 +1,9 @@
-//! What donors are called in a batt.
+//! The ids of donors, the solvers merged into a batt.
 
 use std::collections::{HashMap, HashSet};
 
-/// Returns the id of a solver whose task is not known, from its name: what follows `solve_`,
-/// `solver_` or `verify_`, else the whole name.
+/// Returns the id of a solver whose task is not known: its name without the prefix `solve_`,
+/// `solver_` or `verify_`.
 ///
 /// ```
 /// use batt_lang::card::donor_id;
@@ -19,11 +19,11 @@ pub fn donor_id(name: &str) -> &str {
         .unwrap_or(name)
 }
 
-/// Gives every donor of a batt an id of its own.
+/// Gives every donor of a batt a unique id.
 #[derive(Debug, Default)]
 pub struct DonorIds {
     taken: HashSet<String>,
-    /// How often each id was asked for; the search for a free number goes on from there.
+    /// How often each id was requested. The search for a free number continues from this count.
     asked: HashMap<String, usize>,
 }
 

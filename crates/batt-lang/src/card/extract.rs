@@ -49,16 +49,16 @@ pub fn extract_value(batt: &Batt, value: &Operand, name: &str) -> Program {
     rebuild(batt.dialect(), name, value, kind)
 }
 
-/// Returns the canonical form of a program: the steps that its result needs, from the inside out,
-/// the callee before the arguments from left to right, each call once. Programs with the same
-/// [structural hash](super::structural_hash) have the same canonical form, except for the spelling
-/// of constants.
+/// Returns the canonical form of a program: only the steps that its result needs, each call once.
+/// The steps that a call needs come before it, first those of the callee, then those of the
+/// arguments from left to right. Programs with the same [structural hash](super::structural_hash)
+/// have the same canonical form, except for the spelling of constants.
 ///
 /// As in the original, equal calls become one step. A program can observe the difference only by
 /// comparing two functions that it made in the same way.
 ///
-/// In tokpidjin the program takes `(S, I, C)`; in other dialects it takes `(I)` if it needs no
-/// more.
+/// The canonical program takes `(S, I, C)`. In dialects other than tokpidjin it takes only `(I)` if
+/// it needs neither `S` nor `C`.
 pub fn canonical(program: &Program) -> Result<Program, CardError> {
     let script = Script::of(program)?;
     let kind = |id: StepId| &script.lines[id.index()];
@@ -70,7 +70,7 @@ pub fn canonical(program: &Program) -> Result<Program, CardError> {
     ))
 }
 
-/// Builds a program from the steps behind a value. The steps refer to the parameters of a batt.
+/// Builds a program from the steps that a value needs. The steps refer to the parameters of a batt.
 fn rebuild<'k>(
     dialect: Dialect,
     name: &str,
@@ -115,14 +115,14 @@ fn rebuild<'k>(
     let only_input = operands
         .chain([&result])
         .all(|operand| !matches!(operand, Operand::Param(_)) || *operand == INPUT);
-    let alone = only_input && dialect != Dialect::Tokpidjin;
-    let mut builder = match alone {
+    let input_alone = only_input && dialect != Dialect::Tokpidjin;
+    let mut builder = match input_alone {
         true => ProgramBuilder::new(name, ["I"]),
         false => ProgramBuilder::new(name, PARAMS),
     }
     .in_dialect(dialect);
     let place = |operand: &mut Operand| {
-        if alone && *operand == INPUT {
+        if input_alone && *operand == INPUT {
             *operand = Operand::Param(ParamId(0));
         }
     };

@@ -1,4 +1,4 @@
-//! Folding: computes calls of constants alone while merging.
+//! Folding: computes calls whose arguments are all constants while merging.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ const LIMITS: Limits = Limits {
 /// The most elements a folded value may have in total. A larger value is longer than the call.
 const MAX_ELEMENTS: usize = 16;
 
-/// Computes calls of constants, each once.
+/// Computes calls whose arguments are all constants, and caches the results.
 pub(super) struct Folder {
     dialect: Dialect,
     workspace: Workspace,
@@ -44,7 +44,8 @@ impl Folder {
     ///
     /// A call that fails is not folded: the step stays and fails in its run. A call that falls back
     /// is not folded either, so that a run can still report it. Folded values contain no functions
-    /// and no floats, so making them once or several times is the same. Sets have no literals.
+    /// and no floats, so making them once or several times is the same. Sets cannot be written as
+    /// literals, so they are not folded.
     pub fn fold(&mut self, op: OpId, args: &[Operand]) -> Option<Operand> {
         if args.len() != op.op().arity() {
             return None;
@@ -70,20 +71,21 @@ impl Folder {
             Ok::<_, batt_dsl::Fault>((value, run.fallbacks()))
         });
         match run {
-            Ok((value, 0)) => written(&value, &mut MAX_ELEMENTS.clone()),
+            Ok((value, 0)) => to_literal(&value, &mut MAX_ELEMENTS.clone()),
             _ => None,
         }
     }
 }
 
-/// The literal of a value, if it has one; `room` is the number of elements it may still have.
-fn written(value: &OwnedValue, room: &mut usize) -> Option<Literal> {
+/// Returns the literal of a value, if it has one; `room` is the number of elements that it may
+/// still have.
+fn to_literal(value: &OwnedValue, room: &mut usize) -> Option<Literal> {
     match value {
         OwnedValue::Bool(b) => Some(Literal::Bool(*b)),
         OwnedValue::Int(n) => Some(Literal::Int(*n)),
         OwnedValue::Tuple(items) => {
             *room = room.checked_sub(items.len())?;
-            let items: Option<_> = items.iter().map(|item| written(item, room)).collect();
+            let items: Option<_> = items.iter().map(|item| to_literal(item, room)).collect();
             items.map(Literal::Tuple)
         }
         OwnedValue::None | OwnedValue::Float(_) | OwnedValue::Set(_) | OwnedValue::Function => None,

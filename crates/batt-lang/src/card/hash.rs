@@ -12,7 +12,7 @@ type Digest = [u8; 16];
 
 /// Returns the identity of a solver: 32 hexadecimal digits that depend only on the expression it
 /// computes. Names, the numbering of steps, unused steps and the spelling of constants do not
-/// count, nor whether a part that occurs twice was written once or twice.
+/// count. Neither does it matter whether a repeated part was written once or several times.
 ///
 /// The hash is built from the parts upwards, so the time is proportional to the number of steps,
 /// however large the expression is. It is the same in every version. The digest of each part is

@@ -1,4 +1,4 @@
-//! Merging: first the differs on the input, then the solvers, one step each in turn.
+//! Merging: adds the differs on the input, then the solvers, which take turns of one step each.
 
 use std::collections::HashSet;
 
@@ -26,8 +26,8 @@ pub struct CardMerged {
 /// Merges solvers into one batt, with differs on the input and on each candidate.
 ///
 /// The differs on the input come first. Then the solvers take turns and add one step each. A
-/// complete solver is followed at once by its output and by the differs that compare it. Of differs
-/// with the same name only the first counts.
+/// complete solver is followed at once by its output and by the differs that compare it. If several
+/// differs have the same name, only the first is used.
 ///
 /// Time and memory grow with the number of steps, not with the size of the expressions they stand
 /// for.
@@ -55,10 +55,10 @@ pub fn merge(
 
     let solver_steps = scripts.iter().map(|script| script.lines.len()).sum();
     let before = total(&scripts, &differs)?;
-    let plain = Weaver::new(dialect).weave(&solvers, &scripts, &differs);
+    let plain = BattBuilder::new(dialect).interleave(&solvers, &scripts, &differs);
     let shared = plain.steps.kinds.len();
     let untouched = !(options.fold || options.resolve || options.drop_dead);
-    let woven = if untouched {
+    let merged = if untouched {
         plain
     } else {
         drop(plain);
@@ -71,15 +71,15 @@ pub fn merge(
         };
         let (scripts, differs) = (simplified(scripts), simplified(differs));
         total(&scripts, &differs)?;
-        Weaver::new(dialect).weave(&solvers, &scripts, &differs)
+        BattBuilder::new(dialect).interleave(&solvers, &scripts, &differs)
     };
-    let batt = woven.finish(dialect, options);
+    let batt = merged.finish(dialect, options);
     let stats = MergeStats::of(&batt, solver_steps, before, shared);
     Ok(CardMerged { batt, stats })
 }
 
-/// The number of steps of all solvers, and of all differs each time they are used: the most that
-/// the batt can have.
+/// Returns the most steps that the batt can have: the steps of all solvers, and the steps of all
+/// differs once for each use.
 fn total(solvers: &[Script], differs: &[Script]) -> Result<usize, CardError> {
     let lines = |scripts: &[Script]| -> u64 {
         let each = scripts.iter().map(|script| script.lines.len() as u64);
@@ -93,13 +93,14 @@ fn total(solvers: &[Script], differs: &[Script]) -> Result<usize, CardError> {
     Ok(steps as usize)
 }
 
-/// The dialect of all programs.
+/// Returns the dialect that all programs share.
 fn common_dialect(solvers: &[CardDonor<'_>], differs: &[Program]) -> Result<Dialect, CardError> {
     let programs = || {
         let solvers = solvers.iter().map(|donor| donor.program);
         solvers.chain(differs)
     };
-    // Of equally frequent ones the first program's; without programs it is arc-dsl.
+    // The most frequent dialect. A tie goes to the dialect of the first program; without programs,
+    // the result is arc-dsl.
     let first = programs().next().map(Program::dialect).unwrap_or_default();
     let frequency = |dialect| {
         let same = programs().filter(|p| p.dialect() == dialect).count();
@@ -122,33 +123,33 @@ fn common_dialect(solvers: &[CardDonor<'_>], differs: &[Program]) -> Result<Dial
 struct Turn<'s> {
     donor: &'s CardDonor<'s>,
     script: &'s Script,
-    /// The values in the batt of the steps it has added so far.
+    /// The values, in the batt, of the steps that the solver has added so far.
     values: Vec<Operand>,
     made: Occurrences,
 }
 
 /// A batt under construction.
-struct Weaver {
+struct BattBuilder {
     steps: Steps,
     outputs: Vec<Output>,
     scores: Vec<DifferScore>,
 }
 
-impl Weaver {
-    fn new(dialect: Dialect) -> Weaver {
-        Weaver {
+impl BattBuilder {
+    fn new(dialect: Dialect) -> BattBuilder {
+        BattBuilder {
             steps: Steps::new(dialect),
             outputs: Vec::new(),
             scores: Vec::new(),
         }
     }
 
-    fn weave(
+    fn interleave(
         mut self,
         solvers: &[&CardDonor<'_>],
         scripts: &[Script],
         differs: &[Script],
-    ) -> Weaver {
+    ) -> BattBuilder {
         self.compare(differs, &INPUT, None, &Occurrences::new());
         let turns = solvers.iter().zip(scripts).map(|(donor, script)| Turn {
             donor,
@@ -255,7 +256,7 @@ impl Weaver {
     }
 }
 
-/// Replaces an operand of a script by its value in the batt.
+/// Replaces an operand of a script with its value in the batt.
 fn place(operand: &mut Operand, values: &[Operand], input: &Operand) {
     if *operand == INPUT {
         operand.clone_from(input);
@@ -264,7 +265,7 @@ fn place(operand: &mut Operand, values: &[Operand], input: &Operand) {
     }
 }
 
-/// The number of a value in the text; 0 if it is not a step.
+/// Returns the number of a value in the text; 0 if the value is not a step.
 fn number(value: &Operand) -> u32 {
     match value {
         Operand::Step(id) => id.0 + 1,
@@ -272,7 +273,7 @@ fn number(value: &Operand) -> u32 {
     }
 }
 
-/// The steps among some values together with more steps, in ascending order.
+/// Returns the steps among `values` and all of `more`, in ascending order.
 fn step_set(values: &[Operand], more: &[StepId]) -> Vec<StepId> {
     let steps = values.iter().filter_map(|value| match value {
         Operand::Step(id) => Some(*id),

@@ -7,11 +7,12 @@
 //! ```
 //!
 //! Merging has two parts. First each program is simplified by itself: calls of known closures are
-//! resolved, calls of constants alone are folded, and unused steps that cannot fail are dropped.
+//! resolved, calls whose arguments are all constants are folded, and unused steps that cannot fail
+//! are dropped.
 //! Then the solvers take turns, one step each, and equal steps are made once.
 //!
-//! None of this changes an answer: a solver has the same value in the batt as alone, or fails in
-//! both. The documentation of each rule says why.
+//! None of this changes an answer: a solver has the same value in the batt as on its own, or fails
+//! in both. The documentation of each rule says why.
 //!
 //! ```
 //! use batt_lang::SolverFile;
@@ -83,23 +84,24 @@ use crate::program::Program;
 /// A solver to merge.
 #[derive(Clone, Debug)]
 pub struct CardDonor<'p> {
-    /// Its name in the batt, usually the id of its task; unique within a batt.
+    /// The name of the solver in the batt, usually the id of its task; unique within a batt.
     pub id: String,
     /// The solver. It takes `I`, or any of `S`, `I` and `C`.
     pub program: &'p Program,
-    /// The number of cells of its task: all grids of all pairs.
+    /// The number of cells of its task, over all grids of all pairs.
     pub size: Option<usize>,
-    /// Whether it is a random mutation of another solver.
+    /// Whether the solver is a random mutation of another solver.
     pub mutated: bool,
 }
 
 /// The order in which solvers take their turns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// The largest task first, solvers without a size last, equal ones as given.
+    /// The solver of the largest task first, solvers without a size last. Equal ones keep their
+    /// order.
     #[default]
     LargestFirst,
-    /// As given.
+    /// In the given order.
     AsGiven,
 }
 
@@ -108,15 +110,15 @@ pub enum Order {
 pub struct CardOptions {
     /// The order in which solvers take turns.
     pub order: Order,
-    /// Whether to compute calls of constants alone while merging.
+    /// Whether to compute calls whose arguments are all constants while merging.
     pub fold: bool,
     /// Whether to replace calls of known closures by the calls inside them.
     pub resolve: bool,
     /// Whether to drop unused steps that cannot fail.
     pub drop_dead: bool,
-    /// How the batt is meant to run. A batt merged for [`OnError::Defaults`] can run either way.
-    /// One merged for [`OnError::Poison`] should run that way: a closure that fails half way has
-    /// *one* default, but the steps it is resolved into have several.
+    /// How the batt is meant to run. A batt merged for [`OnError::Defaults`] can run either way. A
+    /// batt merged for [`OnError::Poison`] should run that way only: a closure that fails half way
+    /// has *one* default, but the steps into which it is resolved have several.
     pub on_error: OnError,
 }
 
@@ -147,7 +149,7 @@ impl CardOptions {
 /// The reason why programs cannot be merged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CardError {
-    /// A batt has one dialect.
+    /// The programs have different dialects.
     #[error("most programs are {}, but {} not: {}", dialect.name(), are(odd), list(odd))]
     MixedDialects {
         /// The dialect of most programs.
@@ -155,7 +157,7 @@ pub enum CardError {
         /// The functions of other dialects, with their dialects.
         odd: Vec<(String, Dialect)>,
     },
-    /// A program takes some of `S`, `I` and `C`, or one grid.
+    /// A program takes neither a single grid nor some of `S`, `I` and `C`.
     #[error("'{function}' takes ({}); a solver takes (I) or some of (S, I, C)", params.join(", "))]
     Parameters {
         /// The function.
@@ -163,13 +165,13 @@ pub enum CardError {
         /// Its parameters.
         params: Vec<String>,
     },
-    /// Scores are credited to donors by their ids.
+    /// Two donors have the same id, so scores could not be credited to one of them.
     #[error("two donors are called '{id}'")]
     DuplicateDonor {
         /// The id.
         id: String,
     },
-    /// Step numbers must fit 30 bits.
+    /// The batt could have so many steps that their numbers do not fit 30 bits.
     #[error("up to {steps} steps are too many for one batt")]
     TooManySteps {
         /// The greatest number of steps that merging could make.
@@ -184,7 +186,7 @@ pub enum CardError {
 }
 
 impl CardError {
-    /// What the user can do about it.
+    /// Returns advice on how to fix the error.
     pub fn hint(&self) -> &'static str {
         match self {
             CardError::MixedDialects { .. } => {

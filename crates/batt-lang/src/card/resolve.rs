@@ -14,18 +14,19 @@ use batt_dsl::{Dialect, Literal, OpId};
 use crate::batt::OnError;
 use crate::program::{Operand, StepKind};
 
-/// A closure may stand for this many calls, and be nested this deeply. The limits bound the work
-/// for a single step: a closure composed with itself doubles every time.
+/// The most calls that a closure may stand for. The limit bounds the work for a single step: a
+/// closure composed with itself doubles every time.
 const MAX_CALLS: usize = 64;
+/// The deepest nesting of closures that is resolved.
 const MAX_DEPTH: usize = 32;
 
-/// `power` is written out up to this exponent.
+/// The greatest exponent up to which `power` is written out.
 const MAX_POWER: i64 = 8;
 
 /// A function whose definition is known.
 enum Known<'s> {
     Op(OpId),
-    /// Made by the named primitive of these operands.
+    /// A closure made by the named primitive from these operands.
     Closure(&'static str, &'s [Operand]),
     /// `power` with an exponent of at least 2.
     Power(&'s Operand, i64),
@@ -42,7 +43,7 @@ pub(super) enum Planned {
 /// The calls that a call of a closure stands for, in order.
 type Calls = Vec<(OpId, Vec<Planned>)>;
 
-/// The calls that a call of a closure stands for, and the value of the whole.
+/// The calls that a call of a closure stands for, and the value of the original call.
 pub(super) struct Plan {
     pub calls: Calls,
     pub value: Planned,
@@ -82,7 +83,7 @@ struct Planner<'s> {
 }
 
 impl<'s> Planner<'s> {
-    /// Plans one call. It is `inner` if another call uses its value.
+    /// Plans one call. `inner` tells whether another call uses its value.
     fn call(
         &self,
         calls: &mut Calls,
@@ -99,18 +100,18 @@ impl<'s> Planner<'s> {
         match known {
             Known::Op(op) => self.primitive(calls, op, args, inner),
             Known::Closure("lbind", [function, fixed]) => {
-                self.takes(function, args.len(), depth)?;
+                self.require_bound_arity(function, args.len(), depth)?;
                 let mut all = vec![Planned::Given(fixed.clone())];
                 all.extend(args);
                 self.call(calls, function, all, inner, depth)
             }
             Known::Closure("rbind", [function, fixed]) => {
-                self.takes(function, args.len(), depth)?;
+                self.require_bound_arity(function, args.len(), depth)?;
                 let mut all = args;
                 all.push(Planned::Given(fixed.clone()));
                 self.call(calls, function, all, inner, depth)
             }
-            // All others take one argument.
+            // All other closures take one argument.
             _ if args.len() != 1 => None,
             Known::Closure("compose", [outer, within]) => {
                 let y = self.call(calls, within, args, true, depth)?;
@@ -166,13 +167,14 @@ impl<'s> Planner<'s> {
         Some(Planned::Call(calls.len() - 1))
     }
 
-    /// Some if this function, with one argument bound, takes this many arguments.
-    fn takes(&self, function: &'s Operand, args: usize, depth: usize) -> Option<()> {
+    /// Returns `Some` if this function, with one argument bound, takes this many arguments.
+    fn require_bound_arity(&self, function: &'s Operand, args: usize, depth: usize) -> Option<()> {
         (self.bound_arity(function, depth)? == args).then_some(())
     }
 
-    /// The number of arguments of a function with one argument bound. As in Python's code, a
-    /// function of two or three parameters loses one; any other becomes a function of three.
+    /// Returns the number of arguments of a function with one argument bound. As in the Python
+    /// library, a function of two or three parameters loses one; any other becomes a function of
+    /// three.
     fn bound_arity(&self, function: &'s Operand, depth: usize) -> Option<usize> {
         Some(match self.arity(function, depth)? {
             2 => 1,
@@ -192,7 +194,7 @@ impl<'s> Planner<'s> {
         }
     }
 
-    /// The definition of a function.
+    /// Returns the definition of a function, if it is known.
     fn known(&self, function: &'s Operand) -> Option<Known<'s>> {
         let mut function = function;
         for _ in 0..MAX_DEPTH {
@@ -220,16 +222,18 @@ impl<'s> Planner<'s> {
     }
 }
 
-/// The operand that a step passes on unchanged. A primitive stays behind `identity`: a call of it
-/// with a wrong number of arguments is allowed through a variable, but not by its own name.
-pub(super) fn same(kind: &StepKind) -> Option<&Operand> {
+/// Returns the operand that a step passes on unchanged. A primitive stays behind `identity`: a call
+/// with a wrong number of arguments is allowed through a variable, but not by the primitive's own
+/// name.
+pub(super) fn identity_argument(kind: &StepKind) -> Option<&Operand> {
     match direct_call(kind) {
         Some(("identity", [same])) if !matches!(same, Operand::Op(_)) => Some(same),
         _ => None,
     }
 }
 
-/// The name and arguments of a call of a primitive with as many arguments as it takes.
+/// Returns the name and the arguments of a step that calls a primitive with the right number of
+/// arguments.
 pub(super) fn direct_call(kind: &StepKind) -> Option<(&'static str, &[Operand])> {
     match kind {
         StepKind::Call {
@@ -240,7 +244,7 @@ pub(super) fn direct_call(kind: &StepKind) -> Option<(&'static str, &[Operand])>
     }
 }
 
-/// Returns whether this is certainly a function, given that its step succeeds.
+/// Returns whether an operand is certainly a function, given that its step succeeds.
 pub(super) fn is_function(lines: &[StepKind], operand: &Operand) -> bool {
     let mut operand = operand;
     for _ in 0..MAX_DEPTH {

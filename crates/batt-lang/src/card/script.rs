@@ -1,4 +1,4 @@
-//! Scripts: the steps of a program in terms of a batt's parameters.
+//! Scripts: programs whose steps refer to the parameters of a batt.
 
 use crate::batt::PARAMS;
 use crate::program::{Operand, ParamId, Program, StepKind};
@@ -13,12 +13,12 @@ pub(super) struct Script {
     pub result: Operand,
 }
 
-/// Maps the parameters of a program to those of a batt: by name, ignoring case; a single parameter
+/// Maps the parameters of a program to those of a batt: by name, ignoring case. A single parameter
 /// of any other name is the input.
 pub(crate) fn roles(params: &[String]) -> Option<Vec<ParamId>> {
     const INPUT: ParamId = ParamId(1);
     if params.len() == 1 {
-        // `def differ(C)` is unusual, but clear.
+        // A single `S` or `C` keeps its meaning; `def differ(C)` is unusual, but clear.
         return Some(vec![role(&params[0]).unwrap_or(INPUT)]);
     }
     let roles: Vec<ParamId> = params
@@ -35,7 +35,7 @@ fn role(name: &str) -> Option<ParamId> {
 }
 
 impl Script {
-    /// The script of a program.
+    /// Converts a program to a script.
     pub fn of(program: &Program) -> Result<Script, CardError> {
         let Some(roles) = roles(program.params()) else {
             return Err(CardError::Parameters {
@@ -66,7 +66,7 @@ impl Script {
     }
 }
 
-/// Replaces an earlier step by its value.
+/// Replaces a reference to an earlier step with that step's value.
 pub(super) fn follow(operand: &mut Operand, values: &[Operand]) {
     if let Operand::Step(id) = operand {
         *operand = values[id.index()].clone();

@@ -30,8 +30,8 @@ fn there_are(found: usize) -> String {
     }
 }
 
-/// Picks solvers: from all of them or those of one task, all or a uniform random sample of `count`.
-/// They keep their order.
+/// Picks a uniform random sample of `count` solvers, or all of them, from all donors or from those
+/// of one task. The picked solvers keep their order.
 ///
 /// The same seed picks the same positions in every version. Candidates are shuffled from the front
 /// (Fisher and Yates) as far as needed, with SplitMix64 started at the seed. Each number below *n*

@@ -6,8 +6,8 @@ use batt_dsl::{Dialect, Literal, Type};
 
 use crate::program::{Operand, StepId, StepKind};
 
-/// How often a program has made each step that [is new each time](is_new_each_time), by the first
-/// such step.
+/// How often a program has made each step that [is new each time](is_new_each_time). The key is the
+/// first step of its structure.
 pub(super) type Occurrences = HashMap<StepId, u32>;
 
 /// The most steps or literals: a code has 32 bits, of which two are for the kind of operand.
@@ -19,7 +19,7 @@ pub(super) struct Steps {
     pub kinds: Vec<StepKind>,
     /// The first step of each structure.
     first: HashMap<Box<[u32]>, StepId>,
-    /// Further steps of the same structure, by the first one and their number.
+    /// Further steps of the same structure, by the first one and the number of the repetition.
     repeats: HashMap<(StepId, u32), StepId>,
     literals: HashMap<Literal, u32>,
     key: Vec<u32>,
@@ -38,7 +38,7 @@ impl Steps {
     }
 
     /// Adds a step of a program, or finds an existing one. `own` counts the steps that the program
-    /// has made so far, `earlier` those of a program whose values this one sees.
+    /// has made so far; `earlier` counts those of a program whose values this one sees.
     pub fn add(
         &mut self,
         kind: StepKind,
@@ -121,8 +121,8 @@ impl Steps {
         found
     }
 
-    /// The code of an operand, one word. Constants and literals of the same value and kind have the
-    /// same code: `ONE`, `F1` and `1`, but not `True`.
+    /// Returns the code of an operand, one word. Constants and literals of the same value and kind
+    /// have the same code: `ONE`, `F1` and `1`, but not `True`.
     fn code(&mut self, operand: &Operand) -> u32 {
         const KIND: u32 = 30;
         match operand {
@@ -144,8 +144,8 @@ impl Steps {
     }
 }
 
-/// Returns the literal of a tuple of literals and constants alone. Such a tuple is not a step, but
-/// a step can become one when its operands are replaced.
+/// Returns the literal for a tuple that has only literals and constants as items. Such a tuple is
+/// not a step, but a step can become one when its operands are replaced.
 pub(super) fn literal_tuple(kind: &StepKind) -> Option<Literal> {
     match kind {
         StepKind::Tuple(items) => {
@@ -158,17 +158,18 @@ pub(super) fn literal_tuple(kind: &StepKind) -> Option<Literal> {
 
 /// Returns whether a program can distinguish two runs of this step with the same operands.
 ///
-/// Values are compared by content, with two exceptions. A closure is equal only to itself, and so
-/// is, inside a container, a nan that arithmetic made. `x1 = rbind(add, ONE)` and `x2 = rbind(add,
-/// ONE)` are two functions, and `equality(x1, x2)` is false; with one shared step it would be true.
-/// So within one program such a step is made as often as the program says. *Different* programs
-/// never see each other's values, so the first occurrence in one program may be shared with the
-/// first in another, the second with the second, and so on. A differ on a candidate does see the
-/// solver's values, so its occurrences continue the solver's count.
+/// Values are compared by content, with two exceptions. A closure is equal only to itself. A nan
+/// made by arithmetic, inside a container, is also equal only to itself. `x1 = rbind(add, ONE)` and
+/// `x2 = rbind(add, ONE)` are two functions, and `equality(x1, x2)` is false; with one shared step
+/// it would be true. So within one program such a step is made as often as the program says.
+/// *Different* programs never see each other's values, so the first occurrence in one program may
+/// be shared with the first in another, the second with the second, and so on. A differ on a
+/// candidate does see the solver's values, so its occurrences continue the solver's count.
 ///
-/// Any call of a function may make such values; this does not look inside. In tokpidjin, so may any
-/// computation with numbers or coordinates; only families that merely select and arrange are
-/// exempt. The caution is cheap, because repetition within one program is rare.
+/// Any call of a function may make such values, because the check does not look inside. In
+/// tokpidjin any computation with numbers or coordinates may make them as well; only families that
+/// merely select and arrange are exempt. The caution is cheap, because repetition within one
+/// program is rare.
 pub(super) fn is_new_each_time(dialect: Dialect, kind: &StepKind) -> bool {
     const ARRANGING: [&str; 6] = [
         "logic",

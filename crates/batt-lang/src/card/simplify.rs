@@ -7,11 +7,11 @@ use crate::program::{Operand, StepId, StepKind};
 use super::CardOptions;
 use super::dead::drop_dead;
 use super::fold::Folder;
-use super::resolve::{Plan, Planned, Resolver, same};
+use super::resolve::{Plan, Planned, Resolver, identity_argument};
 use super::script::{Script, follow};
 use super::share::literal_tuple;
 
-/// Resolves, folds and drops, as the options say.
+/// Simplifies programs: resolves, folds and drops steps as the options say.
 pub(super) struct Simplifier {
     resolver: Option<Resolver>,
     folder: Option<Folder>,
@@ -37,8 +37,8 @@ impl Simplifier {
         simpler
     }
 
-    /// Applies both rules in one pass, because each enables the other: a folded exponent makes a
-    /// power known, and a resolved call may be one of constants.
+    /// Resolves and folds in one pass, because each enables the other: a folded exponent makes a
+    /// `power` known, and the arguments of a resolved call may all be constants.
     fn rewrite(&mut self, script: Script) -> Script {
         if self.resolver.is_none() && self.folder.is_none() {
             return script;
@@ -59,7 +59,7 @@ impl Simplifier {
     }
 
     fn line(&mut self, lines: &mut Vec<StepKind>, kind: StepKind) -> Operand {
-        if let (Some(_), Some(same)) = (&self.resolver, same(&kind)) {
+        if let (Some(_), Some(same)) = (&self.resolver, identity_argument(&kind)) {
             return same.clone();
         }
         match &kind {
@@ -86,7 +86,7 @@ impl Simplifier {
         push(lines, kind)
     }
 
-    /// Makes the calls of a plan.
+    /// Adds the calls of a plan as steps and returns the value of the plan.
     fn follow_plan(&mut self, lines: &mut Vec<StepKind>, plan: Plan) -> Operand {
         let mut values: Vec<Operand> = Vec::with_capacity(plan.calls.len());
         let value_of = |planned: Planned, values: &[Operand]| match planned {

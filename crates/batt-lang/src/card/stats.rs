@@ -16,13 +16,14 @@ pub struct MergeStats {
     pub differs: usize,
     /// The steps of all solvers before merging.
     pub solver_steps: usize,
-    /// The steps of all solvers, and of all differs each time they are used.
+    /// The steps of all solvers, and the steps of all differs once for each use.
     pub before: usize,
     /// The steps after sharing alone.
     pub shared: usize,
     /// The steps of the batt, simplified and shared.
     pub after: usize,
-    /// How many solvers use each step, the most used first. Steps of differs alone are not listed.
+    /// How many solvers use each step, the most used first. Steps that only differs use are not
+    /// listed.
     pub uses: Vec<StepUse>,
     /// How often each primitive occurs in the batt, the most frequent first.
     pub ops: Vec<OpUse>,
@@ -33,7 +34,7 @@ pub struct MergeStats {
 pub struct StepUse {
     /// The number of the step.
     pub number: u32,
-    /// The solvers that use it.
+    /// The number of solvers that use the step.
     pub donors: u32,
 }
 

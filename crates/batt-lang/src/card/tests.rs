@@ -1,4 +1,4 @@
-//! The rules of merging, one by one, on small solvers.
+//! Tests of each rule of merging with small solvers.
 
 use batt_dsl::{Dialect, OpId};
 
@@ -25,7 +25,7 @@ fn merge_all(programs: &[Program], differs: &[Program], options: &CardOptions) -
     merge(&donors(programs), differs, options).expect("mergeable")
 }
 
-/// A batt as text: steps, with `o donor value` and `s donor differ value` in between.
+/// Returns a batt as text: steps, with `o donor value` and `s donor differ value` in between.
 fn show(batt: &Batt) -> Vec<String> {
     let value = |value: &Operand| match value {
         Operand::Step(id) => format!("t{}", batt.numbers[id.index()]),
@@ -136,7 +136,7 @@ fn the_largest_task_comes_first() {
 }
 
 #[test]
-fn equal_steps_are_one_and_a_shared_line_takes_its_turn() {
+fn equal_steps_are_made_once_and_still_take_a_turn() {
     let merged = check(
         "def a(I):\n  x1 = hmirror(I)\n  return trim(x1)\n\
          def b(I):\n  x1 = hmirror(I)\n  x2 = trim(x1)\n  return rot90(x2)\n",
@@ -196,7 +196,7 @@ fn a_closure_is_made_as_often_as_a_program_makes_it() {
             "t2 = rbind(add, ONE)",
             "t3 = equality(t1, t2)",
             "o a t3",
-            // The first one of one program is shared with the first one of another.
+            // The first closure of one program is shared with the first closure of another.
             "t4 = (t2, t1, t1)",
             "o b t4",
         ],
@@ -373,12 +373,12 @@ fn bound_functions_are_resolved() {
         "x1 = rbind(objects, T); return x1(I, F, T)",
         &["t1 = objects(I, F, T, T)", "o a t1"],
     );
-    // A function of one parameter cannot be called once that is bound.
+    // A function of one parameter cannot be called once its parameter is bound.
     resolves(
         "x1 = rbind(trim, T); return x1(I)",
         &["t1 = rbind(trim, T)", "t2 = t1(I)", "o a t2"],
     );
-    // A call with a wrong number of arguments fails as it is.
+    // A call with a wrong number of arguments is kept and fails.
     resolves(
         "x1 = rbind(upscale, TWO); return x1(I, I)",
         &["t1 = rbind(upscale, TWO)", "t2 = t1(I, I)", "o a t2"],
@@ -498,7 +498,7 @@ fn differs_come_first_and_after_each_output() {
         "def d(S, I, C):\n  x1 = palette(I)\n  x2 = palette(C)\n  return difference(x1, x2)\n\
          def e(S, I, C):\n  return equality(I, C)\n",
     );
-    // A second differ of the same name does not count.
+    // A second differ of the same name is ignored.
     differs.extend(programs("def d(S, I, C):\n  return I\n"));
     let solvers = programs(
         "def a(I):\n  x1 = rot90(I)\n  return trim(x1)\ndef b(S, I, C):\n  return rot90(I)\n",
@@ -540,7 +540,7 @@ fn differs_come_first_and_after_each_output() {
 }
 
 #[test]
-fn parameters_go_by_name() {
+fn parameters_are_matched_by_name() {
     let merged = merge_all(
         &programs(
             "def a(grid):\n  return trim(grid)\ndef b(c, i):\n  return hconcat(i, c)\ndef d():\n  return ONE\n\
@@ -698,7 +698,7 @@ fn the_hash_stays_the_same() {
 }
 
 #[test]
-fn the_text_of_a_lone_item() {
+fn a_tuple_of_one_item_is_shown_with_a_comma() {
     let merged = merge_all(
         &programs("def a(I):\n  return (I,)\n"),
         &[],

@@ -12,7 +12,8 @@ pub(super) struct Fact {
     pub kinds: Kinds,
     /// The number of parameters, if it is a function.
     pub arity: Option<u8>,
-    /// Bit n: a call with n arguments may succeed. The last bit stands for that many or more.
+    /// A bit set: bit n is set if a call with n arguments may succeed. Bit 7 stands for 7 or more
+    /// arguments.
     pub calls: u8,
 }
 
@@ -29,8 +30,8 @@ impl Fact {
         calls: ALL_CALLS,
     };
 
-    /// A value of known kind. No kind at all means that its step always fails. That is reported
-    /// once, for the step itself, so later steps treat the value as unknown.
+    /// A value of known kinds. If there is no possible kind, its step always fails. The failure is
+    /// reported once, for the step itself, so later steps treat the value as unknown.
     fn plain(kinds: Kinds) -> Fact {
         if kinds == Kinds::NOTHING {
             return Fact::UNKNOWN;
@@ -52,7 +53,7 @@ impl Fact {
         }
     }
 
-    /// A primitive. One that never fails takes any number of arguments.
+    /// A primitive. A primitive with a fallback never fails, so it takes any number of arguments.
     fn primitive(op: OpId) -> Fact {
         let fact = Fact::function(op.op().params.len() as u8, true);
         match op.op().fallback {
@@ -69,7 +70,7 @@ impl Fact {
         self.calls & bit(args) != 0
     }
 
-    /// The facts about a value that is one or the other.
+    /// The facts about a value that is described by either `self` or `other`.
     fn or(self, other: Fact) -> Fact {
         Fact {
             kinds: self.kinds | other.kinds,
@@ -140,10 +141,10 @@ impl Facts {
         }
     }
 
-    /// The result of a primitive. Closures follow the rules of the original library, odd ones
-    /// included.
+    /// The facts about the result of a primitive. Closures follow the rules of the original
+    /// library, including the odd ones.
     fn result_of(&self, op: OpId, args: &[Operand]) -> Fact {
-        // Instead of the closure it may give its fallback, which takes anything.
+        // The primitive may return its fallback instead of a closure, so nothing is certain.
         if op.op().fallback.is_some() {
             return Fact::UNKNOWN;
         }
@@ -177,8 +178,8 @@ impl Facts {
     }
 }
 
-/// `lbind` and `rbind`: a function of two or three parameters loses one. Any other becomes a
-/// function of three parameters that passes on four.
+/// The result of `lbind` and `rbind`: a function of two or three parameters loses one. Any other
+/// becomes a function of three parameters that calls the original with four arguments.
 fn bound(function: Fact) -> Fact {
     let after = |arity: u8| match arity {
         2 => 1,
@@ -198,7 +199,7 @@ fn bound(function: Fact) -> Fact {
     }
 }
 
-/// `power`: the function itself for 1, a composition for more.
+/// The result of `power`: the function itself for exponent 1, a composition for a greater one.
 fn power(function: Fact, times: Option<Literal>) -> Fact {
     let repeated = Fact::function(1, function.callable_with(1));
     match times {

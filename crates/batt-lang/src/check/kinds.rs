@@ -40,7 +40,7 @@ impl Kinds {
         }
     }
 
-    /// Returns whether a kind is in both.
+    /// Returns whether some kind is in both sets.
     pub fn overlaps(self, other: Kinds) -> bool {
         self.0 & other.0 != 0
     }
@@ -66,7 +66,7 @@ impl BitAnd for Kinds {
 }
 
 impl fmt::Display for Kinds {
-    /// `an integer or a tuple`
+    /// Writes the kinds as text, such as `an integer or a tuple`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = [
             (Kinds::NONE, "None"),
@@ -96,7 +96,8 @@ pub(super) struct Signature {
     pub params: Vec<Kinds>,
     /// The kinds of the result.
     pub result: Kinds,
-    /// The parameters whose kind the result has, if it depends on them.
+    /// The parameters that determine the kind of the result, which is the kind of one of them.
+    /// Empty if `result` alone describes it.
     pub same: Vec<usize>,
 }
 
@@ -106,7 +107,7 @@ impl Signature {
         static ALL: OnceLock<Vec<Signature>> = OnceLock::new();
         let all = ALL.get_or_init(|| {
             let every = OpId::every().map(Signature::look_up);
-            // The last one is for a primitive that is in no table.
+            // The last signature serves a primitive that `OpId::every` does not list.
             every.chain([Signature::unknown(0)]).collect()
         });
         &all[op.index().min(all.len() - 1)]
@@ -123,8 +124,9 @@ impl Signature {
 
     fn look_up(op: OpId) -> Signature {
         let (name, arity) = (op.op().name, op.op().params.len());
-        // The table is arc-dsl's. No argument makes a call fail where a primitive never fails, and
-        // the result need not be of the kind that arc-dsl's primitive of that name returns.
+        // The table describes arc-dsl. A primitive with a fallback never fails, whatever its
+        // arguments, and its result need not have the kind that arc-dsl's primitive of that name
+        // returns.
         if op.op().fallback.is_some() {
             return Signature::unknown(arity);
         }
@@ -173,8 +175,9 @@ fn read_kinds(text: &str) -> Option<Kinds> {
         .try_fold(Kinds::NOTHING, |all, c| Some(all | kind(c)?))
 }
 
-/// The table: names, and their signature. `n` is None, `i` integer, `t` tuple, `s` set, `f`
-/// function, `c` container (tuple or set), `_` anything, `=0` the kind of argument 0.
+/// The table of signatures: names of primitives, and the signature they share. `n` is None, `i`
+/// integer, `t` tuple, `s` set, `f` function, `c` container (tuple or set), `_` anything, `=0` the
+/// kind of argument 0.
 ///
 /// A parameter that is used only when a container has elements counts as `_`: with an empty
 /// container the call succeeds.
@@ -237,7 +240,7 @@ const TABLE: &[(&str, &str)] = &[
     ("toobject", "c t -> s"),
     ("recolor", "_ c -> s"),
     ("shift", "c _ -> c"),
-    // Measures: coordinates are whatever the patch holds.
+    // Measures. Coordinates have whatever kind the patch holds.
     ("uppermost lowermost leftmost rightmost", "c -> _"),
     (
         "ulcorner urcorner llcorner lrcorner shape center centerofmass",

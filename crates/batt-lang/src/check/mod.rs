@@ -80,8 +80,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Reports steps that are the same call as an earlier one, with arguments that are the same in
-    /// turn.
+    /// Reports steps that repeat an earlier call. Arguments count as equal if they are the same
+    /// operand or if one step repeats the other.
     fn repeated(&mut self) {
         let mut first_of: Vec<StepId> = Vec::with_capacity(self.program.steps().len());
         let mut seen: HashMap<StepKind, StepId> = HashMap::new();
@@ -198,7 +198,7 @@ mod tests {
             .collect()
     }
 
-    /// Why the call `x = ...` after some preparation always fails.
+    /// Returns why the call `x = ...` always fails after the given lines.
     fn failure(lines: &[&str], call: &str) -> Option<String> {
         let call = format!("x = {call}");
         let lines: Vec<_> = lines

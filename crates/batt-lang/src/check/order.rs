@@ -6,9 +6,9 @@ use super::facts::Facts;
 use super::kinds::Kinds;
 use crate::program::{Operand, StepKind};
 
-/// Primitives that depend on order only through the containers in these positions. With tuples
-/// there, they do not depend on it.
-const FINE_ON_TUPLES: &[(&str, &[usize])] = &[
+/// Primitives that depend on the order of a set only through the arguments in these positions. If
+/// those arguments are tuples, the primitives do not depend on it.
+const SET_ARGUMENTS: &[(&str, &[usize])] = &[
     ("first", &[0]),
     ("last", &[0]),
     ("totuple", &[0]),
@@ -27,7 +27,8 @@ const FINE_ON_TUPLES: &[(&str, &[usize])] = &[
     ("paint", &[1]),
 ];
 
-/// Explains how a step depends on order: by its callee, and by functions it passes on.
+/// Returns messages about how a step depends on order, through its callee and through the functions
+/// that it passes on.
 pub(super) fn dependences(kind: &StepKind, facts: &Facts) -> Vec<String> {
     let StepKind::Call { callee, args } = kind else {
         return Vec::new();
@@ -68,9 +69,9 @@ fn may_matter(op: OpId, args: &[Operand], facts: &Facts) -> bool {
         "merge" | "mfilter" => kinds(0).overlaps(Kinds::TUPLE),
         "mapply" => kinds(1).overlaps(Kinds::TUPLE),
         "combine" => kinds(0).overlaps(Kinds::TUPLE) && kinds(1).overlaps(Kinds::SET),
-        // The background colour is looked up only where objects leave it out.
+        // `objects` looks up the background colour only to leave it out.
         "objects" => args.get(3).and_then(Operand::literal) != Some(Literal::Bool(false)),
-        _ => match FINE_ON_TUPLES.iter().find(|(fine, _)| *fine == name) {
+        _ => match SET_ARGUMENTS.iter().find(|(listed, _)| *listed == name) {
             Some((_, positions)) => positions.iter().any(|&k| kinds(k).overlaps(Kinds::SET)),
             None => true,
         },
@@ -117,7 +118,7 @@ mod tests {
 
     #[test]
     fn the_list_names_primitives() {
-        for (name, positions) in super::FINE_ON_TUPLES {
+        for (name, positions) in super::SET_ARGUMENTS {
             let op = batt_dsl::OpId::named(name).expect(name).op();
             assert!(op.order_sensitive, "{name}");
             assert!(positions.iter().all(|&k| k < op.params.len()), "{name}");

@@ -1,4 +1,5 @@
-//! The names a function binds, and what statements after `return` do to the code before them.
+//! The names that a function binds, and the effect of statements after `return` on the code before
+//! them.
 //!
 //! Python decides when it compiles a function which names are its local variables. Statements that
 //! never run count as well: a name assigned only after `return` is local everywhere, and a `yield`
@@ -19,7 +20,7 @@ pub(super) fn names(body: &[Stmt]) -> HashSet<&str> {
     bindings.names
 }
 
-/// Divides a body after its first `return`: what runs, and what never does.
+/// Divides a body after its first `return`, into the statements that run and those that never do.
 pub(super) fn split_at_return(body: &[Stmt]) -> (&[Stmt], &[Stmt]) {
     let returns = body.iter().position(Stmt::is_return_stmt);
     body.split_at(returns.map_or(body.len(), |at| at + 1))
@@ -32,7 +33,7 @@ pub(super) struct Conflict {
     pub range: TextRange,
 }
 
-/// The first thing in statements after `return` that changes, or forbids, the code before it.
+/// Finds the first thing in statements after `return` that changes or forbids the code before it.
 pub(super) fn conflict(unreached: &[Stmt]) -> Option<Conflict> {
     let mut bindings = Bindings::default();
     bindings.visit_body(unreached);
@@ -43,7 +44,7 @@ pub(super) fn conflict(unreached: &[Stmt]) -> Option<Conflict> {
 struct Bindings<'a> {
     names: HashSet<&'a str>,
     conflict: Option<Conflict>,
-    /// How many loops enclose the statement.
+    /// The number of loops around the statement.
     loops: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Lowering of calls: the order of evaluation, and which argument goes to which parameter.
+//! Lowering of calls: the order of evaluation, and the assignment of arguments to parameters.
 
 use batt_dsl::OpId;
 use ruff_python_ast as ast;

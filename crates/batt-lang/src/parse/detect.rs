@@ -18,7 +18,7 @@ const GENERATED: [&str; 3] = [
     "batch_process_samples_gpu",
 ];
 
-/// How many names a reason lists.
+/// The most names that a reason lists.
 const NAMES_SHOWN: usize = 3;
 
 /// The detected dialect, and why.
@@ -102,7 +102,7 @@ impl<'t> Evidence<'t> {
         }
     }
 
-    /// The dialect for which words and functions give the most evidence.
+    /// Returns the dialect for which words and functions give the most evidence.
     pub(super) fn verdict(&self, pieces: &[Piece]) -> Verdict {
         // A name that the file assigns itself is no evidence.
         let of = |dialect: Dialect| -> Vec<&'static str> {
@@ -146,9 +146,9 @@ impl<'t> Evidence<'t> {
         Verdict::new(Dialect::ArcDsl, &reason)
     }
 
-    /// The parameters of a function that sees the demonstrations.
+    /// Returns the parameters of a function as text, if they include the demonstrations.
     fn samples_signature(&self, piece: &Piece) -> Option<&'static str> {
-        // Three parameters with annotations are short: the beginning of the list will do.
+        // Three parameters with annotations are short, so the beginning of the list suffices.
         let rest = &self.text.as_bytes()[piece.name.clone()?.end..piece.range.end];
         let (b'(', list) = rest.trim_ascii_start().split_first()? else {
             return None;
@@ -166,7 +166,7 @@ impl<'t> Evidence<'t> {
     }
 }
 
-/// `uses a, b, c`, if there is something to list.
+/// Returns text such as `uses a, b, c`; `None` if there are no names.
 fn uses(names: &[&str]) -> Option<String> {
     let shown = &names[..names.len().min(NAMES_SHOWN)];
     let more = if names.len() > shown.len() {
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
     use crate::SolverFile;
 
-    /// The dialect a text is taken for, with the reason.
+    /// Returns the detected dialect of a text, with the reason.
     fn detected(text: &str) -> (Dialect, String) {
         let file = SolverFile::parse(text, "f.py");
         (file.dialect, file.detected.expect("none was given"))

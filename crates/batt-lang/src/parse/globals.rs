@@ -1,4 +1,4 @@
-//! Names a file defines outside its functions.
+//! The names that a file defines outside its functions.
 //!
 //! Python looks such names up when a function runs, after the whole file has been executed, so the
 //! last definition counts for every function of the file, and goes before the DSL's own names.
@@ -15,11 +15,12 @@ use crate::program::Operand;
 /// The meaning of a name at the end of the file.
 #[derive(Clone, Debug)]
 pub(super) enum Global {
-    /// A literal, or a name of the DSL: a constant the file repeats, an import under a new name.
+    /// A literal, or a name of the DSL: a constant that the file repeats, or an import under a new
+    /// name.
     Value(Operand),
-    /// A function, defined in this line.
+    /// A function that is defined in this line.
     Function(u32),
-    /// Something else, set in this line.
+    /// Something else that is set in this line.
     Opaque(u32),
 }
 
@@ -55,7 +56,7 @@ impl Globals {
         self.names.insert(name.to_owned(), Global::Function(line));
     }
 
-    /// Records a statement from outside the functions; true if its whole effect is recorded.
+    /// Records a statement outside functions. Returns true if its whole effect is recorded.
     pub(super) fn statement(&mut self, stmt: &Stmt, line: u32) -> bool {
         let (targets, value) = match stmt {
             Stmt::Import(import) => {
@@ -90,7 +91,8 @@ impl Globals {
         plain && known.is_some()
     }
 
-    /// Records the new names of an import. The rest of it is ignored: the DSL is always there.
+    /// Records the new names that an import gives with `as`. Other imports have no effect, because
+    /// the DSL is always available.
     fn renamed(&mut self, names: &[Alias], line: u32) {
         for alias in names {
             let Some(new) = &alias.asname else {
@@ -125,7 +127,7 @@ impl Globals {
     }
 }
 
-/// Marks every name that a compound statement may set as unknown.
+/// A visitor that marks every name a compound statement may set as opaque.
 struct Rebound<'g> {
     globals: &'g mut Globals,
     line: u32,

@@ -3,7 +3,7 @@
 use batt_dsl::Literal;
 use ruff_python_ast::{self as ast, Expr};
 
-/// Why an expression is not a literal.
+/// The reason why an expression is not a literal.
 pub(super) enum NotLiteral {
     /// It is an integer beyond 64 bits.
     TooLarge,
@@ -11,7 +11,8 @@ pub(super) enum NotLiteral {
     Other,
 }
 
-/// The value of a literal: an integer with or without sign, a truth value, None, or a tuple.
+/// Returns the value of a literal: an integer with or without sign, a truth value, None, or a
+/// tuple.
 pub(super) fn literal(expr: &Expr) -> Result<Literal, NotLiteral> {
     match expr {
         Expr::NoneLiteral(_) => Ok(Literal::None),
@@ -28,8 +29,8 @@ pub(super) fn literal(expr: &Expr) -> Result<Literal, NotLiteral> {
     }
 }
 
-/// The value of an integer with any number of signs. It is wider than 64 bits, because the smallest
-/// 64-bit integer is written as minus a number that does not fit.
+/// Returns the value of an integer with any number of signs. The result is wider than 64 bits,
+/// because the smallest 64-bit integer is written as minus a number that does not fit.
 fn integer(expr: &Expr) -> Result<i128, NotLiteral> {
     match expr {
         Expr::NumberLiteral(number) => match &number.value {

@@ -23,8 +23,8 @@ pub(crate) struct FileContext<'f> {
     pub(super) locator: &'f Locator<'f>,
     pub(super) dialect: Dialect,
     pub(super) globals: &'f Globals,
-    /// How many more suggestions may be made. Each compares a name with the whole table, which
-    /// would take long for a file of nothing but unknown names.
+    /// The number of suggestions that may still be made. Each compares a name with the whole table,
+    /// which would take long for a file of nothing but unknown names.
     pub(super) suggestions: Cell<usize>,
 }
 
@@ -59,7 +59,7 @@ pub(super) fn function(
     }
 }
 
-/// The parameters that a caller can pass by position.
+/// Returns the parameters that a caller can pass by position.
 pub(super) fn plain_parameters(
     def: &ast::StmtFunctionDef,
 ) -> impl Iterator<Item = &ast::ParameterWithDefault> {
@@ -90,7 +90,8 @@ pub(super) struct Lowering<'f> {
 }
 
 impl<'f> Lowering<'f> {
-    /// Begins a function. `params` are those of the program, `assigned` all names it assigns.
+    /// Begins to lower a function. `params` are the parameters of the program, `assigned` all names
+    /// that the function assigns.
     pub(super) fn new(
         file: &'f FileContext<'f>,
         def: &'f ast::StmtFunctionDef,
@@ -254,7 +255,7 @@ impl<'f> Lowering<'f> {
                     stmt.range(),
                     hint,
                 );
-                // The names have a value in Python: using them is not another mistake.
+                // In Python these names now have a value, so using them is not another mistake.
                 let names = bindings::names(std::slice::from_ref(stmt));
                 self.variables
                     .extend(names.into_iter().map(|name| (name, None)));
@@ -278,7 +279,7 @@ impl<'f> Lowering<'f> {
                     target.range(),
                     hint,
                 );
-                // The parts have a value in Python: using them is not another mistake.
+                // In Python the parts now have a value, so using them is not another mistake.
                 if let Expr::Tuple(tuple) = target {
                     for name in tuple.elts.iter().filter_map(Expr::as_name_expr) {
                         self.variables.insert(name.id.as_str(), None);
@@ -294,8 +295,8 @@ impl<'f> Lowering<'f> {
         self.expression(expr, true)
     }
 
-    /// Lowers an expression in Python's order of evaluation. Its depth is bounded by the scan that
-    /// let the function be parsed.
+    /// Lowers an expression in Python's order of evaluation. The recursion is safe, because the
+    /// scan refuses functions that nest too deeply.
     pub(super) fn expression(&mut self, expr: &'f Expr, outermost: bool) -> Option<Operand> {
         match expr {
             Expr::Name(name) => self.name(name),
@@ -400,7 +401,8 @@ impl<'f> Lowering<'f> {
         if let Some(hint) = names::of_another_dialect(name, self.file.dialect) {
             return Some(hint);
         }
-        // Sorted, because the order of a hash map would resolve ties differently every time.
+        // The names are sorted, because the order of a hash map would resolve ties differently
+        // every time.
         let mut known: Vec<&str> = self.variables.keys().copied().collect();
         known.extend(self.file.globals.values());
         known.sort_unstable();
@@ -424,7 +426,7 @@ impl<'f> Lowering<'f> {
         self.push_named(kind, name, range)
     }
 
-    /// Adds a step under a name of its own.
+    /// Adds a step under a given name.
     pub(super) fn push_named(
         &mut self,
         kind: StepKind,
@@ -449,7 +451,7 @@ impl<'f> Lowering<'f> {
         self.diagnostics.push(diagnostic);
     }
 
-    /// A finding in this function.
+    /// Makes a finding in this function.
     pub(super) fn finding(
         &self,
         severity: Severity,

@@ -49,7 +49,7 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 pub struct SolverFile {
     /// The text.
     pub source: SourceFile,
-    /// The dialect its names were looked up in.
+    /// The dialect in which its names were looked up.
     pub dialect: Dialect,
     /// Why this dialect was detected, as text that begins with its name; `None` if the caller gave
     /// the dialect.
@@ -60,7 +60,7 @@ pub struct SolverFile {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Why a file could not be read at all.
+/// The reason why a file could not be read at all.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
     /// The file system reported an error.
@@ -116,7 +116,7 @@ impl SolverFile {
         SolverFile::parse_in(text, file_name, None)
     }
 
-    /// As [`parse`](SolverFile::parse), in a given dialect. `None` detects the dialect, as `parse`
+    /// Reads a text in a given dialect. `None` detects the dialect, as [`parse`](SolverFile::parse)
     /// does.
     pub fn parse_in(text: &str, file_name: &str, dialect: Option<Dialect>) -> SolverFile {
         let read = read_text::<Solvers>(text, file_name, dialect);
@@ -173,7 +173,7 @@ pub(crate) fn literal_of(text: &str) -> Option<Literal> {
     literal::literal(&parsed.syntax().body).ok()
 }
 
-/// A kind of file, by what its functions become.
+/// A kind of file. It determines what each function is lowered to.
 pub(crate) trait FileKind {
     /// A lowered function.
     type Item;
@@ -325,7 +325,8 @@ impl<'s, K: FileKind> Reader<'s, K> {
             return;
         }
         if text.starts_with(BYTE_ORDER_MARK) {
-            // The parser skips one at the start of its text, which here is not that of the file.
+            // The parser would skip this mark, because it takes the start of the piece for the
+            // start of the file.
             let message = "byte order mark after the start of the file";
             let mark = offset..offset + BYTE_ORDER_MARK.len_utf8();
             self.failed(piece, DiagnosticCode::Syntax, message, mark);
@@ -406,7 +407,7 @@ impl<'s, K: FileKind> Reader<'s, K> {
         self.define(def.name.as_str(), Definition { item, span });
     }
 
-    /// Enters a function under its name. As in Python, the last definition of a name wins, even if
+    /// Records a function under its name. As in Python, the last definition of a name wins, even if
     /// it could not be loaded.
     fn define(&mut self, name: &str, definition: Definition) {
         let line = definition.span.line;
@@ -463,7 +464,7 @@ impl<'s, K: FileKind> Reader<'s, K> {
     }
 }
 
-/// A parser message in the style of the other diagnostics: no capital at the start.
+/// Returns a parser message in the style of the other diagnostics, without a capital at the start.
 fn sentence(message: &str) -> String {
     let mut chars = message.chars();
     match chars.next() {

@@ -27,11 +27,12 @@ const OTHER_WORDS: &[(&str, &str)] = &[
     ("zip", "pair"),
 ];
 
-/// Beyond this a name is not a slip of a known one, and comparing it would take long.
+/// The longest name that is compared with known names. A longer name is not a typing error, and the
+/// comparison would take long.
 const LENGTH_LIMIT: usize = 60;
 
-/// Returns the known name closest to an unknown one, if any is close enough to be meant. Of equally
-/// close names the first wins.
+/// Returns the known name closest to an unknown one, if any is close enough to be a likely
+/// intention. Among equally close names the first wins.
 pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     if name.len() > LENGTH_LIMIT {
         return None;
@@ -52,8 +53,8 @@ pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Opti
     best.map(|(_, known)| known)
 }
 
-/// As [`nearest`], of the names of a function and of its dialect. The names of the function itself
-/// win ties, since a misspelt variable is the most common slip.
+/// Returns the nearest name among those of a function and of its dialect, as [`nearest`] does. The
+/// names of the function itself win ties, since a misspelt variable is the most common mistake.
 pub(super) fn nearest_in<'n>(
     name: &str,
     dialect: Dialect,
@@ -70,7 +71,7 @@ pub(super) fn nearest_in<'n>(
     nearest(name, local.chain(ops).chain(constants))
 }
 
-/// The hint for a name that is unknown here and known in another dialect.
+/// Returns the hint for a name that is unknown here and known in another dialect.
 pub(super) fn of_another_dialect(name: &str, here: Dialect) -> Option<String> {
     // RE-ARC has arc-dsl's names, so the first dialect that has the name will do.
     let there = Dialect::ALL.into_iter().find(|d| knows(*d, name))?.name();
@@ -82,8 +83,8 @@ pub(super) fn of_another_dialect(name: &str, here: Dialect) -> Option<String> {
     Some(hint)
 }
 
-/// The counterparts of a name of another dialect, by the rule that most of them follow: a letter
-/// before or after the word says what it takes (`palette_t`, `f_ofcolor`).
+/// Finds the counterparts of a name of another dialect, by the rule that most of them follow: a
+/// letter before or after the word says what it takes (`palette_t`, `f_ofcolor`).
 fn counterparts(name: &str, here: Dialect) -> Vec<&'static str> {
     let ops = here.ops().iter().map(|op| op.name);
     let mut found: Vec<_> = ops
@@ -93,7 +94,7 @@ fn counterparts(name: &str, here: Dialect) -> Vec<&'static str> {
     found
 }
 
-/// The name without the letter that says what it takes.
+/// Returns a name without the letter that says what it takes.
 fn stems(name: &str) -> impl Iterator<Item = &str> {
     let letter = |text: &str| text.len() == 1 && text.as_bytes()[0].is_ascii_lowercase();
     let before = name.split_once('_').filter(|(start, _)| letter(start));
@@ -102,15 +103,16 @@ fn stems(name: &str) -> impl Iterator<Item = &str> {
     stems.chain(after.map(|(rest, _)| rest))
 }
 
-/// The number of edits (insert, delete, replace, swap neighbours) that turn one word into the
-/// other.
+/// Returns the number of edits (insert, delete, replace, swap neighbours) that turn one word into
+/// the other.
 fn distance(a: &str, b: &str) -> usize {
     if a.len().abs_diff(b.len()) > LENGTH_LIMIT {
         return usize::MAX;
     }
     let a: Vec<char> = a.chars().collect();
     let b: Vec<char> = b.chars().collect();
-    // Rows of the usual table: two back, one back, current.
+    // Only three rows of the distance table are kept: the one before the previous, the previous
+    // one, and the current one.
     let mut older: Vec<usize> = Vec::new();
     let mut old: Vec<usize> = (0..=b.len()).collect();
     for i in 1..=a.len() {

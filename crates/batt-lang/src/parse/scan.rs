@@ -1,4 +1,4 @@
-//! The scan: finds where the top-level pieces of a file begin, and which of them nest too deeply.
+//! The scan: finds where the top-level pieces of a file begin, and which pieces nest too deeply.
 //!
 //! Pieces are parsed one at a time, so an error in one function stays there and a large file never
 //! has its whole syntax tree in memory. A piece that nests too deeply is not parsed at all: syntax
@@ -15,17 +15,17 @@ const FORM_FEED: u8 = 0x0c;
 /// A top-level piece of a file: one statement, a function or class with its decorators.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
-    /// The bytes it covers.
+    /// The bytes of the piece.
     pub range: Range<usize>,
     /// Whether it begins with `def`, `class` or a decorator.
     pub definition: bool,
     /// The bytes of the function's name, if it is one.
     pub name: Option<Range<usize>>,
-    /// Why it must not be parsed, if so.
+    /// The reason why it must not be parsed, if there is one.
     pub trouble: Option<Trouble>,
 }
 
-/// Something that keeps a piece from being parsed, and where.
+/// Something that keeps a piece from being parsed, with its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trouble {
     /// It nests deeper than [`DEPTH_LIMIT`].
@@ -37,18 +37,18 @@ pub(super) enum Trouble {
 /// A word of the code: a name, a keyword or a number, but nothing in a comment or string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Word {
-    /// The bytes it covers.
+    /// The bytes of the word.
     pub range: Range<usize>,
-    /// Whether a `=` follows outside all brackets: a name that gets a value here.
+    /// Whether the word is a name that gets a value here: a `=` follows, outside all brackets.
     pub assigned: bool,
 }
 
-/// Cuts a range of a text into pieces. Together they cover everything but leading blank lines.
+/// Cuts a range of a text into pieces, which together cover everything but leading blank lines.
 pub(super) fn pieces(text: &str, range: Range<usize>) -> Vec<Piece> {
     pieces_and_words(text, range, &mut |_| {})
 }
 
-/// As [`pieces`], and passes every word to `words` on the way.
+/// Cuts a range of a text into pieces, as [`pieces`] does, and passes every word to `words`.
 pub(super) fn pieces_and_words(
     text: &str,
     range: Range<usize>,
@@ -68,8 +68,8 @@ pub(super) fn pieces_and_words(
     scanner.pieces
 }
 
-/// Cuts a piece at every line that looks like the start of a function, even within a string. It
-/// serves pieces with errors, where an unclosed quote may have swallowed a neighbour.
+/// Cuts a piece at every line that looks like the start of a function, even within a string. This
+/// is for pieces with errors, where an unclosed quote may have swallowed the next function.
 pub(super) fn pieces_by_line(text: &str, range: Range<usize>) -> Vec<Piece> {
     let mut cuts = vec![range.start];
     let lines = text[range.clone()].match_indices(['\n', '\r']);
@@ -85,7 +85,7 @@ pub(super) fn pieces_by_line(text: &str, range: Range<usize>) -> Vec<Piece> {
     parts.flat_map(|w| pieces(text, w[0]..w[1])).collect()
 }
 
-/// The token before the current one, as far as nesting is concerned.
+/// The kind of the token before the current one, as far as nesting is concerned.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
     Operator,
@@ -93,8 +93,8 @@ enum Before {
     Closed,
 }
 
-/// An upper bound of the depth of the syntax tree at the current place: the open brackets, and per
-/// bracket the operators since its last comma, each of which may add a level.
+/// An upper bound of the depth of the syntax tree at the current place. Each open bracket may add a
+/// level, and so may each operator since the last comma in it.
 #[derive(Default)]
 struct Nesting {
     /// Operators since the last comma, outside all brackets and in each open one.
@@ -147,12 +147,13 @@ struct Scanner<'t> {
     at: usize,
     words: &'t mut dyn FnMut(Word),
     pieces: Vec<Piece>,
-    /// The current piece is decorators so far, and the next definition belongs to it.
+    /// Whether the current piece consists of decorators so far, so that the next definition belongs
+    /// to it.
     decorated: bool,
     nesting: Nesting,
     before: Before,
-    /// Whether no closing `'''` or `"""` lies ahead. It keeps a file full of unclosed ones from
-    /// being searched to its end for each.
+    /// Whether no closing `'''` or `"""` lies ahead. Without this, a file full of unclosed quotes
+    /// would be searched to its end for each of them.
     no_triple: [bool; 2],
 }
 
@@ -176,7 +177,7 @@ impl Scanner<'_> {
                 b'#' => self.skip_while(|b| b != b'\n' && b != b'\r'),
                 b'\'' | b'"' => self.string(),
                 b'(' | b'[' | b'{' => {
-                    // The call or subscript of a call: `f(1)(2)(3)` nests to the left.
+                    // This is the call or the subscript of a call: `f(1)(2)(3)` nests to the left.
                     if self.before == Before::Closed {
                         self.nesting.operator();
                     }
@@ -223,7 +224,8 @@ impl Scanner<'_> {
         }
         if indent.column > 0 {
             if self.pieces.is_empty() {
-                // Python refuses a file that begins with an indented line: the parser says so.
+                // Python refuses a file that begins with an indented line. The parser will report
+                // it.
                 self.begin(false);
             }
             if !inside && indent.column > DEPTH_LIMIT {
@@ -232,8 +234,8 @@ impl Scanner<'_> {
             return;
         }
         self.at = start;
-        // `def` and `class` cannot stand inside brackets. One that seems to means that a bracket
-        // above was left open; the function below starts a piece of its own all the same.
+        // `def` and `class` cannot stand inside brackets. If one seems to, a bracket above was left
+        // open. The function starts a piece of its own all the same.
         if let Some(name) = definition(&self.bytes[start..]) {
             if !self.decorated || inside {
                 self.begin(true);
@@ -369,8 +371,8 @@ fn indentation(line: &[u8]) -> Indentation {
     }
 }
 
-/// Some if the text begins with `def`, `async def` or `class`; for a function, the bytes of its
-/// name.
+/// Returns `Some` if the text begins with `def`, `async def` or `class`; for a function, with the
+/// bytes of its name.
 fn definition(text: &[u8]) -> Option<Option<Range<usize>>> {
     let word = |from: usize| {
         let spaces = text[from..].iter().take_while(|b| is_blank(**b));
@@ -411,12 +413,13 @@ fn closing_triple(text: &[u8], quote: u8) -> Option<usize> {
     None
 }
 
-/// Whitespace within a line. Python has no other: a vertical tab is an error.
+/// Returns whether a byte is whitespace within a line. In Python a vertical tab is an error.
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | FORM_FEED)
 }
 
-/// Part of a name or number. Bytes beyond ASCII count as letters here; the parser decides later.
+/// Returns whether a byte is part of a name or number. Bytes beyond ASCII count as letters here;
+/// the parser decides later.
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }

@@ -1,4 +1,4 @@
-//! Tests of the parser as a whole: what loads, what does not, and the messages about it.
+//! Tests of the parser as a whole: files that load, files that do not, and the messages about them.
 
 use batt_dsl::{ConstId, Literal, OpId};
 
@@ -9,7 +9,7 @@ fn parse(text: &str) -> SolverFile {
     SolverFile::parse(text, "test.py")
 }
 
-/// The one program of a text that must load cleanly.
+/// Returns the only program of a text that must load cleanly.
 fn program(text: &str) -> Program {
     let mut file = parse(text);
     assert!(file.diagnostics.is_empty(), "{:#?}", file.diagnostics);
@@ -17,7 +17,7 @@ fn program(text: &str) -> Program {
     file.programs.remove(0)
 }
 
-/// The one program whose body is given, with input `I`.
+/// Returns a program with this body and input `I`.
 fn body(lines: &str) -> Program {
     program(&format!("def f(I):\n{}", indent(lines)))
 }
@@ -26,14 +26,14 @@ fn indent(lines: &str) -> String {
     lines.lines().map(|line| format!("    {line}\n")).collect()
 }
 
-/// Headlines of everything reported, without the file name.
+/// Returns the headlines of all findings, without the file name.
 fn findings(text: &str) -> Vec<String> {
     let found = parse(text).diagnostics;
     let headline = |d: &Diagnostic| d.headline()["test.py:".len()..].to_owned();
     found.iter().map(headline).collect()
 }
 
-/// Codes of what is reported for a function body.
+/// Returns the codes of the findings for a function body.
 fn codes(lines: &str) -> Vec<&'static str> {
     let file = parse(&format!("def f(I):\n{}", indent(lines)));
     assert!(file.programs.is_empty(), "{lines} loads");
@@ -477,7 +477,7 @@ fn the_last_function_of_a_name_wins() {
 }
 
 #[test]
-fn names_of_the_file_come_before_those_of_the_dsl() {
+fn names_of_the_file_hide_names_of_the_dsl() {
     let text = "def f(I):\n  return hmirror(I)\ndef hmirror(I):\n  return I\n";
     assert_eq!(
         findings(text),

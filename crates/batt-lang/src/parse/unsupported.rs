@@ -4,7 +4,7 @@ use ruff_python_ast::{BoolOp, CmpOp, Expr, Operator, Stmt, UnaryOp};
 
 type Words = (&'static str, Option<&'static str>);
 
-/// The message for a statement, up to "not supported", and a hint.
+/// Returns the message for a statement, up to "not supported", and a hint.
 pub(super) fn statement(stmt: &Stmt) -> Words {
     match stmt {
         Stmt::For(_) | Stmt::While(_) => (
@@ -36,7 +36,7 @@ pub(super) fn statement(stmt: &Stmt) -> Words {
     }
 }
 
-/// The message for an expression, up to "not supported", and a hint.
+/// Returns the message for an expression, up to "not supported", and a hint.
 pub(super) fn expression(expr: &Expr) -> Words {
     match expr {
         Expr::BinOp(op) => (

@@ -1,14 +1,14 @@
 //! Types: what the values of a program are intended to be.
 //!
-//! [`check`](crate::check) has what is certain. Types are about *intent*, so that a search makes
+//! [`check`](crate::check) knows what is certain. Types are about *intent*, so that a search makes
 //! sensible programs: `fill` takes a grid, a colour and a patch, and `apply(f, objects)` expects a
-//! function of an object. They are a heuristic. A program without a type may run, and one with a
-//! type may fail.
+//! function of an object. Types are a heuristic: a program without a type may run, and a program
+//! with a type may fail.
 //!
 //! - [`TypeId`] is a type: a small number, equal for equal types. [`Types`] has the table and
 //!   caches every answer.
-//! - The types of primitives come from the hints of the op table. Where those are too weak, as for
-//!   `apply`, they come from rows of text such as `apply: (a -> b), C<a> -> C<b>`.
+//! - The types of primitives come from the hints of the op table. If the hints are too weak, as for
+//!   `apply`, the types come from rows of text such as `apply: (a -> b), C<a> -> C<b>`.
 //! - [`ConstantRole`] is the purpose of a constant: a colour, a count, a direction.
 //!
 //! ```
@@ -72,7 +72,8 @@ pub enum Fit {
 pub struct Types {
     dialect: Dialect,
     table: Table,
-    /// By the address of the entry in the op table, which is fast to look up.
+    /// The types of primitives, by the address of the entry in the op table, which is fast to look
+    /// up.
     ops: FxHashMap<usize, TypeId>,
     power_and_compose: Option<(TypeId, TypeId)>,
     calls: FxHashMap<CallKey, Option<TypeId>>,
@@ -86,11 +87,11 @@ type CallKey = [u32; 5];
 /// Marks a missing argument in a [`CallKey`].
 const ABSENT: u32 = u32::MAX;
 
-/// The most answers in a cache. A full cache is cleared, since a search moves on.
-const MEMORY: usize = 1 << 20;
+/// The most answers in a cache. A full cache is cleared, since a search moves on to new types.
+const CACHE_LIMIT: usize = 1 << 20;
 
 impl Types {
-    /// The types of a dialect's primitives.
+    /// Makes the types of a dialect's primitives.
     pub fn new(dialect: Dialect) -> Types {
         let mut table = Table::new(dialect.cells_are_triples());
         let mut ops = FxHashMap::default();
@@ -144,7 +145,7 @@ impl Types {
         Shown(&self.table, id)
     }
 
-    /// The function type of a primitive; unknown for one of another dialect.
+    /// The function type of a primitive; unknown for a primitive of another dialect.
     pub fn op(&self, op: OpId) -> TypeId {
         let known = self.ops.get(&address(op.op())).copied();
         known.unwrap_or(TypeId::ANY)
@@ -208,17 +209,17 @@ impl Types {
     /// Returns the type of a call, or `None` if its arguments do not fit.
     pub fn call(&mut self, callee: TypeId, args: &[TypeId]) -> Option<TypeId> {
         let Some(key) = key(callee, args) else {
-            return self.work_out(callee, args);
+            return self.solve_call(callee, args);
         };
         if let Some(&known) = self.calls.get(&key) {
             return known;
         }
-        let result = self.work_out(callee, args);
-        remember(&mut self.calls, key, result);
+        let result = self.solve_call(callee, args);
+        cache_answer(&mut self.calls, key, result);
         result
     }
 
-    fn work_out(&mut self, callee: TypeId, args: &[TypeId]) -> Option<TypeId> {
+    fn solve_call(&mut self, callee: TypeId, args: &[TypeId]) -> Option<TypeId> {
         let mut solve = |callee, args| {
             Solver::new(&mut self.table).call(Call {
                 callee,
@@ -228,7 +229,8 @@ impl Types {
             })
         };
         let result = solve(callee, args);
-        // `first` has no fixed type as an endless iteration, but `power(first, TWO)` does.
+        // `power` needs a function from a type to itself, and `first` is not one. `power(first,
+        // TWO)` has a type all the same, so it is tried as a composition.
         match (result, self.power_and_compose) {
             (None, Some((power, compose))) if callee == power && args.len() == 2 => {
                 solve(compose, &[args[0], args[0]])
@@ -269,7 +271,7 @@ impl Types {
             params.get(hole).copied().unwrap_or(TypeId::ANY)
         });
         if let Some(key) = key {
-            remember(&mut self.holes, key, wanted);
+            cache_answer(&mut self.holes, key, wanted);
         }
         wanted
     }
@@ -280,7 +282,8 @@ impl Types {
         self.fit(value, wanted) != Fit::No
     }
 
-    /// As [`fits`](Types::fits), and whether the answer is certain.
+    /// Returns whether a value of one type fits where another is expected, and whether that is
+    /// certain.
     pub fn fit(&mut self, value: TypeId, wanted: TypeId) -> Fit {
         if let Some(&known) = self.fits.get(&(value, wanted)) {
             return known;
@@ -290,16 +293,16 @@ impl Types {
             Some(false) => Fit::Perhaps,
             Some(true) => Fit::Yes,
         };
-        remember(&mut self.fits, (value, wanted), fit);
+        cache_answer(&mut self.fits, (value, wanted), fit);
         fit
     }
 
-    /// Returns whether it is a function, of one type or several.
+    /// Returns whether a type is that of a function, with one signature or several.
     pub fn is_function(&self, id: TypeId) -> bool {
         matches!(self.table.get(id), Ty::Fun(..) | Ty::Over(_))
     }
 
-    /// The number of parameters of a function; the least one if it has several types.
+    /// The number of parameters of a function; the least number if it has several types.
     pub fn arity(&self, fun: TypeId) -> Option<usize> {
         self.functions(fun)
             .iter()
@@ -307,7 +310,7 @@ impl Types {
             .min()
     }
 
-    /// The parameters of a function. For one with several types, each parameter is a union.
+    /// The parameters of a function. If the function has several types, each parameter is a union.
     pub fn params_of(&mut self, fun: TypeId) -> Vec<TypeId> {
         let functions = self.functions(fun);
         let most = functions.iter().map(|(params, _)| params.len()).max();
@@ -328,7 +331,7 @@ impl Types {
         (!results.is_empty()).then(|| self.union_outside(&results))
     }
 
-    /// The union of types from different functions, in which a variable stands for anything.
+    /// Returns the union of types from different functions. A variable in them stands for anything.
     fn union_outside(&mut self, types: &[TypeId]) -> TypeId {
         let mut solver = Solver::new(&mut self.table);
         let types: Vec<_> = types.iter().map(|&ty| solver.outside(ty)).collect();
@@ -363,8 +366,8 @@ fn key(callee: TypeId, args: &[TypeId]) -> Option<CallKey> {
     Some(key)
 }
 
-fn remember<K: std::hash::Hash + Eq, V>(answers: &mut FxHashMap<K, V>, key: K, value: V) {
-    if answers.len() >= MEMORY {
+fn cache_answer<K: std::hash::Hash + Eq, V>(answers: &mut FxHashMap<K, V>, key: K, value: V) {
+    if answers.len() >= CACHE_LIMIT {
         answers.clear();
     }
     answers.insert(key, value);

@@ -15,7 +15,7 @@ impl Types {
         steps
     }
 
-    /// Returns the type of one step, given those before it.
+    /// Returns the type of one step, given the types of the steps before it.
     pub fn of_step(
         &mut self,
         program: &Program,
@@ -76,7 +76,7 @@ impl Types {
     /// | argument | what the callee takes |
     /// | item of a tuple | the type of the current item |
     /// | operand 0 of the step after the last: the program's result | a grid |
-    /// | none such | anything |
+    /// | any other position | anything |
     pub fn wanted(
         &mut self,
         program: &Program,

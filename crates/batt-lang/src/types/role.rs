@@ -23,25 +23,25 @@ pub enum ConstantRole {
     Dimensions,
     /// True or false.
     Flag,
-    /// A rank from either end, tokpidjin's `FL`.
+    /// A rank from either end; tokpidjin's hint `FL`.
     Rank,
-    /// A rank from the first, `F_`.
+    /// A rank counted from the first; tokpidjin's hint `F_`.
     RankFromFirst,
-    /// A rank from the last, `L_`.
+    /// A rank counted from the last; tokpidjin's hint `L_`.
     RankFromLast,
-    /// A code with 10 values, `R_`.
+    /// A code with 10 values; tokpidjin's hint `R_`.
     Code10,
-    /// A code with 4 values, `R4`.
+    /// A code with 4 values; tokpidjin's hint `R4`.
     Code4,
-    /// A code with 8 values, `R8`.
+    /// A code with 8 values; tokpidjin's hint `R8`.
     Code8,
-    /// A mirror, `A4`.
+    /// A mirror; tokpidjin's hint `A4`.
     Mirror4,
-    /// A mirror or a rotation, `A8`.
+    /// A mirror or a rotation; tokpidjin's hint `A8`.
     Mirror8,
-    /// A row, `I_`.
+    /// A row; tokpidjin's hint `I_`.
     Row,
-    /// A column, `J_`.
+    /// A column; tokpidjin's hint `J_`.
     Column,
 }
 
@@ -112,7 +112,7 @@ impl ConstantRole {
             ConstantRole::RankFromLast => "L1 L2 L3 L4 L5 L6 L7 L8 L9 L10",
             ConstantRole::Code10 => "R0 R1 R2 R3 R4 R5 R6 R7 R8 R9",
             ConstantRole::Code4 => "R0 R1 R2 R3",
-            // Solvers of this dialect use these names for the codes of mirrors, too.
+            // Solvers of tokpidjin use these names for the codes of mirrors, too.
             ConstantRole::Code8 | ConstantRole::Mirror8 => "R0 R1 R2 R3 R4 R5 R6 R7",
             ConstantRole::Mirror4 => "A0 A1 A2 A3",
         }
@@ -180,7 +180,7 @@ impl ConstantRole {
             name if name.starts_with("mostcolor") || name.starts_with("leastcolor") => {
                 Some(ConstantRole::Colour)
             }
-            // A set of colours is mostly asked whether it has a colour.
+            // Programs mostly ask whether a set of colours contains a colour.
             name if name.starts_with("palette") => Some(ConstantRole::Colour),
             "p_g" | "p_f" | "p_o" => Some(ConstantRole::Colour),
             _ => match op.returns {
@@ -199,7 +199,7 @@ impl ConstantRole {
         }
     }
 
-    /// The role of a value, or of a function's result, by the primitive it comes from.
+    /// Returns the role of a value, or of a function's result, by the primitive that makes it.
     fn of_value(program: &Program, operand: &Operand) -> Option<ConstantRole> {
         match operand {
             Operand::Op(op) => ConstantRole::of_result(*op),
@@ -263,7 +263,8 @@ impl Bound {
     }
 }
 
-/// The role by the type hint alone, where tokpidjin's hints are specific enough.
+/// Returns the role for a type hint, if the hint alone is specific enough. Only tokpidjin has such
+/// hints.
 fn by_hint(hint: Type) -> Option<ConstantRole> {
     match hint {
         Type::C_ => Some(ConstantRole::Colour),

@@ -1,4 +1,4 @@
-//! The types of the primitives: from their hints, or from rows of text where hints are too weak.
+//! The types of the primitives: from their hints, or from rows of text if the hints are too weak.
 
 use batt_dsl::{Dialect, Op, Type};
 
@@ -7,8 +7,8 @@ use super::table::{ContainerKind, NAMES, Table, TypeId};
 /// One row per primitive: `name: parameters -> result`, with `|` between the types of a primitive
 /// that has several.
 ///
-/// Small letters are variables. `C<a>` is a container whose kind is a variable too: a `C<..>` in
-/// the result has the same kind. `[a, b]` is a tuple of two, `(a -> b)` a function.
+/// Lower-case letters are variables. `C<a>` is a container whose kind is a variable too: a `C<..>`
+/// in the result has the same kind. `[a, b]` is a tuple of two, `(a -> b)` a function.
 pub(super) const ROWS: &str = "
 identity: a -> a
 equality: a, a -> Bool
@@ -82,7 +82,7 @@ shift: Object, Pair -> Object | Indices, Pair -> Indices
 normalize: Object -> Object | Indices -> Indices
 ";
 
-/// Tokpidjin's rows that differ from those above.
+/// The rows of tokpidjin's primitives that `ROWS` does not have, or has with other types.
 pub(super) const TOKPIDJIN: &str = "
 c_branch: Bool, Int, Int -> Int
 first_t: [a, b] -> a | Tuple<a> -> a
@@ -164,7 +164,7 @@ cmirror_f: Object -> Object | Indices -> Indices
 mir_rot_f: Object, Int -> Object | Indices, Int -> Indices
 ";
 
-/// The row of a primitive, if it has one.
+/// Returns the row of a primitive, if there is one.
 pub(super) fn row(op: &Op) -> Option<&'static str> {
     let find = |rows: &'static str| {
         rows.lines().find_map(|line| {
@@ -193,7 +193,7 @@ pub(super) fn is_clear(ty: Type) -> bool {
     )
 }
 
-/// The type of a primitive: from its row, otherwise from its hints.
+/// Returns the type of a primitive, from its row or otherwise from its hints.
 pub(super) fn of(table: &mut Table, op: &Op) -> TypeId {
     if let Some(row) = row(op) {
         return parse(table, row).unwrap_or(TypeId::ANY);
@@ -259,7 +259,7 @@ pub(super) fn parse(table: &mut Table, row: &str) -> Option<TypeId> {
     Some(table.over(&types))
 }
 
-/// Parses a type. Names of types are those in [`NAMES`].
+/// A parser of types. The names of types are those in [`NAMES`].
 struct Reader<'a> {
     table: &'a mut Table,
     rest: &'a str,

@@ -1,8 +1,8 @@
 //! The solver for types: whether a value fits an expected type, and the type of a call.
 //!
-//! It is a unification in one direction: a value *flows* from where it is made to where it is used.
-//! Values of several types may flow into a variable, which widens it. A variable that flows into
-//! several places must fit all of them, which narrows it.
+//! The solver unifies in one direction: a value *flows* from where it is made to where it is used.
+//! Values of several types may flow into a variable, which widens the variable. A variable that
+//! flows into several places must fit all of them, which narrows it.
 
 use super::table::{ContainerKind, Table, Ty, TypeId};
 
@@ -19,7 +19,7 @@ struct Term {
 enum Bound {
     Free,
     Type(Term),
-    /// A kind other than a variable.
+    /// A kind of container that is not a variable.
     ContainerKind(ContainerKind),
     /// The same kind as another variable.
     Same(u32),
@@ -35,7 +35,7 @@ pub(super) struct Call<'a> {
     pub result: Option<TypeId>,
 }
 
-/// The most types of a function; further ones are dropped.
+/// The most types that a function can have; further ones are dropped.
 const MAX_RESULTS: usize = 8;
 /// The most combinations to try. Compositions of functions with many types have very many.
 const MAX_TRIES: u32 = 3000;
@@ -47,9 +47,9 @@ pub(super) struct Solver<'t> {
     /// The number of assumptions that need not hold.
     loose: u32,
     tries: u32,
-    /// Whether the first member of a union was taken where others would fit.
+    /// Whether the first member of a union was taken although others would fit as well.
     one_of_many: bool,
-    /// Whether a function of a union is split into one function per member.
+    /// Whether a function that takes a union is split into one function per member.
     split: bool,
     found: Vec<(TypeId, bool)>,
 }
@@ -76,24 +76,25 @@ impl<'t> Solver<'t> {
         }
     }
 
-    /// Some if a value of this type fits; true if that is certain.
+    /// Returns `Some` if a value of this type fits; the content is true if that is certain.
     pub fn fit(&mut self, value: TypeId, wanted: TypeId) -> Option<bool> {
         let value = self.fresh(value);
         let wanted = self.fresh(wanted);
         self.flow(value, wanted).then_some(self.loose == 0)
     }
 
-    /// A part of a function's type as seen from outside, where its variables are unknown.
+    /// Returns a part of a function's type as seen from outside the function, where its variables
+    /// are unknown.
     pub fn outside(&mut self, id: TypeId) -> TypeId {
         let term = self.fresh(id);
         self.resolve(term, false, &mut Vec::new())
     }
 
-    /// The type of a call, or the type expected in its hole.
+    /// Returns the type of a call, or the type expected in its hole.
     pub fn call(&mut self, call: Call<'_>) -> Option<TypeId> {
         self.search_all(call);
-        // `size` takes containers and `height` takes pieces. Several types fit both, of which only
-        // the first was found, so unions are split into their members.
+        // `size` takes containers and `height` takes pieces. Several types fit both, and only the
+        // first of them was found, so unions are split into their members.
         let function = |&(ty, _): &(TypeId, bool)| self.is_function(ty);
         let many = call.hole.is_some() || self.found.iter().all(function);
         if self.one_of_many && many {
@@ -121,9 +122,10 @@ impl<'t> Solver<'t> {
             let mut order: Vec<usize> = (0..params.len())
                 .filter(|&k| Some(k) != call.hole)
                 .collect();
-            // Plain arguments come first: they determine the types of functions. Functions follow
-            // from the last to the first, since `compose(f, g)` applies `g` first. Functions as
-            // arguments of functions, as in `lbind(lbind, f)`, come last.
+            // Plain arguments come first, because they determine the types of functions. Functions
+            // follow from the last to the first, since `compose(f, g)` applies `g` first. Functions
+            // passed where no function is expected, as the second argument of `lbind(lbind, f)`,
+            // come last.
             order.sort_by_key(|&k| {
                 let back = params.len() - k;
                 match self.table.has_function(params[k]) {
@@ -141,7 +143,7 @@ impl<'t> Solver<'t> {
     }
 
     fn is_done(&self, call: Call<'_>) -> bool {
-        // All types of a function may be used later. Of other results the first certain one is
+        // All types of a function may be used later. For other results, the first certain one is
         // taken.
         let certain = |&(ty, loose): &(TypeId, bool)| !loose && !self.table.has_function(ty);
         self.tries > MAX_TRIES
@@ -157,14 +159,14 @@ impl<'t> Solver<'t> {
             [] => None,
             [one] => Some(one),
             _ if call.hole.is_some() => Some(self.table.union(&found)),
-            _ => Some(self.together(&found, certain)),
+            _ => Some(self.combine_results(&found, certain)),
         }
     }
 
     /// Combines the results of a call that can be typed in several ways. A function, or a container
-    /// of functions, gets all of the types. For anything else it is the first certain one, or their
-    /// join.
-    fn together(&mut self, found: &[TypeId], certain: bool) -> TypeId {
+    /// of functions, gets all of the types. Any other result gets the first certain type, or the
+    /// join of all types.
+    fn combine_results(&mut self, found: &[TypeId], certain: bool) -> TypeId {
         if found.iter().all(|&ty| self.is_function(ty)) {
             return self.table.over(found);
         }
@@ -190,7 +192,7 @@ impl<'t> Solver<'t> {
 
     fn search(&mut self, call: Call<'_>, params: &[TypeId], result: Term, order: &[usize]) {
         let Some((&k, rest)) = order.split_first() else {
-            return self.arrive(call, params, result);
+            return self.record_result(call, params, result);
         };
         let param = Term {
             id: params[k],
@@ -213,8 +215,8 @@ impl<'t> Solver<'t> {
         }
     }
 
-    /// Records a result, once all arguments fit.
-    fn arrive(&mut self, call: Call<'_>, params: &[TypeId], result: Term) {
+    /// Records a result after all arguments fit.
+    fn record_result(&mut self, call: Call<'_>, params: &[TypeId], result: Term) {
         if let Some(wanted) = call.result {
             let wanted = self.fresh(wanted);
             if !self.flow(result, wanted) {
@@ -242,7 +244,7 @@ impl<'t> Solver<'t> {
         }
     }
 
-    /// The types of a function, split by the members of unions if needed.
+    /// Returns the types of a function, split by the members of unions if `split` is set.
     fn choices(&mut self, id: TypeId) -> Vec<TypeId> {
         let all = self.alternatives(id);
         if !self.split {
@@ -312,7 +314,7 @@ impl<'t> Solver<'t> {
         self.bound[var as usize] = bound;
     }
 
-    /// The variable of a term, if it is one.
+    /// Returns the variable that a term is, if it is one.
     fn var(&self, term: Term) -> Option<u32> {
         match self.table.get(term.id) {
             Ty::Var(n) => Some(term.base + u32::from(n)),
@@ -450,7 +452,8 @@ impl<'t> Solver<'t> {
                 if given.len() != wants.len() {
                     return false;
                 }
-                // Plain parameters first: they say which type of a function among them is meant.
+                // Plain parameters come first: they say which type of a function among them is
+                // meant.
                 let mut params: Vec<_> = wants.into_iter().zip(given).collect();
                 params.sort_by_key(|&(_, give)| self.table.has_function(give));
                 params
@@ -533,7 +536,7 @@ impl<'t> Solver<'t> {
         }
     }
 
-    /// Tries to use it as a row of a grid. A location looks like one, but is not.
+    /// Tries to use a type as a row of a grid. A location looks like a row, but is not one.
     fn flow_row(&mut self, from: Term) -> bool {
         self.walk(from).id != TypeId::PAIR
             && self.flow(
@@ -587,7 +590,7 @@ impl<'t> Solver<'t> {
         true
     }
 
-    /// The kind of a container, or the variable for it.
+    /// Returns the kind of a container, or the variable that stands for it.
     fn kind(&self, (kind, base): (ContainerKind, u32)) -> Result<ContainerKind, u32> {
         let ContainerKind::Var(n) = kind else {
             return Ok(kind);
@@ -602,7 +605,7 @@ impl<'t> Solver<'t> {
         }
     }
 
-    /// The last variable in the chain of a kind.
+    /// Returns the last variable in the chain of variables that stand for a kind.
     fn kind_var(&self, (kind, base): (ContainerKind, u32)) -> Option<u32> {
         let ContainerKind::Var(n) = kind else {
             return None;
@@ -627,7 +630,7 @@ impl<'t> Solver<'t> {
                 true
             }
             (Ok(a), Ok(b)) if a == b => true,
-            // A container of either kind is now known to be of one.
+            // A container of either kind is now known to have this kind.
             (Ok(ContainerKind::Either), Ok(kind)) => {
                 match self.kind_var(from) {
                     Some(var) => self.set(var, Bound::ContainerKind(kind)),
@@ -698,7 +701,7 @@ impl<'t> Solver<'t> {
         }
     }
 
-    /// The type of a value that has one type or the other, if they can be joined.
+    /// Returns the type of a value that has one type or the other, if they can be joined.
     pub fn join(&mut self, a: TypeId, b: TypeId) -> Option<TypeId> {
         if let Some(alike) = self.join_alike(a, b) {
             return Some(alike);
@@ -708,7 +711,8 @@ impl<'t> Solver<'t> {
         classes.into_iter().find(holds_both)
     }
 
-    /// As [`join`](Self::join), without unions: a set of integers does not take pairs.
+    /// Joins two types as [`join`](Self::join) does, but without unions: a set of integers does not
+    /// take pairs.
     fn join_alike(&mut self, a: TypeId, b: TypeId) -> Option<TypeId> {
         if a == b || b == TypeId::ANY {
             return Some(a);
@@ -720,7 +724,7 @@ impl<'t> Solver<'t> {
             true => (b, a),
             false => (a, b),
         };
-        // If they may be the same, the more specific one.
+        // If the types may be the same, the more specific one is the result.
         if self.fits(b, a) || self.table.has_any(b) && self.may_fit(b, a) {
             return Some(a);
         }
@@ -744,7 +748,8 @@ impl<'t> Solver<'t> {
         }
     }
 
-    /// The type of a function that is one or the other: it takes what both take.
+    /// Returns the type of a function that is one or the other: it takes the arguments that both
+    /// take.
     fn join_functions(&mut self, a: TypeId, b: TypeId) -> Option<TypeId> {
         let mut arity = None;
         for x in self.alternatives(a) {
@@ -772,7 +777,7 @@ impl<'t> Solver<'t> {
         Some(self.table.fun(&params, TypeId::ANY))
     }
 
-    /// The narrower of two types, if one is.
+    /// Returns the narrower of two types, if one fits the other.
     fn meet(&mut self, a: TypeId, b: TypeId) -> Option<TypeId> {
         if self.fits(a, b) {
             Some(a)
@@ -782,7 +787,7 @@ impl<'t> Solver<'t> {
     }
 
     fn fits(&mut self, value: TypeId, wanted: TypeId) -> bool {
-        self.in_vain(|s| {
+        self.tentatively(|s| {
             let before = s.loose;
             let (value, wanted) = (s.fresh(value), s.fresh(wanted));
             s.flow(value, wanted) && s.loose == before
@@ -790,14 +795,14 @@ impl<'t> Solver<'t> {
     }
 
     fn may_fit(&mut self, value: TypeId, wanted: TypeId) -> bool {
-        self.in_vain(|s| {
+        self.tentatively(|s| {
             let (value, wanted) = (s.fresh(value), s.fresh(wanted));
             s.flow(value, wanted)
         })
     }
 
-    /// Tries `f` and always undoes its bindings.
-    fn in_vain(&mut self, f: impl FnOnce(&mut Self) -> bool) -> bool {
+    /// Runs `f` and always undoes its bindings.
+    fn tentatively(&mut self, f: impl FnOnce(&mut Self) -> bool) -> bool {
         let mark = self.mark();
         let done = f(self);
         self.undo(mark);
@@ -805,19 +810,19 @@ impl<'t> Solver<'t> {
     }
 }
 
-/// Returns whether it is an item of patches or of sets of objects. Primitives iterate over those,
-/// so a tuple fits as well.
+/// Returns whether a type is an item of patches or of sets of objects. Primitives only iterate over
+/// such sets, so a tuple fits as well.
 fn is_spread(item: TypeId) -> bool {
     matches!(item, TypeId::CELL | TypeId::PAIR | TypeId::OBJECT)
 }
 
-/// The new number of a variable.
+/// Returns the new number of a variable.
 fn number(names: &mut Vec<u32>, var: u32) -> u8 {
     let known = names.iter().position(|&known| known == var);
     let number = known.unwrap_or_else(|| {
         names.push(var);
         names.len() - 1
     });
-    // A type has fewer parts than 256.
+    // A type has fewer than 256 parts.
     u8::try_from(number).unwrap_or(u8::MAX - 1)
 }

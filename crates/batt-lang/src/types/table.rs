@@ -4,8 +4,7 @@ use std::fmt;
 
 use rustc_hash::FxHashMap;
 
-/// A type, by its number in the [`Types`](super::Types) it came from. Equal types have equal
-/// numbers.
+/// A type, by its number in a [`Types`](super::Types). Equal types have equal numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TypeId(pub(super) u32);
 
@@ -110,9 +109,9 @@ pub enum Ty {
     Grid,
     /// A container of items of one type.
     Of(ContainerKind, TypeId),
-    /// A tuple of two.
+    /// A tuple of two items.
     Two(TypeId, TypeId),
-    /// One of several.
+    /// One of several types.
     Union(List),
     /// A function, by parameters and result.
     Fun(List, TypeId),
@@ -133,8 +132,9 @@ struct Facts {
     function: bool,
 }
 
-/// The largest type that is kept. Only endless nesting makes larger ones, which count as unknown.
+/// The greatest depth of a type. Only endless nesting makes deeper types, which count as unknown.
 const MAX_DEPTH: u8 = 9;
+/// The most parts of a type. Larger types count as unknown, too.
 const MAX_SIZE: u16 = 200;
 
 /// The table of all types.
@@ -195,12 +195,12 @@ impl Table {
         self.facts[id.index()].vars.into()
     }
 
-    /// Returns whether some part of it is unknown.
+    /// Returns whether some part of a type is unknown.
     pub fn has_any(&self, id: TypeId) -> bool {
         self.facts[id.index()].any
     }
 
-    /// Returns whether it is or contains a function.
+    /// Returns whether a type is or contains a function.
     pub fn has_function(&self, id: TypeId) -> bool {
         self.facts[id.index()].function
     }
@@ -228,7 +228,7 @@ impl Table {
         self.intern_list(key, params, |list| Ty::Fun(list, result))
     }
 
-    /// A function with all these types.
+    /// Returns the type of a function that has all these types.
     pub fn over(&mut self, types: &[TypeId]) -> TypeId {
         let flat = self.flatten(types, |ty| match ty {
             Ty::Over(list) => Some(list),
@@ -242,7 +242,7 @@ impl Table {
         self.intern_list(key, &flat, Ty::Over)
     }
 
-    /// The union of these types; unknown if one of them is unknown.
+    /// Returns the union of these types; unknown if one of them is unknown.
     pub fn union(&mut self, types: &[TypeId]) -> TypeId {
         let mut flat = self.flatten(types, |ty| match ty {
             Ty::Union(list) => Some(list),
@@ -260,7 +260,7 @@ impl Table {
         self.intern_list(key, &flat, Ty::Union)
     }
 
-    /// The members of nested lists, each once.
+    /// Returns the members of nested lists, each once.
     fn flatten(&self, types: &[TypeId], inner: fn(Ty) -> Option<List>) -> Vec<TypeId> {
         let mut flat = Vec::new();
         let mut add = |id| {
@@ -294,7 +294,7 @@ impl Table {
             Ty::Of(k, item) => vec![6, kind(k), item.0],
             Ty::Two(a, b) => vec![7, a.0, b.0],
             Ty::Var(n) => vec![8, n.into()],
-            // These have lists: `intern_list` adds them.
+            // These types have lists, so only `intern_list` adds them.
             Ty::Fun(..) | Ty::Over(_) | Ty::Union(_) => return TypeId::ANY,
         };
         self.intern_list(key, &[], |_| ty)
@@ -418,7 +418,7 @@ fn letter(n: u8) -> char {
     char::from(b'a' + n % 26)
 }
 
-/// A type as text.
+/// A type that can be displayed as text.
 pub(super) struct Shown<'a>(pub &'a Table, pub TypeId);
 
 impl fmt::Display for Shown<'_> {

@@ -1,4 +1,4 @@
-//! The loader against small files of every format.
+//! Tests of the loader with small files of every format.
 
 mod broken;
 
@@ -82,7 +82,7 @@ fn output(data: &Dataset, id: &str, test: usize) -> Option<String> {
 fn a_task_file() {
     let folder = Folder::new().with("json.on.json", TASK);
     let data = folder.load_file("json.on.json").unwrap();
-    // The stem, not "everything without the letters of .json".
+    // Only the suffix is removed, not every trailing letter of `.json`.
     assert_eq!(ids(&data), ["json.on"]);
     let task = &data.tasks()[0];
     assert_eq!(task.train[0].input.to_string(), "01");

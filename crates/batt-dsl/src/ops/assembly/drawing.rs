@@ -67,7 +67,7 @@ op! {
     }
 }
 
-/// A plain integer 0 to 255: what a compact grid can hold.
+/// Returns a plain integer 0 to 255 as a cell of a compact grid; `None` for any other value.
 #[inline(always)]
 pub(super) fn byte(v: Value<'_>) -> Option<u8> {
     match v {
@@ -218,9 +218,9 @@ pub(in crate::ops) fn underfilled<'r>(
 op! {
     /// The grid with the cells of an object drawn on it.
     ///
-    /// Cells outside the grid are ignored; negative locations do not wrap around. Of several cells
-    /// at one location the last in iteration order stays. Fails for an empty grid, for a patch
-    /// without colours, and for a location beyond the end of a short row.
+    /// Cells outside the grid are ignored; negative locations do not wrap around. If several cells
+    /// share a location, the last one in iteration order stays. Fails for an empty grid, for a
+    /// patch without colours, and for a location beyond the end of a short row.
     pub paint(grid: Grid, obj: Object) -> Grid;
     ordered "the object has several colours at one location";
     example "paint(((1, 2), (3, 4)), recolor(ZERO, initset(UNITY)))" => "((1, 2), (3, 0))";
@@ -240,9 +240,9 @@ op! {
     /// The grid with the cells of an object drawn on it where the background shows.
     ///
     /// The background is the most common colour of the grid; see `mostcolor` for ties. Cells
-    /// outside the grid are ignored. Of several cells at one location the first in iteration order
-    /// that is not of the background colour stays. Fails for an empty grid, for a patch without
-    /// colours, and for a location beyond the end of a short row.
+    /// outside the grid are ignored. If several cells share a location, the first one in iteration
+    /// order that does not have the background colour stays. Fails for an empty grid, for a patch
+    /// without colours, and for a location beyond the end of a short row.
     pub underpaint(grid: Grid, obj: Object) -> Grid;
     ordered "several colours of the grid are equally common, or the object has several colours at one location";
     example "underpaint(((0, 0), (3, 4)), recolor(FIVE, connect(ORIGIN, UNITY)))" => "((5, 0), (3, 4))";
@@ -274,7 +274,8 @@ pub(in crate::ops) fn underpainted<'r>(
     paint_general(run, grid, obj, Some(background))
 }
 
-/// Returns the cells to paint as a set; those of a tuple only if their sequence cannot matter.
+/// Returns the cells to paint as a set. The cells of a tuple are returned only if their order
+/// cannot matter.
 fn paintable<'r>(run: &mut Run<'r>, obj: Value<'r>) -> Outcome<Option<&'r Set<'r>>> {
     let Some(set) = compact_patch(run, obj)? else {
         return Ok(None);
@@ -283,7 +284,7 @@ fn paintable<'r>(run: &mut Run<'r>, obj: Value<'r>) -> Outcome<Option<&'r Set<'r
     Ok(moot.then_some(set))
 }
 
-/// Returns the elements of a patch in compact form; for a tuple, the set *built* of them.
+/// Returns the elements of a patch in compact form. A tuple gives the set built of its elements.
 #[inline(always)]
 pub(in crate::ops) fn compact_patch<'r>(
     run: &mut Run<'r>,
@@ -305,7 +306,8 @@ fn visit_locations(set: &Set<'_>, mut visit: impl FnMut(IntPair)) {
     }
 }
 
-/// Returns a copy of the grid's cells to write on `writes` times.
+/// Returns a copy of the grid's cells, and charges the run for the copy and for `writes` later
+/// writes.
 #[inline(always)]
 fn copy_cells<'r>(run: &mut Run<'r>, grid: &GridView<'r>, writes: usize) -> Outcome<&'r mut [u8]> {
     run.spend(grid.cells.len() / 8 + writes)?;
@@ -327,8 +329,8 @@ fn compact_cells<'r>(set: &'r Set<'r>) -> Option<&'r [Cell]> {
         .then_some(cells)
 }
 
-/// Says whether cells of different colours meet at one location of a grid. Cells outside are not
-/// drawn.
+/// Returns whether cells of different colours share a location of a grid. Cells outside the grid do
+/// not count, because they are not drawn.
 fn colors_meet<'r>(run: &mut Run<'r>, grid: &GridView<'_>, set: &Set<'r>, cells: &[Cell]) -> bool {
     let bounds = Bounds {
         top: 0,
@@ -343,7 +345,8 @@ fn colors_meet<'r>(run: &mut Run<'r>, grid: &GridView<'_>, set: &Set<'r>, cells:
     inside.any(|c| plane.find_or_insert(c.at, c.color as u32) != c.color as u32)
 }
 
-/// `paint`, or `underpaint` where `under` shows. `None` when the object is not in compact form.
+/// Does what `paint` does, or what `underpaint` does where `under` shows. Returns `None` when the
+/// object is not in compact form.
 fn paint_compact<'r>(
     run: &mut Run<'r>,
     grid: &'r GridView<'r>,
@@ -374,8 +377,8 @@ fn paint_compact<'r>(
     run.grid(grid.height, grid.width, cells).map(Some)
 }
 
-/// `fill` of any grid with any value, or `underfill` where a value equal to `under` shows.
-/// `toindices` is that of the dialect.
+/// Does what `fill` does for any grid and any value, or what `underfill` does where a value equal
+/// to `under` shows. `toindices` is the primitive of the dialect.
 pub(in crate::ops) fn fill_general<'r>(
     run: &mut Run<'r>,
     grid: Value<'r>,
@@ -395,7 +398,8 @@ pub(in crate::ops) fn fill_general<'r>(
     sheet.finish(run)
 }
 
-/// `paint` of anything on any grid, or `underpaint` where a value equal to `under` shows.
+/// Does what `paint` does for any object and any grid, or what `underpaint` does where a value
+/// equal to `under` shows.
 fn paint_general<'r>(
     run: &mut Run<'r>,
     grid: Value<'r>,
@@ -439,7 +443,8 @@ impl<'r> Sheet<'r> {
         })
     }
 
-    /// Writes `v` at `(i, j)` if that lies inside, and if a value equal to `under` is there now.
+    /// Writes `v` at `(i, j)` if that lies inside. With `under`, the old value there must be equal
+    /// to it.
     fn put(
         &mut self,
         run: &mut Run<'r>,
@@ -452,7 +457,7 @@ impl<'r> Sheet<'r> {
             return Ok(());
         };
         let row = self.rows.get_mut(i as usize).ok_or(Fault::Index)?;
-        // The width is that of the first row, and other rows may be shorter.
+        // The width is the length of the first row, and other rows may be shorter.
         let place = row.get_mut(j as usize).ok_or(Fault::Index)?;
         if under.is_none_or(|under| run.eq(*place, under)) {
             *place = v;
@@ -495,7 +500,7 @@ op! {
     /// The grid with an object moved by a vector: erased at its old place and drawn at the new one.
     ///
     /// The object leaves background behind, the most common colour of the grid; see `mostcolor` for
-    /// ties. Cells outside the grid are ignored. Of several cells at one location the last in
+    /// ties. Cells outside the grid are ignored. If several cells share a location, the last one in
     /// iteration order of the moved object stays. Fails for an empty grid, for a patch without
     /// colours, and for a vector that is not a pair of integers.
     pub r#move(grid: Grid, obj: Object, offset: Pair) -> Grid;
@@ -521,7 +526,7 @@ op! {
                 // wider.
                 let i = isize::from(c.at.i) + isize::from(by.i);
                 let j = isize::from(c.at.j) + isize::from(by.j);
-                // Negative sums become huge, so they lie outside like large ones.
+                // Negative sums become huge numbers, which lie outside the grid as well.
                 let (i, j) = (i as usize, j as usize);
                 if i < compact.height && j < compact.width {
                     cells[i * compact.width + j] = c.color as u8;

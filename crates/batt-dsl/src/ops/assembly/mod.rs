@@ -90,7 +90,7 @@ fn stretch<'r>(
     }
 }
 
-/// `crop` of a grid in compact form.
+/// Does what `crop` does, for a grid in compact form.
 fn crop_compact<'r>(
     run: &mut Run<'r>,
     grid: &'r GridView<'r>,
@@ -106,7 +106,8 @@ fn crop_compact<'r>(
     cut(run, grid, rows, columns)
 }
 
-/// Returns the rows and columns in these half-open ranges, which lie inside the grid.
+/// Returns the part of a grid with the rows and columns in these half-open ranges, which lie inside
+/// the grid.
 fn cut<'r>(
     run: &mut Run<'r>,
     grid: &'r GridView<'r>,
@@ -195,8 +196,8 @@ op! {
     }
 }
 
-/// `vconcat` of anything. It is a function of its own so that small grids do not pay for its stack
-/// frame.
+/// Does what `vconcat` does, for any values. It is a separate function so that small grids do not
+/// pay for its stack frame.
 #[inline(never)]
 fn vconcat_general<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>) -> Returned<'r> {
     let joined = |run: &mut Run<'r>| {
@@ -266,7 +267,7 @@ op! {
     }
 }
 
-/// The way `hsplit` and `vsplit` divide an extent.
+/// The division of an extent by `hsplit` and `vsplit`.
 pub(super) struct Cuts {
     pub count: i64,
     pub len: i64,
@@ -513,7 +514,7 @@ pub(super) fn compress_general<'r>(
     run.tuple(&kept_rows)
 }
 
-/// Says whether the container has exactly one distinct element.
+/// Returns whether the container has exactly one distinct element.
 fn uniform<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<bool> {
     if let Value::Set(set) = container {
         return Ok(set.len() == 1);

@@ -15,10 +15,11 @@ use crate::run::Run;
 use crate::table::OpId;
 use crate::value::{Closure, Value};
 
-/// A call of at least this many primitives is worth remembering.
+/// The fewest primitives of a call that is worth caching.
 const EXPENSIVE: u64 = 5;
 
-/// Returns which end of a container a rank means: `Less` for the first, `Greater` for the last.
+/// Returns the end of a container that a rank denotes: `Less` for the first element, `Greater` for
+/// the last.
 fn end_of(rank: &Column<'_>) -> Option<Ordering> {
     match rank {
         Column::Same(Value::Int(0)) => Some(Ordering::Less),
@@ -61,7 +62,7 @@ impl<'r> Walk<'_, 'r> {
         Ok(Column::Made(Rc::new(Made { id, arity, form })))
     }
 
-    /// Returns a key that tells how a function was made, if everything it was made of stays.
+    /// Returns a key that identifies how a function was made, if all of its parts stay.
     pub(super) fn way_of_making(&self, form: &MadeForm<'r>) -> Option<[(u8, u64); 4]> {
         let nothing = Column::Same(Value::None);
         let (kind, parts) = match form {
@@ -83,7 +84,7 @@ impl<'r> Walk<'_, 'r> {
         Some([(kind, 0), a?, b?, c?])
     }
 
-    /// Calls a closure, which takes one frame of Python's stack.
+    /// Runs `call` with the frame of a closure on Python's stack.
     pub(super) fn deeper<T>(&mut self, call: impl FnOnce(&mut Self) -> Attempt<T>) -> Attempt<T> {
         self.in_frames(1, call)
     }
@@ -101,7 +102,7 @@ impl<'r> Walk<'_, 'r> {
         outcome
     }
 
-    /// Does the same for a primitive that calls functions: see [`Run::in_frames`].
+    /// Runs `call` with the frames of a primitive that calls functions: see [`Run::in_frames`].
     pub(super) fn in_primitive<T>(
         &mut self,
         call: impl FnOnce(&mut Self) -> Attempt<T>,
@@ -145,7 +146,7 @@ impl<'r> Walk<'_, 'r> {
         }
     }
 
-    /// Calls a closure that binds one more argument, with two arguments.
+    /// Calls a closure made by `lbind` or `rbind`, with two arguments.
     fn bound(
         &mut self,
         form: &MadeForm<'r>,
@@ -181,9 +182,9 @@ impl<'r> Walk<'_, 'r> {
         match known_or_end(known(id))? {
             Known::Chain => self.make(1, MadeForm::Chain(a, b, c)),
             Known::Fork => self.make(1, MadeForm::Fork(a, b, c)),
-            // The smallest comes first.
+            // `get_val_rank` sorts the smallest value first.
             Known::ValueRank => self.extreme_value(known_or_end(end_of(&c))?, &a, &b),
-            // The largest comes first, and equals keep their order.
+            // `get_arg_rank` sorts the largest value first, and equal values keep their order.
             Known::ArgumentRank => match known_or_end(end_of(&c))? {
                 Ordering::Less => self.extreme_argument(Ordering::Greater, Tie::First, &a, &b),
                 _ => self.extreme_argument(Ordering::Less, Tie::Last, &a, &b),
@@ -192,7 +193,7 @@ impl<'r> Walk<'_, 'r> {
         }
     }
 
-    /// Calls a closure that all elements share, unless its result is remembered.
+    /// Calls a closure that all elements share, unless its result is cached.
     pub(super) fn closure(
         &mut self,
         closure: &'r Closure<'r>,
@@ -229,7 +230,7 @@ impl<'r> Walk<'_, 'r> {
         Ok(column)
     }
 
-    /// Says whether a closure, its argument and its result stay to the end of the run.
+    /// Returns whether a closure, its argument and its result stay to the end of the run.
     pub(super) fn stays(
         &self,
         closure: &'r Closure<'r>,
@@ -363,7 +364,7 @@ impl<'r> Walk<'_, 'r> {
                 (Column::Two(two), _) => self.part(&two.parts[1]),
                 _ => Err(End::OneByOne),
             },
-            // The largest comes first.
+            // `get_rank` sorts the largest number first.
             Known::Rank => {
                 let end = known_or_end(end_of(b))?;
                 self.extreme_of_two(end.reverse(), a)

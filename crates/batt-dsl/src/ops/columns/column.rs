@@ -115,7 +115,7 @@ impl<'r> Column<'r> {
         }
     }
 
-    /// Does the same for sets of one location or cell.
+    /// Returns rows and columns for sets of one location or cell.
     pub(super) fn single_location(&self, cells: Cells) -> Option<[Number; 2]> {
         match self {
             Column::Single(value) => value.location(cells),
@@ -150,7 +150,7 @@ impl<'r> Column<'r> {
     pub(super) fn number(&self) -> Option<Number> {
         match self {
             Column::Ints(ints) => Some(Number::All(Rc::clone(ints))),
-            // Bools are numbers too, but arithmetic turns them into integers.
+            // Bools are excluded. They are numbers too, but arithmetic turns them into integers.
             Column::Same(Value::Int(n)) => {
                 let n = i32::try_from(*n).ok()?;
                 n.checked_abs().map(|_| Number::One(n))
@@ -173,8 +173,8 @@ impl<'r> Column<'r> {
         Some([a.number()?, b.number()?])
     }
 
-    /// Returns kind and word that identify the column, if any do. One value for all elements is
-    /// identified as in the memo.
+    /// Returns a kind and a word that identify the column, if it can be identified. A single value
+    /// for all elements is identified as in the memo.
     pub(super) fn identity(&self) -> Option<(u8, u64)> {
         const COLUMN: u8 = 15;
         match self {
@@ -209,7 +209,7 @@ impl<'r> Column<'r> {
                     return None;
                 }
                 for (k, value) in values.iter_mut().enumerate() {
-                    // The bounds were checked: both numbers fit 16 bits.
+                    // The bounds were checked, so both numbers fit 16 bits.
                     *value = Value::pair(IntPair::new(i.get(k) as i16, j.get(k) as i16));
                 }
             }
@@ -218,8 +218,8 @@ impl<'r> Column<'r> {
         Some(())
     }
 
-    /// Says whether all values in it stay to the end of the run. It says no for functions and sets,
-    /// which it does not inspect.
+    /// Returns whether all values in the column stay to the end of the run. Returns false for
+    /// functions and sets, which are not inspected.
     pub(super) fn stays(&self, home: &Memory) -> bool {
         match self {
             Column::Same(value) => home.stay_for_good([*value]),
@@ -233,7 +233,7 @@ impl<'r> Column<'r> {
         }
     }
 
-    /// Returns the bytes that it takes to keep the column.
+    /// Returns the number of bytes that the cached column takes.
     pub(super) fn bytes(&self) -> usize {
         match self {
             Column::Ints(ints) => 4 * ints.items.len(),

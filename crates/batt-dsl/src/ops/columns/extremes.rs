@@ -11,14 +11,15 @@ use crate::ops::members::Members;
 use crate::set::{Origin, Selection, Set};
 use crate::value::Value;
 
-/// Which of several members with the same key is chosen.
+/// The choice among several members with the same key.
 #[derive(Clone, Copy)]
 pub(super) enum Tie {
     First,
     Last,
 }
 
-/// With fewer members left, evaluating all of them is as fast.
+/// The fewest remaining members for which leave-one-out results pay. With fewer, evaluating all of
+/// them is as fast.
 const FEW_OTHERS: usize = 4;
 
 impl<'r> Walk<'_, 'r> {
@@ -76,8 +77,9 @@ impl<'r> Walk<'_, 'r> {
         Ok(self.ints(best, bound))
     }
 
-    /// Does the same for all members of a set but one (`remove(object, objects)`), as an outer loop
-    /// leaves out one member after the other.
+    /// Returns the extreme value on all members of a set but one, as in `remove(object, objects)`.
+    /// An outer loop usually leaves out one member after the other, so the results for all of them
+    /// are computed together and cached.
     pub(super) fn extreme_of_others(
         &mut self,
         direction: Ordering,
@@ -97,7 +99,7 @@ impl<'r> Walk<'_, 'r> {
             return Ok(None);
         }
         let (_, address) = Value::Set(source).identity();
-        // A result found at one depth may be too deep at another.
+        // A call that succeeds at one depth may be too deep at another.
         let at = u64::from(self.run.depth) << 8 | u64::from(direction as i8 as u8);
         let key = [address, made.id, at];
         let others = match self.columns.others.get(&key) {
@@ -122,7 +124,7 @@ impl<'r> Walk<'_, 'r> {
         let Some(others) = others else {
             return Ok(None);
         };
-        // The numbers ascend, so those after the missing one are not at their own place.
+        // The numbers ascend, so every number after the missing one is off its own position.
         let left_out = (0..kept.len()).position(|k| kept[k] as usize != k);
         let left_out = left_out.unwrap_or(kept.len()) as u32;
         let (closures, primitives) = others.costs[left_out as usize];
@@ -191,7 +193,7 @@ impl<'r> Walk<'_, 'r> {
         Ok(others)
     }
 
-    /// Returns the member on which the function is largest, or smallest.
+    /// Returns the member for which the function is largest, or smallest.
     pub(super) fn extreme_argument(
         &mut self,
         direction: Ordering,

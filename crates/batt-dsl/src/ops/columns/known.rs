@@ -89,12 +89,13 @@ pub(in crate::ops) enum Known {
     Fork,
     Lbind,
     Rbind,
-    /// A measure of a patch that all elements share, or that was chosen for each element
+    /// A measure of a patch, which all elements share or which was chosen for each element
     Measure,
 }
 
-/// The primitives that work on columns; those of tokpidjin are in [`tokpidjin::IN_COLUMNS`].
-/// Profiled twins are missing, so that a profile sees each of their calls.
+/// The primitives that work on columns. The primitives of tokpidjin are in
+/// [`tokpidjin::IN_COLUMNS`]. The profiled versions of primitives are missing, so that a profile
+/// sees each of their calls.
 static TABLE: &[(&Op, Known)] = &[
     (&logic::identity::OP, Known::Identity),
     (&logic::flip::OP, Known::Flip),
@@ -158,8 +159,8 @@ static TABLE: &[(&Op, Known)] = &[
     (&color::color::OP, Known::Measure),
 ];
 
-/// Returns what a primitive does on columns. The table is indexed by address, because a loop asks
-/// for every part of every closure it calls.
+/// Returns the operation of a primitive on columns, if it has one. The table is indexed by address,
+/// because a loop looks up every part of every closure it calls.
 pub(super) fn known(id: OpId) -> Option<Known> {
     const SLOTS: usize = 512;
     type Slots = [Option<(OpId, Known)>; SLOTS];
@@ -194,8 +195,8 @@ pub(super) fn known(id: OpId) -> Option<Known> {
 /// The nesting depth up to which closures are inspected before the attempt.
 const LOOK: u32 = 12;
 
-/// Says whether a function is made of primitives that work on columns. A primitive may do anything
-/// with values that all elements share, but such attempts rarely pay.
+/// Returns whether a function is made of primitives that work on columns. Other primitives could
+/// still be called on values that all elements share, but such attempts rarely pay.
 pub(super) fn is_promising(function: Value<'_>, depth: u32) -> bool {
     let all = |parts: &[Value<'_>]| parts.iter().all(|&part| is_promising(part, depth + 1));
     match function {

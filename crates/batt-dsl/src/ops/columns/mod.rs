@@ -17,9 +17,9 @@
 //! (`lbind(astuple, location)`), or a member of a container chosen for each element (`argmin`).
 //! Values that all elements share are computed once.
 //!
-//! Only some primitives work on columns, and only on numbers and tuples of two. Anything else,
-//! faults above all, ends the attempt. The attempt has no effect then, and the function is called
-//! on one element after the other. So a program cannot observe the difference:
+//! Only some primitives work on columns, and only on numbers and tuples of two. Anything else, such
+//! as a fault, ends the attempt. Then the attempt has no effect, and the function is called on one
+//! element after the other. So a program cannot observe the difference:
 //!
 //! - The only side effects of functions are counters of the run. Closures that calls would have
 //!   made are counted, because their numbers stand for addresses. If one of them is hashed, or a
@@ -27,12 +27,12 @@
 //! - Every column has a bound on its numbers. If the bound of a result is too large for a column,
 //!   the attempt ends.
 //!
-//! Steps measure time, so a column costs much less than as many calls, and a run may succeed that
-//! would reach the step limit otherwise.
+//! Steps measure time, so a column costs much less than one call for each element, and a run may
+//! succeed that would reach the step limit otherwise.
 //!
 //! An outer loop asks the same question about all elements repeatedly: "how far is each location
-//! from this object?". So the result of a closure for a column is remembered under the conditions
-//! of the [memo](crate::memo): closure and arguments stay.
+//! from this object?". So the result of a closure for a column is cached under the same condition
+//! as in the [memo](crate::memo): closure and arguments stay.
 
 mod calls;
 mod column;
@@ -57,9 +57,10 @@ use crate::fault::{Fault, Outcome};
 use crate::run::Run;
 use crate::value::{Closure, Value};
 
-/// With fewer elements, one traversal of a closure takes as long as calling it for each.
+/// The fewest elements for columns. With fewer, calling the closure for each element is as fast as
+/// one traversal.
 const LEAST: usize = 24;
-/// The number of elements taken at once. With more, the caches cannot hold several columns.
+/// The most elements in a column. With more, the caches of a CPU cannot hold several columns.
 pub(super) const BLOCK: usize = 4096;
 
 /// The reason why there is no column.
@@ -73,7 +74,8 @@ enum End {
 type Attempt<T> = Result<T, End>;
 
 impl From<Fault> for End {
-    /// A fault of all elements is a fault of the first one too, and calling one by one reports it.
+    /// Ends the attempt. A fault that all elements share is also the fault of the first element,
+    /// which calling one by one reports.
     fn from(fault: Fault) -> End {
         match fault.is_limit() {
             true => End::Limit(fault),
@@ -157,8 +159,8 @@ impl<'r> Run<'r> {
         self.home.make_untidy();
         // SAFETY: `'r` is the lifetime of this run. `make_untidy` makes the reset before the next
         // run forget the columns, and `allow` forgets them when a scoped region begins or ends. So
-        // all columns in there were kept since, by this run, and refer to memory that stays: see
-        // `Walk::stays`.
+        // this run has stored all of the columns since then, and they refer only to memory that
+        // stays until they are forgotten: see `Walk::stays`.
         let columns: Box<Columns<'r>> = unsafe { self.home.columns.take() };
         let mut walk = Walk {
             columns,
@@ -208,9 +210,9 @@ struct Walk<'a, 'r> {
     columns: Box<Columns<'r>>,
     /// The number of elements.
     len: usize,
-    /// The closures made for each element.
+    /// The number of closures made for each element.
     closures: u32,
-    /// The primitives called for each element.
+    /// The number of primitives called for each element.
     primitives: u64,
 }
 
@@ -220,7 +222,7 @@ fn known_or_end<T>(value: Option<T>) -> Attempt<T> {
 }
 
 impl<'r> Walk<'_, 'r> {
-    /// Pays for a primitive, and for a loop over numbers if there is one.
+    /// Charges the run for a primitive and for a loop over this many numbers.
     fn spend(&mut self, numbers: usize) -> Attempt<()> {
         self.primitives += 1;
         Ok(self.run.spend(2 + numbers / 16)?)

@@ -37,7 +37,7 @@ impl<'r> Walk<'_, 'r> {
         self.measured(images)
     }
 
-    /// Applies arithmetic to numbers, or to the two of a tuple.
+    /// Applies arithmetic to numbers, or to both numbers of a tuple.
     pub(super) fn with_numbers(
         &mut self,
         x: &Column<'r>,
@@ -111,7 +111,7 @@ impl<'r> Walk<'_, 'r> {
         b: &Number,
     ) -> Attempt<Column<'r>> {
         let bound = known_or_end(operation.bound(a.bound(), b.bound()))?;
-        // Each operation gets a loop of its own.
+        // Each operation gets a separate loop.
         match operation {
             Binary::Add => self.pairwise(a, b, bound, |a, b| Binary::Add.of(a, b)),
             Binary::Subtract => self.pairwise(a, b, bound, |a, b| Binary::Subtract.of(a, b)),
@@ -170,7 +170,7 @@ impl<'r> Walk<'_, 'r> {
         self.compare(&number, &Number::One(0), |n, _| holds(n))
     }
 
-    /// `and` or `or` of bools.
+    /// Joins bools, by *and* or by *or*.
     pub(super) fn joined(
         &mut self,
         a: &Column<'r>,
@@ -192,7 +192,7 @@ impl<'r> Walk<'_, 'r> {
         ))
     }
 
-    /// `a == b`
+    /// Returns `a == b`.
     pub(super) fn equality(&mut self, a: &Column<'r>, b: &Column<'r>) -> Attempt<Column<'r>> {
         if let (&Column::Same(a), &Column::Same(b)) = (a, b) {
             return self.constant(|run| Ok(Value::bool(run.eq(a, b))));
@@ -219,7 +219,7 @@ impl<'r> Walk<'_, 'r> {
         }
     }
 
-    /// Says for which elements a value was chosen.
+    /// Returns for each element whether the chosen member equals a value.
     pub(super) fn is_chosen(
         &mut self,
         chosen: &Chosen<'r>,
@@ -247,7 +247,7 @@ impl<'r> Walk<'_, 'r> {
         let mut colors = Vec::with_capacity(self.len);
         for k in 0..self.len {
             let (i, j) = (i.get(k) as usize, j.get(k) as usize);
-            // Negative numbers become huge ones.
+            // Negative numbers become huge ones, which lie outside the grid as well.
             if i >= grid.height || j >= grid.width {
                 return Err(End::OneByOne);
             }

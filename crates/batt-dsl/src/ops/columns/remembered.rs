@@ -1,4 +1,4 @@
-//! The columns remembered in a run.
+//! The cache of columns in a run.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -8,26 +8,26 @@ use std::rc::Rc;
 use super::column::Column;
 use crate::value::{Closure, Value};
 
-/// The bytes for remembered columns. When they are used up, no more are remembered.
+/// The most bytes of cached columns. When they are used up, no more columns are cached.
 pub(super) const ROOM: usize = 8 << 20;
 
-/// The columns and functions remembered in a run.
+/// The columns and functions cached in a run.
 #[derive(Default)]
 pub(crate) struct Columns<'r> {
     /// The elements of sets.
     pub(super) elements: HashMap<u64, Column<'r>, BuildHasherDefault<Mixer>>,
     pub(super) calls: HashMap<Call, Remembered<'r>, BuildHasherDefault<Mixer>>,
-    /// Numbers of functions by the way they were made.
+    /// The numbers of functions, by the way in which they were made.
     pub(super) made: HashMap<[(u8, u64); 4], u64, BuildHasherDefault<Mixer>>,
-    /// The values of functions on all members of a set but one.
+    /// The extreme values of functions on all members of a set but one.
     pub(super) others: HashMap<[u64; 3], Option<Rc<Others>>, BuildHasherDefault<Mixer>>,
     pub(super) bytes: usize,
-    /// The number of columns so far; each has a number.
+    /// The last number given to a column or function.
     pub(super) count: u64,
 }
 
-/// Where columns are kept between the loops of a run. They are not a field of the run, because a
-/// run with something to drop takes a tenth longer if it has two steps.
+/// The owner of the cached columns between the loops of a run. They are not a field of the run,
+/// because a run of two steps takes a tenth longer if it has something to drop.
 #[derive(Default)]
 pub(crate) struct Kept(RefCell<Option<Box<Columns<'static>>>>);
 
@@ -37,7 +37,7 @@ pub(crate) struct Kept(RefCell<Option<Box<Columns<'static>>>>);
 unsafe impl Send for Kept {}
 
 impl Kept {
-    /// Takes the columns that this run has kept so far.
+    /// Takes the columns that this run has cached so far.
     ///
     /// # Safety
     ///
@@ -50,10 +50,10 @@ impl Kept {
         unsafe { std::mem::transmute::<Box<Columns<'static>>, Box<Columns<'r>>>(kept) }
     }
 
-    /// Keeps columns up to the next [`take`](Kept::take).
+    /// Stores columns until the next [`take`](Kept::take).
     pub(super) fn keep(&self, columns: Box<Columns<'_>>) {
         // SAFETY: only the lifetime changes. Nothing reads the columns before `take` gives them the
-        // lifetime of the run again, and dropping them follows no reference.
+        // lifetime of the run again, and dropping them dereferences nothing that they borrow.
         let columns =
             unsafe { std::mem::transmute::<Box<Columns<'_>>, Box<Columns<'static>>>(columns) };
         self.0.replace(Some(columns));
@@ -67,23 +67,24 @@ impl Kept {
 
 pub(super) struct Remembered<'r> {
     pub(super) column: Column<'r>,
-    /// The closures that the call makes for each element.
+    /// The number of closures that the call makes for each element.
     pub(super) closures: u32,
-    /// The primitives that it calls for each element.
+    /// The number of primitives that the call uses for each element.
     pub(super) primitives: u64,
     /// The depth of the call. A deeper call might fail.
     pub(super) depth: u32,
 }
 
-/// The best values of a function on the members of a set, whichever member is left out.
+/// The best values of a function on the members of a set when any one member is left out.
 pub(super) struct Others {
     pub(super) best: Vec<i32>,
-    /// The member that each best value belongs to.
+    /// The member to which each best value belongs.
     pub(super) number: Vec<u32>,
     pub(super) second: Vec<i32>,
     pub(super) bound: i32,
-    /// The closures made and the primitives called for each member, and for all.
+    /// The numbers of closures made and of primitives called for each member.
     pub(super) costs: Vec<(u32, u64)>,
+    /// The sum of `costs`.
     pub(super) total: (u32, u64),
 }
 

@@ -1,4 +1,5 @@
-//! Calls in columns are not observable: results, closures and fallbacks are those of single calls.
+//! Tests that calls in columns are not observable: results, closures and fallbacks are the same as
+//! with single calls.
 
 use super::*;
 use crate::dialect::Dialect;
@@ -7,7 +8,7 @@ use crate::owned::OwnedValue;
 use crate::run::{Limits, Workspace};
 use crate::value::IntPair;
 
-/// Returns a workspace that calls functions on all elements at once from this many on.
+/// Returns a workspace that calls functions in columns for `least` elements or more.
 fn workspace(least: usize) -> Workspace {
     let mut workspace = Workspace::new();
     *workspace.columns().0 = Some(least);
@@ -80,7 +81,8 @@ fn random_programs_cannot_observe_columns() {
 fn assert_same(expected: &Trace, found: &Trace, seed: u64) {
     let is_cut = |trace: &Trace| trace.0.last() == Some(&Err(Fault::Steps));
     if is_cut(expected) || is_cut(found) {
-        // Columns take fewer steps, so the run may get further; attempts that end take some more.
+        // Columns take fewer steps, so the run may get further. Failed attempts take some more
+        // steps.
         let known = expected.0.len().min(found.0.len()) - 1;
         assert_eq!(found.0[..known], expected.0[..known], "seed {seed}");
     } else {
@@ -209,8 +211,8 @@ impl<'r> Maker<'_, 'r> {
     }
 }
 
-/// The values of some functions on the elements of sets, the number of closures, and the number of
-/// fallbacks.
+/// Returns the values of some functions on the elements of sets, the number of closures, and the
+/// number of fallbacks.
 fn functions(
     workspace: &mut Workspace,
     seed: u64,
@@ -266,7 +268,7 @@ fn functions(
 
 #[test]
 fn functions_of_known_primitives_give_the_same_in_columns() {
-    // A program that never fails runs long.
+    // Programs of primitives that never fail take long.
     let short = Limits {
         steps: 300_000,
         ..Limits::default()
@@ -292,7 +294,7 @@ fn functions_of_known_primitives_give_the_same_in_columns() {
                 at.unwrap_or(usize::MAX)
             };
             let (end, found_end) = (cut(&expected.0), cut(&found.0));
-            // Attempts that end take some more steps.
+            // Failed attempts take some more steps.
             if end == usize::MAX && found_end == usize::MAX {
                 assert_eq!(found, expected, "{dialect:?}, seed {seed}");
             } else {

@@ -73,8 +73,8 @@ fn extreme_element<'r>(
     })
 }
 
-/// Returns the number of the first extreme element in iteration order. Keys go by number; without
-/// keys the elements themselves are compared.
+/// Returns the number of the first extreme element in iteration order. `keys` are indexed by the
+/// numbers of elements; without keys the elements themselves are compared.
 fn first_extreme<'r>(
     run: &mut Run<'r>,
     members: Members<'r>,
@@ -152,7 +152,7 @@ fn extreme_value<'r>(
     direction: Ordering,
 ) -> Outcome<Value<'r>> {
     let members = Members::of(run, container)?;
-    // As a key `None` means the elements themselves, but here Python calls it.
+    // For `max` a key `None` means the elements themselves, but here Python also calls it.
     if matches!(compfunc, Value::None) {
         return Err(Fault::Type);
     }
@@ -172,7 +172,7 @@ fn extreme_value<'r>(
 }
 
 op! {
-    /// The element on which a function is largest; the first of several.
+    /// The element for which a function is largest; the first one if several tie.
     ///
     /// The function `None` compares the elements themselves. Fails on an empty container (in the
     /// re-arc dialect that gives `None`) and when two values cannot be compared.
@@ -185,7 +185,7 @@ op! {
 }
 
 op! {
-    /// The element on which a function is smallest; the first of several.
+    /// The element for which a function is smallest; the first one if several tie.
     ///
     /// The function `None` compares the elements themselves. Fails on an empty container (in the
     /// re-arc dialect that gives `None`) and when two values cannot be compared.
@@ -217,8 +217,9 @@ fn extreme_argument<'r>(
 op! {
     /// The most frequent element of a tuple.
     ///
-    /// Of equally frequent ones it is the first in the iteration order of the set of elements, not
-    /// in the tuple. Fails for a set and for an empty tuple.
+    /// If several elements are equally frequent, the first one in the iteration order of the set of
+    /// elements is returned, not the first one in the tuple. Fails for a set and for an empty
+    /// tuple.
     pub mostcommon(container: Container) -> Any;
     ordered "several elements that are equally frequent";
     example "mostcommon((1, 2, 2, 3))" => "2";
@@ -229,8 +230,9 @@ op! {
 op! {
     /// The rarest element of a tuple.
     ///
-    /// Of equally rare ones it is the first in the iteration order of the set of elements, not in
-    /// the tuple. Fails for a set and for an empty tuple.
+    /// If several elements are equally rare, the first one in the iteration order of the set of
+    /// elements is returned, not the first one in the tuple. Fails for a set and for an empty
+    /// tuple.
     pub leastcommon(container: Container) -> Any;
     ordered "several elements that are equally rare";
     example "leastcommon((1, 2, 2, 1, 3))" => "3";
@@ -275,7 +277,8 @@ pub(in crate::ops) fn most_frequent<'r>(
     }
 }
 
-/// Returns the set of the values, numbered as they first occur, and how often each occurs.
+/// Returns the set of the values, numbered in order of first occurrence, and the number of
+/// occurrences of each.
 pub(in crate::ops) fn frequencies<'r>(
     run: &mut Run<'r>,
     items: &[Value<'r>],

@@ -27,7 +27,7 @@ op! {
     ///
     /// The result is of the outer container's kind.
     pub mfilter(container: Container, function: Callable) -> FrozenSet;
-    ordered "a tuple that holds a set of several";
+    ordered "a tuple that holds a set of several elements";
     frames 1;
     example "mfilter(((1, 2), (3,), (4, 5)), matcher(size, TWO))" => "(1, 2, 4, 5)";
     fails "mfilter((1, 2), even)";
@@ -48,9 +48,9 @@ op! {
     fails "extract((1, 3), even)";
     |run| {
         let members = Members::of(run, container)?;
-        // A set needs no order if just one element satisfies the condition and none fails. The test
-        // runs even where the order is known, so that the cost does not depend on whether another
-        // solver has asked for it.
+        // A set needs no order if just one element satisfies the condition and none fails. All
+        // elements are tested even if the order is known, so that the cost does not depend on
+        // whether another solver has computed it.
         if let Members::Set(set) = members
             && let Ok(kept) = members.select(run, condition)
         {

@@ -1,4 +1,4 @@
-//! Elements sorted by a key, and the keys that functions give for elements.
+//! Elements sorted by a key, and the computation of keys.
 
 use std::cmp::Ordering;
 
@@ -55,7 +55,7 @@ op! {
     }
 }
 
-/// Says whether a key function returns the elements unchanged.
+/// Returns whether a key function returns the elements unchanged.
 fn is_identity(compfunc: Value<'_>) -> bool {
     match compfunc {
         Value::None => true,
@@ -67,7 +67,8 @@ fn is_identity(compfunc: Value<'_>) -> bool {
     }
 }
 
-/// Returns the keys of all elements by number. The function `None` means the elements themselves.
+/// Returns the keys of all elements, by number. If the function is `None`, the keys are the
+/// elements themselves.
 pub(in crate::ops) fn keys<'r>(
     run: &mut Run<'r>,
     members: Members<'r>,
@@ -80,7 +81,7 @@ pub(in crate::ops) fn keys<'r>(
     }
 }
 
-/// Returns the keys of all elements, to find an extreme one.
+/// Returns the keys of all elements for finding an extreme element.
 pub(super) fn keys_to_compare<'r>(
     run: &mut Run<'r>,
     members: Members<'r>,
@@ -102,7 +103,7 @@ pub(super) fn keys_to_compare<'r>(
     }
 }
 
-/// Returns the fault that Python meets first when some keys cannot be computed. Python compares
+/// Returns the fault that Python raises first when some keys cannot be computed. Python compares
 /// each key with the best so far before it computes the next, so two earlier keys may be
 /// incomparable.
 #[cold]

@@ -1,4 +1,4 @@
-//! Arithmetic. The empty tuple, a missing value, counts as the neutral element.
+//! Arithmetic. The empty tuple stands for a missing value and counts as the neutral element.
 
 use crate::ops::arithmetic;
 use crate::run::Run;
@@ -107,7 +107,7 @@ safe! {
 }
 
 safe! {
-    /// The number one step further from zero; for a vector, both components.
+    /// The number moved one step away from zero; for a vector, both components moved.
     pub crement(x: Numerical) -> Numerical = arithmetic::crement;
 }
 

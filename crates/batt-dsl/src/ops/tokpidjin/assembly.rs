@@ -70,7 +70,7 @@ safe! {
     }
 }
 
-/// `v <= n`.
+/// Returns `v <= n`.
 fn at_most<'r>(run: &mut Run<'r>, v: Value<'r>, n: i64) -> Outcome<bool> {
     Ok(run.lt(v, Value::Int(n))? || run.eq(v, Value::Int(n)))
 }
@@ -254,7 +254,7 @@ safe! {
     pub bottomhalf(grid: Grid) -> Grid = assembly::bottomhalf;
 }
 
-/// Returns a half of a grid: rotated, halved by `half`, and rotated back.
+/// Returns a half of a grid: rotates it, halves it with `half`, and rotates the result back.
 fn turned_half<'r>(
     run: &mut Run<'r>,
     grid: Value<'r>,
@@ -344,7 +344,7 @@ mod tests {
                     let expected = run.make_tuple(&[row])?;
                     assert!(run.eq_member(switched, expected));
                 }
-                // Among univalued objects, every nan is an object of its own.
+                // Among univalued objects, every nan is a separate object.
                 for (code, count) in [(4, 3), (0, 1)] {
                     let code = Value::Int(code);
                     let objects = super::super::segmentation::o_g(run, spotted, code)?;

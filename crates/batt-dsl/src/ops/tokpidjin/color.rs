@@ -31,7 +31,7 @@ pub(super) const OPS: &[&Op] = &[
     &numcolors_f::OP,
 ];
 
-/// Says whether it is a set of cells in compact form.
+/// Returns whether a value is a set of cells in compact form.
 pub(super) fn is_object(v: Value<'_>) -> bool {
     matches!(v, Value::Set(set) if matches!(set.elems, Elems::Cells(_)))
 }

@@ -1,8 +1,8 @@
 //! The ends and corners of patches.
 //!
-//! The plain names take both kinds of patch, `_i` locations and `_o` objects: they differ in how
-//! they find the locations. A patch of the right kind in compact form knows its bounding box; for
-//! any other argument the locations are visited one by one.
+//! The plain names take both kinds of patch, names with `_i` locations, and names with `_o`
+//! objects. They differ in how they find the locations. A patch of the right kind in compact form
+//! caches its bounding box; for any other argument the locations are visited one by one.
 
 use std::cmp::Ordering::{self, Greater, Less};
 
@@ -45,9 +45,9 @@ pub(super) const OPS: &[&Op] = &[
     &corners::OP,
 ];
 
-/// The way a family of variants reads a patch.
+/// The way in which the primitives of one kind (plain, `_i` or `_o`) read a patch.
 struct Reading {
-    /// Tests whether it is a patch of the right kind, in compact form.
+    /// Tests whether a value is a patch of the right kind, in compact form.
     fits: fn(Value<'_>) -> bool,
     toindices: Measure,
 }
@@ -65,10 +65,10 @@ const OBJECT: Reading = Reading {
     toindices: toindices_o,
 };
 
-/// Returns an end of any value that is not a patch of the right kind; nan for one that counts as
-/// false.
+/// Returns an end of any value that is not a patch of the right kind. If `guarded`, the result is
+/// nan for a value that counts as false.
 #[cold]
-fn odd_end<'r>(
+fn general_end<'r>(
     run: &mut Run<'r>,
     patch: Value<'r>,
     reading: &Reading,
@@ -84,7 +84,7 @@ fn odd_end<'r>(
 
 /// Returns a corner of any value that is not a patch of the right kind.
 #[cold]
-fn odd_corner<'r>(
+fn general_corner<'r>(
     run: &mut Run<'r>,
     patch: Value<'r>,
     reading: &Reading,
@@ -116,7 +116,7 @@ macro_rules! end {
                 if ($reading.fits)($param) {
                     return measure::$same(run, $param);
                 }
-                odd_end(run, $param, &$reading, ($axis, $wanted), $guarded)
+                general_end(run, $param, &$reading, ($axis, $wanted), $guarded)
             }
         }
     };
@@ -164,7 +164,7 @@ macro_rules! corner {
                 if ($reading.fits)($param) {
                     return measure::$same(run, $param);
                 }
-                odd_corner(run, $param, &$reading, ($rows, $columns))
+                general_corner(run, $param, &$reading, ($rows, $columns))
             }
         }
     };

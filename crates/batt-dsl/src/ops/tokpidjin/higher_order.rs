@@ -70,7 +70,8 @@ safe! {
                 run.closure(1, Form::Power(function, n as u32))
             }
             // The original counts down until its stack is full. The innermost call then returns
-            // `()`, which is not a function, and it becomes the innermost of the composed ones.
+            // `()`, which is not a function, and `()` becomes the innermost function of the
+            // composition.
             (Some(_), _) | (None, Value::Float(_)) => {
                 run.closure(1, Form::Compose(function, Value::EMPTY_TUPLE))
             }
@@ -79,8 +80,8 @@ safe! {
     }
 }
 
-/// Counting down from here fills the stack: CPython's limit is a thousand frames, and each step
-/// takes two.
+/// The first number from which counting down fills the stack: CPython's limit is a thousand frames,
+/// and each step takes two.
 const MOST_TIMES: i64 = 495;
 
 safe! {
@@ -96,7 +97,7 @@ safe! {
 safe! {
     /// The values of a function on all elements, always as a tuple.
     pub apply_t(function: Callable, container: Tuple) -> Tuple;
-    ordered "a set of several";
+    ordered "a set of several elements";
     |run| {
         if container.is_tuple() {
             return higher_order::apply(run, function, container);
@@ -129,7 +130,7 @@ safe! {
 safe! {
     /// The values of several functions on one argument, always as a tuple.
     pub rapply_t(functions: Tuple, value: Any) -> Tuple;
-    ordered "a set of several";
+    ordered "a set of several elements";
     |run| {
         let functions = container::totuple(run, functions)?;
         higher_order::rapply(run, functions, value)
@@ -144,7 +145,7 @@ safe! {
 safe! {
     /// The values of a function on all elements, merged into one container of the container's kind.
     pub mapply(function: Callable, container: ContainerContainer) -> FrozenSet;
-    ordered "a tuple, on whose elements the function gives sets of several";
+    ordered "a tuple, on whose elements the function gives sets of several elements";
     |run| {
         // Both `apply` and `merge` fall back to `()`, and `()` merged is `()` again.
         match higher_order::mapply(run, function, container) {
@@ -157,7 +158,7 @@ safe! {
 safe! {
     /// The values of a function on all elements, merged into a tuple.
     pub mapply_t(function: Callable, container: Tuple) -> Tuple;
-    ordered "a set of several, given or produced";
+    ordered "a set of several elements, given or produced";
     |run| {
         let images = images_in_order(run, function, container)?;
         merge_tuple(run, images)
@@ -167,7 +168,7 @@ safe! {
 safe! {
     /// The values of a function on all elements, merged into one container of the container's kind.
     pub mapply_f(function: Callable, container: FrozenSet) -> FrozenSet;
-    ordered "a tuple, on whose elements the function gives sets of several";
+    ordered "a tuple, on whose elements the function gives sets of several elements";
     |run| {
         let members = Members::of(run, container)?;
         // A missing value makes `apply_f` fall back to the empty set; a value that is not a
@@ -187,14 +188,14 @@ safe! {
 safe! {
     /// The values of a function on the elements of two containers paired by position, as a tuple.
     pub papply(function: Callable, a: Tuple, b: Tuple) -> Tuple = higher_order::papply;
-    ordered "a set of several";
+    ordered "a set of several elements";
 }
 
 safe! {
     /// The values of a function on the elements of two containers paired by position, merged into a
     /// tuple.
     pub mpapply(function: Callable, a: Tuple, b: Tuple) -> Tuple = higher_order::mpapply;
-    ordered "a set of several, given or produced";
+    ordered "a set of several elements, given or produced";
 }
 
 safe! {
@@ -235,7 +236,7 @@ mod tests {
         for x in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 2.5] {
             assert_eq!(raised(Float(OwnedFloat::new(x))), Err(Fault::Type));
         }
-        // Any other value is an error at once, so the result is the function that gives `()`.
+        // Any other value is an error at once, so the result is the function that returns `()`.
         assert_eq!(raised(OwnedValue::None), Ok(None));
         assert_eq!(raised(Tuple(Vec::new())), Ok(None));
     }

@@ -1,7 +1,7 @@
 //! The primitives of the dialect that work on [columns](crate::ops::columns).
 //!
-//! On numbers and tuples of two all of them do what arc-dsl's do. They differ on empty containers,
-//! floats and other missing values, none of which occurs in a column.
+//! On numbers and tuples of two, all of them do what arc-dsl's primitives do. They differ on empty
+//! containers, floats and other missing values, none of which occurs in a column.
 
 use std::cmp::Ordering::{Greater, Less};
 

@@ -29,14 +29,14 @@ safe! {
     |run| {
         match (a, b) {
             (Value::Pair(_), Value::Pair(_)) => lines::connect(run, a, b),
-            _ => odd_line(run, a, b),
+            _ => general_line(run, a, b),
         }
     }
 }
 
-/// Returns the line between two locations of any kind. There are no numbers between floats, but two
-/// locations may share one, and a nan loses every comparison.
-fn odd_line<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>) -> Outcome<Value<'r>> {
+/// Returns the line between two locations of any kind. Floats have no successors, so a line cannot
+/// run along them, but two locations may share one as a coordinate. A nan loses every comparison.
+fn general_line<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>) -> Outcome<Value<'r>> {
     let (ai, aj) = run.unpack2(a)?;
     let (bi, bj) = run.unpack2(b)?;
     let is_float = |v: Value<'_>| matches!(v, Value::Float(_));
@@ -69,7 +69,7 @@ fn odd_line<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>) -> Outcome<Value<
 }
 
 safe! {
-    /// The line from a location on, 42 times the direction long.
+    /// The line that starts at a location and ends 42 times the direction away.
     pub shoot(start: IJ, direction: IJ) -> Indices;
     |run| {
         if let (Value::Pair(_), Value::Pair(_)) = (start, direction) {

@@ -34,8 +34,8 @@ safe! {
 }
 
 safe! {
-    /// Whether a container has an element equal to a value. It finds the nan that stands for a
-    /// missing number.
+    /// Whether a container has an element equal to a value. The nan that stands for a missing
+    /// number is found.
     pub contained(value: Any, container: Container) -> Boolean = logic::contained;
 }
 

@@ -1,4 +1,4 @@
-//! Measures of grids and patches, and how two patches lie relative to each other.
+//! Measures of grids and patches, and the relative position of two patches.
 
 use super::extremes::{
     leftmost, leftmost_i, leftmost_o, lowermost, lowermost_i, lowermost_o, rightmost, rightmost_i,
@@ -46,7 +46,8 @@ pub(super) const OPS: &[&Op] = &[
     &vperiod::OP,
 ];
 
-/// Returns the distance between two ends of a patch, both included; 0 for an empty one.
+/// Returns the number of rows or columns from one end of a patch to another, both included; 0 for
+/// an empty patch.
 #[cold]
 fn extent<'r>(run: &mut Run<'r>, piece: Value<'r>, [from, to]: [Measure; 2]) -> Outcome<Value<'r>> {
     if run.len(piece)? == 0 {
@@ -58,8 +59,8 @@ fn extent<'r>(run: &mut Run<'r>, piece: Value<'r>, [from, to]: [Measure; 2]) -> 
     run.add(distance, Value::Int(1))
 }
 
-/// Declares a measure that is arc-dsl's for compact patches, and otherwise the distance of two
-/// ends.
+/// Declares a measure that uses arc-dsl's code for compact patches, and counts from one end to
+/// another for other values.
 macro_rules! extent {
     ($doc:literal, $name:ident($param:ident: $ty:ident), $fits:ident, $same:ident, $from:ident, $to:ident) => {
         safe! {
@@ -128,7 +129,7 @@ safe! {
 }
 
 safe! {
-    /// Whether the grid is higher than wide.
+    /// Whether the grid has more rows than columns.
     pub portrait_t(grid: Grid) -> Boolean;
     |run| {
         let (height, width) = (height_t(run, grid)?, width_t(run, grid)?);
@@ -137,7 +138,7 @@ safe! {
 }
 
 safe! {
-    /// Whether the patch is higher than wide.
+    /// Whether the patch has more rows than columns.
     pub portrait_f(patch: Patch) -> Boolean;
     |run| {
         let (height, width) = (height_f(run, patch)?, width_f(run, patch)?);
@@ -146,7 +147,7 @@ safe! {
 }
 
 safe! {
-    /// Whether the grid is as high as wide.
+    /// Whether the grid has as many rows as columns.
     pub square_t(grid: Grid) -> Boolean;
     |run| {
         let height = run.len(grid)? as i64;
@@ -168,7 +169,8 @@ safe! {
     }
 }
 
-/// Says whether a patch is as long as it has elements, and one wide.
+/// Returns whether a patch is a line: as long along one axis as its number of elements, and 1 wide
+/// across.
 fn is_line<'r>(
     run: &mut Run<'r>,
     patch: Value<'r>,
@@ -226,8 +228,8 @@ safe! {
     }
 }
 
-/// Says whether it is the nan that stands for a missing number. A nan made by arithmetic is another
-/// object.
+/// Returns whether a value is the nan that stands for a missing number. A nan made by arithmetic is
+/// another object.
 fn is_missing(v: Value<'_>) -> bool {
     matches!((v, Value::NAN), (Value::Float(x), Value::Float(nan)) if x.is(nan))
 }
@@ -246,8 +248,8 @@ safe! {
 }
 
 safe! {
-    /// The direction from one patch to another by their centres: one step in one of eight
-    /// directions.
+    /// The direction from the centre of one patch to the centre of another, as one step in one of
+    /// eight directions.
     pub position(a: Patch, b: Patch) -> IJ;
     |run| {
         if is_patch(a) && is_patch(b) {
@@ -284,7 +286,7 @@ fn towards<'r>(run: &mut Run<'r>, from: Value<'r>, to: Value<'r>) -> Outcome<i16
     Ok(if run.lt(from, to)? { 1 } else { -1 })
 }
 
-/// Says whether two patches of any kind have a row or column in common.
+/// Returns whether two patches of any kind have a row or column in common.
 fn matching<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>, axis: Axis) -> Outcome<Value<'r>> {
     let a = toindices(run, a)?;
     let a = measure::coordinates(run, a, axis)?;

@@ -41,22 +41,27 @@ pub(super) const OPS: &[&Op] = &[
     &downscale::OP,
 ];
 
-/// A direction to mirror in.
+/// The direction of a mirror image.
 #[derive(Clone, Copy)]
-enum Way {
+enum MirrorDirection {
     Horizontal,
     Vertical,
     Diagonal,
 }
 
-/// Mirrors any value taken for cells or for locations.
+/// Mirrors any value, taken for cells or for locations.
 #[cold]
-fn odd_image<'r>(run: &mut Run<'r>, patch: Value<'r>, cells: bool, way: Way) -> Outcome<Value<'r>> {
+fn general_image<'r>(
+    run: &mut Run<'r>,
+    patch: Value<'r>,
+    cells: bool,
+    direction: MirrorDirection,
+) -> Outcome<Value<'r>> {
     let upper = ulcorner(run, patch)?;
-    let axis = match way {
-        Way::Horizontal => 0,
-        Way::Vertical => 1,
-        Way::Diagonal => {
+    let axis = match direction {
+        MirrorDirection::Horizontal => 0,
+        MirrorDirection::Vertical => 1,
+        MirrorDirection::Diagonal => {
             let (top, left) = run.unpack2(upper)?;
             return image_of(run, patch, cells, |run, i, j| {
                 let (row, column) = (run.sub(j, left)?, run.sub(i, top)?);
@@ -76,16 +81,16 @@ fn odd_image<'r>(run: &mut Run<'r>, patch: Value<'r>, cells: bool, way: Way) -> 
     })
 }
 
-/// A set has no last row to begin with, so this fails.
-fn no_sequence<'r>(_run: &mut Run<'r>, _grid: Value<'r>) -> Outcome<Value<'r>> {
+/// Fails, because a set has no last row to begin with.
+fn fail_for_set<'r>(_run: &mut Run<'r>, _grid: Value<'r>) -> Outcome<Value<'r>> {
     Err(Fault::Type)
 }
 
-/// Declares the four variants of a mirror. The grid variant takes a set for a grid unless rows have
-/// to be read backwards.
+/// Declares the four variants of a mirror image. The grid variant accepts a set in place of a grid
+/// unless rows have to be read backwards.
 macro_rules! mirror {
     (
-        $which:literal, $same:ident, $way:expr;
+        $which:literal, $same:ident, $direction:expr;
         $grid:ident or $of_set:ident, $patch:ident, $indices:ident, $object:ident
     ) => {
         safe! {
@@ -111,7 +116,7 @@ macro_rules! mirror {
                     return Err(Fault::Index);
                 }
                 let cells = holds_cells(run, patch)?;
-                odd_image(run, patch, cells, $way)
+                general_image(run, patch, cells, $direction)
             }
         }
         safe! {
@@ -122,7 +127,7 @@ macro_rules! mirror {
                 if is_indices(indices) {
                     return mirror::$same(run, indices);
                 }
-                odd_image(run, indices, false, $way)
+                general_image(run, indices, false, $direction)
             }
         }
         safe! {
@@ -133,15 +138,15 @@ macro_rules! mirror {
                 if is_object(obj) {
                     return mirror::$same(run, obj);
                 }
-                odd_image(run, obj, true, $way)
+                general_image(run, obj, true, $direction)
             }
         }
     };
 }
 
-mirror! { " top to bottom.", hmirror, Way::Horizontal; hmirror_t or no_sequence, hmirror_f, hmirror_i, hmirror_o }
-mirror! { " left to right.", vmirror, Way::Vertical; vmirror_t or flipped, vmirror_f, vmirror_i, vmirror_o }
-mirror! { " along the main diagonal.", dmirror, Way::Diagonal; dmirror_t or transposed, dmirror_f, dmirror_i, dmirror_o }
+mirror! { " top to bottom.", hmirror, MirrorDirection::Horizontal; hmirror_t or fail_for_set, hmirror_f, hmirror_i, hmirror_o }
+mirror! { " left to right.", vmirror, MirrorDirection::Vertical; vmirror_t or flipped, vmirror_f, vmirror_i, vmirror_o }
+mirror! { " along the main diagonal.", dmirror, MirrorDirection::Diagonal; dmirror_t or transposed, dmirror_f, dmirror_i, dmirror_o }
 
 safe! {
     /// A grid mirrored along the other diagonal.
@@ -150,7 +155,7 @@ safe! {
         if grid.is_tuple() {
             return mirror::cmirror(run, grid);
         }
-        no_sequence(run, grid)
+        fail_for_set(run, grid)
     }
 }
 
@@ -241,8 +246,8 @@ safe! {
         if is_object(obj) {
             return mirror::upscale(run, obj, factor);
         }
-        // A value that is not a cell fails sooner or later. It fails sooner here, because moving it
-        // to the origin may take numbers beyond 64 bits.
+        // A value that is not a cell fails in any case. It fails here already, because moving it to
+        // the origin may take numbers beyond 64 bits.
         for &cell in run.items(obj)? {
             if run.len(cell)? != 3 {
                 return Err(Fault::Value);

@@ -1,22 +1,22 @@
 //! The dialect tokpidjin: a fork of arc-dsl made for search.
 //!
-//! Most functions are arc-dsl's under another name. Three things hold for all of them:
+//! Most functions are functions of arc-dsl under another name. Three things hold for all of them:
 //!
-//! - They never fail. Where the body would raise, the result is the [`Fallback`] that follows from
-//!   the hints. A body that calls another function of the dialect gets that function's fallback.
-//!   The [`safe!`] macro ensures both. Limits of a run still end it.
+//! - They never fail. If the body fails, the result is the [`Fallback`] that follows from the
+//!   hints. A body that calls another function of the dialect gets that function's fallback. The
+//!   [`safe!`] macro ensures both. Limits of a run still end the run.
 //! - Cells are `(i, j, colour)`. The run knows this ([`Run::triples`](crate::run::Run)); compact
 //!   cells and all code over them are shared with arc-dsl.
 //! - Floats occur: nan and the infinities stand for missing values.
 //!
-//! A function written as `= path` *is* that function of arc-dsl. Where the two differ only for odd
-//! arguments, the body passes well-formed arguments to arc-dsl's code and handles the odd ones
-//! itself.
+//! A function written as `= path` does exactly what the function at that path does. If a function
+//! differs from arc-dsl's only for unusual arguments, its body passes ordinary arguments to
+//! arc-dsl's code and handles the unusual ones itself.
 
 use super::{concat, count};
 use crate::table::Op;
 
-/// Declares a primitive that never fails, as [`op!`](crate::op) does one that may.
+/// Declares a primitive that never fails. [`op!`](crate::op) declares primitives that may fail.
 ///
 /// ```ignore
 /// safe! {

@@ -26,17 +26,17 @@ pub(super) const OPS: &[&Op] = &[
     &neighbors::OP,
 ];
 
-/// Says whether it is `()`.
+/// Returns whether a value is `()`.
 pub(super) fn is_empty_tuple<'r>(run: &Run<'r>, v: Value<'r>) -> bool {
     run.tuple_len(v) == Some(0)
 }
 
-/// Says whether it is a container without elements.
+/// Returns whether a value is a container without elements.
 pub(super) fn is_empty<'r>(run: &Run<'r>, v: Value<'r>) -> bool {
     run.len(v) == Ok(0)
 }
 
-/// Says whether it is not a container, or one without elements.
+/// Returns whether a value is not a container or has no elements.
 pub(super) fn is_nothing<'r>(run: &Run<'r>, v: Value<'r>) -> bool {
     run.len(v).map_or(true, |len| len == 0)
 }
@@ -46,19 +46,19 @@ pub(super) fn nothing<'r>(run: &mut Run<'r>) -> Outcome<Value<'r>> {
     Ok(Value::Set(run.empty_set()?))
 }
 
-/// Says whether it is a non-empty set of locations in compact form.
+/// Returns whether a value is a non-empty set of locations in compact form.
 pub(super) fn is_indices(v: Value<'_>) -> bool {
     matches!(v, Value::Set(set) if matches!(set.elems, Elems::Pairs([_, ..])))
 }
 
 pub(super) use super::color::is_object;
 
-/// Says whether it is a non-empty patch in compact form.
+/// Returns whether a value is a non-empty patch in compact form.
 pub(super) fn is_patch(v: Value<'_>) -> bool {
     is_indices(v) || is_object(v)
 }
 
-/// Returns the first element of a container that has one.
+/// Returns the first element of a non-empty container.
 pub(super) fn first_of<'r>(run: &mut Run<'r>, v: Value<'r>) -> Outcome<Value<'r>> {
     match v {
         Value::Set(set) => set.first(run)?.ok_or(Fault::StopIteration),

@@ -47,7 +47,7 @@ safe! {
 safe! {
     /// The element at a rank in iteration order, or the empty set when there is none.
     pub get_nth_f(container: FrozenSet, rank: FL) -> Any;
-    ordered "a set of several";
+    ordered "a set of several elements";
     |run| {
         let len = run.len(container)?;
         let rank = rank.as_int().ok_or(Fault::Type)?;
@@ -61,8 +61,8 @@ safe! {
     }
 }
 
-/// Returns the position of a rank among this many items; negative ranks count from the end. Returns
-/// `None` when it is outside. A float may be outside, but it is not a position.
+/// Returns the position of a rank among `len` items; negative ranks count from the end. Returns
+/// `None` for a rank outside. A float may be outside, but inside it is not a position and fails.
 fn position(rank: Value<'_>, len: usize) -> Outcome<Option<usize>> {
     let len = len as i64;
     match (rank, rank.as_int()) {
@@ -229,8 +229,8 @@ fn by_argument<'r>(
 }
 
 safe! {
-    /// The value of a function at a rank when sorted by it, smallest first; its value on 0 when
-    /// there are too few.
+    /// The value at a rank among the values of a function on the elements, smallest first; the
+    /// function's value on 0 when there are too few.
     pub get_val_rank(container: Container, compfunc: Callable, rank: FL) -> Any;
     ordered "values that are sets, which compare by inclusion";
     |run| {
@@ -239,8 +239,8 @@ safe! {
 }
 
 safe! {
-    /// The value of a function at a rank when sorted by it, smallest first; its value on 0 when
-    /// there are too few.
+    /// The value at a rank among the values of a function on the elements, smallest first; the
+    /// function's value on 0 when there are too few.
     pub get_val_rank_t(container: Tuple, compfunc: Callable, rank: FL) -> Any;
     ordered "values that are sets, which compare by inclusion";
     |run| {
@@ -249,8 +249,8 @@ safe! {
 }
 
 safe! {
-    /// The value of a function at a rank when sorted by it, smallest first; its value on 0 when
-    /// there are too few.
+    /// The value at a rank among the values of a function on the elements, smallest first; the
+    /// function's value on 0 when there are too few.
     pub get_val_rank_f(container: FrozenSet, compfunc: Callable, rank: FL) -> Any;
     ordered "values that are sets, which compare by inclusion";
     |run| {
@@ -268,7 +268,7 @@ fn by_value<'r>(
     let keys = run.in_frames(2, |run| keys(run, members, compfunc))?;
     match ranked(run, members, keys, rank, Ascending)? {
         // The original calls the function once more on the winner. A function returns the same
-        // again, but `None`, which sorts the elements themselves, cannot be called.
+        // value again. `None`, which sorts the elements themselves, cannot be called.
         Some(_) if matches!(compfunc, Value::None) => Err(Fault::Type),
         Some(k) => Ok(keys[k]),
         None => run.call1(compfunc, Value::Int(0)),
@@ -383,8 +383,8 @@ impl Tally {
         Tally { counts }
     }
 
-    /// Returns the colour at a position, the most frequent first, and whether another is as
-    /// frequent.
+    /// Returns the colour at a position, the most frequent colour first, and whether another colour
+    /// is as frequent.
     fn at(mut self, at: usize) -> (i32, bool) {
         self.counts.sort_by_key(|known| std::cmp::Reverse(known.1));
         let (color, count) = self.counts[at];
@@ -393,14 +393,14 @@ impl Tally {
     }
 }
 
-/// Returns the value at a rank, the most frequent first and ties in the order in which they first
-/// occur.
+/// Returns the value at a rank, the most frequent value first. Ties are in the order of first
+/// occurrence.
 fn by_count<'r>(
     run: &mut Run<'r>,
     values: &[Value<'r>],
     rank: Value<'r>,
 ) -> Outcome<Option<Value<'r>>> {
-    // The set's elements are numbered as they first occur, and that order decides ties.
+    // The set's elements are numbered in the order of first occurrence, which decides ties.
     let (set, counts) = frequencies(run, values)?;
     let met = run.slice_from((0..set.len()).map(|k| set.elems.get(k)))?;
     let k = ranked(run, Members::Tuple(met), counts, rank, Descending)?;

@@ -1,7 +1,7 @@
-//! Common features of demonstrations: colours that appear and disappear, and how outputs follow
-//! from inputs.
+//! Common features of demonstrations: colours that appear and disappear, and mirrorings and
+//! rotations that turn inputs into outputs.
 
-// `S` is the parameter's name in keyword arguments.
+// Keyword arguments use the parameter name `S`.
 #![allow(non_snake_case)]
 
 use super::container::{dedupe, difference_tuple, first, second};
@@ -34,8 +34,8 @@ safe! {
     |run| {
         if let Some(grid) = run.as_grid(grid) {
             run.spend(grid.cells.len() / 8)?;
-            let met = Met::of(grid.cells.iter().map(|&c| c.into()));
-            return met.in_order(run);
+            let distinct = DistinctColors::of(grid.cells.iter().map(|&c| c.into()));
+            return distinct.in_order(run);
         }
         let mut values = Vec::new();
         for &row in run.items(grid)? {
@@ -48,35 +48,35 @@ safe! {
 }
 
 /// Distinct colours in the order in which they first occur.
-struct Met {
+struct DistinctColors {
     colors: Vec<i32>,
     /// One bit for each colour of ARC.
     few: u16,
 }
 
-impl Met {
-    fn of(colors: impl Iterator<Item = i32>) -> Met {
-        let mut met = Met {
+impl DistinctColors {
+    fn of(colors: impl Iterator<Item = i32>) -> DistinctColors {
+        let mut distinct = DistinctColors {
             colors: Vec::with_capacity(10),
             few: 0,
         };
         for color in colors {
             let known = match color {
-                0..=9 => met.few >> color & 1 == 1,
-                _ => met.colors.contains(&color),
+                0..=9 => distinct.few >> color & 1 == 1,
+                _ => distinct.colors.contains(&color),
             };
             if !known {
-                met.colors.push(color);
+                distinct.colors.push(color);
                 if (0..=9).contains(&color) {
-                    met.few |= 1 << color;
+                    distinct.few |= 1 << color;
                 }
             }
         }
-        met
+        distinct
     }
 
-    /// Says whether the set is the same for every insertion order. Up to four colours share eight
-    /// slots, where 0 collides with 8 and 1 with 9; five and more have a slot each.
+    /// Returns whether the set is the same for every insertion order. Up to four colours share
+    /// eight slots, where 0 collides with 8 and 1 with 9; five and more have a slot each.
     fn is_fixed(&self) -> bool {
         let both = |a: u32, b: u32| self.few >> a & self.few >> b & 1 == 1;
         let only_few = self.few.count_ones() as usize == self.colors.len();
@@ -103,27 +103,27 @@ impl Met {
     }
 }
 
-/// Returns the colours of an object in iteration order, if it has the usual form.
-fn met_in<'r>(run: &mut Run<'r>, obj: Value<'r>) -> Outcome<Option<Met>> {
+/// Returns the colours of an object in iteration order, if the object is in compact form.
+fn distinct_colors_of<'r>(run: &mut Run<'r>, obj: Value<'r>) -> Outcome<Option<DistinctColors>> {
     if let Value::Set(set) = obj
         && let Elems::Cells(cells) = set.elems
     {
         run.spend(cells.len() / 4)?;
-        let met = Met::of(cells.iter().map(|c| c.color));
-        if met.colors.len() == 1 || met.is_fixed() {
-            return Ok(Some(met));
+        let distinct = DistinctColors::of(cells.iter().map(|c| c.color));
+        if distinct.colors.len() == 1 || distinct.is_fixed() {
+            return Ok(Some(distinct));
         }
         let order = set.order(run)?;
-        let met = Met::of(order.iter().map(|&k| cells[k as usize].color));
-        return Ok(Some(met));
+        let distinct = DistinctColors::of(order.iter().map(|&k| cells[k as usize].color));
+        return Ok(Some(distinct));
     }
     Ok(None)
 }
 
 /// Returns the set of the third components of triples.
 fn thirds<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<&'r Set<'r>> {
-    if let Some(met) = met_in(run, container)? {
-        return met.set(run);
+    if let Some(distinct) = distinct_colors_of(run, container)? {
+        return distinct.set(run);
     }
     let items = run.items(container)?;
     let mut values = Vec::with_capacity(items.len());
@@ -146,15 +146,16 @@ safe! {
     pub p_o(obj: Object) -> IntegerSet;
     ordered "more than one colour";
     |run| {
-        if let Some(met) = met_in(run, obj)? {
-            return met.in_order(run);
+        if let Some(distinct) = distinct_colors_of(run, obj)? {
+            return distinct.in_order(run);
         }
         let set = thirds(run, obj)?;
         container::totuple(run, Value::Set(set))
     }
 }
 
-/// Returns the distinct values that a function finds in the inputs, and in the outputs.
+/// Returns the distinct values that a function finds in the inputs, and those that it finds in the
+/// outputs.
 fn found<'r>(
     run: &mut Run<'r>,
     samples: Value<'r>,
@@ -171,7 +172,7 @@ safe! {
     /// The values that a function finds in some input and in no output, in the order in which they
     /// are found.
     pub c_iz(S: Samples, function: Callable) -> Any;
-    ordered "a function that gives sets of several";
+    ordered "a function that gives sets of several elements";
     |run| {
         let (inputs, outputs) = found(run, S, function)?;
         difference_tuple(run, inputs, outputs)
@@ -182,7 +183,7 @@ safe! {
     /// The values that a function finds in some output and in no input, in the order in which they
     /// are found.
     pub c_zo(S: Samples, function: Callable) -> Any;
-    ordered "a function that gives sets of several";
+    ordered "a function that gives sets of several elements";
     |run| {
         let (inputs, outputs) = found(run, S, function)?;
         difference_tuple(run, outputs, inputs)
@@ -193,7 +194,7 @@ safe! {
     /// One of the values that a function finds in some input and in no output, chosen by another
     /// function.
     pub c_iz_n(S: Samples, function: Callable, pick: Callable) -> C_;
-    ordered "a function that gives sets of several";
+    ordered "a function that gives sets of several elements";
     |run| {
         let found = c_iz(run, S, function)?;
         run.call1(pick, found)
@@ -204,7 +205,7 @@ safe! {
     /// One of the values that a function finds in some output and in no input, chosen by another
     /// function.
     pub c_zo_n(S: Samples, function: Callable, pick: Callable) -> C_;
-    ordered "a function that gives sets of several";
+    ordered "a function that gives sets of several elements";
     |run| {
         let found = c_zo(run, S, function)?;
         run.call1(pick, found)
@@ -212,8 +213,8 @@ safe! {
 }
 
 safe! {
-    /// The code of the first mirroring or rotation that turns every input into its output; 7 where
-    /// they are equal already, `None` where there is none.
+    /// The code of the first mirroring or rotation that turns every input into its output; `None`
+    /// if there is none. Code 7 leaves a grid unchanged.
     pub a_mr(S: Samples) -> A8;
     |run| {
         let samples = run.items(S)?;

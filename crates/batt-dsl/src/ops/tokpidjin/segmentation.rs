@@ -91,8 +91,8 @@ safe! {
     ordered "more than one cell";
 }
 
-/// Returns what the code of `o_g` says of objects: of one colour, diagonally connected, without
-/// background. Returns `None` if it is not a code.
+/// Returns the flags in a code of `o_g`: objects of one colour, diagonally connected, without
+/// background. Returns `None` if the value is not a code.
 fn flags<'r>(code: Value<'r>) -> Option<[Value<'r>; 3]> {
     let code = code.integral().filter(|code| (0..8).contains(code))?;
     Some([4, 2, 1].map(|bit| Value::bool(code & bit != 0)))
@@ -158,16 +158,16 @@ safe! {
 }
 
 safe! {
-    /// The objects of a colour, read from the first cell of each.
+    /// The objects of a colour. Only the first cell of each object is read.
     pub colorfilter(objs: Objects, color: C_) -> Objects = arc_color::colorfilter;
     ordered "an object of several colours";
 }
 
 safe! {
-    /// The objects of a colour as a tuple, read from the first cell of each. Objects are tuples of
-    /// cells here.
+    /// The objects of a colour as a tuple. Objects are tuples of cells here, and only the first
+    /// cell of each is read.
     pub colorfilter_t(objs: TTT_iii, color: Integer) -> TTT_iii;
-    ordered "a set of several";
+    ordered "a set of several elements";
     |run| {
         let mut kept = Vec::new();
         for &object in run.items(objs)? {
@@ -227,7 +227,7 @@ safe! {
     |run| { Ok(Value::bool(!is_grid(run, x)?)) }
 }
 
-/// Says whether it is a tuple of tuples of integers.
+/// Returns whether a value is a tuple of tuples of integers.
 fn is_grid<'r>(run: &mut Run<'r>, v: Value<'r>) -> Outcome<bool> {
     if !v.is_tuple() {
         return Ok(false);
@@ -257,7 +257,8 @@ safe! {
 }
 
 safe! {
-    /// The colour of an object: that of its first cell; minus infinity for an empty one.
+    /// The colour of an object, which is the colour of its first cell; minus infinity for an empty
+    /// object.
     pub color(obj: Object) -> Integer;
     ordered "an object of several colours";
     |run| {
@@ -358,8 +359,8 @@ mod tests {
         });
     }
 
-    /// A nan equals nothing. So the set variant has an object with the cell that the search started
-    /// from, and the tuple variant an empty one.
+    /// A nan equals nothing. So the set variant returns an object with the cell from which the
+    /// search started, and the tuple variant returns an empty object.
     #[test]
     fn an_object_that_does_not_equal_itself_is_empty() {
         in_a_run(|run| {

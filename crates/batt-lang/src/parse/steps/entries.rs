@@ -14,7 +14,7 @@ const OUTPUT_FORM: &str = "an entry is o.append((7, False, 'solver', t7))";
 const SCORE_FORM: &str = "an entry is s.append((7, 'solver', 'differ', t7))";
 
 impl<'f> Reading<'f> {
-    /// The four parts of an entry.
+    /// Returns the four parts of an entry.
     fn entry(
         &mut self,
         arguments: &'f ast::Arguments,

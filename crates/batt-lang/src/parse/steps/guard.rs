@@ -8,7 +8,7 @@ use crate::diagnostic::DiagnosticCode;
 
 /// The exceptions that a guard catches.
 const CAUGHT: [&str; 3] = ["TypeError", "AttributeError", "ValueError"];
-/// The function that gives the default of a failed step.
+/// The function that returns the default of a failed step.
 const DEFAULT_OF: &str = "_get_safe_default";
 const GUARD_FORM: &str = "a guard is 'try:' with one step, then 'except (TypeError, AttributeError, \
                           ValueError):' with 'tN = _get_safe_default(callee)'";
@@ -54,7 +54,7 @@ impl<'f> Reading<'f> {
         self.default_of(step, default);
     }
 
-    /// Checks that a guard gives the step the default of what it calls.
+    /// Checks that a guard gives the step the default of the called function.
     fn default_of(&mut self, step: &'f ast::StmtAssign, default: &'f ast::StmtAssign) {
         let name = |assign: &'f ast::StmtAssign| match assign.targets.as_slice() {
             [Expr::Name(name)] => Some(name.id.as_str()),

@@ -27,7 +27,7 @@ const UNUSED_PARAMS: [&str; 2] = ["task_id", "log_path"];
 
 const STEP_FORM: &str = "a step is one call assigned to one name, such as t3 = add(t1, t2)";
 
-/// Batt files: every function with the signature of a batt, or with entries, is one.
+/// Batt files. Every function with the signature of a batt, or with entries, is a batt.
 pub(crate) enum Batts {}
 
 impl FileKind for Batts {
@@ -39,7 +39,7 @@ impl FileKind for Batts {
         offset: usize,
     ) -> Lowered<Batt> {
         let mut assigned = bindings::names(&def.body);
-        // The lists are no values: a step that uses one uses an unknown name.
+        // The lists are not values. A step that uses a list uses an unknown name.
         assigned.retain(|name| List::named(name).is_none());
         let mut reading = Reading {
             lowering: Lowering::new(file, def, offset, &PARAMS, assigned),
@@ -110,7 +110,7 @@ impl Lists {
     }
 }
 
-/// The list that `o = []` or `s = []` makes.
+/// Returns the list that `o = []` or `s = []` makes.
 fn list_of(assign: &ast::StmtAssign) -> Option<List> {
     match (assign.targets.as_slice(), &*assign.value) {
         ([Expr::Name(name)], Expr::List(list)) if list.elts.is_empty() => {
@@ -120,7 +120,7 @@ fn list_of(assign: &ast::StmtAssign) -> Option<List> {
     }
 }
 
-/// The list and the arguments of `o.append(...)` or `s.append(...)`.
+/// Returns the list and the arguments of `o.append(...)` or `s.append(...)`.
 fn append_of(stmt: &Stmt) -> Option<(List, &ast::Arguments)> {
     let Stmt::Expr(expr) = stmt else {
         return None;
@@ -131,7 +131,7 @@ fn append_of(stmt: &Stmt) -> Option<(List, &ast::Arguments)> {
     (method.attr.as_str() == "append").then_some((list, &call.arguments))
 }
 
-/// Steps without a guard, of two kinds: the number, and the place of the first.
+/// The steps without a guard, of two kinds: their number, and the place of the first one.
 #[derive(Default)]
 struct Unguarded {
     /// Calls that can fail.
@@ -146,7 +146,7 @@ impl Unguarded {
     }
 }
 
-/// The state of lowering one batt. It goes on after an error, as [`Lowering`] does.
+/// The state of lowering one batt. Lowering goes on after an error, as in [`Lowering`].
 struct Reading<'f> {
     lowering: Lowering<'f>,
     numbers: Vec<u32>,
@@ -323,7 +323,7 @@ impl<'f> Reading<'f> {
         }
     }
 
-    /// Reads `tN = callee(args)`; true if it added a step.
+    /// Reads `tN = callee(args)`. Returns true if it added a step.
     fn step(&mut self, assign: &'f ast::StmtAssign) -> bool {
         let [Expr::Name(target)] = assign.targets.as_slice() else {
             let message = "a step has one name";
@@ -338,7 +338,7 @@ impl<'f> Reading<'f> {
         }
         let before = self.lowering.builder.len();
         let value = self.lowering.value(&assign.value, name);
-        // Later statements are read as if the step were there, also after an error.
+        // Later statements are read as if the step existed, even after an error.
         self.lowering.variables.insert(name, None);
         let Some(value) = value else {
             return false;
@@ -430,7 +430,7 @@ impl<'f> Reading<'f> {
         }
     }
 
-    /// Warnings about steps without a guard among steps with one.
+    /// Returns warnings about steps without a guard among steps with one.
     fn warnings(&self) -> Vec<Diagnostic> {
         if self.guarded == 0 {
             return Vec::new();
@@ -458,7 +458,7 @@ impl<'f> Reading<'f> {
     }
 }
 
-/// The number in the name of a step, 12 for `t12`.
+/// Returns the number in the name of a step, 12 for `t12`.
 pub(crate) fn step_number(name: &str) -> Option<u32> {
     let digits = name.strip_prefix('t')?;
     let plain = digits.bytes().all(|b| b.is_ascii_digit());

@@ -68,7 +68,7 @@ impl<'f> Reading<'f> {
         }
     }
 
-    /// The primitives of the sample batch, if the dialect has them all.
+    /// Returns the primitives of the sample batch, if the dialect has them all.
     fn primitives(&mut self, names: [&str; 5], range: TextRange) -> Option<[Operand; 5]> {
         let dialect = self.lowering.file.dialect;
         let known = names.map(|name| dialect.op(name).map(Operand::Op));
@@ -85,7 +85,7 @@ impl<'f> Reading<'f> {
         known.try_into().ok()
     }
 
-    /// One of the four steps of the sample batch.
+    /// Adds one of the four steps of the sample batch.
     fn part(
         &mut self,
         name: &'f ast::ExprName,

@@ -1,4 +1,4 @@
-//! Batts that load, and batts that do not.
+//! Tests of reading batts: some load, and some are refused with a message.
 
 use batt_dsl::Dialect;
 
