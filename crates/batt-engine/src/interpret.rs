@@ -16,15 +16,16 @@ pub struct RunError {
     pub step: Option<StepId>,
 }
 
-/// A fault that belongs to no step.
+/// Returns an error that belongs to no step.
 fn nowhere(fault: Fault) -> RunError {
     RunError { fault, step: None }
 }
 
-/// The number of values of the shortest solvers. Clearing more slots takes as long as a step.
+/// The number of slots that the shortest solvers fit into. Clearing the larger array would take as
+/// long as a step.
 const FEW: usize = 4;
 
-/// The number of values of most solvers, at most.
+/// The number of slots that most solvers fit into.
 pub(crate) const SOME: usize = 24;
 
 impl Compiled {
@@ -70,7 +71,8 @@ impl Compiled {
         if inputs != self.steps.params {
             return Err(nowhere(Fault::Type));
         }
-        // Short programs keep their values on the stack.
+        // Short programs keep their values on the stack, in an array of the smallest size that
+        // fits.
         let len = self.steps.slots();
         if len <= FEW {
             let slots = &mut [Value::None; FEW];
@@ -87,7 +89,7 @@ impl Compiled {
         }
     }
 
-    /// Executes the steps; the inputs are in their slots.
+    /// Executes the steps. The inputs must be in their slots.
     #[inline(always)]
     fn execute_in<'r>(
         &self,
@@ -117,7 +119,7 @@ impl Compiled {
 }
 
 impl Steps {
-    /// Makes the literals and puts them into their slots.
+    /// Creates the literals and puts them into their slots.
     #[inline(always)]
     pub fn place_literals<'r>(
         &self,
@@ -163,8 +165,7 @@ impl Constant {
 }
 
 impl Instruction {
-    /// Returns the value that is called, where that is not a known primitive with the right number
-    /// of arguments.
+    /// Returns the called value, unless the instruction holds the code of a primitive.
     pub(crate) fn dynamic_callee<'r>(&self, slots: &[Value<'r>]) -> Option<Value<'r>> {
         match self {
             Instruction::Dynamic(callee, _) => Some(callee.get(slots)),
@@ -184,8 +185,8 @@ impl Instruction {
         }
     }
 
-    /// Executes the rare and long instructions. In a function of their own, so that the others are
-    /// distinguished by comparisons: a jump through a table takes as long as a short step.
+    /// Executes rare and long instructions. They have a separate function so that comparisons
+    /// select the common ones: a jump through a table takes as long as a short step.
     #[inline(never)]
     fn execute_rare<'r>(&self, run: &mut Run<'r>, slots: &[Value<'r>]) -> Returned<'r> {
         let values = |sources: &[Source]| -> Vec<_> {

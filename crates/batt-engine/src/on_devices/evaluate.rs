@@ -1,4 +1,4 @@
-//! Evaluation with the help of devices. The results are those of [`evaluate`].
+//! Evaluation with devices. The results are those of [`evaluate`].
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -13,10 +13,10 @@ use crate::evaluate::{
 };
 use crate::sample::Sample;
 
-/// Evaluates as [`evaluate`] does, with the help of devices. The results are the same.
+/// Evaluates as [`evaluate`] does, with the same results, and uses devices.
 ///
-/// Devices are not used if the limits do not [allow](crate::device::LaunchSettings::within) it;
-/// then the report has none.
+/// Devices are not used if the limits do not [allow](crate::device::LaunchSettings::within) it. The
+/// report then has no device part.
 pub fn evaluate_on(
     devices: &mut [Box<dyn Device>],
     jobs: &[Job<'_>],
@@ -77,7 +77,7 @@ pub fn evaluate_on(
     }
 }
 
-/// Jobs as devices are given them: each program and each sample once.
+/// Jobs in the form that devices take: each program and each sample once.
 struct Listed<'a> {
     programs: Vec<&'a Compiled>,
     samples: Vec<Sample<'a>>,
@@ -120,8 +120,8 @@ impl<'a> Listed<'a> {
     }
 }
 
-/// Returns the result of a job that a device has finished, with its value if it is wanted or if
-/// `always` is set.
+/// Returns the result of a job that a device has finished. It has a value if the options ask for it
+/// or `always` is set.
 fn job_result(
     job: &Job<'_>,
     found: &Found<'_>,
@@ -144,7 +144,8 @@ fn job_result(
     })
 }
 
-/// Does a job that a device has finished again on the CPU. Also returns what is compared.
+/// Repeats on the CPU a job that a device has finished. Also returns the outcome to compare with
+/// the device's.
 fn done_again(
     workspace: &mut Workspace,
     job: &Job<'_>,
@@ -168,7 +169,7 @@ fn done_again(
     (result, seen)
 }
 
-/// Returns what of a result is compared: its value, or why there is none.
+/// Returns the part of a result that is compared: its value, or the error.
 fn seen_of(result: &JobResult) -> Seen {
     match (&result.verdict, &result.value) {
         (Verdict::Failed(error), _) => Seen::Failed(*error),

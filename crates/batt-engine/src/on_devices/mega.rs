@@ -1,4 +1,4 @@
-//! Mega-batches with the help of devices. The results are those of [`mega`].
+//! Mega-batches with devices. The results are those of [`mega`].
 
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
@@ -17,10 +17,10 @@ use crate::mega::{
 };
 use crate::sample::Sample;
 
-/// Runs a mega-batch as [`mega`] does, with the help of devices. The results are the same.
+/// Runs a mega-batch as [`mega`] does, with the same results, and uses devices.
 ///
-/// Devices are not used if the limits do not [allow](LaunchSettings::within) it; then the report
-/// has none.
+/// Devices are not used if the limits do not [allow](LaunchSettings::within) it. The report then
+/// has no device part.
 #[allow(clippy::too_many_arguments)]
 pub fn mega_on<T: Send>(
     devices: &mut [Box<dyn Device>],
@@ -54,7 +54,7 @@ pub fn mega_on<T: Send>(
     let report = mega.deliver(sink, |schedule, sink| {
         run_fed(devices, Some(&feed), schedule, cancel, worker, sink)
     });
-    // A panic in a worker does not reach this line: the schedule passes it on.
+    // If a worker panicked, the schedule has passed the panic on, so the lock is not poisoned.
     let totals = totals.into_inner().unwrap_or_else(PoisonError::into_inner);
     MegaReport {
         device: Some(DeviceReport {
@@ -66,7 +66,7 @@ pub fn mega_on<T: Send>(
     }
 }
 
-/// What devices are given.
+/// Creates the queue of runs for the devices.
 fn feed<'a>(
     devices: usize,
     settings: LaunchSettings,
@@ -110,7 +110,7 @@ fn feed<'a>(
     Feed::new(load, settings, devices, chunk)
 }
 
-/// One thread at work with devices. Its counts are added to the totals when it is dropped.
+/// One thread that works with devices. Dropping it adds its counts to the totals.
 struct DeviceWorker<'m> {
     cpu: MegaWorker<'m>,
     runs: Counts,
@@ -146,7 +146,8 @@ impl DeviceWorker<'_> {
         self.cpu.result(here, started, entries)
     }
 
-    /// The entries of a run that a device has finished, if what it sent can be read.
+    /// Returns the entries of a run that a device has finished; fails if the device's results
+    /// cannot be decoded.
     fn finished<T>(
         &mut self,
         here: &Here<'_>,
@@ -192,7 +193,8 @@ impl DeviceWorker<'_> {
         })
     }
 
-    /// The same, with the run done again on the CPU and compared. The CPU's entries are the result.
+    /// Repeats a run on the CPU and compares it with the device's results. Returns the CPU's
+    /// entries.
     fn verified<T>(
         &mut self,
         here: &Here<'_>,
@@ -204,7 +206,7 @@ impl DeviceWorker<'_> {
         let done = self.cpu.on_cpu(here, |run, entry| {
             let verdict = here.verdict(run, &entry);
             let made = render(here.number, run, entry);
-            // The second look has limits of its own, so the first is not affected.
+            // The second look at a value has limits of its own, so it does not affect the first.
             run.renew();
             let expected = here.sample.expected.filter(|_| entry.number < outputs);
             let seen = Seen::here(run, entry.value, full, expected);
