@@ -28,7 +28,7 @@ use batt_lang::{Batt, OnError, StepId, batt};
 
 pub(crate) use self::plan::{Lists, Plan, Solver};
 use self::plan::{Part, PartSet, Work, entry_values};
-use crate::interpret::{RunError, SOME};
+use crate::interpret::{RunError, STACK_SLOTS};
 use crate::lower::Instruction;
 use crate::sample::{Sample, demos, grid};
 
@@ -384,7 +384,7 @@ impl CompiledBatt {
             run.bound_shared(limits.memory.saturating_mul(MEMORY_OF_SHARED));
             for (_, solver) in solvers() {
                 run.scoped(|run, outside| {
-                    let mut few = [Value::None; SOME];
+                    let mut few = [Value::None; STACK_SLOTS];
                     let own = match few.get_mut(..solver.slots) {
                         Some(few) => Ok(few),
                         None => run.slots(solver.slots),

@@ -55,9 +55,9 @@ impl Compiled {
 }
 
 /// The operands of a program.
-struct OfProgram<'p>(std::marker::PhantomData<&'p Program>);
+struct ProgramOperands<'p>(std::marker::PhantomData<&'p Program>);
 
-impl<'p> Operands for OfProgram<'p> {
+impl<'p> Operands for ProgramOperands<'p> {
     type Operand = &'p Operand;
     type Literal = Literal;
     const SHARES_LITERALS: bool = false;
@@ -84,7 +84,8 @@ impl Steps {
         program: &'p Program,
         results: impl Iterator<Item = &'p Operand>,
     ) -> (Steps, Vec<Source>) {
-        let (mut steps, mut operands) = (Steps::default(), OfProgram(std::marker::PhantomData));
+        let (mut steps, mut operands) =
+            (Steps::default(), ProgramOperands(std::marker::PhantomData));
         steps.begin(program.params().len());
         steps.instructions.reserve_exact(program.steps().len());
         steps.ops.reserve_exact(program.steps().len());

@@ -54,12 +54,12 @@ impl Places {
 }
 
 /// Resolves the operands of a graph for a plan.
-struct OfPlan<'p> {
+struct PlanOperands<'p> {
     graph: &'p Graph,
     places: &'p mut Places,
 }
 
-impl Operands for OfPlan<'_> {
+impl Operands for PlanOperands<'_> {
     type Operand = Ref;
     type Literal = u32;
     const SHARES_LITERALS: bool = true;
@@ -97,7 +97,7 @@ impl Plan {
                 self.add(graph, node);
             }
             let places = &mut self.places;
-            let source = self.steps.source(&mut OfPlan { graph, places }, root);
+            let source = self.steps.source(&mut PlanOperands { graph, places }, root);
             self.roots.push((source, self.nodes.len() as u32));
         }
         self.steps
@@ -124,7 +124,7 @@ impl Plan {
             }
             self.waiting.pop();
             let places = &mut self.places;
-            let operands = &mut OfPlan { graph, places };
+            let operands = &mut PlanOperands { graph, places };
             match graph.node(node) {
                 Node::Tuple(items) => self.steps.tuple(operands, items.iter().copied()),
                 Node::Call { callee, args } => {

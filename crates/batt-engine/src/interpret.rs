@@ -17,16 +17,16 @@ pub struct RunError {
 }
 
 /// Returns an error that belongs to no step.
-fn nowhere(fault: Fault) -> RunError {
+fn without_step(fault: Fault) -> RunError {
     RunError { fault, step: None }
 }
 
 /// The number of slots that the shortest solvers fit into. Clearing the larger array would take as
 /// long as a step.
-const FEW: usize = 4;
+const SHORT_SLOTS: usize = 4;
 
 /// The number of slots that most solvers fit into.
-pub(crate) const SOME: usize = 24;
+pub(crate) const STACK_SLOTS: usize = 24;
 
 impl Compiled {
     /// Executes the program in a run.
@@ -69,21 +69,21 @@ impl Compiled {
         watch: impl FnMut(&mut Run<'r>, StepId, Value<'r>),
     ) -> Result<Value<'r>, RunError> {
         if inputs != self.steps.params {
-            return Err(nowhere(Fault::Type));
+            return Err(without_step(Fault::Type));
         }
         // Short programs keep their values on the stack, in an array of the smallest size that
         // fits.
         let len = self.steps.slots();
-        if len <= FEW {
-            let slots = &mut [Value::None; FEW];
+        if len <= SHORT_SLOTS {
+            let slots = &mut [Value::None; SHORT_SLOTS];
             copy_in(&mut slots[..inputs]);
             self.execute_in(run, slots, watch)
-        } else if len <= SOME {
-            let slots = &mut [Value::None; SOME];
+        } else if len <= STACK_SLOTS {
+            let slots = &mut [Value::None; STACK_SLOTS];
             copy_in(&mut slots[..inputs]);
             self.execute_in(run, slots, watch)
         } else {
-            let slots = run.slots(len).map_err(nowhere)?;
+            let slots = run.slots(len).map_err(without_step)?;
             copy_in(&mut slots[..inputs]);
             self.execute_in(run, slots, watch)
         }
@@ -97,7 +97,9 @@ impl Compiled {
         slots: &mut [Value<'r>],
         mut watch: impl FnMut(&mut Run<'r>, StepId, Value<'r>),
     ) -> Result<Value<'r>, RunError> {
-        self.steps.place_literals(run, slots).map_err(nowhere)?;
+        self.steps
+            .place_literals(run, slots)
+            .map_err(without_step)?;
         for (next, instruction) in (self.steps.first_step..).zip(&self.steps.instructions) {
             let step = || StepId((next - self.steps.first_step) as u32);
             match instruction.execute(run, slots).outcome() {
@@ -113,7 +115,7 @@ impl Compiled {
                 }
             }
         }
-        run.check_limits().map_err(nowhere)?;
+        run.check_limits().map_err(without_step)?;
         Ok(self.result.get(slots))
     }
 }

@@ -99,7 +99,7 @@ impl<L> Default for Steps<L> {
 }
 
 /// Added to slots of steps until `finish`, since the number of literals is not known before.
-const STEPS: u32 = 1 << 30;
+const STEP_BASE: u32 = 1 << 30;
 
 impl<L: PartialEq> Steps<L> {
     /// Starts over with `params` parameters and reuses the memory of the previous steps.
@@ -164,7 +164,7 @@ impl<L: PartialEq> Steps<L> {
     ) -> Source {
         match operands.referent(operand) {
             Referent::Param(slot) => Source::slot(slot),
-            Referent::Step(step) => Source::slot(STEPS + step),
+            Referent::Step(step) => Source::slot(STEP_BASE + step),
             Referent::Constant(constant) => Source {
                 slot: CONSTANT,
                 constant,
@@ -189,8 +189,8 @@ impl<L: PartialEq> Steps<L> {
         self.first_step = self.params + self.literals.len();
         let first = self.first_step as u32;
         let correct = |source: &mut Source| {
-            if source.slot >= STEPS && source.slot != CONSTANT {
-                source.slot = source.slot - STEPS + first;
+            if source.slot >= STEP_BASE && source.slot != CONSTANT {
+                source.slot = source.slot - STEP_BASE + first;
             }
         };
         for instruction in &mut self.instructions {
@@ -228,7 +228,7 @@ pub(crate) fn constant(literal: &Literal) -> Option<Constant> {
 }
 
 /// Returns the named constants of all dialects, by number. Each fits in one word.
-fn named() -> &'static [Constant] {
+fn named_constants() -> &'static [Constant] {
     static NAMED: OnceLock<Vec<Constant>> = OnceLock::new();
     NAMED.get_or_init(|| {
         let all = Dialect::Tokpidjin.constants();
@@ -250,7 +250,7 @@ pub(crate) fn referent_in(
         Target::Node(id) => Referent::Step(node(id)),
         Target::Op(op) => Referent::Constant(Constant::Op(op)),
         Target::Param(id) => Referent::Param(param(id)),
-        Target::Const(id) => Referent::Constant(named()[id.index()]),
+        Target::Const(id) => Referent::Constant(named_constants()[id.index()]),
         Target::Literal(at) => match graph.literal_at(at).and_then(constant) {
             Some(constant) => Referent::Constant(constant),
             None => Referent::Literal(at),

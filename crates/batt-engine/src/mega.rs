@@ -131,7 +131,7 @@ pub fn mega<T: Send>(
     let worker = || {
         let mut worker = mega.worker();
         let (mega, render) = (&mega, &render);
-        move |at: usize| worker.run(&mega.here(at), render)
+        move |at: usize| worker.run(&mega.run_at(at), render)
     };
     mega.deliver(sink, |schedule, sink| schedule.run(cancel, worker, sink))
 }
@@ -178,18 +178,18 @@ impl<'m> Mega<'m> {
         MegaWorker {
             worker: BattWorker::default(),
             counts: no_counts(self.batts),
-            habits: vec![Habits::default(); self.batts.len()],
+            compare_stats: vec![CompareStats::default(); self.batts.len()],
             options: self.options,
             totals: &self.steps,
         }
     }
 
     /// Returns the run at a position of the queue.
-    pub fn here(&self, at: usize) -> Here<'m> {
+    pub fn run_at(&self, at: usize) -> CurrentRun<'m> {
         let run = self.from + at;
         let (number, sample) = (run / self.samples.len(), run % self.samples.len());
         let (batt, sample) = (&self.batts[number], &self.samples[sample]);
-        Here {
+        CurrentRun {
             at,
             run,
             number,
@@ -242,13 +242,13 @@ fn no_counts(batts: &[CompiledBatt]) -> Vec<Vec<StepCount>> {
 pub(crate) struct MegaWorker<'m> {
     pub worker: BattWorker,
     pub counts: Vec<Vec<StepCount>>,
-    habits: Vec<Habits>,
+    compare_stats: Vec<CompareStats>,
     pub options: &'m MegaOptions,
     totals: &'m Mutex<Vec<Vec<StepCount>>>,
 }
 
 /// The run that a worker is doing.
-pub(crate) struct Here<'h> {
+pub(crate) struct CurrentRun<'h> {
     /// Its position in the queue.
     pub at: usize,
     /// Its number.
@@ -269,7 +269,7 @@ pub(crate) type Entries<T> = Vec<(Option<Verdict>, T)>;
 /// gone by then, so comparing afterwards means solving again. Comparing ahead is wasted if no
 /// candidate is right.
 #[derive(Clone, Copy)]
-struct Habits {
+struct CompareStats {
     /// The share of runs in which a candidate is right, as a moving average.
     right: f64,
     /// The total time of runs that compared, in seconds.
@@ -278,10 +278,10 @@ struct Habits {
     comparing: f64,
 }
 
-impl Default for Habits {
+impl Default for CompareStats {
     /// Assumes that comparing takes half of the time until measurements say otherwise.
-    fn default() -> Habits {
-        Habits {
+    fn default() -> CompareStats {
+        CompareStats {
             right: 0.0,
             whole: 1e-6,
             comparing: 0.5e-6,
@@ -289,21 +289,21 @@ impl Default for Habits {
     }
 }
 
-impl Habits {
+impl CompareStats {
     /// Returns whether comparing ahead is cheaper. It costs every run the time to compare;
     /// comparing afterwards costs the runs with a right candidate the time to solve again.
-    fn pays_ahead(&self) -> bool {
+    fn ahead_is_cheaper(&self) -> bool {
         self.right * self.whole > self.comparing
     }
 
     /// Records the time of a run that compared.
-    fn pay(&mut self, whole: Duration, comparing: Duration) {
+    fn add_time(&mut self, whole: Duration, comparing: Duration) {
         self.whole += whole.as_secs_f64();
         self.comparing += comparing.as_secs_f64();
     }
 
     /// Records whether a candidate of a run was right.
-    fn learn(&mut self, right: bool) {
+    fn add_run(&mut self, right: bool) {
         const SHARE: f64 = 1.0 / 16.0;
         self.right += SHARE * (f64::from(u8::from(right)) - self.right);
     }
@@ -313,35 +313,35 @@ impl MegaWorker<'_> {
     /// Does a run on the CPU.
     fn run<T>(
         &mut self,
-        here: &Here<'_>,
+        current: &CurrentRun<'_>,
         render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>) -> T,
     ) -> MegaResult<T> {
         let started = Instant::now();
-        let entries = self.on_cpu(here, |run, entry| {
-            let verdict = here.verdict(run, &entry);
-            (verdict, render(here.number, run, entry))
+        let entries = self.on_cpu(current, |run, entry| {
+            let verdict = current.verdict(run, &entry);
+            (verdict, render(current.number, run, entry))
         });
-        self.result(here, started, entries)
+        self.result(current, started, entries)
     }
 
     /// Makes the result of a run from its entries.
     pub fn result<T>(
         &mut self,
-        here: &Here<'_>,
+        current: &CurrentRun<'_>,
         started: Instant,
         mut entries: Entries<T>,
     ) -> MegaResult<T> {
         let right = is_any_right(&entries);
-        if here.compares {
-            self.habits[here.number].learn(right);
+        if current.compares {
+            self.compare_stats[current.number].add_run(right);
         }
         let made = |entries: Entries<T>| entries.into_iter().unzip::<_, _, Vec<_>, _>();
-        let compared = made(entries.split_off(here.batt.solved())).1;
+        let compared = made(entries.split_off(current.batt.solved())).1;
         let (verdicts, solved) = made(entries);
         MegaResult {
             verdicts: verdicts.into_iter().flatten().collect(),
             solved,
-            compared: (here.compares && right).then_some(compared),
+            compared: (current.compares && right).then_some(compared),
             time: started.elapsed(),
         }
     }
@@ -350,36 +350,36 @@ impl MegaWorker<'_> {
     /// right, and may include them otherwise.
     pub fn on_cpu<T>(
         &mut self,
-        here: &Here<'_>,
+        current: &CurrentRun<'_>,
         mut look: impl for<'r> FnMut(&mut Run<'r>, BattEntry<'r>) -> (Option<Verdict>, T),
     ) -> Entries<T> {
-        let ahead = self.compares_ahead(here);
+        let ahead = self.compares_ahead(current);
         let mut run = |goal: Goal, counts: &mut [StepCount]| {
             let (worker, limits) = (&mut self.worker, &self.options.limits);
             let started = Instant::now();
-            let entries = here
+            let entries = current
                 .batt
-                .run(worker, here.sample, goal, limits, counts, &mut look);
+                .run(worker, current.sample, goal, limits, counts, &mut look);
             if goal != Goal::Solve {
-                self.habits[here.number].pay(started.elapsed(), worker.comparing);
+                self.compare_stats[current.number].add_time(started.elapsed(), worker.comparing);
             }
             entries
         };
         let goal = if ahead { Goal::Both } else { Goal::Solve };
-        let mut entries = run(goal, &mut self.counts[here.number]);
-        if here.compares && !ahead && is_any_right(&entries) {
+        let mut entries = run(goal, &mut self.counts[current.number]);
+        if current.compares && !ahead && is_any_right(&entries) {
             entries.extend(run(Goal::Compare, &mut []));
         }
         entries
     }
 
     /// Returns whether to compare before it is known that a candidate is right.
-    pub fn compares_ahead(&self, here: &Here<'_>) -> bool {
-        here.compares && self.habits[here.number].pays_ahead()
+    pub fn compares_ahead(&self, current: &CurrentRun<'_>) -> bool {
+        current.compares && self.compare_stats[current.number].ahead_is_cheaper()
     }
 }
 
-impl Here<'_> {
+impl CurrentRun<'_> {
     /// Returns whether an entry is a candidate, and so gets a verdict.
     pub fn judges(&self, entry: &BattEntry<'_>) -> bool {
         entry.number < self.batt.outputs()
@@ -456,20 +456,20 @@ mod tests {
 
     #[test]
     fn comparing_ahead_has_to_pay() {
-        let mut habits = Habits::default();
-        assert!(!habits.pays_ahead());
-        (0..100).for_each(|_| habits.learn(true));
-        assert!(habits.pays_ahead());
+        let mut compare_stats = CompareStats::default();
+        assert!(!compare_stats.ahead_is_cheaper());
+        (0..100).for_each(|_| compare_stats.add_run(true));
+        assert!(compare_stats.ahead_is_cheaper());
         // Comparing takes half of the time, so one right run in five is not enough.
-        (0..100).for_each(|k| habits.learn(k % 5 == 4));
-        assert!(!habits.pays_ahead());
-        (habits.whole, habits.comparing) = (10.0, 1.0);
-        assert!(habits.pays_ahead());
+        (0..100).for_each(|k| compare_stats.add_run(k % 5 == 4));
+        assert!(!compare_stats.ahead_is_cheaper());
+        (compare_stats.whole, compare_stats.comparing) = (10.0, 1.0);
+        assert!(compare_stats.ahead_is_cheaper());
         // Comparing takes nearly all of the time, so even nine right runs in ten are not enough.
-        (habits.whole, habits.comparing) = (10.0, 9.5);
-        (0..100).for_each(|k| habits.learn(k % 10 != 9));
-        assert!(!habits.pays_ahead());
-        (0..100).for_each(|_| habits.learn(true));
-        assert!(habits.pays_ahead());
+        (compare_stats.whole, compare_stats.comparing) = (10.0, 9.5);
+        (0..100).for_each(|k| compare_stats.add_run(k % 10 != 9));
+        assert!(!compare_stats.ahead_is_cheaper());
+        (0..100).for_each(|_| compare_stats.add_run(true));
+        assert!(compare_stats.ahead_is_cheaper());
     }
 }

@@ -167,7 +167,7 @@ pub fn profile(
 }
 
 /// The number of runs in each order that is enough to show a difference of one percent.
-const ENOUGH: usize = 50;
+const MIN_RUNS: usize = 50;
 
 /// The times of runs with counting relative to runs without.
 #[derive(Default)]
@@ -200,7 +200,7 @@ impl Comparison {
     /// Returns the median ratio. The second run of a comparison finds warmer caches; the mean over
     /// both orders cancels this effect.
     fn ratio(mut self) -> Option<f64> {
-        let enough = self.ratios.iter().all(|ratios| ratios.len() >= ENOUGH);
+        let enough = self.ratios.iter().all(|ratios| ratios.len() >= MIN_RUNS);
         let [first, second] = &mut self.ratios;
         enough.then(|| (median(first) * median(second)).sqrt())
     }

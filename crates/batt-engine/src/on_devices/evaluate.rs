@@ -28,12 +28,12 @@ pub fn evaluate_on(
         return evaluate(jobs, options, cancel, sink);
     }
     let schedule = schedule(jobs.len(), options);
-    let listed = Listed::of(jobs);
+    let unique = DeviceJobs::of(jobs);
     let solo = Solo::new(
         devices,
-        listed.programs.iter().copied(),
-        &listed.samples,
-        Runs::Listed(&listed.runs),
+        unique.programs.iter().copied(),
+        &unique.samples,
+        Runs::Listed(&unique.runs),
         options.values != Values::None,
         &options.limits,
         &options.device,
@@ -78,15 +78,15 @@ pub fn evaluate_on(
 }
 
 /// Jobs in the form that devices take: each program and each sample once.
-struct Listed<'a> {
+struct DeviceJobs<'a> {
     programs: Vec<&'a Compiled>,
     samples: Vec<Sample<'a>>,
     runs: Vec<(u32, u32)>,
 }
 
-impl<'a> Listed<'a> {
-    fn of(jobs: &[Job<'a>]) -> Listed<'a> {
-        let mut listed = Listed {
+impl<'a> DeviceJobs<'a> {
+    fn of(jobs: &[Job<'a>]) -> DeviceJobs<'a> {
+        let mut unique = DeviceJobs {
             programs: Vec::new(),
             samples: Vec::new(),
             runs: Vec::new(),
@@ -97,8 +97,8 @@ impl<'a> Listed<'a> {
             let program = *programs
                 .entry(std::ptr::from_ref(job.program))
                 .or_insert_with(|| {
-                    listed.programs.push(job.program);
-                    listed.programs.len() as u32 - 1
+                    unique.programs.push(job.program);
+                    unique.programs.len() as u32 - 1
                 });
             let Sample {
                 demos,
@@ -111,12 +111,12 @@ impl<'a> Listed<'a> {
                 expected.map(std::ptr::from_ref),
             );
             let sample = *samples.entry(key).or_insert_with(|| {
-                listed.samples.push(job.sample);
-                listed.samples.len() as u32 - 1
+                unique.samples.push(job.sample);
+                unique.samples.len() as u32 - 1
             });
-            listed.runs.push((program, sample));
+            unique.runs.push((program, sample));
         }
-        listed
+        unique
     }
 }
 

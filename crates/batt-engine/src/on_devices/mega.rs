@@ -13,7 +13,7 @@ use crate::device::{
     Replay, RunThere, Runs, Seen, Shapes, Subject, Taken, Tally, Verify, run_fed,
 };
 use crate::mega::{
-    Entries, Here, Mega, MegaOptions, MegaReport, MegaResult, MegaWorker, is_right, mega,
+    CurrentRun, Entries, Mega, MegaOptions, MegaReport, MegaResult, MegaWorker, is_right, mega,
 };
 use crate::sample::Sample;
 
@@ -49,7 +49,7 @@ pub fn mega_on<T: Send>(
             totals: &totals,
         };
         let (mega, render) = (&mega, &render);
-        move |at: usize, taken: Option<&Taken>| worker.run(&mega.here(at), taken, render)
+        move |at: usize, taken: Option<&Taken>| worker.run(&mega.run_at(at), taken, render)
     };
     let report = mega.deliver(sink, |schedule, sink| {
         run_fed(devices, Some(&feed), schedule, cancel, worker, sink)
@@ -123,49 +123,49 @@ struct DeviceWorker<'m> {
 impl DeviceWorker<'_> {
     fn run<T>(
         &mut self,
-        here: &Here<'_>,
+        current: &CurrentRun<'_>,
         taken: Option<&Taken>,
         render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>) -> T,
     ) -> MegaResult<T> {
         let started = Instant::now();
         let done = taken.and_then(|taken| {
-            let done = self.finished(here, taken, render);
+            let done = self.finished(current, taken, render);
             if let Err(reason) = &done {
                 self.runs.add(Err(*reason));
-                let entries = here.batt.solved() as u64;
+                let entries = current.batt.solved() as u64;
                 self.entries.add_many(Err(*reason), entries);
             }
             done.ok()
         });
         let entries = done.unwrap_or_else(|| {
-            self.cpu.on_cpu(here, |run, entry| {
-                let verdict = here.verdict(run, &entry);
-                (verdict, render(here.number, run, entry))
+            self.cpu.on_cpu(current, |run, entry| {
+                let verdict = current.verdict(run, &entry);
+                (verdict, render(current.number, run, entry))
             })
         });
-        self.cpu.result(here, started, entries)
+        self.cpu.result(current, started, entries)
     }
 
     /// Returns the entries of a run that a device has finished; fails if the device's results
     /// cannot be decoded.
     fn finished<T>(
         &mut self,
-        here: &Here<'_>,
+        current: &CurrentRun<'_>,
         taken: &Taken,
         render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>) -> T,
     ) -> Result<Entries<T>, Reason> {
         let there = RunThere {
-            batt: here.batt,
-            sample: here.sample,
+            batt: current.batt,
+            sample: current.sample,
             limits: &self.cpu.options.limits,
-            pieces: self.feed.pieces(here.number),
-            compares: here.compares,
+            pieces: self.feed.pieces(current.number),
+            compares: current.compares,
             full: self.cpu.options.values,
         };
-        let replay = Replay::new(there, taken, here.at)?;
-        let entries = match self.verify.chooses(here.run) {
-            true => self.verified(here, &replay, render),
-            false => self.replayed(here, &replay, render),
+        let replay = Replay::new(there, taken, current.at)?;
+        let entries = match self.verify.chooses(current.run) {
+            true => self.verified(current, &replay, render),
+            false => self.replayed(current, &replay, render),
         }?;
         self.runs.add(Ok(replay.pass));
         Ok(entries)
@@ -173,23 +173,23 @@ impl DeviceWorker<'_> {
 
     fn replayed<T>(
         &mut self,
-        here: &Here<'_>,
+        current: &CurrentRun<'_>,
         replay: &Replay<'_>,
         render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>) -> T,
     ) -> Result<Entries<T>, Reason> {
-        let ahead = self.cpu.compares_ahead(here);
+        let ahead = self.cpu.compares_ahead(current);
         let full = self.cpu.options.values;
         let mut tally = Tally {
-            steps: &mut self.cpu.counts[here.number],
+            steps: &mut self.cpu.counts[current.number],
             entries: &mut self.entries,
         };
         let worker = &mut self.cpu.worker;
         replay.show(ahead, worker, &mut tally, is_right, |run, entry, found| {
             let verdict = match full {
-                true => here.verdict(run, &entry),
-                false => here.judges(&entry).then(|| found.verdict()),
+                true => current.verdict(run, &entry),
+                false => current.judges(&entry).then(|| found.verdict()),
             };
-            (verdict, render(here.number, run, entry))
+            (verdict, render(current.number, run, entry))
         })
     }
 
@@ -197,18 +197,18 @@ impl DeviceWorker<'_> {
     /// entries.
     fn verified<T>(
         &mut self,
-        here: &Here<'_>,
+        current: &CurrentRun<'_>,
         replay: &Replay<'_>,
         render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>) -> T,
     ) -> Result<Entries<T>, Reason> {
         let there = replay.seen(&mut self.cpu.worker)?;
-        let (full, outputs) = (self.cpu.options.values, here.batt.outputs());
-        let done = self.cpu.on_cpu(here, |run, entry| {
-            let verdict = here.verdict(run, &entry);
-            let made = render(here.number, run, entry);
+        let (full, outputs) = (self.cpu.options.values, current.batt.outputs());
+        let done = self.cpu.on_cpu(current, |run, entry| {
+            let verdict = current.verdict(run, &entry);
+            let made = render(current.number, run, entry);
             // The second look at a value has limits of its own, so it does not affect the first.
             run.renew();
-            let expected = here.sample.expected.filter(|_| entry.number < outputs);
+            let expected = current.sample.expected.filter(|_| entry.number < outputs);
             let seen = Seen::here(run, entry.value, full, expected);
             (verdict, (seen, made))
         });
@@ -217,7 +217,7 @@ impl DeviceWorker<'_> {
             .map(|(verdict, (seen, made))| (seen, (verdict, made)))
             .unzip();
         replay.count(Goal::Solve, &mut self.entries);
-        self.verify.compare(here.run, &seen, &there);
+        self.verify.compare(current.run, &seen, &there);
         Ok(done)
     }
 }
