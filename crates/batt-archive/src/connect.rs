@@ -1,5 +1,5 @@
-//! Opens the file: checks that it is an archive of a known version, and sets how writes reach the
-//! disk.
+//! Opens the file: checks that it is an archive of a known version, and configures how writes reach
+//! the disk.
 
 use std::fs;
 use std::io::{self, Read};
@@ -12,23 +12,23 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use crate::error::ArchiveError;
 use crate::schema;
 
-/// How long to wait for another process by default. A save takes milliseconds, so a wait this long
-/// means that something has gone wrong.
+/// How long to wait for another process by default. A save takes milliseconds, so a longer wait
+/// means that something is wrong.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What to do if there is no file.
+/// The action if there is no file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Absent {
     Create,
     Refuse,
 }
 
-/// Opens a file, and brings it up to date. The second value says whether it can be written.
+/// Opens a file and migrates it. Also returns whether the file can be written.
 pub(crate) fn connect(path: &Path, absent: Absent) -> Result<(Connection, bool), ArchiveError> {
     look(path, absent)?;
     match open_to_write(path, absent) {
         Ok(db) => Ok((db, true)),
-        // A folder that cannot be written has no room even for the lock file.
+        // SQLite cannot create its lock file in a folder that is not writable.
         Err(error) if is_refused(&error) && path.is_file() => match open_to_read(path) {
             Err(other) if is_refused(&other) => Err(error),
             opened => opened.map(|db| (db, false)),
@@ -37,7 +37,7 @@ pub(crate) fn connect(path: &Path, absent: Absent) -> Result<(Connection, bool),
     }
 }
 
-/// Returns whether the file, or the files SQLite needs beside it, may not be written.
+/// Returns whether the file, or one of the files that SQLite needs beside it, cannot be written.
 fn is_refused(error: &ArchiveError) -> bool {
     match error {
         ArchiveError::ReadOnly { .. } => true,
@@ -52,13 +52,13 @@ fn is_refused(error: &ArchiveError) -> bool {
     }
 }
 
-/// Refuses what cannot be an archive before SQLite touches it.
+/// Refuses files that cannot be archives before SQLite opens them.
 fn look(path: &Path, absent: Absent) -> Result<(), ArchiveError> {
     let owned = || path.to_owned();
     match fs::metadata(path) {
         Ok(there) if !there.is_file() => Err(ArchiveError::NotAFile { path: owned() }),
         Ok(there) if there.len() == 0 && absent == Absent::Refuse => {
-            // A new archive before its first write looks like this, and so does any empty file.
+            // An empty file is a new archive only if the log beside it holds the first write.
             match fs::metadata(beside(path, "-wal")) {
                 Ok(log) if log.len() > 0 => Ok(()),
                 _ => Err(ArchiveError::NotAnArchive {
@@ -67,8 +67,8 @@ fn look(path: &Path, absent: Absent) -> Result<(), ArchiveError> {
                 }),
             }
         }
-        // SQLite takes a file that is shorter than its header for a new database, and would write
-        // over it.
+        // SQLite treats a file that is shorter than its header as a new database and would
+        // overwrite it.
         Ok(there) if there.len() > 0 && !starts_as_sqlite(path)? => {
             Err(ArchiveError::NotAnArchive {
                 path: owned(),
@@ -130,14 +130,15 @@ fn open_to_write(path: &Path, absent: Absent) -> Result<Connection, ArchiveError
     Ok(db)
 }
 
-/// Opens a file that we may not write.
+/// Opens a file that is not writable.
 fn open_to_read(path: &Path) -> Result<Connection, ArchiveError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let opened = open_as_is(path, path, flags);
-    // What the log has and the file has not would be missing.
+    // If the log holds commits that the file does not, reading without the log would miss them.
     let pending = fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
     match opened {
-        // No lock file can be made in that folder, so no process writes: SQLite needs no lock.
+        // No process can make a lock file in that folder, so no process writes, and no lock is
+        // needed.
         Err(error) if is_refused(&error) && !pending => {
             let uri = format!("file:{}?immutable=1", percent_encoded(path));
             open_as_is(path, Path::new(&uri), flags | OpenFlags::SQLITE_OPEN_URI)
@@ -160,28 +161,28 @@ fn open_as_is(path: &Path, name: &Path, flags: OpenFlags) -> Result<Connection, 
     Ok(db)
 }
 
-/// Sets what every connection needs.
+/// Sets the options that every connection needs.
 fn settle(db: &Connection) -> rusqlite::Result<()> {
     db.busy_timeout(PATIENCE)?;
     db.set_prepared_statement_cache_capacity(64);
     db.pragma_update(None, "foreign_keys", true)?;
-    // Files come from anywhere: what a schema says is not to be run, and pages are looked at before
-    // they are used.
+    // The file may come from anywhere, so SQLite must not run functions from its schema, and must
+    // check pages before it uses them.
     db.pragma_update(None, "trusted_schema", false)?;
     db.pragma_update(None, "cell_size_check", true)
 }
 
-/// Writes go to a log beside the file, and are on the disk when a commit returns: a process that is
-/// killed loses nothing it committed, and neither does a machine that loses power, if its disk does
-/// as it says. `NORMAL` would leave the last commits to the operating system. A commit a second
-/// does not make that worth it.
+/// Turns on the write-ahead log, with a sync at every commit. A killed process loses nothing that
+/// it committed, and neither does a machine that loses power, if its disk honours sync commands.
+/// `NORMAL` would leave the last commits to the operating system; at one commit a second the gain
+/// is not worth that.
 fn use_log(db: &Connection) -> rusqlite::Result<()> {
     db.pragma_update(None, "journal_mode", "wal")?;
     db.pragma_update(None, "synchronous", "full")
 }
 
-/// Tries again while others have the file. SQLite waits by itself, but not in all places: changing
-/// the way of journaling and recovering the log after a crash give up at once.
+/// Retries an operation while other processes use the file. SQLite waits by itself in most places,
+/// but it gives up at once when it changes the journal mode or recovers the log after a crash.
 fn patiently<T>(mut act: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
     let started = Instant::now();
     loop {
@@ -196,11 +197,11 @@ fn patiently<T>(mut act: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Resul
     }
 }
 
-/// The version of the file, if it is an archive or is to become one.
+/// Returns the version of the file if it is an archive, or if it is empty and may become one.
 fn identify(db: &Connection, path: &Path, absent: Absent) -> Result<i64, ArchiveError> {
     let of = |error| ArchiveError::of(path, error);
     let (id, found, used) = patiently(|| {
-        // One look at all three: another process may be making the archive just now.
+        // One transaction reads all three, because another process may be creating the archive.
         let moment = db.unchecked_transaction()?;
         Ok((
             schema::application_id(&moment)?,
@@ -230,14 +231,14 @@ fn identify(db: &Connection, path: &Path, absent: Absent) -> Result<i64, Archive
     })
 }
 
-/// The name of a file that SQLite keeps beside another one.
+/// Returns the name of a file that SQLite keeps beside the database.
 fn beside(path: &Path, suffix: &str) -> std::path::PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
 }
 
-/// A path as part of a URI.
+/// Returns a path as part of a URI.
 fn percent_encoded(path: &Path) -> String {
     let mut out = String::new();
     for &byte in path.as_os_str().as_encoded_bytes() {
