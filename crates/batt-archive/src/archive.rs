@@ -7,7 +7,7 @@ use batt_arc::Score;
 use batt_dsl::Dialect;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
-use crate::connect::{Absent, PATIENCE, connect};
+use crate::connect::{BUSY_TIMEOUT, IfMissing, connect};
 use crate::error::ArchiveError;
 use crate::records::{
     ArchiveEntry, ArchivedRun, ArchivedSolver, Checkpoint, RunId, RunInfo, SolverSummary,
@@ -32,28 +32,28 @@ pub struct Archive {
     pub(crate) db: Connection,
     pub(crate) path: PathBuf,
     writable: bool,
-    patience: Duration,
+    busy_timeout: Duration,
 }
 
 impl Archive {
     /// Opens an archive, or creates it. Migrates an archive of an earlier version.
     pub fn open(path: &Path) -> Result<Archive, ArchiveError> {
-        Archive::connect(path, Absent::Create)
+        Archive::connect(path, IfMissing::Create)
     }
 
     /// Opens an existing archive. Migrates one of an earlier version. An archive that cannot be
     /// written is opened for reading.
     pub fn open_existing(path: &Path) -> Result<Archive, ArchiveError> {
-        Archive::connect(path, Absent::Refuse)
+        Archive::connect(path, IfMissing::Refuse)
     }
 
-    fn connect(path: &Path, absent: Absent) -> Result<Archive, ArchiveError> {
-        let (db, writable) = connect(path, absent)?;
+    fn connect(path: &Path, if_missing: IfMissing) -> Result<Archive, ArchiveError> {
+        let (db, writable) = connect(path, if_missing)?;
         Ok(Archive {
             db,
             path: path.to_owned(),
             writable,
-            patience: PATIENCE,
+            busy_timeout: BUSY_TIMEOUT,
         })
     }
 
@@ -68,9 +68,9 @@ impl Archive {
     }
 
     /// Sets how long to wait for another process that is writing; the default is a minute.
-    pub fn set_patience(&mut self, patience: Duration) -> Result<(), ArchiveError> {
-        self.db.busy_timeout(patience).map_err(|e| self.of(e))?;
-        self.patience = patience;
+    pub fn set_busy_timeout(&mut self, busy_timeout: Duration) -> Result<(), ArchiveError> {
+        self.db.busy_timeout(busy_timeout).map_err(|e| self.of(e))?;
+        self.busy_timeout = busy_timeout;
         Ok(())
     }
 
@@ -314,12 +314,12 @@ impl Archive {
             change.commit()?;
             Ok(done)
         };
-        run().map_err(|error| ArchiveError::after(self.patience, &self.path, error))
+        run().map_err(|error| ArchiveError::after(self.busy_timeout, &self.path, error))
     }
 
     /// Converts an error of SQLite.
     pub(crate) fn of(&self, error: rusqlite::Error) -> ArchiveError {
-        ArchiveError::after(self.patience, &self.path, error)
+        ArchiveError::after(self.busy_timeout, &self.path, error)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::archive::Archive;
 use crate::error::ArchiveError;
 
 /// The largest number of candidates for a task. It is more than an archive keeps by default.
-const MOST: usize = 256;
+const MAX_CANDIDATES: usize = 256;
 
 /// The archived solvers of a task.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ impl Archive {
         for (at, task) in data.iter().enumerate().filter(|(_, t)| !t.test.is_empty()) {
             // Solvers of all versions of the task count, because running them shows how good they
             // are now.
-            let entries = self.best(&task.id, None, MOST)?;
+            let entries = self.best(&task.id, None, MAX_CANDIDATES)?;
             let mut candidates = ArchivedCandidates {
                 task: at,
                 solvers: Vec::new(),

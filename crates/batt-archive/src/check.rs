@@ -131,7 +131,7 @@ impl Archive {
                 hash: text_of(row, 1),
                 why,
             };
-            Ok(impossible(row, 2).map(finding))
+            Ok(why_impossible(row, 2).map(finding))
         })?;
         Ok(findings.into_iter().flatten().collect())
     }
@@ -164,7 +164,7 @@ fn text_of(row: &Row<'_>, at: usize) -> String {
 }
 
 /// Returns why a score is impossible, or `None` if it is possible.
-fn impossible(row: &Row<'_>, at: usize) -> Option<String> {
+fn why_impossible(row: &Row<'_>, at: usize) -> Option<String> {
     let number = |at| match row.get_ref(at) {
         Ok(ValueRef::Integer(number)) => u64::try_from(number).ok(),
         _ => None,

@@ -14,19 +14,22 @@ use crate::schema;
 
 /// How long to wait for another process by default. A save takes milliseconds, so a longer wait
 /// means that something is wrong.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The action if there is no file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Absent {
+pub(crate) enum IfMissing {
     Create,
     Refuse,
 }
 
 /// Opens a file and migrates it. Also returns whether the file can be written.
-pub(crate) fn connect(path: &Path, absent: Absent) -> Result<(Connection, bool), ArchiveError> {
-    look(path, absent)?;
-    match open_to_write(path, absent) {
+pub(crate) fn connect(
+    path: &Path,
+    if_missing: IfMissing,
+) -> Result<(Connection, bool), ArchiveError> {
+    refuse_non_archives(path, if_missing)?;
+    match open_to_write(path, if_missing) {
         Ok(db) => Ok((db, true)),
         // SQLite cannot create its lock file in a folder that is not writable.
         Err(error) if is_refused(&error) && path.is_file() => match open_to_read(path) {
@@ -53,11 +56,11 @@ fn is_refused(error: &ArchiveError) -> bool {
 }
 
 /// Refuses files that cannot be archives before SQLite opens them.
-fn look(path: &Path, absent: Absent) -> Result<(), ArchiveError> {
+fn refuse_non_archives(path: &Path, if_missing: IfMissing) -> Result<(), ArchiveError> {
     let owned = || path.to_owned();
     match fs::metadata(path) {
         Ok(there) if !there.is_file() => Err(ArchiveError::NotAFile { path: owned() }),
-        Ok(there) if there.len() == 0 && absent == Absent::Refuse => {
+        Ok(there) if there.len() == 0 && if_missing == IfMissing::Refuse => {
             // An empty file is a new archive only if the log beside it holds the first write.
             match fs::metadata(beside(path, "-wal")) {
                 Ok(log) if log.len() > 0 => Ok(()),
@@ -76,9 +79,9 @@ fn look(path: &Path, absent: Absent) -> Result<(), ArchiveError> {
             })
         }
         Ok(_) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => match absent {
-            Absent::Refuse => Err(ArchiveError::Missing { path: owned() }),
-            Absent::Create => {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match if_missing {
+            IfMissing::Refuse => Err(ArchiveError::Missing { path: owned() }),
+            IfMissing::Create => {
                 let folder = path
                     .parent()
                     .filter(|folder| !folder.as_os_str().is_empty());
@@ -111,21 +114,24 @@ fn starts_as_sqlite(path: &Path) -> Result<bool, ArchiveError> {
     })
 }
 
-fn open_to_write(path: &Path, absent: Absent) -> Result<Connection, ArchiveError> {
+fn open_to_write(path: &Path, if_missing: IfMissing) -> Result<Connection, ArchiveError> {
     let of = |error| ArchiveError::of(path, error);
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    flags.set(OpenFlags::SQLITE_OPEN_CREATE, absent == Absent::Create);
+    flags.set(
+        OpenFlags::SQLITE_OPEN_CREATE,
+        if_missing == IfMissing::Create,
+    );
     let mut db = Connection::open_with_flags(path, flags).map_err(of)?;
-    settle(&db).map_err(of)?;
-    let version = identify(&db, path, absent)?;
+    configure(&db).map_err(of)?;
+    let version = identify(&db, path, if_missing)?;
     if db.is_readonly("main").map_err(of)? {
         return Err(ArchiveError::ReadOnly {
             path: path.to_owned(),
         });
     }
-    patiently(|| use_log(&db)).map_err(of)?;
+    retry_while_busy(|| use_log(&db)).map_err(of)?;
     if version < schema::VERSION {
-        patiently(|| schema::migrate(&mut db)).map_err(of)?;
+        retry_while_busy(|| schema::migrate(&mut db)).map_err(of)?;
     }
     Ok(db)
 }
@@ -150,8 +156,8 @@ fn open_to_read(path: &Path) -> Result<Connection, ArchiveError> {
 fn open_as_is(path: &Path, name: &Path, flags: OpenFlags) -> Result<Connection, ArchiveError> {
     let of = |error| ArchiveError::of(path, error);
     let db = Connection::open_with_flags(name, flags).map_err(of)?;
-    settle(&db).map_err(of)?;
-    let found = identify(&db, path, Absent::Refuse)?;
+    configure(&db).map_err(of)?;
+    let found = identify(&db, path, IfMissing::Refuse)?;
     if found < schema::VERSION {
         return Err(ArchiveError::OldAndReadOnly {
             path: path.to_owned(),
@@ -162,8 +168,8 @@ fn open_as_is(path: &Path, name: &Path, flags: OpenFlags) -> Result<Connection, 
 }
 
 /// Sets the options that every connection needs.
-fn settle(db: &Connection) -> rusqlite::Result<()> {
-    db.busy_timeout(PATIENCE)?;
+fn configure(db: &Connection) -> rusqlite::Result<()> {
+    db.busy_timeout(BUSY_TIMEOUT)?;
     db.set_prepared_statement_cache_capacity(64);
     db.pragma_update(None, "foreign_keys", true)?;
     // The file may come from anywhere, so SQLite must not run functions from its schema, and must
@@ -183,12 +189,12 @@ fn use_log(db: &Connection) -> rusqlite::Result<()> {
 
 /// Retries an operation while other processes use the file. SQLite waits by itself in most places,
 /// but it gives up at once when it changes the journal mode or recovers the log after a crash.
-fn patiently<T>(mut act: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
+fn retry_while_busy<T>(mut act: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
     let started = Instant::now();
     loop {
         match act() {
             Err(rusqlite::Error::SqliteFailure(failure, _))
-                if failure.code == ErrorCode::DatabaseBusy && started.elapsed() < PATIENCE =>
+                if failure.code == ErrorCode::DatabaseBusy && started.elapsed() < BUSY_TIMEOUT =>
             {
                 thread::sleep(Duration::from_millis(10));
             }
@@ -198,9 +204,9 @@ fn patiently<T>(mut act: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Resul
 }
 
 /// Returns the version of the file if it is an archive, or if it is empty and may become one.
-fn identify(db: &Connection, path: &Path, absent: Absent) -> Result<i64, ArchiveError> {
+fn identify(db: &Connection, path: &Path, if_missing: IfMissing) -> Result<i64, ArchiveError> {
     let of = |error| ArchiveError::of(path, error);
-    let (id, found, used) = patiently(|| {
+    let (id, found, used) = retry_while_busy(|| {
         // One transaction reads all three, because another process may be creating the archive.
         let moment = db.unchecked_transaction()?;
         Ok((
@@ -219,7 +225,7 @@ fn identify(db: &Connection, path: &Path, absent: Absent) -> Result<i64, Archive
     }
     let is_ours = id == schema::APPLICATION_ID && found > 0;
     let is_new = id == 0 && found == 0 && !used;
-    if is_ours || (is_new && absent == Absent::Create) {
+    if is_ours || (is_new && if_missing == IfMissing::Create) {
         return Ok(found);
     }
     Err(ArchiveError::NotAnArchive {

@@ -175,7 +175,7 @@ impl ArchiveError {
 
     /// Converts an error of SQLite about a file.
     pub(crate) fn of(path: &Path, source: rusqlite::Error) -> ArchiveError {
-        ArchiveError::after(crate::connect::PATIENCE, path, source)
+        ArchiveError::after(crate::connect::BUSY_TIMEOUT, path, source)
     }
 
     /// Converts an error of SQLite as [`of`](ArchiveError::of) does, for a connection that waits

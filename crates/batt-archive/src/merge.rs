@@ -63,17 +63,17 @@ impl Archive {
                 numbers.insert(run.id, put_run(change, run)?);
             }
             // Every run is in `numbers`, because foreign keys hold in the other archive as well.
-            let here = |run: &mut RunId| {
+            let renumber = |run: &mut RunId| {
                 let number = numbers.get(&run.0).copied();
                 number
                     .map(|number| *run = number)
                     .ok_or(rusqlite::Error::QueryReturnedNoRows)
             };
             for solver in solvers.values_mut() {
-                here(&mut solver.run)?;
+                renumber(&mut solver.run)?;
             }
             for new in &mut scores {
-                here(&mut new.run)?;
+                renumber(&mut new.run)?;
             }
             put(change, &solvers, &scores, retention)
         })?;

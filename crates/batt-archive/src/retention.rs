@@ -75,7 +75,7 @@ impl Retention {
             Retention::Original { capacity } => {
                 let mut keep = vec![false; all.len()];
                 let mut order: Vec<usize> = (0..all.len()).collect();
-                order.sort_by_key(|&k| goodness(&all[k]));
+                order.sort_by_key(|&k| original_order(&all[k]));
                 for &k in order.iter().take(capacity.max(1)) {
                     keep[k] = true;
                 }
@@ -121,7 +121,7 @@ fn best(all: &[Ranked<'_>], room: usize) -> Vec<bool> {
 
 /// Returns the key of the original's order, the worst solver last. The original leaves ties to the
 /// file system.
-fn goodness<'a>(one: &Ranked<'a>) -> (Reverse<u32>, u64, u32, &'a str) {
+fn original_order<'a>(one: &Ranked<'a>) -> (Reverse<u32>, u64, u32, &'a str) {
     let Score {
         demos_solved,
         cost,
@@ -133,7 +133,7 @@ fn goodness<'a>(one: &Ranked<'a>) -> (Reverse<u32>, u64, u32, &'a str) {
 
 fn original(all: &[Ranked<'_>], old: usize, capacity: usize) -> Vec<bool> {
     let mut there: Vec<usize> = (0..old).collect();
-    there.sort_by_key(|&k| goodness(&all[k]));
+    there.sort_by_key(|&k| original_order(&all[k]));
     for new in old..all.len() {
         let mut refused = false;
         while there.len() > capacity {
@@ -145,7 +145,8 @@ fn original(all: &[Ranked<'_>], old: usize, capacity: usize) -> Vec<bool> {
             there.pop();
         }
         if !refused {
-            let at = there.partition_point(|&k| goodness(&all[k]) < goodness(&all[new]));
+            let at =
+                there.partition_point(|&k| original_order(&all[k]) < original_order(&all[new]));
             there.insert(at, new);
         }
     }

@@ -103,7 +103,7 @@ impl Archive {
 }
 
 /// A score that is in the archive.
-struct Old {
+struct OldScore {
     id: i64,
     hash: String,
     score: Score,
@@ -113,7 +113,7 @@ struct Old {
 
 /// The changes to the scores of one task.
 #[derive(Default)]
-struct Changes<'n> {
+struct ScoreChanges<'n> {
     put: Vec<&'n ScoreRow>,
     remove: Vec<i64>,
 }
@@ -133,7 +133,7 @@ pub(crate) fn put(
             .push(k);
     }
     let mut kept = vec![Kept::Refused; scores.len()];
-    let mut changes: Vec<((&str, &str), Changes<'_>)> = Vec::new();
+    let mut changes: Vec<((&str, &str), ScoreChanges<'_>)> = Vec::new();
     for (task, new) in by_task {
         let old = old_scores(db, task)?;
         changes.push((
@@ -171,14 +171,14 @@ pub(crate) fn put(
 }
 
 /// Returns the scores of a task.
-fn old_scores(db: &Connection, (task, task_hash): (&str, &str)) -> rusqlite::Result<Vec<Old>> {
+fn old_scores(db: &Connection, (task, task_hash): (&str, &str)) -> rusqlite::Result<Vec<OldScore>> {
     let query = "
         SELECT solver, hash, demos_solved, demos, closeness, size, cost, outputs, ops
         FROM scores JOIN solvers ON solvers.id = scores.solver
         WHERE task = ? AND task_hash = ? ORDER BY hash";
     let mut statement = db.prepare_cached(query)?;
     let rows = statement.query_map([task, task_hash], |row| {
-        Ok(Old {
+        Ok(OldScore {
             id: row.get(0)?,
             hash: row.get(1)?,
             score: score(row, 2)?,
@@ -191,13 +191,13 @@ fn old_scores(db: &Connection, (task, task_hash): (&str, &str)) -> rusqlite::Res
 
 /// Decides which scores of a task to keep, and records in `kept` what happens to each new score.
 fn decide<'n>(
-    old: &[Old],
+    old: &[OldScore],
     new: &[usize],
     scores: &'n [ScoreRow],
     solvers: &HashMap<String, SolverRow>,
     retention: &Retention,
     kept: &mut [Kept],
-) -> Changes<'n> {
+) -> ScoreChanges<'n> {
     let mut all: Vec<Ranked<'_>> = old
         .iter()
         .map(|old| Ranked {
@@ -250,7 +250,7 @@ fn decide<'n>(
             (true, true) => Kept::New,
         };
     }
-    let mut changes = Changes::default();
+    let mut changes = ScoreChanges::default();
     for (place, keep) in keep.into_iter().enumerate() {
         match (keep, source[place]) {
             (true, Some(k)) => changes.put.push(&scores[k]),

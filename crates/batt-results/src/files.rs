@@ -11,7 +11,7 @@ use crate::error::ResultsError;
 /// target; dropping it removes it.
 #[derive(Debug)]
 pub struct Staged {
-    beside: PathBuf,
+    temporary: PathBuf,
     target: PathBuf,
 }
 
@@ -35,7 +35,7 @@ pub fn stage(target: &Path, text: &str) -> Result<Staged, ResultsError> {
     name.push(place.file_name().unwrap_or_default());
     name.push(format!(".{}.tmp", std::process::id()));
     let staged = Staged {
-        beside: place.with_file_name(name),
+        temporary: place.with_file_name(name),
         target: place,
     };
     let written = staged.write(text);
@@ -45,7 +45,7 @@ pub fn stage(target: &Path, text: &str) -> Result<Staged, ResultsError> {
 
 impl Staged {
     fn write(&self, text: &str) -> io::Result<()> {
-        let mut file = File::create(&self.beside)?;
+        let mut file = File::create(&self.temporary)?;
         file.write_all(text.as_bytes())?;
         if let Ok(there) = fs::metadata(&self.target) {
             file.set_permissions(there.permissions())?;
@@ -55,7 +55,7 @@ impl Staged {
 
     /// Renames the file to its target.
     pub fn put(self) -> Result<(), ResultsError> {
-        let put = fs::rename(&self.beside, &self.target);
+        let put = fs::rename(&self.temporary, &self.target);
         put.map_err(|error| ResultsError::file("write", &self.target, error))
     }
 }
@@ -63,7 +63,7 @@ impl Staged {
 impl Drop for Staged {
     fn drop(&mut self) {
         // After `put` the temporary file is gone, so an error here is expected.
-        let _ = fs::remove_file(&self.beside);
+        let _ = fs::remove_file(&self.temporary);
     }
 }
 

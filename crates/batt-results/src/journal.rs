@@ -78,8 +78,8 @@ impl Journal {
         existing: Existing,
         keep: impl FnMut(usize, &str) -> bool,
     ) -> Result<Opened, ResultsError> {
-        let target = place(target)?;
-        let (part, about) = (part(&target), about(&target));
+        let target = resolve(target)?;
+        let (part, settings_file) = (part(&target), settings_file(&target));
         let cannot = |doing| {
             let part = &part;
             move |error| ResultsError::file(doing, part, error)
@@ -92,7 +92,7 @@ impl Journal {
                 let empty = file.metadata().map_err(cannot("read"))?.len() == 0;
                 match existing {
                     Existing::Resume => {
-                        check(&about, settings)?;
+                        check(&settings_file, settings)?;
                         let lines = keep_whole_lines(&file, keep).map_err(cannot("read"))?;
                         (file, lines)
                     }
@@ -102,7 +102,7 @@ impl Journal {
                     Existing::Refuse | Existing::Overwrite => {
                         // Truncates first: old lines must never be beside new settings.
                         file.set_len(0).map_err(cannot("write"))?;
-                        describe(&about, settings)?;
+                        record_settings(&settings_file, settings)?;
                         (file, 0)
                     }
                 }
@@ -115,7 +115,7 @@ impl Journal {
                     let Meta { totals, bytes, .. } = meta;
                     return Ok(Opened::Finished { totals, bytes });
                 }
-                describe(&about, settings)?;
+                record_settings(&settings_file, settings)?;
                 let file = options.create_new(true).open(&part);
                 let file = file.map_err(cannot("write"))?;
                 lock(&file, &part)?;
@@ -152,7 +152,8 @@ impl Journal {
     /// Turns the complete lines into the target file and returns its size.
     pub fn finish(mut self, totals: &MegaTotals) -> Result<u64, ResultsError> {
         self.flush()?;
-        let (part, about, target) = (self.part(), about(&self.target), &self.target);
+        let (part, settings_file, target) =
+            (self.part(), settings_file(&self.target), &self.target);
         let synced = self.lines.get_ref().sync_all();
         synced.map_err(|error| ResultsError::stopped(&part, error))?;
         let length = |path: &Path| {
@@ -175,12 +176,12 @@ impl Journal {
                 bytes,
             };
             // The record is written first. It is ignored unless FILE exists with the recorded size.
-            replace(&meta_of(target), &format!("{}\n", to_text(&meta)))?;
+            replace(&meta_file(target), &format!("{}\n", to_text(&meta)))?;
             let renamed = fs::rename(&part, target);
             renamed.map_err(|error| ResultsError::stopped(target, error))?;
             bytes
         };
-        remove(&about)?;
+        remove(&settings_file)?;
         Ok(bytes)
     }
 }
@@ -194,11 +195,11 @@ fn part(target: &Path) -> PathBuf {
     with_suffix(target, ".part")
 }
 
-fn about(target: &Path) -> PathBuf {
+fn settings_file(target: &Path) -> PathBuf {
     with_suffix(target, ".part.json")
 }
 
-fn meta_of(target: &Path) -> PathBuf {
+fn meta_file(target: &Path) -> PathBuf {
     with_suffix(target, ".meta.json")
 }
 
@@ -219,14 +220,14 @@ fn finished(target: &Path) -> Option<Meta> {
             bytes,
         });
     }
-    let text = fs::read_to_string(meta_of(target)).ok()?;
+    let text = fs::read_to_string(meta_file(target)).ok()?;
     let meta: Meta = serde_json::from_str(&text).ok()?;
     (meta.bytes == bytes).then_some(meta)
 }
 
 /// Returns the path of the final file. Refuses a target that cannot become a file now, not after
 /// hours of work.
-fn place(target: &Path) -> Result<PathBuf, ResultsError> {
+fn resolve(target: &Path) -> Result<PathBuf, ResultsError> {
     let there = fs::metadata(target);
     let bytes = target.as_os_str().as_encoded_bytes();
     if bytes.ends_with(b"/") || there.as_ref().is_ok_and(fs::Metadata::is_dir) {
@@ -266,17 +267,17 @@ fn lock(file: &File, part: &Path) -> Result<(), ResultsError> {
 }
 
 /// Records the settings of the lines that follow.
-fn describe(about: &Path, settings: &RunSettings) -> Result<(), ResultsError> {
-    replace(about, &format!("{}\n", to_text(settings)))
+fn record_settings(settings_file: &Path, settings: &RunSettings) -> Result<(), ResultsError> {
+    replace(settings_file, &format!("{}\n", to_text(settings)))
 }
 
 /// Checks that unfinished results have these settings.
-fn check(about: &Path, settings: &RunSettings) -> Result<(), ResultsError> {
-    let text = fs::read_to_string(about).unwrap_or_default();
+fn check(settings_file: &Path, settings: &RunSettings) -> Result<(), ResultsError> {
+    let text = fs::read_to_string(settings_file).unwrap_or_default();
     match serde_json::from_str(&text) {
         Ok(before) => compare(settings, &before, false),
         Err(_) => Err(ResultsError::NoSettings {
-            path: about.to_owned(),
+            path: settings_file.to_owned(),
         }),
     }
 }
@@ -428,7 +429,7 @@ mod tests {
         drop(open(&target, Existing::Refuse).unwrap());
         let other = message(open_as(&target, 2, Existing::Resume));
         assert!(other.contains("n changed"), "{other}");
-        fs::write(about(&target), "{\"n\"").unwrap();
+        fs::write(settings_file(&target), "{\"n\"").unwrap();
         let damaged = message(open_as(&target, 1, Existing::Resume));
         assert!(damaged.contains("missing or damaged"), "{damaged}");
         assert_eq!(open(&target, Existing::Overwrite).unwrap().1, 0);

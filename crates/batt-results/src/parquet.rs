@@ -43,7 +43,7 @@ const SCHEMA: &str = "message batt {
 
 /// The limits of a row group, in rows and in bytes of values: enough to compress well, few enough
 /// to keep in memory.
-const GROUP: usize = 1 << 16;
+const GROUP_ROWS: usize = 1 << 16;
 const GROUP_BYTES: usize = 1 << 25;
 
 /// The metadata keys of the settings and the totals.
@@ -179,7 +179,7 @@ impl Rows {
     }
 
     fn is_full(&self) -> bool {
-        self.len() >= GROUP || self.bytes >= GROUP_BYTES
+        self.len() >= GROUP_ROWS || self.bytes >= GROUP_BYTES
     }
 
     fn add(&mut self, record: &MegaRecord<'_>) {

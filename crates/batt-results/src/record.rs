@@ -55,14 +55,14 @@ impl Detail {
 pub struct LineWriter {
     detail: Detail,
     name: String,
-    outputs: Vec<Opening>,
-    scores: Vec<Opening>,
+    outputs: Vec<EntryPrefix>,
+    scores: Vec<EntryPrefix>,
     numbers: Vec<u32>,
 }
 
 /// The text that precedes the value of an entry, and the entry's donor.
 #[derive(Debug)]
-struct Opening {
+struct EntryPrefix {
     text: String,
     donor: Option<String>,
 }
@@ -70,7 +70,7 @@ struct Opening {
 impl LineWriter {
     /// Creates a writer for the lines of a batt. `name` is the batt's name in the results.
     pub fn new(name: &str, batt: &Batt, detail: Detail) -> LineWriter {
-        let opening = |fields: Json, donor: Option<&str>| Opening {
+        let prefix = |fields: Json, donor: Option<&str>| EntryPrefix {
             text: fields.to_string().trim_end_matches(']').to_owned(),
             donor: donor.map(str::to_owned),
         };
@@ -80,12 +80,12 @@ impl LineWriter {
             detail,
             name: name.to_owned(),
             outputs: outputs
-                .map(|o| opening(json!([o.number, o.mutated, o.donor]), Some(&o.donor)))
+                .map(|o| prefix(json!([o.number, o.mutated, o.donor]), Some(&o.donor)))
                 .collect(),
             scores: scores
                 .map(|s| {
                     let donor = s.donor.as_deref();
-                    opening(json!([s.number, donor.unwrap_or("None"), s.differ]), donor)
+                    prefix(json!([s.number, donor.unwrap_or("None"), s.differ]), donor)
                 })
                 .collect(),
             numbers: batt.numbers.clone(),
@@ -99,14 +99,14 @@ impl LineWriter {
 
     /// Returns the text of an entry of a run. The worker that holds the value calls it.
     pub fn entry<'r>(&self, run: &mut Run<'r>, entry: BattEntry<'r>) -> String {
-        let opening = match entry.number.checked_sub(self.outputs.len()) {
+        let prefix = match entry.number.checked_sub(self.outputs.len()) {
             // `line` writes the right candidates; it is not known here which they are.
             None if self.detail == Detail::Compact => return String::new(),
             None => &self.outputs[entry.number],
             // Comparisons have the same prefixes as scores.
             Some(score) => &self.scores[score % self.scores.len()],
         };
-        let mut text = format!("{},", opening.text);
+        let mut text = format!("{},", prefix.text);
         let start = text.len();
         let written = entry.value.and_then(|value| {
             let written = run.write_json(value, &mut text);
@@ -144,7 +144,7 @@ impl LineWriter {
             .iter()
             .filter_map(|k| self.outputs[*k].donor.as_deref())
             .collect();
-        let is_kept = |score: &Opening| match (self.detail, &score.donor) {
+        let is_kept = |score: &EntryPrefix| match (self.detail, &score.donor) {
             (Detail::Full, _) | (_, None) => true,
             (Detail::Compact, Some(donor)) => donors.contains(&donor.as_str()),
         };

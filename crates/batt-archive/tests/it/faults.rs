@@ -56,7 +56,9 @@ fn writers_at_once_lose_nothing() {
 fn waiting_for_another_process_ends() {
     let folder = Folder::new();
     let (mut archive, run) = folder.archive();
-    archive.set_patience(Duration::from_millis(200)).unwrap();
+    archive
+        .set_busy_timeout(Duration::from_millis(200))
+        .unwrap();
     let other = Connection::open(folder.path("batt.sqlite")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let one = [found(1, "a", score(0, 0, 1))];
