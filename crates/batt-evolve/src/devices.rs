@@ -1,7 +1,7 @@
-//! What devices do in a generation: they score the offspring of many islands at once.
+//! Devices in a generation: they score the offspring of many islands at once.
 //!
 //! ```text
-//!   breed ─> encode ─> wait for others ─> collect ─> launch ─> answers ─> read: evaluations, and what falls back to the CPU
+//!   breed ─> encode ─> wait for others ─> collect ─> launch ─> scores ─> read
 //! ```
 
 use std::ops::Range;
@@ -21,26 +21,25 @@ use crate::offspring::{Evaluation, Offspring};
 use crate::score::closeness;
 use crate::timing::{Stage, StageTimes};
 
-/// Offspring that a device is given at a time, if that many are there.
+/// The number of offspring in a launch, if that many are waiting.
 const DEVICE_BATCH: usize = 1 << 15;
 
-/// Threads that serve a device: one waits for it, the other puts the next batch together.
+/// Threads that serve a device: one waits for the device while the other collects the next launch.
 const FEEDERS: usize = 2;
 
-/// The parameters that programs may have.
+/// The parameter lists that programs may have.
 const PARAMS: [&[ParamRole]; 3] = [
     &[ParamRole::Input],
     &[ParamRole::Samples, ParamRole::Input],
     &[ParamRole::Samples, ParamRole::Input, ParamRole::Comparison],
 ];
 
-/// The demonstrations of all tasks, one after the other, as devices are given them. Devices keep
-/// them.
+/// Encodes the demonstrations of all tasks, one after the other. Devices keep them.
 pub(crate) fn prepare<'t>(samples: &[Sample<'t>]) -> Prepared<'t> {
     Prepared::new(samples, PARAMS)
 }
 
-/// A device, and what was learnt about how to use it.
+/// A device, and the searcher that has learnt how to use it.
 type Station<'d> = (&'d mut Box<dyn Device>, Searcher);
 
 /// The devices of a generation.
@@ -54,16 +53,16 @@ pub(crate) struct Devices<'d, 't> {
     spent: Mutex<DeviceWork>,
 }
 
-/// What a device answered for some islands. Without scores, the device failed.
+/// The scores of a launch for one island. There are none if the device failed.
 pub(crate) struct Answered {
     scores: Arc<Option<SearchScores>>,
-    /// The number of the first run of the island among them.
+    /// The position of the island's first run among the scores.
     first: usize,
 }
 
 impl<'d, 't> Devices<'d, 't> {
-    /// Prepares devices for a generation of some islands. Returns none if there are no devices, or
-    /// if the limits do not allow them.
+    /// Prepares devices for a generation of some islands. Returns `None` if there are no devices,
+    /// or if the limits do not allow them.
     pub fn new(
         devices: &'d mut [Box<dyn Device>],
         samples: &'d Prepared<'t>,
@@ -83,14 +82,14 @@ impl<'d, 't> Devices<'d, 't> {
         })
     }
 
-    /// Starts the threads that serve the devices. Where none can be started, workers run
-    /// everything.
+    /// Starts the threads that serve the devices. If none can be started, workers run everything.
     pub fn serve<'scope>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
         pipeline: &'scope Pipeline<'_, '_, '_, 't>,
     ) {
-        // Before the first of them starts: a program that is not encoded would never be sent.
+        // This is set before the first thread starts, because programs are only encoded for devices
+        // while it is set.
         self.served.store(true, Ordering::Relaxed);
         let mut started = 0;
         for station in self.stations.iter().flat_map(|station| [station; FEEDERS]) {
@@ -105,13 +104,13 @@ impl<'d, 't> Devices<'d, 't> {
         self.served.load(Ordering::Relaxed)
     }
 
-    /// Returns how many more islands may be under way to keep the devices busy, if each has `count`
-    /// offspring.
+    /// Returns how many more islands may have offspring at a time, so that the devices stay busy.
+    /// Each island has `count` offspring.
     pub fn islands_at_once(&self, count: usize) -> usize {
         (FEEDERS * self.stations.len() + 1) * DEVICE_BATCH.div_ceil(count.max(1))
     }
 
-    /// Returns whether the waiting offspring are too few for the next batch.
+    /// Returns whether the waiting offspring are too few for the next launch.
     pub fn are_hungry(&self, waiting: usize) -> bool {
         waiting < DEVICE_BATCH
     }
@@ -125,12 +124,12 @@ impl<'d, 't> Devices<'d, 't> {
         tools.times.since(Stage::Encode, started);
     }
 
-    /// Returns what the devices took.
+    /// Returns the work of the devices so far.
     pub fn spent(&self) -> DeviceWork {
         *lock(&self.spent)
     }
 
-    /// Gives a device the encoded programs, batch by batch.
+    /// Sends encoded programs to a device, launch by launch.
     fn feed(&self, station: &Mutex<Station<'_>>, pipeline: &Pipeline<'_, '_, '_, 't>) {
         let mut times = StageTimes::default();
         while let Some(islands) = next_batch(pipeline) {
@@ -163,7 +162,7 @@ impl<'d, 't> Devices<'d, 't> {
                 });
                 launched
             };
-            // Workers do what a device could not do.
+            // If the device failed, workers run the programs.
             let scores = Arc::new(launched.ok());
             pipeline.push(islands.into_iter().zip(firsts).map(|(at, first)| {
                 let scores = Arc::clone(&scores);
@@ -191,7 +190,8 @@ impl<'d, 't> Devices<'d, 't> {
     }
 }
 
-/// Returns islands whose programs go to a device together; none when no more will come.
+/// Waits for enough islands to fill a launch and returns them; `None` when the generation has no
+/// more.
 fn next_batch(pipeline: &Pipeline<'_, '_, '_, '_>) -> Option<Vec<usize>> {
     let mut queue = lock(&pipeline.queue);
     loop {
@@ -213,8 +213,7 @@ fn next_batch(pipeline: &Pipeline<'_, '_, '_, '_>) -> Option<Vec<usize>> {
 }
 
 impl Pipeline<'_, '_, '_, '_> {
-    /// Reads what a device answered for an island, and hands out the programs that fall back to the
-    /// CPU.
+    /// Reads the scores of an island, and queues the programs that fall back to the CPU.
     pub fn read(&self, at: usize, answered: &Answered, times: &mut StageTimes) {
         let started = Instant::now();
         let turn = &self.turns[at];
@@ -244,24 +243,24 @@ impl Pipeline<'_, '_, '_, '_> {
     }
 }
 
-/// What devices took.
+/// The work of devices.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DeviceWork {
-    /// From handing programs over to having their scores, of all devices together.
+    /// The time from sending programs to receiving their scores, added up over all devices.
     pub time: Duration,
-    /// Launches and copies, of all devices together.
+    /// The times of launches and copies, added up over all devices.
     pub times: Times,
 }
 
 impl DeviceWork {
-    /// Adds what other devices, or the same ones in another generation, took.
+    /// Adds the work of other devices or of another generation.
     pub fn add(&mut self, other: &DeviceWork) {
         self.time += other.time;
         self.times.add(&other.times);
     }
 }
 
-/// Returns the results of a program; none if the device did not finish one of its runs.
+/// Returns the evaluation of a program; `None` if the device did not finish a run that counts.
 fn evaluation(
     samples: &[Sample<'_>],
     scores: impl Iterator<Item = Option<Judged>>,
@@ -271,7 +270,7 @@ fn evaluation(
         let score = score?;
         let close = sample.expected.map_or(0, |e| closeness(&score.verdict, e));
         evaluation.add(&score.verdict, score.hash, close);
-        // Runs after a failure do not matter, nor whether a device got that far.
+        // Runs after a failure do not count, so the device need not have finished them.
         if evaluation.failed {
             break;
         }

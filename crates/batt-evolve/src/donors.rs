@@ -1,4 +1,4 @@
-//! Donors: existing solvers that new programs are made from.
+//! Donors: existing solvers from which new programs are made.
 
 use std::sync::Arc;
 
@@ -12,39 +12,40 @@ use crate::gene_pool::GenePool;
 use crate::random::Chance;
 use crate::typed::Typed;
 
-/// A solver that evolution learns from.
+/// A solver from which evolution learns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeedSolver {
-    /// The task it was written for or found for.
+    /// The id of the task that it solves, or was found for.
     pub task: String,
     /// The solver.
     pub program: Program,
 }
 
-/// All donors in one graph, and what they teach: how common each primitive is, and which values and
-/// functions are useful.
+/// All donors in one graph, with facts about them: how common each primitive is, and which values
+/// and functions are useful.
 pub(crate) struct Donors {
-    /// The graph. Each island starts with a copy of it.
+    /// The graph. Each island starts with a copy.
     pub pool: Arc<GenePool>,
-    /// The results of the programs.
+    /// The results of the donors' programs.
     pub programs: Vec<Ref>,
     /// Values other than functions, by type.
     values: FxHashMap<TypeId, Vec<Ref>>,
-    /// Functions by type, primitives included.
+    /// Functions by type, including primitives.
     functions: Vec<(TypeId, Vec<Ref>)>,
     /// The primitives that do not return functions.
     pub value_ops: Weighted,
     /// All primitives.
     pub all_ops: Weighted,
     of_op: FxHashMap<OpId, OpFacts>,
-    /// The primitives that do not return functions in groups of similar cost, the cheapest first.
+    /// The primitives that do not return functions, in groups of similar cost, the cheapest group
+    /// first.
     pub op_groups: Vec<OpGroup>,
 }
 
-/// Primitives that are about equally common.
+/// Primitives of similar cost.
 pub(crate) struct OpGroup {
     pub ops: Vec<OpId>,
-    /// The cost of the cheapest.
+    /// The cost of the cheapest primitive in the group.
     pub cost: u32,
 }
 
@@ -59,7 +60,7 @@ struct OpFacts {
     cost: u32,
 }
 
-/// Primitives to choose from, each as likely as it is common among the donors.
+/// Primitives with weights: a primitive is as likely as it is common among the donors.
 pub(crate) struct Weighted {
     ops: Vec<OpId>,
     sums: Vec<f64>,
@@ -84,11 +85,12 @@ impl Weighted {
     }
 }
 
-/// How often a primitive is assumed to be used beyond what donors show.
+/// Added to the number of uses of each primitive, so that primitives that no donor uses stay
+/// possible.
 const UNSEEN: f64 = 0.5;
 
 impl Donors {
-    /// Learns from donors. Each edition of donors has a number of its own.
+    /// Learns from donors. Each set of donors has its own edition number.
     pub fn new(dialect: Dialect, donors: &[SeedSolver], edition: u64) -> Donors {
         let mut typed = Typed::new(dialect);
         let programs = donors.iter();
@@ -120,7 +122,7 @@ impl Donors {
             let ty = typed.types.op(op);
             functions.entry(ty).or_default().push(Ref::op(op));
         }
-        // The popular functions first. Maps have no stable order, and choices have to be
+        // Sorts by popularity, then by a stable order: map iteration has none, and choices must be
         // reproducible.
         let uses = uses(&typed);
         let popularity =
@@ -190,7 +192,7 @@ impl Donors {
         self.of_op.get(&op).and_then(|about| about.result)
     }
 
-    /// Returns the cost of a call of a primitive: the rarer, the more.
+    /// Returns the cost of a call of a primitive: the rarer, the higher.
     pub fn cost_of(&self, op: OpId) -> u32 {
         self.of_op.get(&op).map_or(10, |about| about.cost)
     }

@@ -1,4 +1,4 @@
-//! A graph whose nodes have types, so that no ill-typed program is made.
+//! A graph with types, which rejects ill-typed calls.
 
 use batt_dsl::Dialect;
 use batt_lang::Program;
@@ -10,7 +10,7 @@ use batt_lang::types::{TypeId, Types};
 pub(crate) struct Typed {
     pub graph: Graph,
     pub types: Types,
-    /// The type of each node; none for an ill-typed node that a given program has.
+    /// The type of each node; `None` for an ill-typed node of a given program.
     of_node: Vec<Option<TypeId>>,
     of_constant: Vec<TypeId>,
     spare: Spare,
@@ -38,7 +38,7 @@ impl Typed {
         }
     }
 
-    /// Returns the type of a value, if it has one.
+    /// Returns the type of a value; `None` if it is ill-typed.
     #[inline]
     pub fn type_of(&mut self, value: Ref) -> Option<TypeId> {
         match value.target() {
@@ -54,7 +54,7 @@ impl Typed {
         }
     }
 
-    /// Returns a call, which is made if it does not exist; none if it is ill-typed.
+    /// Returns a call and makes it if it does not exist; `None` if it is ill-typed.
     pub fn call(&mut self, callee: Ref, args: &[Ref]) -> Option<Ref> {
         let ty = self.type_of_call(callee, args)?;
         let made = self.graph.call(callee, args);
@@ -73,7 +73,8 @@ impl Typed {
         self.types.call(callee, types)
     }
 
-    /// Returns a node with other operands; none if that is ill-typed and the old node was not.
+    /// Returns a node with other operands; `None` if that is ill-typed although the old node was
+    /// not.
     pub fn again(&mut self, old: u32, operands: &[Ref]) -> Option<Ref> {
         let ty = match (self.graph.node(old), operands) {
             (Node::Call { .. }, [callee, args @ ..]) => self.type_of_call(*callee, args),
@@ -94,7 +95,7 @@ impl Typed {
         }
     }
 
-    /// Adds a program as it is written, also an ill-typed one.
+    /// Adds a program as it is written, even an ill-typed one.
     pub fn add_program(&mut self, program: &Program) -> Option<Ref> {
         let root = self.graph.add_program(program);
         self.catch_up();
@@ -124,7 +125,7 @@ impl Typed {
         }
     }
 
-    /// Returns a program with one node replaced wherever it is used; none if that is ill-typed.
+    /// Returns a program with one node replaced wherever it is used; `None` if that is ill-typed.
     pub fn replace(&mut self, root: Ref, old: u32, new: Ref) -> Option<Ref> {
         if root == Ref::node(old) {
             return Some(new);
@@ -142,7 +143,8 @@ impl Typed {
             operands,
         } = spare;
         self.graph.reach_into(root, nodes);
-        // The nodes above the replaced one, with their replacements: few, so a list is fast enough.
+        // The nodes above the replaced one and their replacements. They are few, so a list is fast
+        // enough.
         moved.clear();
         moved.push(first);
         for &node in nodes.iter().filter(|&&node| node > first.0) {
