@@ -38,10 +38,10 @@ impl Credit {
 }
 
 /// The factor by which the past is scaled down after each generation.
-const MEMORY: f64 = 0.9;
+const DECAY: f64 = 0.9;
 
 /// The share of all tries that follows the first weights, so that every kind keeps being tried.
-const CURIOSITY: f64 = 0.4;
+const FIRST_SHARE: f64 = 0.4;
 
 impl Default for Weights {
     fn default() -> Weights {
@@ -86,8 +86,8 @@ impl Weights {
     pub fn learn(&mut self, credit: &Credit) {
         let count = MutationKind::ALL.len();
         for k in 0..count {
-            self.tried[k] = self.tried[k] * MEMORY + credit.tried[k] as f64;
-            self.paid[k] = self.paid[k] * MEMORY + credit.paid[k] as f64;
+            self.tried[k] = self.tried[k] * DECAY + credit.tried[k] as f64;
+            self.paid[k] = self.paid[k] * DECAY + credit.paid[k] as f64;
         }
         if self.fixed {
             return;
@@ -106,7 +106,7 @@ impl Weights {
         let total: f64 = rates.iter().sum();
         let first = Weights::default_shares();
         for k in 0..count {
-            self.weights[k] = CURIOSITY * first[k] + (1.0 - CURIOSITY) * rates[k] / total;
+            self.weights[k] = FIRST_SHARE * first[k] + (1.0 - FIRST_SHARE) * rates[k] / total;
         }
     }
 

@@ -22,7 +22,7 @@ use crate::score::closeness;
 use crate::timing::{Stage, StageTimes};
 
 /// The number of offspring in a launch, if that many are waiting.
-const DEVICE_BATCH: usize = 1 << 15;
+const LAUNCH_SIZE: usize = 1 << 15;
 
 /// Threads that serve a device: one waits for the device while the other collects the next launch.
 const FEEDERS: usize = 2;
@@ -40,11 +40,11 @@ pub(crate) fn prepare<'t>(samples: &[Sample<'t>]) -> Prepared<'t> {
 }
 
 /// A device, and the searcher that has learnt how to use it.
-type Station<'d> = (&'d mut Box<dyn Device>, Searcher);
+type ServedDevice<'d> = (&'d mut Box<dyn Device>, Searcher);
 
 /// The devices of a generation.
 pub(crate) struct Devices<'d, 't> {
-    stations: Vec<Mutex<Station<'d>>>,
+    devices: Vec<Mutex<ServedDevice<'d>>>,
     samples: &'d Prepared<'t>,
     /// Whether any thread serves a device.
     served: AtomicBool,
@@ -54,7 +54,7 @@ pub(crate) struct Devices<'d, 't> {
 }
 
 /// The scores of a launch for one island. There are none if the device failed.
-pub(crate) struct Answered {
+pub(crate) struct DeviceScores {
     scores: Arc<Option<SearchScores>>,
     /// The position of the island's first run among the scores.
     first: usize,
@@ -69,12 +69,12 @@ impl<'d, 't> Devices<'d, 't> {
         islands: usize,
         limits: &Limits,
     ) -> Option<Devices<'d, 't>> {
-        let stations: Vec<Mutex<Station<'d>>> = devices
+        let devices: Vec<Mutex<ServedDevice<'d>>> = devices
             .iter_mut()
             .filter_map(|device| Some(Mutex::new((device, Searcher::new(limits)?))))
             .collect();
-        (!stations.is_empty()).then(|| Devices {
-            stations,
+        (!devices.is_empty()).then(|| Devices {
+            devices,
             samples,
             served: AtomicBool::new(false),
             encoded: (0..islands).map(|_| Mutex::default()).collect(),
@@ -92,8 +92,8 @@ impl<'d, 't> Devices<'d, 't> {
         // while it is set.
         self.served.store(true, Ordering::Relaxed);
         let mut started = 0;
-        for station in self.stations.iter().flat_map(|station| [station; FEEDERS]) {
-            let feed = move || self.feed(station, pipeline);
+        for served in self.devices.iter().flat_map(|served| [served; FEEDERS]) {
+            let feed = move || self.feed(served, pipeline);
             started += usize::from(pipeline.team.start(scope, "batt-feeder", feed));
         }
         self.served.store(started > 0, Ordering::Relaxed);
@@ -107,12 +107,12 @@ impl<'d, 't> Devices<'d, 't> {
     /// Returns how many more islands may have offspring at a time, so that the devices stay busy.
     /// Each island has `count` offspring.
     pub fn islands_at_once(&self, count: usize) -> usize {
-        (FEEDERS * self.stations.len() + 1) * DEVICE_BATCH.div_ceil(count.max(1))
+        (FEEDERS * self.devices.len() + 1) * LAUNCH_SIZE.div_ceil(count.max(1))
     }
 
     /// Returns whether the waiting offspring are too few for the next launch.
-    pub fn are_hungry(&self, waiting: usize) -> bool {
-        waiting < DEVICE_BATCH
+    pub fn need_more(&self, waiting: usize) -> bool {
+        waiting < LAUNCH_SIZE
     }
 
     /// Encodes the offspring of an island.
@@ -130,9 +130,9 @@ impl<'d, 't> Devices<'d, 't> {
     }
 
     /// Sends encoded programs to a device, launch by launch.
-    fn feed(&self, station: &Mutex<Station<'_>>, pipeline: &Pipeline<'_, '_, '_, 't>) {
+    fn feed(&self, served: &Mutex<ServedDevice<'_>>, pipeline: &Pipeline<'_, '_, '_, 't>) {
         let mut times = StageTimes::default();
-        while let Some(islands) = next_batch(pipeline) {
+        while let Some(islands) = next_launch(pipeline) {
             let started = Instant::now();
             let (programs, firsts) = self.collect(&islands, pipeline);
             let parts: Vec<(&EncodedPrograms, Range<usize>)> = programs
@@ -149,8 +149,8 @@ impl<'d, 't> Devices<'d, 't> {
             drop(programs);
             times.since(Stage::Send, started);
             let launched = {
-                let mut station = lock(station);
-                let (device, searcher) = &mut *station;
+                let mut served = lock(served);
+                let (device, searcher) = &mut *served;
                 let started = Instant::now();
                 let launched = searcher.launch(device.as_mut(), self.samples, batch);
                 lock(&self.spent).add(&DeviceWork {
@@ -166,7 +166,7 @@ impl<'d, 't> Devices<'d, 't> {
             let scores = Arc::new(launched.ok());
             pipeline.push(islands.into_iter().zip(firsts).map(|(at, first)| {
                 let scores = Arc::clone(&scores);
-                Work::Read(at, Answered { scores, first })
+                Work::Read(at, DeviceScores { scores, first })
             }));
         }
         pipeline.add_times(&times);
@@ -192,7 +192,7 @@ impl<'d, 't> Devices<'d, 't> {
 
 /// Waits for enough islands to fill a launch and returns them; `None` when the generation has no
 /// more.
-fn next_batch(pipeline: &Pipeline<'_, '_, '_, '_>) -> Option<Vec<usize>> {
+fn next_launch(pipeline: &Pipeline<'_, '_, '_, '_>) -> Option<Vec<usize>> {
     let mut queue = lock(&pipeline.queue);
     loop {
         if pipeline.team.has_ended() {
@@ -200,7 +200,7 @@ fn next_batch(pipeline: &Pipeline<'_, '_, '_, '_>) -> Option<Vec<usize>> {
         }
         let all_begun = queue.begun == pipeline.turns.len() || queue.under_way >= pipeline.at_once;
         let no_more_now = all_begun && queue.breeding == 0;
-        if queue.for_devices.len() * pipeline.count >= DEVICE_BATCH || no_more_now {
+        if queue.for_devices.len() * pipeline.count >= LAUNCH_SIZE || no_more_now {
             if !queue.for_devices.is_empty() {
                 return Some(std::mem::take(&mut queue.for_devices));
             }
@@ -214,17 +214,17 @@ fn next_batch(pipeline: &Pipeline<'_, '_, '_, '_>) -> Option<Vec<usize>> {
 
 impl Pipeline<'_, '_, '_, '_> {
     /// Reads the scores of an island, and queues the programs that fall back to the CPU.
-    pub fn read(&self, at: usize, answered: &Answered, times: &mut StageTimes) {
+    pub fn read(&self, at: usize, scores: &DeviceScores, times: &mut StageTimes) {
         let started = Instant::now();
         let turn = &self.turns[at];
         let Some(offspring) = lock(&turn.state).offspring.clone() else {
             return;
         };
         let mut fallback = Vec::new();
-        let mut run = answered.first;
+        let mut run = scores.first;
         let mut evaluations = Vec::with_capacity(offspring.children.len());
         for k in 0..offspring.children.len() {
-            let evaluation = answered.scores.as_ref().as_ref().and_then(|scores| {
+            let evaluation = scores.scores.as_ref().as_ref().and_then(|scores| {
                 let own = (run..).map(|run| scores.of(run));
                 evaluation(&turn.samples, own)
             });

@@ -33,9 +33,9 @@ pub(crate) struct Donors {
     /// Functions by type, including primitives.
     functions: Vec<(TypeId, Vec<Ref>)>,
     /// The primitives that do not return functions.
-    pub value_ops: Weighted,
+    pub value_ops: WeightedOps,
     /// All primitives.
-    pub all_ops: Weighted,
+    pub all_ops: WeightedOps,
     of_op: FxHashMap<OpId, OpFacts>,
     /// The primitives that do not return functions, in groups of similar cost, the cheapest group
     /// first.
@@ -51,7 +51,7 @@ pub(crate) struct OpGroup {
 
 /// The number of groups. More groups separate likely from unlikely primitives better; with fewer,
 /// parts are expanded in fewer rounds.
-const GROUPS: usize = 4;
+const OP_GROUPS: usize = 4;
 
 /// Cached facts about a primitive.
 struct OpFacts {
@@ -61,19 +61,19 @@ struct OpFacts {
 }
 
 /// Primitives with weights: a primitive is as likely as it is common among the donors.
-pub(crate) struct Weighted {
+pub(crate) struct WeightedOps {
     ops: Vec<OpId>,
     sums: Vec<f64>,
 }
 
-impl Weighted {
+impl WeightedOps {
     /// Chooses a primitive.
     pub fn choose(&self, chance: &mut Chance) -> Option<OpId> {
         let at = chance.weighted(&self.sums)?;
         self.ops.get(at).copied()
     }
 
-    fn new(weights: impl Iterator<Item = (OpId, f64)>) -> Weighted {
+    fn new(weights: impl Iterator<Item = (OpId, f64)>) -> WeightedOps {
         let mut sum = 0.0;
         let (ops, sums) = weights
             .map(|(op, weight)| {
@@ -81,13 +81,13 @@ impl Weighted {
                 (op, sum)
             })
             .unzip();
-        Weighted { ops, sums }
+        WeightedOps { ops, sums }
     }
 }
 
 /// Added to the number of uses of each primitive, so that primitives that no donor uses stay
 /// possible.
-const UNSEEN: f64 = 0.5;
+const EXTRA_USES: f64 = 0.5;
 
 impl Donors {
     /// Learns from donors. Each set of donors has its own edition number.
@@ -132,7 +132,7 @@ impl Donors {
             list.sort_by_key(|function| (popularity(function), *function));
         }
         functions.sort_by_key(|(_, list)| (popularity(&list[0]), list[0]));
-        let weight = |op: OpId| counts.get(&op).copied().unwrap_or_default() + UNSEEN;
+        let weight = |op: OpId| counts.get(&op).copied().unwrap_or_default() + EXTRA_USES;
         let gives = |typed: &mut Typed, op: OpId| {
             let ty = typed.types.op(op);
             typed.types.result_of(ty)
@@ -141,8 +141,8 @@ impl Donors {
             let result = gives(typed, op)?;
             (!typed.types.is_function(result)).then(|| (op, weight(op)))
         };
-        let value_ops = Weighted::new(ops.iter().filter_map(|&op| of_value(&mut typed, op)));
-        let all_ops = Weighted::new(ops.iter().map(|&op| (op, weight(op))));
+        let value_ops = WeightedOps::new(ops.iter().filter_map(|&op| of_value(&mut typed, op)));
+        let all_ops = WeightedOps::new(ops.iter().map(|&op| (op, weight(op))));
         let most = counts.values().copied().fold(1.0, f64::max);
         let mut of_op = FxHashMap::default();
         for &op in &ops {
@@ -218,7 +218,7 @@ fn uses(typed: &Typed) -> FxHashMap<Ref, usize> {
 fn groups(ops: &[OpId], cost: impl Fn(OpId) -> u32) -> Vec<OpGroup> {
     let mut ops = ops.to_vec();
     ops.sort_by_key(|&op| (cost(op), op.op().name));
-    let size = ops.len().div_ceil(GROUPS).max(1);
+    let size = ops.len().div_ceil(OP_GROUPS).max(1);
     let group = |ops: &[OpId]| OpGroup {
         ops: ops.to_vec(),
         cost: cost(ops[0]),

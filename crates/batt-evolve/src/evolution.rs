@@ -27,10 +27,10 @@ const OFFSPRING: usize = 1 << 17;
 
 /// The number of generations between two exchanges. An exchange copies the best programs between
 /// islands and solutions between tasks.
-const EXCHANGE: u64 = 8;
+const EXCHANGE_EVERY: u64 = 8;
 
 /// The number of programs of a population that are reported, in addition to solutions.
-const TOLD: usize = 8;
+const REPORTED: usize = 8;
 
 /// Settings of evolution. The same settings, data and seed give the same results on any number of
 /// threads and any device.
@@ -256,7 +256,7 @@ impl<'t> Evolution<'t> {
     }
 
     /// Continues from a generation.
-    pub(crate) fn go_on(&mut self, generation: u64, weights: Weights) {
+    pub(crate) fn continue_from(&mut self, generation: u64, weights: Weights) {
         self.shared.generation = generation;
         self.shared.weights = weights;
         self.share_solutions();
@@ -281,7 +281,7 @@ impl<'t> Evolution<'t> {
 
     /// Runs programs and adds the best to the populations of their tasks, which are given by
     /// position.
-    pub fn settle(&mut self, programs: &HashMap<usize, Vec<Program>>) {
+    pub fn add_programs(&mut self, programs: &HashMap<usize, Vec<Program>>) {
         let per_task = self.shared.settings.islands.get();
         let islands: Vec<Mutex<&mut Island<'t>>> =
             self.islands.iter_mut().map(Mutex::new).collect();
@@ -291,7 +291,7 @@ impl<'t> Evolution<'t> {
             &Cancel::new(),
             |at, tools| {
                 if let Some(programs) = programs.get(&(at / per_task)) {
-                    lock(&islands[at]).settle(programs, &self.shared, tools);
+                    lock(&islands[at]).add_programs(programs, &self.shared, tools);
                 }
             },
         );
@@ -350,7 +350,7 @@ impl<'t> Evolution<'t> {
         let islands = self.shared.settings.islands.get();
         for (at, island) in self.islands.iter_mut().enumerate() {
             let worth_telling = |(k, individual): (usize, &Individual)| {
-                let told = individual.is_new && (k < TOLD || individual.score.is_solved());
+                let told = individual.is_new && (k < REPORTED || individual.score.is_solved());
                 told.then_some(k)
             };
             let population = island.population.iter().enumerate();
@@ -370,7 +370,7 @@ impl<'t> Evolution<'t> {
         }
         self.shared.weights.learn(&round.tally.credit);
         self.shared.generation += 1;
-        if self.shared.generation.is_multiple_of(EXCHANGE) {
+        if self.shared.generation.is_multiple_of(EXCHANGE_EVERY) {
             self.migrate();
             self.share_solutions();
         }
@@ -393,7 +393,7 @@ impl<'t> Evolution<'t> {
             let mut tools = Tools::default();
             for (island, programs) in best.iter().enumerate() {
                 let next = task * islands + (island + 1) % islands;
-                self.islands[next].settle(programs, &self.shared, &mut tools);
+                self.islands[next].add_programs(programs, &self.shared, &mut tools);
             }
         }
     }

@@ -7,10 +7,10 @@ use rustc_hash::FxHashMap;
 use crate::typed::Typed;
 
 /// The number of new nodes after which a pool is renewed.
-const GROWTH: usize = 1 << 16;
+const MAX_GROWTH: usize = 1 << 16;
 
 /// The most types that a renewed pool takes over. With more, it starts with the donors' types.
-const TYPES: usize = 1 << 14;
+const MAX_TYPES: usize = 1 << 14;
 
 /// A typed graph and cached facts about it. It is kept from generation to generation, so that each
 /// type is inferred once and programs stay in place.
@@ -43,7 +43,7 @@ impl GenePool {
 
     /// Returns whether the pool may be kept. If not, it must be [renewed](GenePool::renewed).
     pub fn is_current(&self, donors: &GenePool) -> bool {
-        self.edition == donors.edition && self.typed.graph.len() <= self.fresh + GROWTH
+        self.edition == donors.edition && self.typed.graph.len() <= self.fresh + MAX_GROWTH
     }
 
     /// Returns a new pool with these donors. `import` copies the values that are still needed.
@@ -54,7 +54,7 @@ impl GenePool {
     ) -> GenePool {
         let mut pool = donors.clone();
         // With the same donors, all facts about types stay valid.
-        if self.edition == donors.edition && self.typed.types.len() <= TYPES {
+        if self.edition == donors.edition && self.typed.types.len() <= MAX_TYPES {
             pool.typed.types.clone_from(&self.typed.types);
             pool.functions.clone_from(&self.functions);
         }

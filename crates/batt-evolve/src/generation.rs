@@ -22,7 +22,7 @@ use batt_engine::schedule::{Schedule, Team, workers};
 use batt_engine::{Cancel, GraphWorker, Sample};
 use batt_lang::graph::Ref;
 
-use crate::devices::{Answered, Devices};
+use crate::devices::{DeviceScores, Devices};
 use crate::island::{Generation, Island, Shared};
 use crate::offspring::{Child, Evaluation, Offspring, run_programs};
 use crate::timing::{Stage, StageTimes};
@@ -72,7 +72,7 @@ pub(crate) fn in_parallel(
 }
 
 /// The result of a generation of all islands.
-pub(crate) struct Bred {
+pub(crate) struct GenerationResult {
     /// One result per island; `None` if the work was cancelled before the island started.
     pub generations: Vec<Option<Generation>>,
     /// Whether some island did less than a whole generation.
@@ -90,7 +90,7 @@ pub(crate) fn generation<'t>(
     count: usize,
     shared: &Shared,
     cancel: &Cancel,
-) -> Bred {
+) -> GenerationResult {
     let threads = workers(shared.settings.threads);
     let team = Team::new(cancel);
     let passes = count.div_ceil(BRED_AT_ONCE).max(1);
@@ -137,7 +137,7 @@ pub(crate) fn generation<'t>(
         stopped |= state.generation.as_ref().is_some_and(|g| g.is_cut_short);
         generations.push(state.generation);
     }
-    Bred {
+    GenerationResult {
         generations,
         stopped,
         times,
@@ -183,7 +183,7 @@ impl<'i, 't> Turn<'i, 't> {
 pub(crate) enum Work {
     Breed(usize),
     /// Reads the scores of a launch.
-    Read(usize, Answered),
+    Read(usize, DeviceScores),
     /// Runs a chunk: the offspring at these positions.
     Run(usize, Arc<Offspring>, Vec<usize>),
     Select(usize),
@@ -225,8 +225,8 @@ pub(crate) struct Pipeline<'p, 'd, 'i, 't> {
 impl<'p, 'd, 't> Pipeline<'p, 'd, '_, 't> {
     /// Waits until the queue changes, or for a moment, because a cancellation wakes up no thread.
     pub fn wait<'q>(&self, queue: MutexGuard<'q, Queue>) -> MutexGuard<'q, Queue> {
-        let patience = Duration::from_millis(20);
-        let woken = self.changed.wait_timeout(queue, patience);
+        let timeout = Duration::from_millis(20);
+        let woken = self.changed.wait_timeout(queue, timeout);
         woken.unwrap_or_else(PoisonError::into_inner).0
     }
 
@@ -256,8 +256,8 @@ impl<'p, 'd, 't> Pipeline<'p, 'd, '_, 't> {
                     self.breed(at, &mut tools);
                     at
                 }
-                Work::Read(at, answered) => {
-                    self.read(at, &answered, &mut tools.times);
+                Work::Read(at, scores) => {
+                    self.read(at, &scores, &mut tools.times);
                     at
                 }
                 Work::Run(at, offspring, chunk) => {
@@ -283,11 +283,11 @@ impl<'p, 'd, 't> Pipeline<'p, 'd, '_, 't> {
                 return None;
             }
             // Breeds first if devices would otherwise run out of programs.
-            let hungry = self
+            let needs_programs = self
                 .devices()
-                .is_some_and(|devices| devices.are_hungry(queue.for_devices.len() * self.count));
+                .is_some_and(|devices| devices.need_more(queue.for_devices.len() * self.count));
             let breeds = queue.begun < self.turns.len() && queue.under_way < self.at_once;
-            if !(hungry && breeds)
+            if !(needs_programs && breeds)
                 && let Some(work) = queue.ready.pop_front()
             {
                 queue.breeding += usize::from(matches!(work, Work::Breed(_)));

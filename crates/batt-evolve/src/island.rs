@@ -19,7 +19,7 @@ use crate::gene_pool::GenePool;
 use crate::generation::Tools;
 use crate::mutate::{Assembly, Breeder, LARGEST, MutationKind};
 use crate::offspring::{Child, Evaluation, Offspring, run_programs, samples};
-use crate::parts::{OFFSPRING_A_PART, PartIndex, Parts};
+use crate::parts::{OFFSPRING_PER_PART, PartIndex, Parts};
 use crate::random::Chance;
 use crate::score::WHOLE;
 use crate::timing::Stage;
@@ -27,7 +27,7 @@ use crate::trial::try_on;
 
 /// The cost of a donor's value as a part: the base, and the addition for each call in it. Both are
 /// low, because the value has proved useful.
-const DONATED: (u32, u32) = (4, 1);
+const DONOR_PART_COST: (u32, u32) = (4, 1);
 
 /// The most steps that a program of a population may take on all demonstrations together, unless it
 /// is a solution. Half of arc-dsl's solvers take 600 steps, and 98 of 100 take less than this. The
@@ -39,7 +39,7 @@ const EXPENSIVE: u64 = 64_000;
 const REMEMBERED: usize = 1 << 20;
 
 /// The number of generations without progress after which most of a population is dropped.
-const PATIENCE: u32 = 24;
+const STAGNATION: u32 = 24;
 
 /// A program of a population.
 #[derive(Clone, Debug)]
@@ -168,10 +168,10 @@ impl<'t> Island<'t> {
     /// continues for longer the larger the solution is, because a large program that fits a few
     /// demonstrations seldom generalises.
     pub fn is_done(&self) -> bool {
-        let patience = |best: &Individual| (best.score.size * best.score.size / 2).clamp(2, 400);
+        let needed = |best: &Individual| (best.score.size * best.score.size / 2).clamp(2, 400);
         let complete = |best: &Individual| best.score.is_solved();
         let mut best = self.best().into_iter();
-        self.samples.is_empty() || best.any(|b| complete(b) && self.stagnant >= patience(b))
+        self.samples.is_empty() || best.any(|b| complete(b) && self.stagnant >= needed(b))
     }
 
     /// Makes the offspring of a generation, or of one of its passes. The first offspring ever are
@@ -209,16 +209,16 @@ impl<'t> Island<'t> {
         let pool = Arc::make_mut(&mut self.pool);
         let parts = &mut self.parts;
         if !self.started {
-            parts.wait([(Ref::INPUT, 0)]);
-            let (first, further) = DONATED;
+            parts.defer([(Ref::INPUT, 0)]);
+            let (first, further) = DONOR_PART_COST;
             for value in shared.donors.all_values() {
                 let size = pool.typed.graph.reach(value).len() as u32;
-                parts.wait([(value, first + further * size)]);
+                parts.defer([(value, first + further * size)]);
             }
         }
         let started = tools.times.since(Stage::Breed, started);
         let computed = parts.compute(
-            count / OFFSPRING_A_PART,
+            count / OFFSPRING_PER_PART,
             &pool.typed,
             &self.samples,
             &mut tools.worker,
@@ -251,7 +251,7 @@ impl<'t> Island<'t> {
             largest: LARGEST,
             nodes: Vec::new(),
         };
-        let mut made = Made {
+        let mut made = OffspringBuilder {
             seen: &mut self.seen,
             children: Vec::with_capacity(count),
             repeated: 0,
@@ -262,7 +262,7 @@ impl<'t> Island<'t> {
             let grids = shared.donors.values(TypeId::GRID);
             let roots = programs.chain(grids).chain([&Ref::INPUT]);
             for &root in roots {
-                made.add(&mut breeder, Child::as_it_is(root));
+                made.add(&mut breeder, Child::unchanged(root));
             }
         }
         let weights = &shared.weights;
@@ -272,12 +272,12 @@ impl<'t> Island<'t> {
         }
         let values = std::mem::take(&mut breeder.assembly.values);
         let graph = &breeder.typed.graph;
-        parts.wait(
+        parts.defer(
             values
                 .into_iter()
                 .filter(|(value, _)| made.is_new(graph.hash(*value))),
         );
-        let Made {
+        let OffspringBuilder {
             children,
             repeated,
             tried,
@@ -485,7 +485,7 @@ impl<'t> Island<'t> {
         all.sort_by_key(|individual| (individual.score, individual.root));
         let mut outputs = FxHashSet::default();
         all.retain(|individual| outputs.insert(individual.outputs));
-        let shaken = self.stagnant > 0 && self.stagnant.is_multiple_of(PATIENCE);
+        let shaken = self.stagnant > 0 && self.stagnant.is_multiple_of(STAGNATION);
         let mut next = survivors(all, population);
         if shaken {
             // The best programs stay; the others make room for different programs, even worse ones.
@@ -500,7 +500,7 @@ impl<'t> Island<'t> {
     }
 
     /// Runs programs and adds the best of them to the population.
-    pub fn settle(&mut self, programs: &[Program], shared: &Shared, tools: &mut Tools) {
+    pub fn add_programs(&mut self, programs: &[Program], shared: &Shared, tools: &mut Tools) {
         self.renew(&shared.donors);
         let typed = &mut Arc::make_mut(&mut self.pool).typed;
         let mut children = Vec::new();
@@ -508,7 +508,7 @@ impl<'t> Island<'t> {
             if let Some(root) = typed.add_program(program) {
                 children.push(Child {
                     size: typed.graph.reach(root).len() as u32,
-                    ..Child::as_it_is(root)
+                    ..Child::unchanged(root)
                 });
             }
         }
@@ -581,14 +581,14 @@ fn survivors(sorted: Vec<Individual>, population: usize) -> Vec<Individual> {
 }
 
 /// The offspring of a pass while they are made.
-struct Made<'s> {
+struct OffspringBuilder<'s> {
     seen: &'s mut FxHashSet<u64>,
     children: Vec<Child>,
     repeated: u64,
     tried: [u64; MutationKind::ALL.len()],
 }
 
-impl Made<'_> {
+impl OffspringBuilder<'_> {
     fn add(&mut self, breeder: &mut Breeder<'_>, child: Child) -> bool {
         let new = self.is_new(breeder.typed.graph.hash(child.root));
         match new {
@@ -622,7 +622,11 @@ impl Made<'_> {
         let sums = weights.sums();
         let goal = self.children.len() + count;
         // A stagnant island makes larger changes.
-        let again = if stagnant > PATIENCE / 2 { 0.45 } else { 0.25 };
+        let again = if stagnant > STAGNATION / 2 {
+            0.45
+        } else {
+            0.25
+        };
         for tries in 0..count * 4 {
             if self.children.len() >= goal {
                 break;
@@ -635,9 +639,9 @@ impl Made<'_> {
                 MutationKind::Assemble => breeder.assemble().map(|(root, cost)| Child {
                     kind: Some(kind),
                     cost: Some(cost),
-                    ..Child::as_it_is(root)
+                    ..Child::unchanged(root)
                 }),
-                _ => changed(breeder, kind, &sums, again),
+                _ => mutated(breeder, kind, &sums, again),
             };
             if let Some(child) = child
                 && self.add(breeder, child)
@@ -650,7 +654,7 @@ impl Made<'_> {
 }
 
 /// Makes a program by one or a few mutations.
-fn changed(
+fn mutated(
     breeder: &mut Breeder<'_>,
     kind: MutationKind,
     sums: &[f64],
@@ -666,7 +670,7 @@ fn changed(
     Some(Child {
         kind: Some(kind),
         parent: kind.has_parent().then_some(at),
-        ..Child::as_it_is(child)
+        ..Child::unchanged(child)
     })
 }
 

@@ -44,7 +44,7 @@ pub(crate) struct Child {
 
 impl Child {
     /// A program that no mutation has changed.
-    pub fn as_it_is(root: Ref) -> Child {
+    pub fn unchanged(root: Ref) -> Child {
         Child {
             root,
             size: 0,
@@ -100,7 +100,11 @@ pub(crate) fn samples(task: &Task) -> Vec<Sample<'_>> {
 }
 
 /// Returns the verdict on an output, and its hash unless computing it exceeded a limit.
-fn look<'r>(run: &mut Run<'r>, value: Value<'r>, sample: &Sample<'_>) -> (Verdict, Option<u64>) {
+fn judge_and_hash<'r>(
+    run: &mut Run<'r>,
+    value: Value<'r>,
+    sample: &Sample<'_>,
+) -> (Verdict, Option<u64>) {
     let verdict = judge(run, value, sample.expected);
     let hash = run.hash(value);
     (verdict, run.check_limits().is_ok().then_some(hash))
@@ -145,7 +149,7 @@ pub(crate) fn run_programs(
         worker.run(&typed.graph, &wanted, sample, &small, |run, at, value| {
             let (evaluation, expensive) = (&mut evaluations[alive[at]], &mut expensive[alive[at]]);
             match value {
-                Ok(value) => match look(run, value, sample) {
+                Ok(value) => match judge_and_hash(run, value, sample) {
                     (verdict, Some(hash)) => {
                         let close = sample.expected.map_or(0, |e| closeness(&verdict, e));
                         evaluation.add(&verdict, Some(hash), close.min(WHOLE));

@@ -10,14 +10,14 @@ use crate::offspring::run_parts;
 use crate::typed::Typed;
 
 /// The most parts that an island keeps.
-const PARTS: usize = 6_000;
+const MAX_PARTS: usize = 6_000;
 
 /// The most values that may wait to be computed.
-const WAITING: usize = 20_000;
+const MAX_WAITING: usize = 20_000;
 
 /// The number of offspring per value that is computed in a generation. Only the cheapest values are
 /// needed soon.
-pub(crate) const OFFSPRING_A_PART: usize = 6;
+pub(crate) const OFFSPRING_PER_PART: usize = 6;
 
 /// A value from which programs of a task can be made.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +43,7 @@ pub(crate) struct Parts {
 
 impl Parts {
     /// Adds values to compute later, if they are among the cheapest then.
-    pub fn wait(&mut self, values: impl IntoIterator<Item = (Ref, u32)>) {
+    pub fn defer(&mut self, values: impl IntoIterator<Item = (Ref, u32)>) {
         self.waiting.extend(values);
     }
 
@@ -72,7 +72,7 @@ impl Parts {
         self.waiting.sort_by_key(|(_, cost)| *cost);
         let later = self.waiting.split_off(count.min(self.waiting.len()));
         let now = std::mem::replace(&mut self.waiting, later);
-        self.waiting.truncate(WAITING);
+        self.waiting.truncate(MAX_WAITING);
         let values: Vec<Ref> = now.iter().map(|(value, _)| *value).collect();
         // An expensive part would make every program expensive that uses it.
         let limits = Limits {
@@ -89,22 +89,22 @@ impl Parts {
                 self.admit(value, cost, outputs);
             }
         }
-        self.tidy();
+        self.trim();
         Some(now.len())
     }
 
     /// Drops the most expensive parts if there are too many.
-    fn tidy(&mut self) {
+    fn trim(&mut self) {
         self.ready.sort_by_key(|part| part.cost);
-        self.ready.truncate(PARTS);
-        if self.known.len() > 64 * PARTS {
+        self.ready.truncate(MAX_PARTS);
+        if self.known.len() > 64 * MAX_PARTS {
             self.known.clear();
         }
     }
 
     /// Moves the parts to another graph.
     pub fn move_to(&mut self, to: &mut dyn FnMut(Ref) -> Ref) {
-        self.tidy();
+        self.trim();
         for part in &mut self.ready {
             part.value = to(part.value);
         }

@@ -117,8 +117,8 @@ impl Evolution<'_> {
                 programs.insert(at, file.programs);
             }
         }
-        self.settle(&programs);
-        self.go_on(state.generation, state.weights);
+        self.add_programs(&programs);
+        self.continue_from(state.generation, state.weights);
         Ok(())
     }
 }

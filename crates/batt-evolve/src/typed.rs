@@ -13,12 +13,12 @@ pub(crate) struct Typed {
     /// The type of each node; `None` for an ill-typed node of a given program.
     of_node: Vec<Option<TypeId>>,
     of_constant: Vec<TypeId>,
-    spare: Spare,
+    buffers: Buffers,
 }
 
 /// Reused buffers.
 #[derive(Clone, Default)]
-struct Spare {
+struct Buffers {
     nodes: Vec<u32>,
     moved: Vec<(u32, Ref)>,
     operands: Vec<Ref>,
@@ -34,7 +34,7 @@ impl Typed {
             types,
             of_node: Vec::new(),
             of_constant,
-            spare: Spare::default(),
+            buffers: Buffers::default(),
         }
     }
 
@@ -75,7 +75,7 @@ impl Typed {
 
     /// Returns a node with other operands; `None` if that is ill-typed although the old node was
     /// not.
-    pub fn again(&mut self, old: u32, operands: &[Ref]) -> Option<Ref> {
+    pub fn with_operands(&mut self, old: u32, operands: &[Ref]) -> Option<Ref> {
         let ty = match (self.graph.node(old), operands) {
             (Node::Call { .. }, [callee, args @ ..]) => self.type_of_call(*callee, args),
             _ => self.of_node[old as usize],
@@ -130,18 +130,18 @@ impl Typed {
         if root == Ref::node(old) {
             return Some(new);
         }
-        let mut spare = std::mem::take(&mut self.spare);
-        let replaced = self.replace_with(root, (old, new), &mut spare);
-        self.spare = spare;
+        let mut buffers = std::mem::take(&mut self.buffers);
+        let replaced = self.replace_with(root, (old, new), &mut buffers);
+        self.buffers = buffers;
         replaced
     }
 
-    fn replace_with(&mut self, root: Ref, first: (u32, Ref), spare: &mut Spare) -> Option<Ref> {
-        let Spare {
+    fn replace_with(&mut self, root: Ref, first: (u32, Ref), buffers: &mut Buffers) -> Option<Ref> {
+        let Buffers {
             nodes,
             moved,
             operands,
-        } = spare;
+        } = buffers;
         self.graph.reach_into(root, nodes);
         // The nodes above the replaced one and their replacements. They are few, so a list is fast
         // enough.
@@ -159,7 +159,7 @@ impl Typed {
                 operands.push(to.unwrap_or(operand));
             }
             if changed {
-                let made = self.again(node, operands)?;
+                let made = self.with_operands(node, operands)?;
                 moved.push((node, made));
             }
         }
@@ -174,15 +174,15 @@ impl Typed {
         position: usize,
         new: Ref,
     ) -> Option<Ref> {
-        let mut operands = std::mem::take(&mut self.spare.operands);
+        let mut operands = std::mem::take(&mut self.buffers.operands);
         operands.clear();
         operands.extend_from_slice(self.graph.operands(node));
         let is_same = std::mem::replace(&mut operands[position], new) == new;
         let made = match is_same {
             true => None,
-            false => self.again(node, &operands),
+            false => self.with_operands(node, &operands),
         };
-        self.spare.operands = operands;
+        self.buffers.operands = operands;
         self.replace(root, node, made?)
     }
 }

@@ -18,10 +18,10 @@ use crate::donors::Donors;
 use crate::parts::Part;
 
 /// The most calls of one primitive with one part. If more are possible, random ones are made.
-const CALLS: usize = 96;
+const MAX_CALLS: usize = 96;
 
 /// The number of other parts with which a part is combined.
-const OTHERS: usize = 6;
+const OTHER_PARTS: usize = 6;
 
 /// The entry in `costs` of a value that is not a part.
 const NO_PART: u32 = u32::MAX;
@@ -147,11 +147,11 @@ fn call_with(b: &mut Breeder<'_>, op: OpId, position: usize, part: (Ref, TypeId)
     }
     let all: usize = options.iter().map(Vec::len).product();
     let mut args = vec![part; arity];
-    for number in 0..all.min(CALLS) {
+    for number in 0..all.min(MAX_CALLS) {
         let mut number = number;
         for (arg, list) in args.iter_mut().zip(&options) {
             // Every combination, or random ones that prefer the first values of each list.
-            *arg = match all > CALLS {
+            *arg = match all > MAX_CALLS {
                 true => list[b.chance.low(list.len())],
                 false => list[number % list.len()],
             };
@@ -209,7 +209,7 @@ fn choices(
         }
     }
     let parts = b.parts.fitting(b.typed, wanted);
-    for &part in parts.iter().take(OTHERS) {
+    for &part in parts.iter().take(OTHER_PARTS) {
         if !list.contains(&part) {
             list.push(part);
         }

@@ -123,7 +123,7 @@ impl EvolveSetup {
             self.options.settings(self.start.seed),
         );
         let archive = self.begin(&mut evolution)?;
-        evolution.settle(&self.archived);
+        evolution.add_programs(&self.archived);
 
         let origins = std::mem::take(&mut self.origins);
         let path = self.start.archive.clone();

@@ -113,7 +113,7 @@ impl ArchiveWriter {
         let replies = thread.replies();
         replies
             .into_iter()
-            .try_for_each(|reply| hear(reply, progress, listener))
+            .try_for_each(|reply| handle_reply(reply, progress, listener))
     }
 
     /// Saves the last programs with a checkpoint, and waits until everything is on the disk.
@@ -127,7 +127,7 @@ impl ArchiveWriter {
         self.save(evolution, Vec::new(), progress, listener)?;
         while let Some(thread) = &mut self.thread {
             match thread.next_reply()? {
-                Some(reply) => hear(reply, progress, listener)?,
+                Some(reply) => handle_reply(reply, progress, listener)?,
                 None => self.thread = None,
             }
         }
@@ -135,7 +135,7 @@ impl ArchiveWriter {
     }
 }
 
-fn hear(
+fn handle_reply(
     reply: SaveReply,
     progress: &mut EvolveProgress,
     listener: &mut dyn FnMut(EvolveEvent<'_>),
