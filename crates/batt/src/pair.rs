@@ -1,12 +1,12 @@
-//! One program on one pair of a task.
+//! Runs one program on one pair of a task.
 
 use batt_arc::{Pair, Task};
 use batt_dsl::Workspace;
 use batt_engine::{Compiled, EvalOptions, Job, JobResult, Sample, Values, run_job};
 use batt_lang::Program;
 
-/// Runs a program on the input of a pair and returns the value. The verdict compares it with the
-/// output of the pair; clear the output to hide it.
+/// Runs a program on the input of a pair and returns its value and verdict. The verdict compares
+/// the value with the output of the pair; clear the output to hide it.
 ///
 /// ```
 /// let tasks = batt::Tasks::embedded();
