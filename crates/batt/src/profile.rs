@@ -18,10 +18,10 @@ use crate::mega::samples_of;
 use crate::tasks::Tasks;
 
 /// The time that profiling takes if no number of samples is given.
-const ENOUGH: Duration = Duration::from_secs(5);
+const DEFAULT_TIME: Duration = Duration::from_secs(5);
 
 /// The longest time of one run.
-const LONGEST: Duration = Duration::from_secs(60);
+const MAX_RUN_TIME: Duration = Duration::from_secs(60);
 
 /// Options of [`profile`] and [`profile_on`].
 #[derive(Clone, Debug, Default)]
@@ -110,7 +110,7 @@ pub fn sample_count(tasks: &Tasks, options: &ProfileOptions) -> usize {
 impl ProfileOptions {
     fn limits(&self) -> Limits {
         Limits {
-            time: Some(LONGEST),
+            time: Some(MAX_RUN_TIME),
             ..self.limits
         }
     }
@@ -119,7 +119,7 @@ impl ProfileOptions {
     fn bound(&self, control: &Control) -> Control {
         match self.samples {
             Some(_) => control.clone(),
-            None => control.clone().deadline_in(ENOUGH),
+            None => control.clone().deadline_in(DEFAULT_TIME),
         }
     }
 }

@@ -26,7 +26,7 @@ pub struct SelfTest {
 }
 
 /// The number of differences that are described.
-const LISTED: usize = 10;
+const MAX_DESCRIBED: usize = 10;
 
 impl SelfTest {
     /// Describes the problem with the devices, if there is one. A failed launch is a problem,
@@ -76,7 +76,7 @@ impl Devices {
         SelfTest {
             runs: expected.len(),
             differing: differ.clone().count(),
-            differences: texts.take(LISTED).collect(),
+            differences: texts.take(MAX_DESCRIBED).collect(),
             report: report.device.unwrap_or_default(),
             time,
         }
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cpu_alone_differs_in_nothing_and_proves_nothing() {
+    fn a_self_test_without_devices_finds_nothing() {
         let found = Devices::none().self_test();
         assert!(found.runs > 1_000 && found.differing == 0);
         assert!(found.problem().is_some());
@@ -129,10 +129,10 @@ mod tests {
 
     /// A device that returns wrong hashes.
     #[cfg(feature = "emulated")]
-    struct Liar(batt_emulated::Emulated);
+    struct WrongHashes(batt_emulated::Emulated);
 
     #[cfg(feature = "emulated")]
-    impl batt_engine::device::Device for Liar {
+    impl batt_engine::device::Device for WrongHashes {
         fn name(&self) -> String {
             self.0.name()
         }
@@ -161,9 +161,9 @@ mod tests {
         let mut good = Devices::from(vec![Box::new(emulated()) as Box<_>]);
         let good = good.self_test();
         assert_eq!((good.differing, good.problem()), (0, None));
-        let mut bad = Devices::from(vec![Box::new(Liar(emulated())) as Box<_>]);
+        let mut bad = Devices::from(vec![Box::new(WrongHashes(emulated())) as Box<_>]);
         let bad = bad.self_test();
-        assert!(bad.differing > LISTED && bad.differences.len() == LISTED);
+        assert!(bad.differing > MAX_DESCRIBED && bad.differences.len() == MAX_DESCRIBED);
         assert!(bad.differences[0].contains(" on input 0: "), "{bad:?}");
         assert!(bad.problem().unwrap().contains("... and "));
     }
