@@ -1,8 +1,8 @@
-//! The host side against a driver without a device, `tests/driver/libcuda.c`.
+//! Tests of the host side with a fake driver, `tests/driver/libcuda.c`, which needs no GPU.
 //!
-//! The driver is looked for when a process first needs it, so each case is a process of its own:
-//! this test program, run again with the case to run and that driver in front of any other. Needs a
-//! C compiler, which linking Rust needs as well.
+//! A process loads the driver when it first needs it, so each case runs in its own process. This
+//! test program starts itself with the name of the case and with the fake driver first in the
+//! library path. The tests need a C compiler, which linking Rust needs as well.
 
 #![cfg(target_os = "linux")]
 
@@ -21,7 +21,7 @@ use batt_engine::device::{Device, DeviceError};
 use batt_testing::plumbing::{self, Check};
 use tempfile::TempDir;
 
-/// A case: its name, what the environment is, what is tried.
+/// A case: its name, its environment variables, and its test.
 type Case = (&'static str, &'static [(&'static str, &'static str)], fn());
 
 const CASES: [Case; 12] = [
@@ -42,8 +42,8 @@ const CASES: [Case; 12] = [
 #[test]
 fn every_case() {
     let folder = TempDir::new().unwrap();
-    // Not libcuda.so.1: NVRTC, should it be about, looks for that one and wants to know more than
-    // we have.
+    // The file is not named libcuda.so.1, because NVRTC would load it by that name and call
+    // functions that the fake driver does not have.
     let built = Command::new("cc")
         .args(["-O1", "-shared", "-fPIC", "-pthread", "-o"])
         .arg(folder.path().join("libcuda.so"))
@@ -72,7 +72,7 @@ fn every_case() {
     }
 }
 
-/// Run by `every_case`, in a process of its own.
+/// Runs one case; `every_case` starts it in its own process.
 #[test]
 #[ignore = "needs the driver that every_case builds"]
 fn one_case() {
@@ -83,7 +83,7 @@ fn one_case() {
     case();
 }
 
-/// The settings, with a kernel in the cache: the driver does not look at it.
+/// Returns settings with a kernel in the cache. The fake driver does not read the kernel.
 fn settings(folder: &TempDir) -> CudaSettings {
     let cache = Cache::at(folder.path());
     let compiler = Version {
@@ -124,11 +124,12 @@ fn good(checks: &[Check]) {
     }
 }
 
-/// What the driver has: memory in use, most memory in use, contexts, streams, events, modules,
-/// pinned memory, launches.
+/// Returns the counters of the fake driver: memory in use, most memory in use, contexts, streams,
+/// events, modules, pinned memory, launches.
 fn state() -> [u64; 8] {
     let mut state = [0; 8];
-    // SAFETY: the library is loaded already, and the function writes eight numbers.
+    // SAFETY: the library is loaded already, so no initialiser runs. `fake_state` has this type and
+    // writes eight numbers, the length of `state`.
     unsafe {
         let library = libloading::Library::new("libcuda.so").unwrap();
         let get = library
@@ -139,7 +140,7 @@ fn state() -> [u64; 8] {
     state
 }
 
-/// Nothing is left of what was made.
+/// Asserts that everything was released.
 fn all_given_back() {
     let [used, _, rest @ .., _] = state();
     assert_eq!((used, rest), (0, [0; 5]));
@@ -167,7 +168,8 @@ fn sharing() {
     assert_eq!(memory[0], memory[2]);
     thread::scope(|scope| {
         for (number, mut device) in devices.into_iter().enumerate() {
-            // The devices have one memory here, so only those on one device are tried.
+            // The two fake devices share one memory, so only the logical devices on one of them are
+            // checked.
             if number != 1 {
                 scope.spawn(move || good(&plumbing::check(&mut device)));
             }
@@ -177,7 +179,7 @@ fn sharing() {
     all_given_back();
 }
 
-/// Batches that do not fit fail, and those that fit do not.
+/// Batches that are too large fail, and smaller ones succeed.
 fn little() {
     let mut devices = open(&[0]);
     for check in plumbing::check(&mut devices[0]) {
@@ -192,7 +194,7 @@ fn little() {
     all_given_back();
 }
 
-/// One launch fails, the others do not.
+/// One launch fails, and the others succeed.
 fn passing() {
     let mut devices = open(&[0]);
     let checks = plumbing::check(&mut devices[0]);
@@ -205,8 +207,7 @@ fn passing() {
     all_given_back();
 }
 
-/// After an error that a context does not survive nothing more is tried, on any logical device of
-/// the device.
+/// After an error that destroys the context, no logical device of the GPU launches anything.
 fn lost() {
     let mut devices = open(&[0, 0, 1]);
     let checks = plumbing::check(&mut devices[0]);
@@ -225,11 +226,11 @@ fn lost() {
     assert!(matches!(again, Some(DeviceError::Lost(_))), "{again:?}");
 }
 
-/// A kernel from the cache that the driver does not take is thrown away.
+/// A cached kernel that the driver rejects is deleted.
 fn refused() {
     let folder = TempDir::new().unwrap();
     let settings = settings(&folder);
-    // There is no compiler to make another.
+    // There is no compiler to make another kernel.
     let error = Cuda::open(0, &settings).err();
     assert!(matches!(error, Some(DeviceError::Compile(_))), "{error:?}");
     assert_eq!(settings.maker.cache.contents().entries, 0);
@@ -244,7 +245,7 @@ fn late() {
     };
     let (mut device, _) = Cuda::open(0, &settings).unwrap();
     good(&[plumbing::check_clock(&mut device)]);
-    // What a kernel may still be using is not freed.
+    // Memory that a kernel may still use is not freed.
     drop(device);
     assert!(state()[0] > 0);
     let again = Cuda::open(0, &settings).err();
