@@ -23,7 +23,7 @@ use crate::arch::{Arch, SCRATCH, Version};
 use crate::budget::Budget;
 use crate::driver::{DeviceFacts, Driver, describe, device, is_sticky};
 use crate::kernel::{Kernel, Maker, Origin};
-use crate::memory::{Buffer, Layout, Pinned, roomy};
+use crate::memory::{Buffer, Layout, Pinned, with_spare_room};
 use crate::nvrtc::Image;
 use crate::source::{Source, VM};
 
@@ -196,11 +196,11 @@ pub(crate) fn failed(doing: &str, error: DriverError) -> DeviceError {
 /// Returns the free memory of a device, in bytes.
 pub fn free_memory(driver: &Driver, ordinal: usize) -> Result<u64, DeviceError> {
     let _context = Primary::retain(device(driver, ordinal)?)?;
-    free_here()
+    free_in_context()
 }
 
 /// Returns the free memory of the device whose context is current.
-fn free_here() -> Result<u64, DeviceError> {
+fn free_in_context() -> Result<u64, DeviceError> {
     let (free, _) =
         result::mem_get_info().map_err(|error| failed("asking for free memory", error))?;
     Ok(free as u64)
@@ -274,7 +274,7 @@ impl Cuda {
         notes: &mut Vec<String>,
     ) -> Result<Cuda, DeviceError> {
         grow_stack(settings.stack)?;
-        let budget = Budget::of(facts.ordinal, free_here)?;
+        let budget = Budget::of(facts.ordinal, free_in_context)?;
         if let Some(why) = budget.lost() {
             return Err(DeviceError::Lost(why.to_owned()));
         }
@@ -325,7 +325,7 @@ impl Cuda {
 
     /// Allocates the buffers for a batch. Returns the layout of the warps.
     fn make_room(&mut self, batch: &Batch<'_>, arena: u64) -> Result<Layout, DeviceError> {
-        match self.place(batch, arena, roomy) {
+        match self.place(batch, arena, with_spare_room) {
             Err(DeviceError::Memory { .. }) => {}
             other => return other,
         }

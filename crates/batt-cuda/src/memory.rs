@@ -11,12 +11,12 @@ use crate::budget::Budget;
 
 /// The bounds of a buffer of pinned memory. Larger transfers take several parts. Pinned memory is
 /// not available to other processes, so it is kept small.
-const PINNED_MOST: usize = 64 << 20;
-const PINNED_LEAST: usize = 64 << 10;
+const MAX_PINNED: usize = 64 << 20;
+const MIN_PINNED: usize = 64 << 10;
 
 /// Returns the preferred size of a buffer for this many bytes: a quarter more, so that a slightly
 /// larger batch still fits.
-pub(crate) fn roomy(bytes: u64) -> u64 {
+pub(crate) fn with_spare_room(bytes: u64) -> u64 {
     (bytes + bytes / 4).next_multiple_of(64 << 10)
 }
 
@@ -167,9 +167,9 @@ impl Pinned {
     /// Grows to this many bytes, or as close as the limit and free memory allow.
     pub fn fit(&mut self, bytes: usize) -> Result<(), DeviceError> {
         let wanted = bytes
-            .clamp(PINNED_LEAST, PINNED_MOST)
+            .clamp(MIN_PINNED, MAX_PINNED)
             .next_power_of_two()
-            .min(PINNED_MOST);
+            .min(MAX_PINNED);
         if wanted <= self.bytes {
             return Ok(());
         }
@@ -188,7 +188,7 @@ impl Pinned {
                     return Ok(());
                 }
                 // A smaller buffer works as well, with more parts per transfer.
-                Err(DriverError(CUresult::CUDA_ERROR_OUT_OF_MEMORY)) if size > PINNED_LEAST => {
+                Err(DriverError(CUresult::CUDA_ERROR_OUT_OF_MEMORY)) if size > MIN_PINNED => {
                     size /= 2;
                 }
                 Err(error) => return Err(crate::cuda::failed("locking memory", error)),
@@ -213,9 +213,9 @@ mod tests {
 
     #[test]
     fn buffers_are_larger_than_needed() {
-        assert_eq!(roomy(1), 64 << 10);
-        assert!(roomy(1 << 20) > 1 << 20);
-        assert!(roomy(1 << 20) < 2 << 20);
+        assert_eq!(with_spare_room(1), 64 << 10);
+        assert!(with_spare_room(1 << 20) > 1 << 20);
+        assert!(with_spare_room(1 << 20) < 2 << 20);
     }
 
     #[test]

@@ -212,7 +212,7 @@ mod tests {
 
     /// Returns a path of calls from a function back to itself, directly or through inlined
     /// functions only.
-    fn way_back(found: &BTreeMap<String, Vec<Function>>, name: &str) -> Option<Vec<String>> {
+    fn path_to_itself(found: &BTreeMap<String, Vec<Function>>, name: &str) -> Option<Vec<String>> {
         let mut seen = BTreeSet::new();
         let mut ways = vec![vec![name.to_owned()]];
         while let Some(way) = ways.pop() {
@@ -249,7 +249,7 @@ mod tests {
         assert!(found["copied"][0].calls.contains("copied_inside"));
         assert!(found["tok_rot90"][0].calls.contains("op_rot90"));
         for name in found.keys() {
-            assert_eq!(way_back(&found, name), None);
+            assert_eq!(path_to_itself(&found, name), None);
         }
     }
 
@@ -267,7 +267,7 @@ mod tests {
         functions(text, &mut found);
         let themselves: Vec<&str> = found
             .keys()
-            .filter(|name| way_back(&found, name).is_some())
+            .filter(|name| path_to_itself(&found, name).is_some())
             .map(String::as_str)
             .collect();
         let expected = ["again", "op_merge", "slow", "tok_merge_f"];

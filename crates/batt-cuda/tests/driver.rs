@@ -27,16 +27,20 @@ type Case = (&'static str, &'static [(&'static str, &'static str)], fn());
 const CASES: [Case; 12] = [
     ("everything", &[], everything),
     ("sharing", &[], sharing),
-    ("little", &[("FAKE_MEMORY", "3000000")], little),
+    ("small_memory", &[("FAKE_MEMORY", "3000000")], small_memory),
     ("scarce", &[("FAKE_SCARCE", "1")], everything),
-    ("launch", &[("FAKE_FAIL", "launch:1:701")], passing),
-    ("upload", &[("FAKE_FAIL", "upload:4:1")], passing),
-    ("query", &[("FAKE_FAIL", "query:1:719")], lost),
-    ("download", &[("FAKE_FAIL", "download:5:1")], lost),
-    ("sticky", &[("FAKE_FAIL", "upload:4:700")], lost),
-    ("refused", &[("FAKE_FAIL", "load:0:200")], refused),
-    ("late", &[], late),
-    ("numbers", &[], numbers),
+    ("launch", &[("FAKE_FAIL", "launch:1:701")], one_launch_fails),
+    ("upload", &[("FAKE_FAIL", "upload:4:1")], one_launch_fails),
+    ("query", &[("FAKE_FAIL", "query:1:719")], device_lost),
+    ("download", &[("FAKE_FAIL", "download:5:1")], device_lost),
+    ("sticky", &[("FAKE_FAIL", "upload:4:700")], device_lost),
+    (
+        "kernel_rejected",
+        &[("FAKE_FAIL", "load:0:200")],
+        kernel_rejected,
+    ),
+    ("timeout_passes", &[], timeout_passes),
+    ("wrong_numbers", &[], wrong_numbers),
 ];
 
 #[test]
@@ -118,7 +122,7 @@ fn open(ordinals: &[usize]) -> Vec<Cuda> {
     opened.devices
 }
 
-fn good(checks: &[Check]) {
+fn assert_passed(checks: &[Check]) {
     for check in checks {
         assert_eq!(check.problem, None, "{}", check.name);
     }
@@ -141,7 +145,7 @@ fn state() -> [u64; 8] {
 }
 
 /// Asserts that everything was released.
-fn all_given_back() {
+fn assert_all_released() {
     let [used, _, rest @ .., _] = state();
     assert_eq!((used, rest), (0, [0; 5]));
 }
@@ -155,10 +159,10 @@ fn everything() {
     assert_eq!(devices[0].name(), "cuda:0 Nothing 0");
     assert_eq!(devices[0].kernel().warps, 4 * 28);
     assert!(matches!(devices[0].kernel().origin, Origin::Cache(_)));
-    good(&plumbing::check(&mut devices[0]));
+    assert_passed(&plumbing::check(&mut devices[0]));
     assert!(most_used() <= (1 << 30) / 100 * 80, "{}", most_used());
     drop(devices);
-    all_given_back();
+    assert_all_released();
 }
 
 fn sharing() {
@@ -171,16 +175,16 @@ fn sharing() {
             // The two fake devices share one memory, so only the logical devices on one of them are
             // checked.
             if number != 1 {
-                scope.spawn(move || good(&plumbing::check(&mut device)));
+                scope.spawn(move || assert_passed(&plumbing::check(&mut device)));
             }
         }
     });
     assert!(most_used() <= (1 << 30) / 100 * 80, "{}", most_used());
-    all_given_back();
+    assert_all_released();
 }
 
 /// Batches that are too large fail, and smaller ones succeed.
-fn little() {
+fn small_memory() {
     let mut devices = open(&[0]);
     for check in plumbing::check(&mut devices[0]) {
         if let Some(problem) = check.problem {
@@ -191,24 +195,24 @@ fn little() {
     }
     assert!(most_used() <= 2_400_000, "{}", most_used());
     drop(devices);
-    all_given_back();
+    assert_all_released();
 }
 
 /// One launch fails, and the others succeed.
-fn passing() {
+fn one_launch_fails() {
     let mut devices = open(&[0]);
     let checks = plumbing::check(&mut devices[0]);
     let failed: Vec<&Check> = checks.iter().filter(|c| c.problem.is_some()).collect();
     assert_eq!(failed.len(), 1, "{failed:?}");
     let problem = failed[0].problem.as_deref().unwrap();
     assert!(problem.starts_with("the launch failed"), "{problem}");
-    good(&plumbing::check(&mut devices[0]));
+    assert_passed(&plumbing::check(&mut devices[0]));
     drop(devices);
-    all_given_back();
+    assert_all_released();
 }
 
 /// After an error that destroys the context, no logical device of the GPU launches anything.
-fn lost() {
+fn device_lost() {
     let mut devices = open(&[0, 0, 1]);
     let checks = plumbing::check(&mut devices[0]);
     let problem = checks[1].problem.as_deref().unwrap();
@@ -219,7 +223,7 @@ fn lost() {
     let launches = state()[7];
     assert!(plumbing::check(&mut devices[1])[1].problem.is_some());
     assert_eq!(state()[7], launches);
-    good(&plumbing::check(&mut devices[2]));
+    assert_passed(&plumbing::check(&mut devices[2]));
     drop(devices);
     let folder = TempDir::new().unwrap();
     let again = Cuda::open(0, &settings(&folder)).err();
@@ -227,24 +231,24 @@ fn lost() {
 }
 
 /// A cached kernel that the driver rejects is deleted.
-fn refused() {
+fn kernel_rejected() {
     let folder = TempDir::new().unwrap();
     let settings = settings(&folder);
     // There is no compiler to make another kernel.
     let error = Cuda::open(0, &settings).err();
     assert!(matches!(error, Some(DeviceError::Compile(_))), "{error:?}");
     assert_eq!(settings.maker.cache.contents().entries, 0);
-    all_given_back();
+    assert_all_released();
 }
 
-fn late() {
+fn timeout_passes() {
     let folder = TempDir::new().unwrap();
     let settings = CudaSettings {
         timeout: Duration::from_millis(50),
         ..settings(&folder)
     };
     let (mut device, _) = Cuda::open(0, &settings).unwrap();
-    good(&[plumbing::check_clock(&mut device)]);
+    assert_passed(&[plumbing::check_clock(&mut device)]);
     // Memory that a kernel may still use is not freed.
     drop(device);
     assert!(state()[0] > 0);
@@ -252,7 +256,7 @@ fn late() {
     assert!(matches!(again, Some(DeviceError::Lost(_))), "{again:?}");
 }
 
-fn numbers() {
+fn wrong_numbers() {
     let driver = Driver::get().unwrap();
     assert_eq!(
         (driver.devices, driver.version.to_string().as_str()),
@@ -263,5 +267,5 @@ fn numbers() {
         let error = Cuda::open(ordinal, &settings(&folder)).err();
         assert!(matches!(error, Some(DeviceError::Missing(_))), "{error:?}");
     }
-    all_given_back();
+    assert_all_released();
 }

@@ -278,7 +278,7 @@ impl Nvrtc {
         }
     }
 
-    fn create(&self, main: &Source, headers: &[Source]) -> Result<Made<'_>, DeviceError> {
+    fn create(&self, main: &Source, headers: &[Source]) -> Result<NvrtcProgram<'_>, DeviceError> {
         let text = c_string(&rolled(main.text))?;
         let name = c_string(main.name)?;
         let texts: Vec<CString> = headers
@@ -304,22 +304,27 @@ impl Nvrtc {
                 name_pointers.as_ptr(),
             )
         };
-        self.good(status)?;
-        Ok(Made(program, &self.api))
+        self.check(status)?;
+        Ok(NvrtcProgram(program, &self.api))
     }
 
     /// Returns a text of a program. It first asks for the size and then for the bytes.
-    fn text(&self, program: &Made<'_>, size_of: SizeOf, get: Get) -> Result<Vec<u8>, DeviceError> {
+    fn text(
+        &self,
+        program: &NvrtcProgram<'_>,
+        size_of: SizeOf,
+        get: Get,
+    ) -> Result<Vec<u8>, DeviceError> {
         let mut size = 0;
         // SAFETY: the program is alive, and `size` is a live integer.
-        self.good(unsafe { size_of(program.0, &mut size) })?;
+        self.check(unsafe { size_of(program.0, &mut size) })?;
         let mut bytes = vec![0_u8; size];
         // SAFETY: the program is alive, and `bytes` has the size that it reported.
-        self.good(unsafe { get(program.0, bytes.as_mut_ptr().cast()) })?;
+        self.check(unsafe { get(program.0, bytes.as_mut_ptr().cast()) })?;
         Ok(bytes)
     }
 
-    fn good(&self, status: Status) -> Result<(), DeviceError> {
+    fn check(&self, status: Status) -> Result<(), DeviceError> {
         match status {
             0 => Ok(()),
             _ => Err(DeviceError::Compile(format!(
@@ -344,9 +349,9 @@ impl Nvrtc {
 }
 
 /// A program of the compiler, which is destroyed on drop.
-struct Made<'a>(Program, &'a Api);
+struct NvrtcProgram<'a>(Program, &'a Api);
 
-impl Drop for Made<'_> {
+impl Drop for NvrtcProgram<'_> {
     fn drop(&mut self) {
         // SAFETY: `create` of the same library made the program, and only this function destroys
         // it. The status has no consequence here.
