@@ -16,11 +16,11 @@ use batt_engine::device::{
 };
 
 /// The number of cases in a launch.
-const BATCH: usize = 1 << 14;
+const CASES_PER_LAUNCH: usize = 1 << 14;
 
 /// The number of entries of a case for which results have room. Batts have more, but a launch
 /// contains few of them.
-const MOST_ENTRIES: usize = 8;
+const MAX_ENTRIES: usize = 8;
 
 /// The outcome of a directory on a device.
 #[derive(Debug, Default)]
@@ -76,7 +76,7 @@ pub fn check_on_device(
                 learn: false,
                 ..LaunchSettings::default()
             },
-            MOST_ENTRIES,
+            MAX_ENTRIES,
         ),
         cpu: Cpu::default(),
         workspace: Workspace::new(),
@@ -85,7 +85,7 @@ pub fn check_on_device(
     let mut waiting = Vec::new();
     for file in VectorFile::all(dir, ops)? {
         waiting.extend(file.cases()?);
-        if waiting.len() >= BATCH {
+        if waiting.len() >= CASES_PER_LAUNCH {
             check.run(&std::mem::take(&mut waiting))?;
         }
         progress(&file.path, &check.found.report);
@@ -109,14 +109,14 @@ impl DeviceCheck<'_> {
         if cases.is_empty() {
             return Ok(());
         }
-        let mut sending = Sending::default();
+        let mut contents = LaunchContents::default();
         let workspace = &mut self.workspace;
-        let jobs = cases.iter().map(|case| sending.add(case, workspace));
+        let jobs = cases.iter().map(|case| contents.add(case, workspace));
         let jobs: Vec<Option<Jobs>> = jobs.collect();
-        let (programs, inputs) = (&sending.programs, &sending.inputs);
+        let (programs, inputs) = (&contents.programs, &contents.inputs);
         let launched = self
             .launcher
-            .run(self.device, programs, inputs, &sending.jobs);
+            .run(self.device, programs, inputs, &contents.jobs);
         let done = match launched {
             Ok(done) => {
                 self.found.times.add(&done.times());
@@ -232,7 +232,7 @@ fn holds_function(value: &OwnedValue) -> bool {
 
 /// The programs, inputs and jobs of one launch.
 #[derive(Default)]
-struct Sending {
+struct LaunchContents {
     programs: Programs,
     inputs: Inputs,
     jobs: Vec<JobAt>,
@@ -250,7 +250,7 @@ struct Jobs {
     pieces: Arc<[PieceAt]>,
 }
 
-impl Sending {
+impl LaunchContents {
     /// Adds a case and returns its jobs, if it can be sent.
     fn add(&mut self, case: &Case, workspace: &mut Workspace) -> Option<Jobs> {
         let alone = |at: ProgramAt| -> Arc<[PieceAt]> { [PieceAt::program(at)].into() };
@@ -314,7 +314,7 @@ fn as_program<'a>(
         plain_values(argument, &mut inputs);
     }
     let params = (0..inputs.len()).map(|k| format!("a{k}"));
-    let mut maker = Maker {
+    let mut maker = ProgramMaker {
         builder: ProgramBuilder::new("case", params).in_dialect(dialect),
         dialect,
         next: 0,
@@ -340,7 +340,7 @@ fn plain_values<'a>(argument: &'a Argument, values: &mut Vec<&'a OwnedValue>) {
     }
 }
 
-struct Maker {
+struct ProgramMaker {
     builder: ProgramBuilder,
     dialect: Dialect,
     /// The number of the next parameter.
@@ -349,7 +349,7 @@ struct Maker {
     steps: u32,
 }
 
-impl Maker {
+impl ProgramMaker {
     fn all(&mut self, arguments: &[Argument]) -> Option<Vec<Operand>> {
         arguments
             .iter()

@@ -60,22 +60,22 @@ pub enum LaneOrder {
 /// A fault that a test plants at the syncs of a device function, to check that the emulator finds
 /// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Planted {
+pub struct PlantedFault {
     /// The name of the function.
     pub function: &'static std::ffi::CStr,
     /// The lanes that misbehave, as one bit for each lane.
     pub lanes: u32,
     /// The misbehaviour of these lanes.
-    pub what: Misdeed,
+    pub what: LaneFault,
 }
 
-/// The misbehaviour of lanes at a sync; see [`Planted`].
+/// The misbehaviour of lanes at a sync; see [`PlantedFault`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Misdeed {
+pub enum LaneFault {
     /// The lanes skip the sync.
-    PassBy,
+    SkipSync,
     /// The lanes spend fuel that the other lanes do not spend.
-    Spend,
+    SpendFuel,
 }
 
 /// How the lanes of a warp run.
@@ -83,7 +83,7 @@ pub enum Misdeed {
 #[derive(Clone, Copy)]
 struct Lanes {
     order: LaneOrder,
-    planted: Option<Planted>,
+    planted: Option<PlantedFault>,
 }
 
 /// The element type of arenas, which determines their alignment.
@@ -126,7 +126,7 @@ impl Emulated {
     }
 
     /// Adds a planted fault to a warp.
-    pub fn with(mut self, fault: Planted) -> Emulated {
+    pub fn with(mut self, fault: PlantedFault) -> Emulated {
         if let Some(lanes) = &mut self.lanes {
             lanes.planted = Some(fault);
         }

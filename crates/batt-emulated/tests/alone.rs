@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 
 use batt_arc::Grid;
 use batt_dsl::{Dialect, Limits, OwnedValue, Workspace};
-use batt_emulated::{Emulated, LaneOrder, Misdeed, Planted};
+use batt_emulated::{Emulated, LaneFault, LaneOrder, PlantedFault};
 use batt_engine::device::{
     Device, DeviceEntry, DeviceError, Inputs, JobAt, JobParam, LaunchSettings, Launcher, Programs,
     Shapes, entries, wire,
@@ -396,9 +396,13 @@ fn on_cpu(program: &Compiled, grid: &Grid) -> Result<OwnedValue, RunError> {
 }
 
 /// The outcome of a program, the number of calls of a primitive, and the number of launches.
-type Told = (Result<OwnedValue, RunError>, u64, usize);
+type DeviceRun = (Result<OwnedValue, RunError>, u64, usize);
 
-fn on_device(device: &mut dyn Device, program: &Compiled, op: &str) -> Result<Told, DeviceError> {
+fn on_device(
+    device: &mut dyn Device,
+    program: &Compiled,
+    op: &str,
+) -> Result<DeviceRun, DeviceError> {
     let grid = grid();
     let sample = Sample {
         demos: &[],
@@ -468,10 +472,10 @@ fn check(dialect: Dialect, case: &Case) {
     if in_turn == 0 {
         return;
     }
-    let planted = Planted {
+    let planted = PlantedFault {
         function: c"call_alone",
         lanes: 1 << 5,
-        what: Misdeed::Spend,
+        what: LaneFault::SpendFuel,
     };
     let warp = Emulated::warp(LaneOrder::Up).map(|warp| warp.with(planted));
     let error = on_device(&mut warp.expect("a warp"), &program, op).expect_err(call);

@@ -23,16 +23,16 @@ struct Cost {
 
 /// Fuel added to every run, because the CPU may take some steps to detect that the first call
 /// fails.
-const START: u64 = 8;
+const START_FUEL: u64 = 8;
 
 impl Cost {
     /// Returns the CPU's steps per unit of fuel.
     fn ratio(&self) -> u64 {
-        self.steps.div_ceil(START + self.fuel)
+        self.steps.div_ceil(START_FUEL + self.fuel)
     }
 
     /// Returns the CPU's steps per unit of fuel for the part of another run that exceeds this one.
-    fn ratio_of_more(&self, more: &Cost) -> u64 {
+    fn ratio_beyond(&self, more: &Cost) -> u64 {
         let fuel = more.fuel.saturating_sub(self.fuel);
         (more.steps.saturating_sub(self.steps)).div_ceil(fuel.max(1))
     }
@@ -210,7 +210,7 @@ fn in_tokpidjin(argument: &str) -> String {
 }
 
 /// The positions of the arguments that are tried with primitives of many parameters.
-const FEWER: [usize; 12] = [0, 1, 3, 4, 5, 10, 12, 13, 15, 17, 18, 23];
+const FEWER_ARGUMENTS: [usize; 12] = [0, 1, 3, 4, 5, 10, 12, 13, 15, 17, 18, 23];
 
 /// Returns two programs for each choice of arguments: one calls the primitive once, the other
 /// twice.
@@ -222,7 +222,7 @@ fn calls(op: &Op, every: usize) -> (String, Vec<String>) {
     };
     let arguments: Vec<String> = match arity {
         ..3 => (0..ARGUMENTS.len()).map(spelt).collect(),
-        _ => FEWER.map(spelt).to_vec(),
+        _ => FEWER_ARGUMENTS.map(spelt).to_vec(),
     };
     let (mut text, mut calls) = (String::new(), Vec::new());
     for choice in (0..arguments.len().pow(arity)).step_by(every) {
@@ -287,7 +287,7 @@ fn calls_stay_within_the_steps_for_their_fuel(dialect: Dialect) {
                 };
                 let mut ratio = once.ratio();
                 if !twice.failed {
-                    ratio = ratio.max(once.ratio_of_more(&twice));
+                    ratio = ratio.max(once.ratio_beyond(&twice));
                 }
                 measured += 1;
                 if ratio >= worst.0 {

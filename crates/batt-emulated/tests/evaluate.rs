@@ -54,14 +54,14 @@ fn device(chunk: usize, verify: f64) -> DeviceOptions {
     }
 }
 
-type Told = (Verdict, Option<OwnedValue>);
+type Evaluated = (Verdict, Option<OwnedValue>);
 
 fn run(
     count: usize,
     values: Values,
     chunk: usize,
     verify: f64,
-) -> (Vec<Told>, Option<DeviceReport>) {
+) -> (Vec<Evaluated>, Option<DeviceReport>) {
     with_corpus(|programs, samples| {
         // The order of the jobs differs from the order in which devices get programs.
         let jobs: Vec<Job<'_>> = samples

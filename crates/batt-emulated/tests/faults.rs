@@ -79,7 +79,7 @@ fn faults_change_nothing() {
 
 /// The CPU does the runs of a failing device, and the report counts them.
 #[test]
-fn what_a_failing_device_leaves_is_counted() {
+fn runs_that_a_failing_device_leaves_are_counted() {
     for (faults, finished) in [("launch@1", 1), ("lost@1", 0)] {
         let script: Script = faults.parse().expect("a script");
         let mut devices: Vec<Box<dyn Device>> =
@@ -102,7 +102,7 @@ fn what_a_failing_device_leaves_is_counted() {
 
 /// Only verification finds well-formed wrong answers.
 #[test]
-fn nonsense_does_no_harm_if_verified() {
+fn garbage_results_do_no_harm_if_verified() {
     let (expected, _) = scores(None, 100, 0.0);
     let faults: Vec<String> = (0..100).map(|k| format!("garbage@{k}")).collect();
     for faults in ["garbage@0", "garbage@1,garbage@2,lost@4", &faults.join(",")] {

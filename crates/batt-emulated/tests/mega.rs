@@ -526,8 +526,8 @@ fn wrong_answers_are_found() {
 
 #[test]
 fn runs_with_malformed_results_fall_back_to_the_cpu() {
-    struct Garbled(Emulated);
-    impl Device for Garbled {
+    struct Malformed(Emulated);
+    impl Device for Malformed {
         fn name(&self) -> String {
             "garbled".to_owned()
         }
@@ -542,7 +542,7 @@ fn runs_with_malformed_results_fall_back_to_the_cpu() {
             Ok(launched)
         }
     }
-    let mut devices: Vec<Box<dyn Device>> = vec![Box::new(Garbled(Emulated::default()))];
+    let mut devices: Vec<Box<dyn Device>> = vec![Box::new(Malformed(Emulated::default()))];
     let (report, found) = run(&mut devices, &options(2, 40), 0);
     assert_eq!(found.len(), report.runs);
     let device = report.device.expect("devices were used");
@@ -588,7 +588,7 @@ fn impossible_limits_keep_devices_unused() {
 
 /// Returns a batt of one solver with many cheap steps, and of solvers that do nothing but add their
 /// limits to those of the run.
-fn frugal(steps: usize) -> Batt {
+fn many_cheap_steps(steps: usize) -> Batt {
     let mut text =
         "def batt(task_id, S, I, C, log_path):\n    s = []\n    o = []\n    t1 = asindices(I)\n"
             .to_owned();
@@ -618,7 +618,7 @@ fn no_solver_uses_the_limits_of_others() {
         input,
         expected: None,
     });
-    let batts = [CompiledBatt::new(&frugal(8000))];
+    let batts = [CompiledBatt::new(&many_cheap_steps(8000))];
     let options = options(2, 40);
     let (expected, lines) = run_batts(&batts, &samples, &mut [], &options, 0);
     // The candidates of the solver on the two larger grids.

@@ -8,7 +8,7 @@ use std::path::Path;
 use batt_arc::corpus;
 use batt_conformance::{Unfinished, check_on_device};
 use batt_dsl::Dialect;
-use batt_emulated::{Emulated, LaneOrder, Misdeed, Planted};
+use batt_emulated::{Emulated, LaneFault, LaneOrder, PlantedFault};
 use batt_engine::Cancel;
 use batt_engine::device::{Device, DeviceReport, Reason, ScoreOptions, score_table};
 use batt_engine::{Compiled, Judged, Sample, Verdict};
@@ -81,7 +81,7 @@ fn planted_faults_are_found() {
     let (expected, _) = corpus_scores(None, 9);
     for order in [LaneOrder::Up, LaneOrder::Down, LaneOrder::Shuffled(5)] {
         let planted = |lanes, what| {
-            let fault = Planted {
+            let fault = PlantedFault {
                 // Mirrors and others end with a sync, after all lanes have written their cells.
                 function: c"grid_done",
                 lanes,
@@ -92,14 +92,14 @@ fn planted_faults_are_found() {
             let wrong = found.iter().zip(&expected).any(|(a, b)| a != b);
             Some((wrong, report.devices.remove(0).errors))
         };
-        let Some((wrong, errors)) = planted(u32::MAX, Misdeed::PassBy) else {
+        let Some((wrong, errors)) = planted(u32::MAX, LaneFault::SkipSync) else {
             return;
         };
         assert_eq!((wrong, errors.as_slice()), (true, &[] as &[String]));
         for (lanes, what, words) in [
-            (1, Misdeed::PassBy, "lane 0 is in"),
-            (1 << 31, Misdeed::PassBy, "lane 31 in"),
-            (1 << 7, Misdeed::Spend, "different contexts"),
+            (1, LaneFault::SkipSync, "lane 0 is in"),
+            (1 << 31, LaneFault::SkipSync, "lane 31 in"),
+            (1 << 7, LaneFault::SpendFuel, "different contexts"),
         ] {
             let (wrong, errors) = planted(lanes, what).expect("there are warps");
             // The CPU has repeated these runs.
@@ -110,10 +110,10 @@ fn planted_faults_are_found() {
             );
         }
         // A fault in a function that does not exist has no effect.
-        let fault = Planted {
+        let fault = PlantedFault {
             function: c"no_such_function",
             lanes: 1,
-            what: Misdeed::PassBy,
+            what: LaneFault::SkipSync,
         };
         let device = warp(order).map(|device| device.with(fault));
         let (found, report) = corpus_scores(device, 9);

@@ -18,7 +18,7 @@ use crate::python::Python;
 const ROUNDS: usize = 7;
 
 /// The shortest time that is measured in one piece, so that reading the clock does not matter.
-const BATCH: Duration = Duration::from_micros(200);
+const MIN_TIMED: Duration = Duration::from_micros(200);
 
 /// The outcome of a comparison.
 #[derive(Clone, Debug)]
@@ -198,7 +198,7 @@ struct Timing<'a> {
     repetitions: usize,
     rounds: usize,
     /// Python's times of the first call, if one call takes the whole share of time.
-    only: Option<Vec<f64>>,
+    first_only: Option<Vec<f64>>,
     /// Python's and this library's nanoseconds, by grid and round.
     theirs: Vec<Vec<f64>>,
     ours: Vec<Vec<f64>>,
@@ -215,7 +215,7 @@ impl Timing<'_> {
         if round >= self.rounds {
             return Ok(());
         }
-        let nanos = match self.only.take() {
+        let nanos = match self.first_only.take() {
             Some(nanos) => nanos,
             None => {
                 python
@@ -271,7 +271,7 @@ impl Comparison {
             grids,
             repetitions: (passes as usize / rounds).clamp(1, 10_000),
             rounds,
-            only: (passes < 2.0).then_some(first.nanos),
+            first_only: (passes < 2.0).then_some(first.nanos),
             theirs: vec![Vec::new(); grids.len()],
             ours: vec![Vec::new(); grids.len()],
         })
@@ -342,7 +342,7 @@ fn time_ours(workspace: &mut Workspace, compiled: &Compiled, grid: &Grid) -> f64
     let mut repetitions = 1;
     loop {
         let time = batch(repetitions);
-        if time >= BATCH {
+        if time >= MIN_TIMED {
             return time.as_nanos() as f64 / f64::from(repetitions);
         }
         repetitions *= 4;

@@ -31,7 +31,7 @@ pub struct Python {
 /// The first line of a script: its version, or the module that it could not import.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Hello {
+enum FirstLine {
     Ready { version: String, kind: String },
     Missing { missing: String, error: String },
 }
@@ -83,8 +83,8 @@ impl Python {
             version: String::new(),
         };
         match python.read()? {
-            Hello::Ready { version, kind } => python.version = format!("{kind} {version}"),
-            Hello::Missing { missing, error } => {
+            FirstLine::Ready { version, kind } => python.version = format!("{kind} {version}"),
+            FirstLine::Missing { missing, error } => {
                 return Err(ReferenceError::Import {
                     python: python.path.clone(),
                     missing,

@@ -57,13 +57,13 @@ pub fn run(program: &Compiled, limits: &Limits) -> Result<OwnedValue, Fault> {
     })
 }
 
-/// Runs `work` and panics if it takes longer than `patience`. The time only bounds runs without
+/// Runs `work` and panics if it takes longer than `limit`. The time only bounds runs without
 /// end; it is no measurement, because debug builds on a busy machine are slow.
-pub fn within<T>(patience: Duration, what: &str, work: impl FnOnce() -> T) -> T {
+pub fn within<T>(limit: Duration, what: &str, work: impl FnOnce() -> T) -> T {
     let started = Instant::now();
     let result = work();
     let took = started.elapsed();
-    assert!(took <= patience, "{what} took {took:?}");
+    assert!(took <= limit, "{what} took {took:?}");
     result
 }
 

@@ -16,7 +16,7 @@ pub const TIGHT: Limits = Limits {
 };
 
 /// Limits twice as high.
-const ROOMY: Limits = Limits {
+const DOUBLED: Limits = Limits {
     steps: 2 * TIGHT.steps,
     size: 2 * TIGHT.size,
     memory: 2 * TIGHT.memory,
@@ -24,7 +24,7 @@ const ROOMY: Limits = Limits {
 };
 
 /// The longest time of a run within such limits. Runs take milliseconds.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIME_LIMIT: Duration = Duration::from_secs(1);
 
 /// The outcome of a run: a value, or the fault with the failing step.
 pub type Ending = Result<OwnedValue, (Fault, Option<StepId>)>;
@@ -36,7 +36,7 @@ pub fn check(program: &Program, grid: &Grid) -> Result<(), String> {
     let started = Instant::now();
     let expected = ending(&mut workspace, &compiled, grid, &TIGHT);
     let took = started.elapsed();
-    if took > PATIENCE {
+    if took > TIME_LIMIT {
         return Err(format!("took {took:?}"));
     }
     let same = |what: &str, got: &Ending| {
@@ -66,8 +66,8 @@ pub fn check(program: &Program, grid: &Grid) -> Result<(), String> {
     // A limit can only end a run. It never changes a value, and never looks like a failure of the
     // program.
     if !reached_a_limit(&expected) {
-        let roomy = ending(&mut workspace, &compiled, grid, &ROOMY);
-        same("differs with higher limits", &roomy)?;
+        let doubled = ending(&mut workspace, &compiled, grid, &DOUBLED);
+        same("differs with higher limits", &doubled)?;
     }
 
     // Every form of the input is the same tuple of tuples.

@@ -446,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_seen() {
+    fn differences_are_found() {
         let blobs = small_batch();
         for trouble in [Trouble::Garbage, Trouble::Short, Trouble::Launch] {
             let mut device = Faulty::new(Model::default(), [(0, trouble)]);
