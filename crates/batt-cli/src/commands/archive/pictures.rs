@@ -1,12 +1,12 @@
-//! Pictures of a solver at work on the pairs of a task.
+//! Draws the work of a solver on the pairs of a task.
 
 use batt::render::{Color, Panel, layout};
 use batt::{Grid, JobResult, OwnedValue, Pair, PairRef, Program, Split, Task, Verdict, run_pair};
 
 use crate::draw;
 
-/// Draws each demonstration: input, expected output, the solver's output, and the cells that are
-/// wrong. With `tests` the tests too, without their expected outputs.
+/// Draws each demonstration: input, expected output, the solver's output, and the wrong cells. With
+/// `tests` it draws the tests as well, without their expected outputs.
 pub fn pictures(program: &Program, task: &Task, tests: bool, color: Color) -> String {
     let mut out = String::new();
     let split = if tests {
@@ -40,7 +40,7 @@ fn picture(
     if let Some(expected) = expected {
         panels.push(Panel::grid("output", expected));
     }
-    // A value that is no grid may be wide, so it is drawn below.
+    // A value that is not a grid may be wide, so it is drawn below.
     let mut below = String::new();
     match (&got, expected) {
         (Some(got), Some(expected)) if got == expected => {
