@@ -20,7 +20,8 @@ use crate::evolution::EvolveSettings;
 /// The number of solvers of each task that are read from the archive.
 const FROM_ARCHIVE: usize = 32;
 
-/// The default number of offspring in a generation, over all populations.
+/// The number of offspring in a generation, over all populations, that
+/// [`EvolveSetup::runs_at_once`] assumes if the options set none.
 const OFFSPRING: usize = 32_768;
 
 /// Options of an evolution.
