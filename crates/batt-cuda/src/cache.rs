@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stored_is_found() {
+    fn stored_kernels_are_found() {
         let folder = TempDir::new().unwrap();
         let cache = Cache::at(folder.path().join("deep").join("er"));
         let mut notes = Vec::new();

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_included_is_there() {
+    fn included_files_are_in_the_table() {
         for file in VM.iter().chain(PROBE) {
             for line in file.text.lines() {
                 let Some(rest) = line.trim().strip_prefix("#include \"") else {

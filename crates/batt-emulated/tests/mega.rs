@@ -635,7 +635,7 @@ fn no_solver_uses_the_limits_of_others() {
 }
 
 #[test]
-fn stopping_leaves_a_prefix() {
+fn cancelling_delivers_a_prefix() {
     let (_, lines) = run(&mut [], &options(2, 1), 0);
     with_work(|batts, samples| {
         let stop = Cancel::new();

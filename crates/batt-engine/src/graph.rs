@@ -273,7 +273,7 @@ mod tests {
 
     /// Values of a graph equal those of the programs run one by one.
     #[test]
-    fn the_same_as_one_by_one() {
+    fn values_are_those_of_programs_run_one_by_one() {
         let file = SolverFile::parse(corpus::SOLVERS, "solvers.py");
         let tasks = corpus::tasks();
         let mut graph = Graph::new(file.programs[0].dialect());
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn much_memory_is_cut_up() {
+    fn large_values_are_split_over_several_runs() {
         let text = "def solve(I):\n    x1 = upscale(I, TEN)\n    return hconcat(x1, x1)\n";
         let file = SolverFile::parse(text, "large.py");
         let mut graph = Graph::new(file.programs[0].dialect());

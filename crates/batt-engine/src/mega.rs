@@ -455,7 +455,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comparing_ahead_has_to_pay() {
+    fn comparing_ahead_must_be_cheaper() {
         let mut compare_stats = CompareStats::default();
         assert!(!compare_stats.ahead_is_cheaper());
         (0..100).for_each(|_| compare_stats.add_run(true));

@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_pays_is_tried_more() {
+    fn kinds_that_pay_off_are_tried_more() {
         let mut weights = Weights::default();
         let before = weights.share(MutationKind::Rewire);
         let mut credit = Credit {

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_can_be_read_again() {
+    fn mutants_can_be_written_and_read_again() {
         for mutant in of(&programs(), 300, 3) {
             let text = mutant.program.to_string();
             let file = SolverFile::parse(&text, "mutant.py");
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn of_nothing_there_are_none() {
+    fn no_programs_have_no_mutants() {
         assert_eq!(of(&[], 10, 0), []);
         assert_eq!(of(&programs(), 0, 0), []);
     }

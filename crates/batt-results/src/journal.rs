@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_rubbish_ends_what_is_kept() {
+    fn an_invalid_line_ends_the_kept_lines() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("r.jsonl");
         let (mut journal, _) = open(&target, Existing::Refuse).unwrap();

@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupted_run_goes_on_and_a_finished_one_is_left_alone() {
+    fn an_interrupted_run_resumes_and_a_finished_one_is_left_alone() {
         let (batts, tasks) = corpus();
         let folder = tempfile::tempdir().unwrap();
         let [whole, parts] = ["whole.jsonl", "parts.jsonl"].map(|name| folder.path().join(name));
@@ -507,7 +507,7 @@ mod tests {
     }
 
     #[test]
-    fn a_writer_that_fails_ends_this_work_alone() {
+    fn a_failing_writer_ends_only_its_own_work() {
         struct Full;
         impl Write for Full {
             fn write(&mut self, _: &[u8]) -> io::Result<usize> {

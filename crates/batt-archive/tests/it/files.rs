@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use crate::support::{Folder, assert_in_order, findings, found, hash, info, score};
 
 #[test]
-fn what_is_not_there() {
+fn missing_files_are_errors() {
     let folder = Folder::new();
     let error = Archive::open_existing(&folder.path("none")).unwrap_err();
     assert!(matches!(error, ArchiveError::Missing { .. }), "{error}");

@@ -12,7 +12,7 @@ fn kept(saved: &batt_archive::Saved) -> Vec<Kept> {
 }
 
 #[test]
-fn what_is_saved_is_there_the_next_time() {
+fn saved_solvers_are_there_after_reopening() {
     let folder = Folder::new();
     let (mut archive, run) = folder.archive();
     let checkpoint = Checkpoint {
@@ -95,7 +95,7 @@ fn the_best_come_first() {
 }
 
 #[test]
-fn worse_ones_make_room() {
+fn worse_solvers_are_evicted() {
     let folder = Folder::new();
     let (mut archive, run) = folder.archive();
     let first: Vec<_> = (0..3)
@@ -132,7 +132,7 @@ fn worse_ones_make_room() {
 }
 
 #[test]
-fn the_best_one_is_never_lost() {
+fn the_best_solver_is_never_lost() {
     let folder = Folder::new();
     let (mut archive, run) = folder.archive();
     let one = Retention::Best { per_task: 1 };
@@ -188,7 +188,7 @@ fn the_original_capacity() {
 }
 
 #[test]
-fn versions_of_a_task_are_apart() {
+fn versions_of_a_task_are_separate() {
     let folder = Folder::new();
     let (mut archive, run) = folder.archive();
     let old = found(1, "a", score(4, 0, 1));
@@ -207,7 +207,7 @@ fn versions_of_a_task_are_apart() {
 }
 
 #[test]
-fn steps_nobody_needs_are_not_stored() {
+fn unneeded_steps_are_not_stored() {
     let folder = Folder::new();
     let (mut archive, run) = folder.archive();
     let mut one = found(1, "a", score(4, 0, 1));
@@ -225,7 +225,7 @@ fn steps_nobody_needs_are_not_stored() {
 }
 
 #[test]
-fn what_is_no_solver_is_refused_and_nothing_is_saved() {
+fn programs_that_are_not_solvers_are_refused_and_nothing_is_saved() {
     let folder = Folder::new();
     let (mut archive, run) = folder.archive();
     let mut odd = found(2, "a", score(0, 0, 1));

@@ -162,7 +162,7 @@ fn a_solver_is_shown_with_pictures() {
 }
 
 #[test]
-fn what_is_not_there_is_an_error_with_advice() {
+fn missing_things_are_errors_with_hints() {
     let folder = filled();
     folder.batt(&["archive", "show", "aa12"]).error(
         "neither a task nor a solver 'aa12'",

@@ -166,7 +166,7 @@ fn a_file_that_is_not_text() {
 }
 
 #[test]
-fn programs_that_would_eat_the_machine() {
+fn programs_that_exceed_limits() {
     let folder = Folder::with_tasks();
     let folder = &folder;
     for (body, fault) in [

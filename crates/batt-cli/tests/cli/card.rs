@@ -52,7 +52,7 @@ fn files_in(folder: &Folder) -> HashSet<String> {
 }
 
 #[test]
-fn the_corpus_goes_in_and_comes_out() {
+fn the_corpus_is_merged_and_extracted() {
     let folder = Folder::new();
     let [solvers, tasks] = &corpus();
     let ended = folder
@@ -170,7 +170,7 @@ fn mutants_join_their_parents() {
 }
 
 #[test]
-fn more_mutants_than_there_are() {
+fn fewer_mutants_than_requested() {
     let folder = Folder::new();
     folder.write(
         "s.py",
@@ -302,7 +302,7 @@ fn forms() {
 }
 
 #[test]
-fn differs_of_ones_own() {
+fn differs_from_files() {
     let folder = two();
     folder.write(
         "d.py",
@@ -384,7 +384,7 @@ fn wrong_inputs() {
 }
 
 #[test]
-fn places_that_cannot_be_written() {
+fn outputs_that_cannot_be_written() {
     let folder = two();
     let before = files_in(&folder);
     let card = |out: &str| folder.batt(&["card", "s.py", "-o", out]);
@@ -406,7 +406,7 @@ fn places_that_cannot_be_written() {
 }
 
 #[test]
-fn a_step_is_cut_out() {
+fn a_step_is_extracted() {
     let folder = two();
     folder
         .batt(&["card", "s.py", "-o", "b.py", "--no-differs"])
@@ -434,7 +434,7 @@ fn a_step_is_cut_out() {
 }
 
 #[test]
-fn everything_is_cut_out() {
+fn all_candidates_are_extracted() {
     let folder = two();
     folder.write("t.py", "def verify_aa11(G):\n    return hmirror(G)\n");
     folder
@@ -463,7 +463,7 @@ fn everything_is_cut_out() {
 }
 
 #[test]
-fn what_extract_does_not_find() {
+fn unknown_steps_and_donors_are_errors() {
     let folder = two();
     folder
         .batt(&["card", "s.py", "-o", "b.py", "--no-differs"])

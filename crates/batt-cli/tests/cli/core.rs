@@ -17,7 +17,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn thousands_of_threads_are_cut_and_the_number_is_said() {
+fn too_many_threads_are_capped_with_a_note() {
     let folder = folder();
     let started = Instant::now();
     let run = |jobs| folder.batt(&["run", "s.py", "--tasks", "tasks", "-j", jobs]);
@@ -198,7 +198,7 @@ fn manual_pages_are_written_for_every_command() {
 }
 
 #[test]
-fn devices_say_why_they_are_not_used() {
+fn a_note_says_why_devices_are_not_used() {
     let folder = folder();
     let run = |device: &str, more: &[&str]| {
         let args = ["run", "s.py", "--tasks", "tasks", "--device", device];

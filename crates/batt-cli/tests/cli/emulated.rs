@@ -207,7 +207,7 @@ fn a_device_that_fails_changes_nothing() {
 
 /// Garbage is detected because the jobs seem to have written more than there is.
 #[test]
-fn nonsense_from_a_device_changes_nothing() {
+fn garbage_from_a_device_changes_nothing() {
     let folder = folder();
     let args = ["mega", "b.py", "--tasks", "tasks", "--device", "cpu"];
     let cpu = |more: &[&str]| folder.batt(&[&args[..], more].concat()).code(0);
@@ -229,13 +229,13 @@ fn nonsense_from_a_device_changes_nothing() {
 }
 
 #[test]
-fn faults_have_to_be_known() {
+fn unknown_faults_are_errors() {
     let folder = folder();
     mega_with(&folder, "fire@1", &[]).error("\"fire@1\" is not like memory@2", "memory@0,lost@2");
 }
 
 #[test]
-fn the_self_test_compares_with_the_processor() {
+fn the_self_test_compares_with_the_cpu() {
     let folder = Folder::new();
     let test = |more: &[&str]| {
         let args = ["device", "--self-test", "--emulated"];

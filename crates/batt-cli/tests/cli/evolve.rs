@@ -278,7 +278,7 @@ fn the_archive_is_learnt_from() {
 }
 
 #[test]
-fn a_run_goes_on() {
+fn a_run_is_resumed() {
     let folder = Folder::new();
     let args = ["--hold-out", "3", "--archive", "a.sqlite", "--json"];
     let run = |more: &[&str]| small(&folder, &[&args, more].concat());
@@ -319,7 +319,7 @@ fn a_run_goes_on() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
+fn impossible_requests_are_errors() {
     let folder = folder();
     let tasks = ["--tasks", "tasks", "--generations", "1"];
     let with = |more: &[&str]| small(&folder, &[&tasks, more].concat());
@@ -351,7 +351,7 @@ fn what_cannot_be_done_is_said() {
 }
 
 #[test]
-fn archives_that_are_none_are_left_alone() {
+fn files_that_are_not_archives_are_left_alone() {
     let folder = folder();
     let with = |archive: &str| {
         let args = [
@@ -452,7 +452,7 @@ fn signal(child: &Child, signal: &str) {
 
 #[cfg(unix)]
 #[test]
-fn ctrl_c_saves_and_says_how_to_go_on() {
+fn ctrl_c_saves_and_says_how_to_resume() {
     let folder = Folder::new();
     let log = folder.path("log");
     let mut child = start(&folder, "a.sqlite", "1", "log");
@@ -553,7 +553,7 @@ fn two_processes_share_an_archive() {
 /// On a full disk the command reports the error, and everything saved before is intact.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_said_and_costs_nothing_saved() {
+fn a_full_disk_is_reported_and_loses_nothing_saved() {
     let folder = Folder::new();
     let disk = folder.path("disk");
     fs::create_dir(&disk).unwrap();

@@ -293,7 +293,7 @@ fn evolution_that_fails_is_tried_again_and_the_submission_stays_valid() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_missing_on_the_machine_is_said() {
+fn missing_inputs_are_reported() {
     let Some(machine) = Machine::new("arc-prize-2026-arc-agi-2", "exit 0") else {
         return;
     };

@@ -322,7 +322,7 @@ fn threads_and_batches_do_not_change_the_results() {
 
 #[cfg(unix)]
 #[test]
-fn a_killed_run_goes_on_to_the_same_results() {
+fn a_killed_run_resumes_to_the_same_results() {
     let folder = slow(100);
     full(&folder, &["--output", "whole.jsonl"]).code(0);
     let whole = folder.read("whole.jsonl");
@@ -383,7 +383,7 @@ fn a_killed_run_goes_on_to_the_same_results() {
 
 #[cfg(unix)]
 #[test]
-fn a_killed_run_goes_on_to_the_same_table() {
+fn a_killed_run_resumes_to_the_same_table() {
     let folder = slow(60);
     full(&folder, &["--output", "whole.parquet"]).code(0);
     signalled(&folder, "r.parquet", "-KILL");
@@ -412,7 +412,7 @@ fn a_killed_run_goes_on_to_the_same_table() {
 /// After Ctrl-C the finished lines are kept, the summary says so, and the run can be resumed.
 #[cfg(unix)]
 #[test]
-fn an_interrupted_run_can_be_gone_on_with() {
+fn an_interrupted_run_can_be_resumed() {
     let folder = slow(100);
     full(&folder, &["--output", "whole.jsonl"]).code(0);
     let ended = signalled(&folder, "r.jsonl", "-INT")
@@ -436,7 +436,7 @@ fn an_interrupted_run_can_be_gone_on_with() {
 
 #[cfg(unix)]
 #[test]
-fn going_on_asks_for_the_same_work() {
+fn resuming_requires_the_same_work() {
     let folder = slow(60);
     signalled(&folder, "r.jsonl", "-KILL");
     let part = folder.read("r.jsonl.part");
@@ -548,7 +548,7 @@ fn the_summary_for_programs() {
 }
 
 #[test]
-fn what_becomes_of_a_step_that_fails() {
+fn failing_steps_have_two_modes() {
     let folder = Folder::with_tasks();
     folder.write(
         "tok.py",
@@ -582,7 +582,7 @@ fn what_becomes_of_a_step_that_fails() {
 }
 
 #[test]
-fn batts_that_are_none() {
+fn files_without_batts() {
     let folder = small();
     let run = |batts: &[&str]| folder.batt(&[&["mega", "--tasks", "tasks"], batts].concat());
     run(&["nope.py"]).error("cannot read nope.py", "check the path");
@@ -637,7 +637,7 @@ fn batts_that_are_none() {
 }
 
 #[test]
-fn tasks_that_are_none() {
+fn paths_without_tasks() {
     let folder = small();
     let run = |tasks: &str| folder.batt(&["mega", "b.py", "--tasks", tasks]);
     run("nope").error("nope: ", "check the path");
@@ -659,7 +659,7 @@ fn tasks_that_are_none() {
 }
 
 #[test]
-fn places_that_cannot_be_written() {
+fn outputs_that_cannot_be_written() {
     let folder = small();
     let out = |out: &str| mega(&folder, &["--output", out]);
     out("no/such/r.jsonl").error("cannot write no/such/r.jsonl", "check the path");
@@ -729,7 +729,7 @@ fn numbers_that_make_no_sense() {
 /// A disk of 256 KB. If it cannot be mounted, the test prints a message and passes.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_no_loss() {
+fn a_full_disk_loses_nothing() {
     let folder = slow(60);
     let disk = folder.path("disk");
     fs::create_dir(&disk).unwrap();

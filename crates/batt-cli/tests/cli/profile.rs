@@ -138,7 +138,7 @@ fn one_of_several_batts() {
 }
 
 #[test]
-fn what_is_not_there() {
+fn missing_inputs_are_errors() {
     let folder = folder();
     folder
         .batt(&["profile", "nope.py", "--tasks", "tasks"])

@@ -160,7 +160,7 @@ fn without_a_solver_of_all_demonstrations_the_best_ones_answer() {
 
 /// A score in the archive may belong to another version of the task.
 #[test]
-fn records_are_not_believed() {
+fn archived_scores_are_not_trusted() {
     let folder = Folder::with_tasks();
     archive(
         &folder.path("a.sqlite"),
@@ -302,7 +302,7 @@ fn answers_in_the_file_can_be_kept() {
 }
 
 #[test]
-fn bad_archives_cost_no_file() {
+fn bad_archives_change_no_file() {
     let folder = Folder::with_tasks();
     let submit = |archive: &str| {
         folder.batt(&[
@@ -373,7 +373,7 @@ fn a_damaged_archive_is_an_error_and_nothing_is_written() {
 }
 
 #[test]
-fn bad_places_are_refused() {
+fn bad_outputs_are_refused() {
     let folder = Folder::with_tasks();
     let submit = |output: &str| folder.batt(&["submit", "--tasks", "tasks", "-o", output]);
     submit("no/such/folder/s.json").error("cannot write", "check the path");

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_program_runs_nowhere() {
+    fn files_that_are_not_programs_run_nowhere() {
         for bytes in [b"".as_slice(), b"#!/bin/sh\n", b"\x7fELF", &[0x7f; 100]] {
             assert_eq!(Needs::of(bytes), Needs::OtherMachine);
         }
